@@ -2,6 +2,7 @@
 #include "analysis/connectivity.h"
 
 #include "graph/search/bfs.h"
+#include "graph/search/device.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -366,20 +367,27 @@ int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, 
 
 /* ---- queries on every unit ---- */
 
-int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops, sf_error *error)
+void sf_reach_counts_free(sf_reach_counts *counts)
 {
-    *counts = (sf_reach_counts){.reached = sf_resize(NULL, csr->vertex_count, sizeof *counts->reached),
-                                .depth = sf_resize(NULL, csr->vertex_count, sizeof *counts->depth)};
-    int status = SF_NO_MEMORY;
-    if (counts->reached != NULL && counts->depth != NULL)
-        status = sf_bfs_count(csr, most_hops, 1, counts->reached, counts->depth, NULL, error);
-    else
-        sf_fail_memory(error);
-    if (status == SF_OK)
-        return SF_OK;
     sf_free(counts->reached);
     sf_free(counts->depth);
     *counts = (sf_reach_counts){0};
+}
+
+int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops,
+                              sf_device *device, sf_error *error)
+{
+    *counts = (sf_reach_counts){.reached = sf_resize(NULL, csr->vertex_count, sizeof *counts->reached),
+                                .depth = sf_resize(NULL, csr->vertex_count, sizeof *counts->depth)};
+    int status;
+    if (counts->reached == NULL || counts->depth == NULL)
+        status = sf_fail_memory(error);
+    else if (device != NULL)
+        status = sf_device_bfs_count(device, csr, most_hops, counts->reached, counts->depth, NULL, error);
+    else
+        status = sf_bfs_count(csr, most_hops, 1, counts->reached, counts->depth, NULL, error);
+    if (status != SF_OK)
+        sf_reach_counts_free(counts);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #define SF_ANALYSIS_CONNECTIVITY_H
 
 #include "analysis/limits.h"
+#include "core/backend/device.h"
 #include "core/message.h"
 #include "graph/store/csr.h"
 
@@ -76,9 +77,11 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
 int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, const sf_csr *csr,
                           uint32_t source, uint32_t most_hops, sf_error *error);
 
-/** How far every unit reaches within so many hops, from 64 units at once. The arrays are the caller's. */
+/** How far every unit reaches within so many hops, from 64 units at once, on the CPU (device NULL) or on a
+ * device. sf_reach_counts_free, or a message takes the arrays. SF_UNAVAILABLE: the device cannot. */
 int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops,
-                              sf_error *error);
+                              sf_device *device, sf_error *error);
+void sf_reach_counts_free(sf_reach_counts *counts);
 
 /** Weakly connected components. The array is the caller's. */
 int sf_connectivity_components(sf_components_result *components, const sf_csr *csr, sf_error *error);

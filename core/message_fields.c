@@ -511,7 +511,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 40
+#define STATUS_FIELDS 41
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -554,6 +554,7 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->natural(t->to, "tested", status->tested);
     t->as->natural(t->to, "tests", status->tests);
     t->as->natural(t->to, "tests_missed", status->tests_missed);
+    t->as->string(t->to, "test_device", status->test_device);
     t->as->real(t->to, "test_ms", status->test_ms);
     t->as->real(t->to, "test_share", status->test_share);
     t->as->string(t->to, "not_tested", status->not_tested);

@@ -23,17 +23,13 @@
 #include "core/memory.h"
 #include "core/ranks.h"
 #include "core/thread.h"
+#include "mine/hits.h"
 #include "mine/lanes.h"
 #include "mine/positions.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
-
-/* An occurrence of one of several extensions: the slot says which. */
-typedef struct hit {
-    uint32_t end, start, slot;
-} hit;
 
 /* An episode to be extended; its list lies in the arena of the thread that found it. */
 typedef struct branch {
@@ -42,11 +38,10 @@ typedef struct branch {
     size_t offset, length;
 } branch;
 
-/* A unit looked for after the branch at hand, and where its list ends in the arena. */
+/* A unit looked for after the branch at hand. */
 typedef struct extension {
     uint32_t unit;
     uint32_t pair; /* node of level 2: the branch's last unit, then this one */
-    size_t end;
 } extension;
 
 /* What one thread works with. */
@@ -56,6 +51,7 @@ typedef struct miner {
     sf_greedy_count *cells;         /* by unit */
     uint32_t *slots;                /* by unit: 1 + its place in extensions, or 0 */
     extension *extensions;
+    size_t *ends; /* by extension: where its list ends, from the first one's begin on */
     uint32_t extension_count;
     sf_list_entry *arena;
     size_t arena_count, arena_capacity;
@@ -63,7 +59,7 @@ typedef struct miner {
     size_t branch_count, branch_capacity;
     sf_window *windows;
     size_t window_capacity;
-    hit *hits;
+    sf_hit *hits;
     size_t hit_capacity;
     double seconds[SF_EPISODE_MAX_SIZE + 1], stamp;
     sf_mine_tally tally;
@@ -198,7 +194,8 @@ static int prepare_pairs(search *s)
         m->cells = sf_alloc(units, sizeof *m->cells);
         m->slots = sf_alloc(units, sizeof *m->slots);
         m->extensions = sf_alloc(units, sizeof *m->extensions);
-        if (m->cells == NULL || m->slots == NULL || m->extensions == NULL)
+        m->ends = sf_alloc(units, sizeof *m->ends);
+        if (m->cells == NULL || m->slots == NULL || m->extensions == NULL || m->ends == NULL)
             return SF_NO_MEMORY;
     }
     return SF_OK;
@@ -253,6 +250,7 @@ static void close_search(search *s)
         sf_free(m->cells);
         sf_free(m->slots);
         sf_free(m->extensions);
+        sf_free(m->ends);
         sf_free(m->arena);
         sf_free(m->branches);
         sf_free(m->windows);
@@ -468,36 +466,6 @@ static size_t own_windows(sf_window *windows, const sf_followers *reaches, const
     return count;
 }
 
-/* Collects the spikes of units with a slot; without a branch, since whether one has is a coin toss. */
-static size_t walk(hit *hits, const sf_window *windows, size_t count, const uint32_t *owner,
-                   const uint32_t *slots)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t p = windows[i].from; p < windows[i].to; p++) {
-            uint32_t slot = slots[owner[p]];
-            hits[found] = (hit){p, windows[i].start, slot - 1};
-            found += slot != 0;
-        }
-    }
-    return found;
-}
-
-/* Collects the spikes of one unit by merging them with the list: cheaper where windows are crowded. */
-static size_t merge(hit *hits, const sf_followers *reaches, const sf_list_entry *list, size_t length,
-                    sf_unit_events unit, uint32_t slot)
-{
-    size_t found = 0, k = 0;
-    for (size_t i = 0; i < unit.count; i++) {
-        uint32_t p = unit.positions[i];
-        while (k < length && reaches[list[k].end].from <= p)
-            k++;
-        if (k > 0 && p < reaches[list[k - 1].end].to)
-            hits[found++] = (hit){p, list[k - 1].start, slot};
-    }
-    return found;
-}
-
 /* Looks for the units that make a frequent pair with the branch's last one, as the bound allows. */
 static uint64_t choose(const search *s, miner *m, sf_node_range links, uint64_t allowed)
 {
@@ -538,30 +506,22 @@ static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wa
     /* A walk writes every position before it knows whether to keep it. */
     if (sf_reserve(&m->hits, &m->hit_capacity, walks ? to_walk + 1 : room, sizeof *m->hits) != 0)
         return SF_NO_MEMORY;
-    *found = walks ? walk(m->hits, m->windows, windows, s->events->owner, m->slots) : 0;
+    *found = walks ? sf_hits_walk(m->hits, m->windows, windows, s->events->owner, m->slots) : 0;
     for (uint32_t i = 0; i < m->extension_count && !walks; i++)
-        *found += merge(m->hits + *found, reaches, list, from.length,
-                        sf_events_unit(s->events, m->extensions[i].unit, 0, UINT32_MAX), i);
+        *found += sf_hits_merge(
+            m->hits + *found, reaches, list, from.length,
+            s->events->positions + s->events->first[m->extensions[i].unit],
+            s->events->first[m->extensions[i].unit + 1] - s->events->first[m->extensions[i].unit], i);
     return SF_OK;
 }
 
-/* Sorts the hits by slot into lists at the end of the arena. */
+/* Lists at the end of the arena. */
 static int deal_out(miner *m, size_t found)
 {
     if (sf_reserve(&m->arena, &m->arena_capacity, m->arena_count + found, sizeof *m->arena) != 0)
         return SF_NO_MEMORY;
-    extension *extensions = m->extensions;
-    for (size_t i = 0; i < found; i++)
-        extensions[m->hits[i].slot].end++;
-    size_t end = m->arena_count;
-    for (uint32_t i = 0; i < m->extension_count; i++) { /* for now: where the list begins */
-        size_t length = extensions[i].end;
-        extensions[i].end = end;
-        end += length;
-    }
-    for (size_t i = 0; i < found; i++)
-        m->arena[extensions[m->hits[i].slot].end++] = (sf_list_entry){m->hits[i].end, m->hits[i].start};
-    m->arena_count = end;
+    sf_hits_deal(m->arena + m->arena_count, m->ends, m->extension_count, m->hits, found);
+    m->arena_count += found;
     return SF_OK;
 }
 
@@ -573,18 +533,20 @@ static uint32_t count_list(const sf_list_entry *list, size_t length)
     return found.count;
 }
 
-/* Makes a branch of each frequent extension, whose lists begin at `begin` in the arena. The pairs themselves
+/* Makes a branch of each frequent extension, whose lists begin at `first` in the arena. The pairs themselves
  * are known to be frequent and are in the tree. */
-static int harvest(search *s, miner *m, branch from, uint32_t delay, size_t begin)
+static int harvest(search *s, miner *m, branch from, uint32_t delay, size_t first)
 {
+    size_t begin = first;
     for (uint32_t i = 0; i < m->extension_count; i++) {
         extension e = m->extensions[i];
+        size_t end = first + m->ends[i];
         branch grown = {.size = from.size + 1,
                         .last_unit = e.unit,
                         .node = e.pair,
                         .offset = begin,
-                        .length = e.end - begin};
-        begin = e.end;
+                        .length = end - begin};
+        begin = end;
         if (grown.size > 2) {
             uint32_t count = count_list(m->arena + grown.offset, grown.length);
             if (count < s->job->least)

@@ -86,13 +86,14 @@ static int64_t move_spike(moving_train *m, uint32_t number, int64_t fired)
     return fired + m->offset;
 }
 
-static void move(sf_spike *moved, const sf_events *events, const sf_surrogate_plan *plan, uint32_t surrogate)
+static void move(sf_spike *moved, const sf_events *events, const int64_t *trains,
+                 const sf_surrogate_plan *plan, uint32_t surrogate)
 {
     for (uint32_t u = 0; u < events->unit_count; u++) {
         uint32_t begin = events->first[u], count = events->first[u + 1] - begin;
         moving_train train = start_train(&plan->rule, surrogate, plan->trains[u]);
         for (uint32_t i = 0; i < count; i++) {
-            int64_t time = events->times[events->positions[begin + i]];
+            int64_t time = trains[begin + i];
             uint32_t number = plan->mirrored ? count - 1 - i : i;
             int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
             int64_t goes = move_spike(&train, number, fired);
@@ -124,10 +125,10 @@ static void find_after(sf_image *image, const sf_events *events, const int64_t *
     }
 }
 
-void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_plan *plan,
-                   uint32_t surrogate, sf_image_room *room)
+void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains,
+                   const sf_surrogate_plan *plan, uint32_t surrogate, sf_image_room *room)
 {
-    move(room->moved, events, plan, surrogate);
+    move(room->moved, events, trains, plan, surrogate);
     const sf_spike *sorted = sf_spikes_sort_within(room->moved, room->sorted, events->count);
     for (uint32_t q = 0; q < events->count; q++) {
         image->spikes[q].owner = sorted[q].unit;

@@ -36,8 +36,9 @@ typedef struct sf_image_room {
 int sf_image_room_open(sf_image_room *room, const sf_events *events); /**< SF_NO_MEMORY */
 void sf_image_room_close(sf_image_room *room);                        /**< a zeroed object is allowed */
 
-/** Makes the image of a surrogate by the plan's rule. Cost: linear in the spikes. */
-void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_plan *plan,
-                   uint32_t surrogate, sf_image_room *room);
+/** Makes the image of a surrogate by the plan's rule; `trains` are the times by unit, where sf_events.first
+ * says. Cost: linear in the spikes. */
+void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains,
+                   const sf_surrogate_plan *plan, uint32_t surrogate, sf_image_room *room);
 
 #endif

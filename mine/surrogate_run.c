@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/resident.h"
@@ -112,7 +113,9 @@ static int run_here(void *work, sf_crew *crew, sf_error *error)
 /* A share of the surrogates, and what lies of it on the device that counts them. */
 typedef struct share {
     sf_device *device;
-    sf_surrogate_plan plan; /* the side's; progress is told by the first share alone */
+    sf_surrogate_plan plan;      /* the side's, but for its progress */
+    sf_progress between;         /* batches */
+    const sf_progress *progress; /* the side's, told of by the first share alone; or NULL */
     sf_backend_stream *stream;
     sf_backend_surrogate_job *job;
     uint32_t first, count;
@@ -132,6 +135,14 @@ typedef struct sharing {
     uint32_t count;
     share shares[SF_MOST_DEVICES];
 } sharing;
+
+/* A job of seconds is no reason to keep a hop of a live run waiting. */
+static bool give_way(void *user, const char *what, double done, double total)
+{
+    const share *own = user;
+    sf_device_give_way(own->device);
+    return sf_progress_update(own->progress, what, done, total);
+}
 
 static int tally_share(const sharing *all, share *own, sf_error *error)
 {
@@ -190,7 +201,9 @@ static int open_shares(sharing *all, sf_error *error)
     for (uint32_t i = 0; i < all->count; i++) {
         share *own = &all->shares[i];
         own->plan = *plan;
-        own->plan.progress = i == 0 ? plan->progress : NULL;
+        own->progress = i == 0 ? plan->progress : NULL;
+        own->between = (sf_progress){.update = give_way, .user = own};
+        own->plan.progress = &own->between;
         uint32_t begin = (uint32_t)((uint64_t)n * i / all->count);
         own->first = (uint32_t)ours.first + begin;
         own->count = (uint32_t)((uint64_t)n * (i + 1) / all->count) - begin;

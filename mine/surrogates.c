@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "mine/hits.h"
 #include "mine/surrogate_image.h"
 
 #include <math.h>
@@ -30,6 +31,10 @@ typedef struct worker {
     size_t arena_count, arena_capacity;
     sf_window *windows;
     size_t window_capacity;
+    sf_hit *hits;
+    size_t hit_capacity;
+    size_t *ends; /* where the lists of the prefixes end that are gone through, level below level */
+    size_t end_count, end_capacity;
     double *maxima; /* [level][surrogate of the batch] */
     sf_image_room room;
 } worker;
@@ -38,13 +43,15 @@ struct sf_surrogate_counter {
     const sf_events *events;
     const sf_surrogate_plan *plan;
     unsigned threads;
+    int64_t *trains;                        /* times by unit: looked up for each image, they lie together */
     uint32_t batch;                         /* surrogates at a time at most */
     sf_image *images;                       /* batch */
     sf_followers **reaches;                 /* [delay][recorded position]: recorded positions */
     bool **leads;                           /* [level][prefix]: it or what it grows into has candidates */
     uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
     worker *workers;
-    uint32_t *kept; /* [surrogate - kept_first][candidate], or NULL */
+    void *kept;      /* [surrogate - kept_first][candidate], uint16_t or uint32_t, or NULL */
+    bool kept_small; /* no unit has so many spikes that 16 bits would not do */
     uint32_t kept_first, kept_count;
     /* Of the call at hand. */
     uint32_t first, count;             /* its surrogates */
@@ -112,11 +119,15 @@ static int open_all(sf_surrogate_counter *c)
     for (uint32_t k = 0; k < plan->level_count; k++)
         c->base[k + 1] = c->base[k] + plan->levels[k].first[plan->levels[k].prefix_count];
     size_t fit = BATCH_BYTES / (sf_image_bytes(c->events, plan->delay_count) + 1);
-    c->batch = fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
+    fit = fit < c->threads ? c->threads : fit; /* each makes one */
+    c->batch = fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
     c->images = sf_alloc(c->batch, sizeof *c->images);
     c->reaches = sf_alloc(plan->delay_count, sizeof *c->reaches);
-    if (c->images == NULL || c->reaches == NULL)
+    c->trains = sf_resize(NULL, c->events->count, sizeof *c->trains);
+    if (c->images == NULL || c->reaches == NULL || c->trains == NULL)
         return SF_NO_MEMORY;
+    for (uint32_t i = 0; i < c->events->count; i++)
+        c->trains[i] = c->events->times[c->events->positions[i]];
     for (uint32_t b = 0; b < c->batch; b++)
         if (sf_image_open(&c->images[b], c->events, plan->delay_count) != SF_OK)
             return SF_NO_MEMORY;
@@ -127,6 +138,9 @@ static int open_all(sf_surrogate_counter *c)
         sf_followers_find(c->reaches[d], c->events->times, 0, c->events->count, c->events->times,
                           c->events->count, plan->delays[d]);
     }
+    c->kept_small = true;
+    for (uint32_t u = 0; u < c->events->unit_count; u++)
+        c->kept_small = c->kept_small && c->events->first[u + 1] - c->events->first[u] <= UINT16_MAX;
     return find_leads(c) == SF_OK ? open_workers(c) : SF_NO_MEMORY;
 }
 
@@ -164,11 +178,14 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
         sf_free(w->cells);
         sf_free(w->arena);
         sf_free(w->windows);
+        sf_free(w->hits);
+        sf_free(w->ends);
         sf_free(w->maxima);
         sf_image_room_close(&w->room);
     }
     sf_free(c->images);
     sf_free(c->reaches);
+    sf_free(c->trains);
     sf_free(c->leads);
     sf_free(c->workers);
     sf_free(c->kept);
@@ -182,6 +199,28 @@ static void raise_maximum(double *maximum, const sf_surrogate_scale *scale, uint
     double standardised = ((double)count - scale->mean) * scale->scale;
     if (standardised > *maximum)
         *maximum = standardised;
+}
+
+/* ---- counts that are kept ---- */
+
+static uint64_t kept_place(const sf_surrogate_counter *c, uint32_t surrogate, uint64_t candidate)
+{
+    return (surrogate - c->kept_first) * c->base[c->plan->level_count] + candidate;
+}
+
+static void keep(sf_surrogate_counter *c, uint32_t surrogate, uint64_t candidate, uint32_t count)
+{
+    uint64_t place = kept_place(c, surrogate, candidate);
+    if (c->kept_small)
+        ((uint16_t *)c->kept)[place] = (uint16_t)count;
+    else
+        ((uint32_t *)c->kept)[place] = count;
+}
+
+static uint32_t kept_count(const sf_surrogate_counter *c, uint32_t surrogate, uint64_t candidate)
+{
+    uint64_t place = kept_place(c, surrogate, candidate);
+    return c->kept_small ? ((const uint16_t *)c->kept)[place] : ((const uint32_t *)c->kept)[place];
 }
 
 /* Candidate `index` of a level has this count in surrogate `b` of the batch. */
@@ -199,7 +238,7 @@ static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t 
     tally->sum += count;
     tally->sum_squares += (uint64_t)count * count;
     if (c->kept != NULL)
-        c->kept[(c->batch_first + b - c->kept_first) * c->base[c->plan->level_count] + candidate] = count;
+        keep(c, c->batch_first + b, candidate, count);
 }
 
 /* ---- counting the candidates of a prefix ---- */
@@ -345,24 +384,64 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
 
 /* ---- through the prefixes ---- */
 
-/* Appends the list of a prefix to the arena, from that of its parent. */
-static int extend(sf_surrogate_counter *c, worker *w, uint32_t step, size_t offset, size_t length)
+/* Prefixes first .. last - 1 of a level, which have the parent with this list, and one delay; of those that
+ * lead anywhere the lists follow in the arena, and w->ends says where each ends. */
+typedef struct siblings {
+    uint32_t level, first, last;
+    size_t offset, length; /* the parent's list */
+} siblings;
+
+static uint32_t unit_of(const sf_surrogate_counter *c, const siblings *s, uint32_t prefix)
+{
+    return c->plan->levels[s->level].steps[prefix] % c->events->unit_count;
+}
+
+/* Fills w->hits: all at once by a walk over the windows of the parent's ends, or one after the other. */
+static int collect(const sf_surrogate_counter *c, worker *w, const siblings *s, size_t *found)
 {
     const sf_events *events = c->events;
-    const sf_followers *reaches = c->reaches[step / events->unit_count];
-    uint32_t unit = step % events->unit_count, end = events->first[unit + 1];
-    if (sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + end - events->first[unit],
-                   sizeof *w->arena) != 0)
-        return SF_NO_MEMORY;
-    const sf_list_entry *list = w->arena + offset;
-    size_t k = 0;
-    for (uint32_t i = events->first[unit]; i < end; i++) {
-        uint32_t p = events->positions[i];
-        while (k < length && reaches[list[k].end].from <= p)
-            k++;
-        if (k > 0 && p < reaches[list[k - 1].end].to)
-            w->arena[w->arena_count++] = (sf_list_entry){p, list[k - 1].start};
+    const sf_followers *reaches = c->reaches[c->plan->levels[s->level].steps[s->first] / events->unit_count];
+    const sf_list_entry *list = w->arena + s->offset;
+    size_t to_walk, to_merge = 0, room = 0,
+                    windows = own_windows(w->windows, reaches, list, s->length, &to_walk);
+    for (uint32_t i = s->first; i < s->last; i++) {
+        const uint32_t *first = &events->first[unit_of(c, s, i)];
+        room += c->leads[s->level][i] ? first[1] - first[0] : 0;
+        to_merge += c->leads[s->level][i] ? first[1] - first[0] + s->length : 0;
     }
+    bool walks = to_walk <= to_merge;
+    if (sf_reserve(&w->hits, &w->hit_capacity, walks ? to_walk + 1 : room, sizeof *w->hits) != 0)
+        return SF_NO_MEMORY;
+    *found = walks ? sf_hits_walk(w->hits, w->windows, windows, events->owner, w->slots) : 0;
+    for (uint32_t i = s->first; i < s->last && !walks; i++) {
+        uint32_t unit = unit_of(c, s, i);
+        const uint32_t *first = &events->first[unit];
+        if (c->leads[s->level][i])
+            *found += sf_hits_merge(w->hits + *found, reaches, list, s->length, events->positions + first[0],
+                                    first[1] - first[0], w->slots[unit] - 1);
+    }
+    return SF_OK;
+}
+
+static int extend(const sf_surrogate_counter *c, worker *w, const siblings *s)
+{
+    uint32_t slots = 0;
+    size_t found = 0;
+    for (uint32_t i = s->first; i < s->last; i++)
+        if (c->leads[s->level][i])
+            w->slots[unit_of(c, s, i)] = ++slots;
+    int status = sf_reserve(&w->windows, &w->window_capacity, s->length, sizeof *w->windows) == 0 &&
+                         sf_reserve(&w->ends, &w->end_capacity, w->end_count + slots, sizeof *w->ends) == 0
+                     ? collect(c, w, s, &found)
+                     : SF_NO_MEMORY;
+    for (uint32_t i = s->first; i < s->last; i++)
+        w->slots[unit_of(c, s, i)] = 0;
+    if (status != SF_OK ||
+        sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + found, sizeof *w->arena) != 0)
+        return SF_NO_MEMORY;
+    sf_hits_deal(w->arena + w->arena_count, w->ends + w->end_count, slots, w->hits, found);
+    w->end_count += slots;
+    w->arena_count += found;
     return SF_OK;
 }
 
@@ -380,23 +459,42 @@ static uint32_t children_of(const sf_surrogate_level *level, uint32_t parent)
     return low;
 }
 
-/* The candidates of a prefix, whose list ends the arena from `offset` on, and of all that grow from it. */
-static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset)
+static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset,
+                size_t length);
+
+/* All that grows from prefixes that have a parent and a delay in common. */
+static int grow_siblings(sf_surrogate_counter *c, worker *w, const siblings *s)
 {
-    size_t length = w->arena_count - offset;
+    size_t mark = w->arena_count, next = w->end_count, begin = mark, first_end = next;
+    int status = extend(c, w, s);
+    for (uint32_t i = s->first; i < s->last && status == SF_OK; i++) {
+        if (!c->leads[s->level][i])
+            continue;
+        size_t end = mark + w->ends[next++];
+        status = grow(c, w, s->level, i, begin, end - begin);
+        begin = end;
+    }
+    w->arena_count = mark;
+    w->end_count = first_end;
+    return status;
+}
+
+/* The candidates of a prefix, whose list is in the arena, and of all that grow from it. */
+static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset,
+                size_t length)
+{
     int status = count_prefix(c, w, level, prefix, offset, length);
     if (level + 1 == c->plan->level_count)
         return status;
     const sf_surrogate_level *next = &c->plan->levels[level + 1];
-    uint32_t child = children_of(next, prefix);
-    for (; status == SF_OK && child < next->prefix_count && next->parents[child] == prefix; child++) {
-        if (!c->leads[level + 1][child])
-            continue;
-        size_t own = w->arena_count;
-        status = extend(c, w, next->steps[child], offset, length);
-        if (status == SF_OK)
-            status = grow(c, w, level + 1, child, own);
-        w->arena_count = own;
+    uint32_t units = c->events->unit_count, child = children_of(next, prefix);
+    while (status == SF_OK && child < next->prefix_count && next->parents[child] == prefix) {
+        siblings s = {.level = level + 1, .first = child, .offset = offset, .length = length};
+        for (; child < next->prefix_count && next->parents[child] == prefix &&
+               next->steps[child] / units == next->steps[s.first] / units;
+             child++)
+            s.last = child + 1;
+        status = grow_siblings(c, w, &s);
     }
     return status;
 }
@@ -415,7 +513,7 @@ static int count_unit(void *context, unsigned number, size_t unit)
         for (uint32_t i = first[0]; status == SF_OK && i < first[1]; i++)
             w->arena[w->arena_count++] = (sf_list_entry){c->events->positions[i], c->events->positions[i]};
         if (status == SF_OK)
-            status = grow(c, w, 0, (uint32_t)unit, 0);
+            status = grow(c, w, 0, (uint32_t)unit, 0, w->arena_count);
     }
     atomic_fetch_add_explicit(&c->units_done, 1, memory_order_relaxed);
     fail_all(c, status);
@@ -431,7 +529,7 @@ static int make_image(void *context, unsigned number, size_t item)
     fail_all(c, status);
     if (status != SF_OK)
         return status;
-    sf_image_make(&c->images[item], c->events, c->plan, c->batch_first + (uint32_t)item,
+    sf_image_make(&c->images[item], c->events, c->trains, c->plan, c->batch_first + (uint32_t)item,
                   &c->workers[number].room);
     return SF_OK;
 }
@@ -473,8 +571,9 @@ static void keep_counts(sf_surrogate_counter *c)
     c->kept = NULL;
     c->kept_first = c->first;
     c->kept_count = c->count;
-    if (candidates <= KEPT_BYTES / sizeof *c->kept / (c->count > 0 ? c->count : 1))
-        c->kept = sf_resize(NULL, candidates * c->count, sizeof *c->kept);
+    size_t size = c->kept_small ? sizeof(uint16_t) : sizeof(uint32_t);
+    if (candidates <= KEPT_BYTES / size / (c->count > 0 ? c->count : 1))
+        c->kept = sf_resize(NULL, candidates * c->count, size);
 }
 
 int sf_surrogate_counter_tally(sf_surrogate_counter *c, uint32_t first, uint32_t count,
@@ -497,32 +596,26 @@ typedef struct kept_call {
     double *maxima;
 } kept_call;
 
-static const uint32_t *kept_of(const sf_surrogate_counter *c, size_t item)
-{
-    return c->kept + (c->first - c->kept_first + item) * c->base[c->plan->level_count];
-}
-
 static int read_kept(void *context, unsigned number, size_t item)
 {
     (void)number;
     const kept_call *call = context;
     const sf_surrogate_counter *c = call->counter;
-    const uint32_t *counts = kept_of(c, item);
     for (uint32_t k = 0; k < c->plan->level_count; k++)
-        for (uint64_t i = c->base[k]; i < c->base[k + 1]; i++)
-            if (counts[i] >= c->least && c->scales[i].scale > 0)
-                raise_maximum(&call->maxima[(size_t)k * c->count + item], &c->scales[i], counts[i]);
+        for (uint64_t i = c->base[k]; i < c->base[k + 1]; i++) {
+            uint32_t count = kept_count(c, c->first + (uint32_t)item, i);
+            if (count >= c->least && c->scales[i].scale > 0)
+                raise_maximum(&call->maxima[(size_t)k * c->count + item], &c->scales[i], count);
+        }
     return SF_OK;
 }
 
 /* One pass over memory: threads would wait for it. */
 static void reach_kept(sf_surrogate_counter *c)
 {
-    for (uint32_t item = 0; item < c->count; item++) {
-        const uint32_t *counts = kept_of(c, item);
+    for (uint32_t item = 0; item < c->count; item++)
         for (uint64_t i = 0; i < c->base[c->plan->level_count]; i++)
-            c->reached[i] += counts[i] >= c->scales[i].recorded;
-    }
+            c->reached[i] += kept_count(c, c->first + item, i) >= c->scales[i].recorded;
 }
 
 int sf_surrogate_counter_compare(sf_surrogate_counter *c, uint32_t first, uint32_t count, uint32_t least,

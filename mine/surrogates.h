@@ -14,7 +14,8 @@ uint64_t sf_surrogate_candidates(const sf_surrogate_plan *plan);
 /**
  * Events and plan are borrowed until close. A batch of surrogates is made at a time, and threads share out
  * the first units of the candidates, so that no result depends on the number of threads. Memory: at most
- * 64 MiB of surrogates, or one of them, and lists along one path of prefixes for each thread. SF_NO_MEMORY.
+ * 64 MiB of surrogates, or one of them for each thread, and for each thread the lists of all prefixes that
+ * grow from one path of them. SF_NO_MEMORY.
  */
 int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *events,
                               const sf_surrogate_plan *plan, unsigned threads, sf_error *error);

@@ -128,7 +128,7 @@ int sf_connections_open(sf_connections *connections, const sf_live_options *conf
 {
     *connections = (sf_connections){
         .config = config, .units = units, .delays = delays, .job = {.connections = connections}};
-    int status = sf_queries_open(&connections->queries, config, units, virtual_clock, error);
+    int status = sf_queries_open(&connections->queries, config, units, device, virtual_clock, error);
     if (status == SF_OK && config->graph.enabled)
         status = config->graph.metric == SF_LIVE_STTC
                      ? open_tiling(connections, virtual_clock, error)

@@ -54,7 +54,7 @@ typedef struct sf_connections {
 } sf_connections;
 
 /** Resolves what queries need. The delays of pairs are borrowed until close. device: of the run, for counting
- * pairs, or NULL. SF_CONFIG. */
+ * pairs and searches from every unit, or NULL. SF_CONFIG. */
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
                         const sf_delay *delays, size_t delay_count, sf_device *device, bool virtual_clock,
                         sf_error *error);

@@ -22,7 +22,7 @@ static void end_trial(sf_counting *counting)
     sf_tracks_close(counting->tracks);
     counting->tracks = NULL;
     counting->trial_ns = 0;
-    counting->patience = SF_COUNTING_PATIENCE;
+    counting->contest.patience = SF_CONTEST_PATIENCE;
 }
 
 /* From now on the CPU counts alone. */
@@ -52,6 +52,7 @@ int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_de
                      size_t unit_count, sf_error *error)
 {
     *counting = (sf_counting){.unit_count = unit_count, .device = device};
+    sf_contest_begin(&counting->contest, 0);
     int status = sf_tracker_open(&counting->tracker, unit_count, error);
     if (status == SF_OK && device != NULL)
         status = open_device(counting, strcmp(config->device, "auto") != 0, error);
@@ -166,7 +167,7 @@ static int push_here(sf_counting *counting, const sf_segment *segment, const sf_
     int status = sf_tracker_push(counting->tracker, segment, sf_history_view(history, segment->begin), error);
     if (status == SF_OK && segment->closes)
         status = sf_tracker_drop_before(counting->tracker, segment->window.start_ns, error);
-    counting->cpu_ns = sf_clock_monotonic_ns() - began_ns;
+    counting->contest.here_ns = sf_clock_monotonic_ns() - began_ns;
     return status;
 }
 
@@ -218,7 +219,7 @@ static int compare(sf_counting *counting, uint64_t *counts, sf_error *error)
         counting->trial_ns / (int64_t)sf_tracks_segments(counting->tracks); /* of a window: one at least */
     if (status != SF_OK)
         return status;
-    if (device_ns >= counting->cpu_ns / 2) {
+    if (!sf_contest_won(&counting->contest, device_ns)) {
         end_trial(counting);
         return SF_OK;
     }
@@ -236,9 +237,7 @@ int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_
             return status;
     }
     count_here(counting, counts);
-    if (counting->patience > 0)
-        counting->patience--;
-    bool is_due = counting->patience == 0 && counting->cpu_ns > SF_COUNTING_WORTH_NS;
+    bool is_due = sf_contest_due(&counting->contest);
     if (counting->device == NULL || counting->preparing || (counting->tracks == NULL && !is_due))
         return SF_OK;
     int status = try_device(counting, history, &ready, &reason);

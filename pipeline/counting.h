@@ -3,23 +3,19 @@
  * The counts of the tracked episodes in each window, in one of two ways with the same results: each segment
  * is summarised once, and a window's counts are made of its segments' summaries, on the CPU
  * (window/tracker.h) or on a device (window/tracks.h). With the device named in the configuration the device
- * counts. With `auto` the CPU does until that takes SF_COUNTING_WORTH_NS a hop; then the device summarises
- * the window too, over some hops, and if it takes less than half the time for a segment, it goes on. What a
- * device refuses or fails at the CPU takes over within the hop. Window thread only.
+ * counts. With `auto` the faster does (contest.h): the device summarises the window too, over some hops, and
+ * its time for a segment is held against the CPU's. What a device refuses or fails at the CPU takes over
+ * within the hop. Window thread only.
  */
 #ifndef SF_PIPELINE_COUNTING_H
 #define SF_PIPELINE_COUNTING_H
 
+#include "pipeline/contest.h"
 #include "pipeline/options.h"
 #include "window/tracker.h"
 #include "window/tracks.h"
 
 #include <synfire/mine.h>
-
-#define SF_COUNTING_WORTH_NS INT64_C(1000000)
-
-/** So many hops lie between two comparisons of the CPU with the device. */
-#define SF_COUNTING_PATIENCE 100
 
 /** A list of tracked episodes. */
 typedef struct sf_counted {
@@ -36,9 +32,8 @@ typedef struct sf_counting {
     bool on_device;        /**< the device counts */
     sf_counted present, next;
     bool preparing;
-    int64_t cpu_ns;    /**< the newest hop took */
-    int64_t trial_ns;  /**< the device has taken for the window so far that it is compared by */
-    uint32_t patience; /**< hops until the next comparison */
+    sf_contest contest;
+    int64_t trial_ns; /**< the device has taken for the window so far that it is compared by */
 } sf_counting;
 
 /** device: of the run, or NULL. */

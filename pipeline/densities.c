@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 #include "density/samples.h"
 
 #include <inttypes.h>
@@ -28,6 +29,10 @@
 
 /* A picture leaves out no more than this at either end. */
 #define LEFT_OUT 5e-4
+
+/* A thread is worth so many states to tell of, or samples of so many states to change; each has its own
+ * spectrum, 150 KB. */
+enum { STATES_EACH = 16, SAMPLES_EACH = 16, MOST_WORKERS = 16 };
 
 /* ---- opening ---- */
 
@@ -60,9 +65,33 @@ static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_l
     return options;
 }
 
+static void close_workers(sf_density_plan *plan)
+{
+    for (unsigned w = 0; plan->workers != NULL && w < plan->worker_count; w++) {
+        sf_moving_plan_close(&plan->workers[w].live);
+        sf_free(plan->workers[w].points);
+    }
+    sf_free(plan->workers);
+    plan->workers = NULL;
+}
+
+static int open_workers(sf_density_plan *plan, const sf_moving_options *options, sf_error *error)
+{
+    plan->workers = sf_alloc(plan->worker_count, sizeof *plan->workers);
+    int status = plan->workers != NULL ? SF_OK : sf_fail_memory(error);
+    for (unsigned w = 0; status == SF_OK && w < plan->worker_count; w++) {
+        plan->workers[w].points = sf_alloc(plan->grid, sizeof *plan->workers[w].points);
+        status = plan->workers[w].points != NULL ? sf_moving_plan_open(&plan->workers[w].live, options, error)
+                                                 : sf_fail_memory(error);
+    }
+    return status;
+}
+
 static int open_states(sf_density_plan *plan, const sf_moving_options *options, sf_error *error)
 {
     int status = sf_moving_plan_open(&plan->live, options, error);
+    if (status == SF_OK)
+        status = open_workers(plan, options, error);
     for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++)
         status = sf_moving_open(&plan->states[s], &plan->live, error);
     return status;
@@ -73,6 +102,7 @@ static void close_states(sf_density_plan *plan)
     for (size_t s = 0; plan->states != NULL && s < sf_quantity_states(plan->window); s++)
         sf_moving_close(&plan->states[s]);
     sf_moving_plan_close(&plan->live);
+    close_workers(plan);
 }
 
 static void close_plan(sf_density_plan *plan)
@@ -80,6 +110,8 @@ static void close_plan(sf_density_plan *plan)
     close_states(plan);
     sf_free(plan->states);
     sf_free(plan->labels);
+    sf_free(plan->due);
+    sf_free(plan->messages);
     sf_positions_close(&plan->positions);
     sf_quantity_close(plan->window);
     sf_state_samples_free(&plan->entered);
@@ -103,6 +135,14 @@ static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf
     return SF_OK;
 }
 
+/* As many as have some states each to follow. */
+static unsigned threads_for(const sf_density_plan *plan, size_t states)
+{
+    unsigned most = plan->worker_count < MOST_WORKERS ? plan->worker_count : MOST_WORKERS;
+    size_t useful = states / STATES_EACH;
+    return useful < 1 ? 1 : useful < most ? (unsigned)useful : most;
+}
+
 /* What every kind needs once it is known of which units or episodes it is. */
 static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, const sf_quantity_setup *setup,
                      sf_error *error)
@@ -119,9 +159,13 @@ static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, const
         status = make_labels(plan, setup, error);
     if (status != SF_OK)
         return status;
-    plan->states = sf_alloc(sf_quantity_states(plan->window), sizeof *plan->states);
-    if (plan->states == NULL)
+    size_t states = sf_quantity_states(plan->window);
+    plan->states = sf_alloc(states, sizeof *plan->states);
+    plan->due = sf_alloc(states, sizeof *plan->due);
+    plan->messages = sf_alloc(states, sizeof *plan->messages);
+    if (plan->states == NULL || plan->due == NULL || plan->messages == NULL)
         return sf_fail_memory(error);
+    plan->worker_count = threads_for(plan, states);
     sf_moving_options options = live_options_of(plan, wanted, most_delay, (double)setup->bin_ns * 1e-9);
     if (!sf_moving_method_find(&options.method, wanted->method))
         return sf_fail(
@@ -172,6 +216,7 @@ static int open_one(sf_density_plan *plan, const sf_live_options *config, const 
                     sf_quantity_setup *setup, sf_error *error)
 {
     plan->quantity = setup->quantity = wanted->quantity;
+    plan->worker_count = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
     setup->bin_ns = sf_seconds_to_ns(config->window.hop_s);
     if (wanted->quantity == SF_QUANTITY_POSITION)
         return open_plan(plan, wanted, setup, error);
@@ -185,11 +230,7 @@ int sf_densities_open(sf_densities *densities, const sf_live_options *config, co
 {
     *densities = (sf_densities){.last_ns = INT64_MIN};
     densities->plans = sf_alloc(config->density_count, sizeof *densities->plans);
-    size_t most_points = 0;
-    for (uint32_t i = 0; i < config->density_count; i++)
-        most_points = config->density[i].grid > most_points ? config->density[i].grid : most_points;
-    densities->points = sf_alloc(most_points, sizeof *densities->points);
-    int status = densities->plans != NULL && densities->points != NULL ? SF_OK : sf_fail_memory(error);
+    int status = densities->plans != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t i = 0; status == SF_OK && i < config->density_count; i++) {
         const sf_live_density *wanted = &config->density[i];
         sf_density_plan *plan = &densities->plans[densities->count++];
@@ -213,7 +254,6 @@ void sf_densities_close(sf_densities *densities)
     for (size_t i = 0; i < densities->count; i++)
         close_plan(&densities->plans[i]);
     sf_free(densities->plans);
-    sf_free(densities->points);
     *densities = (sf_densities){0};
 }
 
@@ -222,6 +262,14 @@ void sf_densities_close(sf_densities *densities)
 static size_t samples_of(const sf_state_samples *samples, size_t s)
 {
     return samples->first[s + 1] - samples->first[s];
+}
+
+/* So many threads at most as items of a hop keep busy. */
+static unsigned threads_of_hop(const sf_density_plan *plan, size_t items)
+{
+    size_t useful = items / STATES_EACH, allotted = sf_thread_cores();
+    size_t most = allotted < plan->worker_count ? allotted : plan->worker_count;
+    return useful < 1 ? 1 : useful < most ? (unsigned)useful : (unsigned)most;
 }
 
 static void add_to(sf_density_plan *plan, size_t s)
@@ -236,8 +284,25 @@ static void remove_from(sf_density_plan *plan, size_t s)
     sf_moving_remove(&plan->states[s], &plan->live, left->values + left->first[s], samples_of(left, s));
 }
 
-/* Adds what entered and removes what left, state by state, so that the memory of each is gone through once.
- */
+static size_t blocks_of(const sf_density_plan *plan)
+{
+    return (sf_quantity_states(plan->window) + STATES_EACH - 1) / STATES_EACH;
+}
+
+/* State by state, so that the memory of each is gone through once. */
+static int change_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    sf_density_plan *plan = context;
+    size_t states = sf_quantity_states(plan->window), end = (block + 1) * STATES_EACH;
+    for (size_t s = block * STATES_EACH; s < end && s < states; s++) {
+        add_to(plan, s);
+        remove_from(plan, s);
+    }
+    return 0;
+}
+
+/* Adds what entered and removes what left. */
 static int change_states(sf_density_plan *plan, sf_error *error)
 {
     size_t entered_count, left_count;
@@ -246,10 +311,9 @@ static int change_states(sf_density_plan *plan, sf_error *error)
     int status = sf_quantity_sort(plan->window, entered, entered_count, &plan->entered, error);
     if (status == SF_OK)
         status = sf_quantity_sort(plan->window, left, left_count, &plan->left, error);
-    for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++) {
-        add_to(plan, s);
-        remove_from(plan, s);
-    }
+    if (status == SF_OK)
+        status = sf_parallel_for(threads_of_hop(plan, (entered_count + left_count) / SAMPLES_EACH),
+                                 blocks_of(plan), change_block, plan);
     return status;
 }
 
@@ -400,12 +464,12 @@ typedef struct bins {
 } bins;
 
 /* The density's averages over the bins, none below 0, as rounding may leave them. */
-static void fill_bins(const bins *all, sf_densities *densities, sf_density_plan *plan, size_t s,
+static void fill_bins(const bins *all, sf_density_worker *worker, const sf_moving_density *state,
                       double *values)
 {
     for (size_t k = 0; k < all->count; k++)
-        densities->points[k] = all->from + all->step * ((double)k + 0.5);
-    sf_moving_density_at(&plan->states[s], &plan->live, all->step, densities->points, all->count, values);
+        worker->points[k] = all->from + all->step * ((double)k + 0.5);
+    sf_moving_density_at(state, &worker->live, all->step, worker->points, all->count, values);
     for (size_t k = 0; k < all->count; k++)
         values[k] = fmax(values[k], 0);
 }
@@ -415,13 +479,14 @@ static void fill_bins(const bins *all, sf_densities *densities, sf_density_plan 
  * long silences do not squeeze the picture, and it moves by steps. Where kernels are narrower than a bin its
  * average is still the share it holds.
  */
-static bins choose_bins(sf_densities *densities, sf_density_plan *plan, size_t s, double *values)
+static bins choose_bins(const sf_density_plan *plan, sf_density_worker *worker,
+                        const sf_moving_density *state, double *values)
 {
     const sf_moving_options *options = &plan->live.options;
     bool log_axis = options->domain == SF_DOMAIN_LOG;
     double from = log_axis ? log(options->least) : 0, to = log_axis ? log(options->most) : options->most;
     bins all = {from, (to - from) / (double)plan->grid, plan->grid};
-    fill_bins(&all, densities, plan, s, values);
+    fill_bins(&all, worker, state, values);
     if (plan->quantity == SF_QUANTITY_DELAY)
         return all;
     size_t first = 0, end = all.count;
@@ -432,15 +497,15 @@ static bins choose_bins(sf_densities *densities, sf_density_plan *plan, size_t s
         above += values[--end] * all.step;
     bins chosen = {from + all.step * (double)first, all.step * (double)(end - first) / (double)all.count,
                    all.count};
-    fill_bins(&chosen, densities, plan, s, values);
+    fill_bins(&chosen, worker, state, values);
     return chosen;
 }
 
 /* Values and bins; what the range of the quantity leaves out lies outside, too. */
-static void describe(sf_density_message *density, sf_densities *densities, sf_density_plan *plan, size_t s)
+static void describe(sf_density_message *density, const sf_density_plan *plan, sf_density_worker *worker,
+                     const sf_moving_density *state)
 {
-    const sf_moving_density *state = &plan->states[s];
-    bins chosen = choose_bins(densities, plan, s, density->values);
+    bins chosen = choose_bins(plan, worker, state, density->values);
     double held = (double)sf_moving_count(state), share = held / (held + (double)state->left_out), sum = 0;
     for (size_t k = 0; k < chosen.count; k++)
         sum += density->values[k] *= share;
@@ -451,41 +516,70 @@ static void describe(sf_density_message *density, sf_densities *densities, sf_de
     density->grid_step = chosen.step;
 }
 
-static int make_message(sf_message **made, sf_densities *densities, sf_density_plan *plan, size_t s,
-                        sf_span window, sf_error *error)
+/* What a hop's threads share. */
+typedef struct telling {
+    sf_density_plan *plan;
+    sf_span window;
+} telling;
+
+static int make_message(sf_message **made, const telling *t, sf_density_worker *worker, size_t s)
 {
+    const sf_density_plan *plan = t->plan;
     sf_message *message = sf_message_new(SF_TOPIC_DENSITY);
     if (message == NULL)
-        return sf_fail_memory(error);
+        return SF_NO_MEMORY;
     sf_density_message *density = &message->density;
-    density->window = window;
+    density->window = t->window;
     memcpy(density->quantity, plan->labels[s], sizeof plan->labels[s]);
     density->count = plan->grid;
     density->values = sf_alloc(plan->grid, sizeof *density->values);
     if (density->values == NULL) {
         sf_message_release(message);
-        return sf_fail_memory(error);
+        return SF_NO_MEMORY;
     }
-    describe(density, densities, plan, s);
+    describe(density, plan, worker, &plan->states[s]);
     *made = message;
     return SF_OK;
 }
 
-static int tell_states(sf_densities *densities, sf_density_plan *plan, sf_span window,
+/* The message of a state; none where it has too few samples, or all are equal. */
+static int tell_state(void *context, unsigned worker, size_t item)
+{
+    const telling *t = context;
+    sf_density_plan *plan = t->plan;
+    sf_density_worker *own = &plan->workers[worker];
+    size_t s = plan->due[item];
+    if (sf_moving_select(&plan->states[s], &own->live, NULL) != SF_OK)
+        return SF_OK;
+    return make_message(&plan->messages[item], t, own, s);
+}
+
+static size_t list_due(sf_density_plan *plan)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < sf_quantity_states(plan->window); s++)
+        if (!plan->every || sf_moving_due(&plan->states[s], &plan->live))
+            plan->due[count++] = s;
+    return count;
+}
+
+/* In the order of the states, whichever thread made them. */
+static int tell_states(sf_density_plan *plan, sf_span window,
                        void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
 {
-    for (size_t s = 0; s < sf_quantity_states(plan->window); s++) {
-        if (plan->every && !sf_moving_due(&plan->states[s], &plan->live))
-            continue;
-        if (sf_moving_select(&plan->states[s], &plan->live, NULL) != SF_OK)
-            continue; /* too few samples, or all equal */
-        sf_message *message = NULL;
-        int status = make_message(&message, densities, plan, s, window, error);
-        if (status != SF_OK)
-            return status;
-        publish(user, message);
+    telling t = {plan, window};
+    size_t count = list_due(plan);
+    memset(plan->messages, 0, count * sizeof(sf_message *));
+    for (unsigned w = 0; w < plan->worker_count; w++)
+        plan->workers[w].live.options = plan->live.options;
+    int status = sf_parallel_for(threads_of_hop(plan, count), count, tell_state, &t);
+    for (size_t i = 0; i < count; i++) {
+        if (plan->messages[i] != NULL && status == SF_OK)
+            publish(user, plan->messages[i]);
+        else
+            sf_message_release(plan->messages[i]);
     }
-    return SF_OK;
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
 int sf_densities_tell(sf_densities *densities, sf_span window,
@@ -495,7 +589,7 @@ int sf_densities_tell(sf_densities *densities, sf_span window,
     for (size_t i = 0; status == SF_OK && i < densities->count; i++) {
         sf_density_plan *plan = &densities->plans[i];
         if (plan->quantity != SF_QUANTITY_POSITION) {
-            status = tell_states(densities, plan, window, publish, user, error);
+            status = tell_states(plan, window, publish, user, error);
             continue;
         }
         sf_message *message = NULL;

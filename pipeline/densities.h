@@ -6,6 +6,9 @@
  *
  * The clock's step is found in the stream. Where its spikes show that it is another than was believed,
  * densities of intervals are made again from the window; that ends within the first spikes.
+ *
+ * States have nothing in common but what does not change: those of a hop are followed on `mine.threads`
+ * threads.
  */
 #ifndef SF_PIPELINE_DENSITIES_H
 #define SF_PIPELINE_DENSITIES_H
@@ -29,6 +32,12 @@ typedef struct sf_window_change {
     int64_t window_start_ns; /**< of the window after it */
 } sf_window_change;
 
+/** What a thread needs to transform a state and to look at its density. */
+typedef struct sf_density_worker {
+    sf_moving_plan live;
+    double *points; /**< as many as the grid has */
+} sf_density_worker;
+
 /** One configured density: of one unit or episode, or of every one; or of positions, which has no states. */
 typedef struct sf_density_plan {
     sf_quantity quantity;
@@ -39,13 +48,16 @@ typedef struct sf_density_plan {
     sf_moving_plan live;       /**< shared by the states */
     sf_moving_density *states; /**< as many as the window has */
     char (*labels)[64];        /**< of each state */
+    sf_density_worker *workers;
+    unsigned worker_count;
+    size_t *due;           /**< scratch: the states that are told of in this hop, */
+    sf_message **messages; /**< and their messages */
     sf_positions positions;
 } sf_density_plan;
 
 typedef struct sf_densities {
     sf_density_plan *plans;
     size_t count;
-    double *points;        /**< scratch: the largest grid */
     sf_tick tick;          /**< of the stream's clock */
     int64_t tick_ns;       /**< the step in use: it follows what is found of the clock; 0: not known yet */
     int64_t last_ns;       /**< of the newest spike, once there is one */

@@ -72,12 +72,14 @@ static int open_counting(sf_hops *hops, sf_error *error)
 
 static int open_tests(sf_hops *hops, sf_error *error)
 {
-    const sf_testing_setup setup = {.config = hops->options.config,
+    const sf_live_options *config = hops->options.config;
+    const sf_testing_setup setup = {.config = config,
                                     .units = hops->options.stream->units,
                                     .observed = hops->options.observed,
                                     .observed_count = hops->options.observed_count,
                                     .pinned = &hops->tracked.now,
                                     .inside = hops->options.virtual_clock,
+                                    .device = is_apart(hops, &sf_stage_test) ? config->device : "cpu",
                                     .board = hops->options.board};
     return sf_testing_open(&hops->tests, &setup, error);
 }

@@ -30,7 +30,6 @@ static void close_there(sf_pairing *p)
 {
     sf_pairs_there_close(p->there);
     p->there = NULL;
-    p->patience = SF_PAIRING_PATIENCE;
 }
 
 /* From now on the CPU counts alone. */
@@ -50,7 +49,8 @@ void sf_pairing_close(sf_pairing *pairing)
 
 int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error *error)
 {
-    *pairing = (sf_pairing){.setup = *setup, .worth_ns = SF_PAIRING_WORTH_NS, .patience = SF_PAIRING_FIRST};
+    *pairing = (sf_pairing){.setup = *setup};
+    sf_contest_begin(&pairing->contest, SF_PAIRING_FIRST);
     int status = SF_OK;
     if (setup->device != NULL)
         status = sf_resident_open(&pairing->resident, setup->device, error);
@@ -74,7 +74,7 @@ static int slide_here(sf_pairing *p, const sf_history *history, uint64_t begin, 
 {
     int64_t began_ns = sf_clock_monotonic_ns();
     int status = sf_pair_counts_slide(p->here, history, begin, end, least, error);
-    p->here_ns = sf_clock_monotonic_ns() - began_ns;
+    p->contest.here_ns = sf_clock_monotonic_ns() - began_ns;
     return status;
 }
 
@@ -99,7 +99,7 @@ static int try_device(sf_pairing *p, const sf_history *history, uint64_t begin, 
     int64_t there_ns = sf_clock_monotonic_ns() - began_ns;
     if (status != SF_OK || is_new)
         return status;
-    if (there_ns < p->here_ns / 2)
+    if (sf_contest_won(&p->contest, there_ns))
         close_here(p);
     else
         close_there(p);
@@ -119,9 +119,7 @@ int sf_pairing_slide(sf_pairing *p, const sf_history *history, uint64_t begin, u
         }
     } else {
         status = slide_here(p, history, begin, end, least, &reason);
-        if (p->patience > 0)
-            p->patience--;
-        bool is_due = p->patience == 0 && p->here_ns > p->worth_ns;
+        bool is_due = sf_contest_due(&p->contest);
         if (status == SF_OK && p->resident != NULL && (is_due || p->there != NULL))
             status = try_device(p, history, begin, end, least, &reason);
         if (status == SF_UNAVAILABLE) {

@@ -2,21 +2,17 @@
 /**
  * The counts of all pairs in each window, on the CPU (window/pair_counts.h) or on a device
  * (window/pairs_there.h), with the same results. With the device named in the configuration the device
- * counts. With `auto` the CPU does until that takes SF_PAIRING_WORTH_NS a hop; then the device takes the
- * window up, both count in the next hop, and if the device takes less than half the time, it goes on. What a
- * device refuses or fails at the CPU takes over within the hop. One thread.
+ * counts. With `auto` the faster does (contest.h): the device takes the window up, and both count in the next
+ * hop. What a device refuses or fails at the CPU takes over within the hop. One thread.
  */
 #ifndef SF_PIPELINE_PAIRING_H
 #define SF_PIPELINE_PAIRING_H
 
+#include "pipeline/contest.h"
 #include "window/pair_counts.h"
 #include "window/pairs_there.h"
 
-#define SF_PAIRING_WORTH_NS INT64_C(1000000)
-
-/** So many hops lie between two comparisons of the CPU with the device; the first comes early, where the
- * device has little to take up. */
-#define SF_PAIRING_PATIENCE 100
+/** The first comparison comes early, where the device has little to take up. */
 #define SF_PAIRING_FIRST 3
 
 /** As sf_pair_counts_open; the delays are borrowed until close. */
@@ -36,9 +32,7 @@ typedef struct sf_pairing {
     sf_resident *resident; /**< its own window on the device, where that may count */
     sf_pair_counts *here;  /**< NULL: the device counts alone */
     sf_pairs_there *there; /**< NULL: the CPU counts alone */
-    int64_t worth_ns;      /**< a hop on the CPU, for a comparison: SF_PAIRING_WORTH_NS */
-    int64_t here_ns;       /**< the newest hop took on the CPU */
-    uint32_t patience;     /**< hops until the next comparison */
+    sf_contest contest;
 } sf_pairing;
 
 int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error *error);

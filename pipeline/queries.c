@@ -152,9 +152,10 @@ int sf_queries_check(const sf_live_options *config, sf_error *error)
 }
 
 int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
-                    bool virtual_clock, sf_error *error)
+                    sf_device *device, bool virtual_clock, sf_error *error)
 {
     int status = open_patterns(queries, config, virtual_clock, error);
+    sf_reaching_open(&queries->reaching, device, strcmp(config->device, "auto") != 0);
     if (status == SF_OK)
         status = resolve_sources(queries, units, error);
     if (status == SF_OK && config->graph.rewired > 0 && count_counts(queries) > 0)
@@ -282,7 +283,7 @@ static int take_census(const sf_csr *csr, sf_graph_message *message, sf_error *e
     return status;
 }
 
-static int follow_paths(const sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
+static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
                         sf_graph_message *message, sf_error *error)
 {
     const sf_live_graph *config = &queries->config->graph;
@@ -294,7 +295,7 @@ static int follow_paths(const sf_queries *queries, const sf_connectivity *snapsh
         status = sf_connectivity_reach(&message->reach[message->reach_count++], snapshot, csr,
                                        queries->reach[i].source, queries->reach[i].hops, error);
     if (status == SF_OK && config->reach_all > 0)
-        status = sf_connectivity_reach_all(&message->reach_all, csr, config->reach_all, error);
+        status = sf_reaching_search(&queries->reaching, &message->reach_all, csr, config->reach_all, error);
     if (status == SF_OK && config->components)
         status = sf_connectivity_components(&message->components, csr, error);
     return status;

@@ -10,6 +10,7 @@
 #include "graph/motif/spread.h"
 #include "pipeline/background.h"
 #include "pipeline/options.h"
+#include "pipeline/reaching.h"
 
 /** Share of a hop that all patterns together may take; a search that is cut short says so. */
 #define SF_QUERIES_SHARE 0.25
@@ -31,6 +32,7 @@ typedef struct sf_queries {
     struct sf_reach_query {
         uint32_t source, hops;
     } * reach;
+    sf_reaching reaching; /**< from every unit */
     sf_pattern *patterns;
     sf_match_options *options; /**< of each pattern */
     size_t pattern_count;
@@ -42,10 +44,10 @@ typedef struct sf_queries {
 
 /**
  * Resolves units and reads patterns. On a virtual clock no search is cut short and comparisons with rewired
- * graphs belong to the window itself. SF_CONFIG.
+ * graphs belong to the window itself. device: of the run, for searches from every unit, or NULL. SF_CONFIG.
  */
 int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
-                    bool virtual_clock, sf_error *error);
+                    sf_device *device, bool virtual_clock, sf_error *error);
 void sf_queries_close(sf_queries *queries);
 
 /** Reads the patterns of a configuration and forgets them: what sf_queries_open would refuse, without units.

@@ -49,7 +49,7 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
     options.surrogates = asked->surrogates;
     options.seed = (uint64_t)asked->seed << 32 | (uint32_t)job->number; /* drawn anew for each stretch */
     options.found_only = true;
-    options.device = "cpu"; /* the device is for what a hop waits for */
+    options.device = testing->device;
     options.threads = testing->config->mine.threads;
     sf_episode *episodes = sf_resize(NULL, count, sizeof *episodes);
     if (episodes == NULL)
@@ -78,6 +78,8 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
         outcomes[i].p = outcomes[i].not_tested == NULL ? item->p : NAN;
         outcomes[i].chance_hz = item->expected / ((double)testing->length_ns * 1e-9);
     }
+    if (status == SF_OK)
+        memcpy(testing->ran_on, told.ran.device, sizeof testing->ran_on);
     sf_mine_result_free(result);
     return status;
 }
@@ -219,6 +221,7 @@ static int take_results(sf_testing *testing, sf_error *error)
     status->not_tested = status->tested == 0 ? reason : NULL;
     status->tests++;
     status->seconds = testing->seconds;
+    memcpy(status->device, testing->ran_on, sizeof status->device);
     status->share = testing->seconds / ((double)(job->span.stop_ns - job->span.start_ns) * 1e-9);
     if (!testing->inside) /* where results may depend on the time it takes */
         testing->rest = (uint64_t)fmax(0, ceil(status->share / SF_TESTING_MOST_SHARE) - 1);
@@ -536,6 +539,7 @@ int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error
                             .observed_count = setup->observed_count,
                             .board = setup->board,
                             .inside = setup->inside,
+                            .device = setup->device,
                             .length_ns = sf_testing_length_ns(config)};
     testing->hops = (uint64_t)(testing->length_ns / sf_seconds_to_ns(config->window.hop_s));
     int status = sf_delays_parse(testing->delays, sizeof testing->delays / sizeof *testing->delays,

@@ -81,6 +81,7 @@ typedef struct sf_testing_status {
     size_t tested;          /**< episodes, in the newest stretch that was */
     uint64_t tests, missed; /**< stretches tested, and those left out for the time that tests take */
     double seconds, share;  /**< of the newest: how long it took, and that by the length of its stretch */
+    char device[32];        /**< that its surrogates were counted on; empty before */
     const char *not_tested; /**< why the newest stretch gave no p; NULL where it did, or there was none yet */
 } sf_testing_status;
 
@@ -94,6 +95,7 @@ typedef struct sf_testing {
     size_t delay_count;
     uint64_t hops; /**< of a stretch */
     int64_t length_ns;
+    const char *device; /**< that surrogates may be counted on */
     sf_ledger ledger;
     uint64_t lots;                  /**< that had new episodes */
     bool truncated;                 /**< the newest lot had no room for all edges */
@@ -113,6 +115,7 @@ typedef struct sf_testing {
     int result; /**< of the job */
     sf_error error;
     double seconds;
+    char ran_on[32];
 } sf_testing;
 
 typedef struct sf_testing_setup {
@@ -122,6 +125,7 @@ typedef struct sf_testing_setup {
     size_t observed_count;
     const sf_tracking *pinned; /**< what is tracked from the stream's start: tested in the first stretch */
     bool inside;               /**< tests are made within their hop */
+    const char *device;        /**< for surrogates, as synfire/device.h has it; borrowed */
     sf_board *board;
 } sf_testing_setup;
 

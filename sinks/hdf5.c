@@ -481,6 +481,7 @@ static int append_status(hdf5_sink *self, const sf_message *message, sf_error *e
            strnlen(now->counting_device, sizeof row.counting_device));
     memcpy(row.discovery_device, now->discovery_device,
            strnlen(now->discovery_device, sizeof row.discovery_device));
+    memcpy(row.test_device, now->test_device, strnlen(now->test_device, sizeof row.test_device));
     int status = append_sources(self, message, error);
     if (status == SF_OK)
         status = append_sinks(self, message, error);

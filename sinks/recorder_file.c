@@ -160,6 +160,7 @@ static const table_form forms[SF_RECORDER_TABLES] = {
                                                              FIELD(status_row, tested),
                                                              FIELD(status_row, tests),
                                                              FIELD(status_row, tests_missed),
+                                                             FIELD(status_row, test_device),
                                                              FIELD(status_row, test_ms),
                                                              FIELD(status_row, test_share),
                                                              FIELD(status_row, not_tested)}},

@@ -136,6 +136,7 @@ typedef struct status_row {
     char counting_device[32], discovery_device[32];
     double discovery_ms;
     uint64_t tested, tests, tests_missed;
+    char test_device[32];
     double test_ms, test_share;
     char not_tested[24];
 } status_row;

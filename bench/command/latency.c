@@ -3,7 +3,8 @@
  * bench latency: what a hop of the live pipeline takes, and how long a discovery in the background, at the
  * scale of a large array and in real time: 4,096 units, 100,000 spikes a second, a window of 10 s, a hop of
  * 100 ms, a discovery of (0,5] ms to size 3 each second, its 1,000 most remarkable episodes tracked, the
- * graph with a query, densities (hop); and from a spike to its trigger over sockets: bench/command/trigger.c
+ * graph with a query, densities (hop); the same with all that is tracked and linked tested in 1,000
+ * surrogates of each 10 s (test); and from a spike to its trigger over sockets: bench/command/trigger.c
  * (trigger).
  */
 #include "bench/command/stream.h"
@@ -13,6 +14,7 @@
 #include "core/reals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WINDOW_SECONDS 10
@@ -33,16 +35,25 @@ static const char configuration[] = "stream: bench\n"
                                     "- {quantity: rate, unit: '#0'}\n"
                                     "sinks: [{type: jsonl, path: /dev/null, overwrite: true}]\n";
 
+static const char tests[] = "significance: {length_s: 10, surrogates: 1000}\n";
+
+/* Jobs beside the hops. */
+typedef struct job_times {
+    double ms[MOST_HOPS], newest_ms;
+    size_t count;
+    char device[32];
+} job_times;
+
 /* What a run tells of its hops with a full window. */
 typedef struct hop_times {
     const char *stage[SF_STATUS_STAGES];
     double stage_ms[SF_STATUS_STAGES][MOST_HOPS];
     uint64_t missed[SF_STATUS_STAGES], missed_before[SF_STATUS_STAGES];
-    double age_ms[MOST_HOPS], discovery_ms[MOST_HOPS];
-    size_t stages, hops, discoveries, tracked;
-    double newest_discovery_ms;
+    double age_ms[MOST_HOPS];
+    size_t stages, hops, tracked, tested;
+    job_times discoveries, tests;
     bool full;
-    char device[64], discovery_device[32];
+    char device[64];
 } hop_times;
 
 static void note_stages(hop_times *times, const sf_status_message *status)
@@ -58,14 +69,14 @@ static void note_stages(hop_times *times, const sf_status_message *status)
     times->stages = status->stage_count;
 }
 
-static void note_discovery(hop_times *times, const sf_status_message *status)
+static void note_job(job_times *times, double ms, const char *device)
 {
-    bool is_new = isfinite(status->discovery_ms) && status->discovery_ms != times->newest_discovery_ms;
+    bool is_new = isfinite(ms) && ms != times->newest_ms;
     if (!is_new)
         return;
-    times->newest_discovery_ms = status->discovery_ms;
-    times->discovery_ms[times->discoveries++] = status->discovery_ms;
-    memcpy(times->discovery_device, status->discovery_device, sizeof times->discovery_device);
+    times->newest_ms = ms;
+    times->ms[times->count++] = ms;
+    snprintf(times->device, sizeof times->device, "%s", device);
 }
 
 /* On the window thread: a hop's counts come before its status. */
@@ -80,8 +91,10 @@ static void observe(void *user, sf_message *message)
         times->hops + 1 >= MOST_HOPS)
         return;
     note_stages(times, &message->status);
-    note_discovery(times, &message->status);
+    note_job(&times->discoveries, message->status.discovery_ms, message->status.discovery_device);
+    note_job(&times->tests, message->status.test_ms, message->status.test_device);
     times->tracked = message->status.tracked;
+    times->tested = message->status.tested;
     memcpy(times->device, message->status.device, sizeof times->device);
     times->hops++;
 }
@@ -107,23 +120,25 @@ static void tell_all(app_bench_rows *rows, hop_times *times)
     for (size_t i = 0; i < times->stages; i++)
         tell(rows, times->device, times->stage[i], times->stage_ms[i], times->hops, (double)times->missed[i]);
     tell(rows, times->device, "age of counts", times->age_ms, times->hops, NAN);
-    tell(rows, times->discovery_device, "discovery, in the background", times->discovery_ms,
-         times->discoveries, NAN);
+    tell(rows, times->discoveries.device, "discovery, in the background", times->discoveries.ms,
+         times->discoveries.count, NAN);
+    tell(rows, times->tests.device, "test, in the background", times->tests.ms, times->tests.count, NAN);
 }
 
-static int measure(const app_call *call, const sf_recording *stream, const char *device, app_bench_rows *rows,
-                   sf_error *error)
+static int measure_with(const char *more, const app_call *call, const sf_recording *stream,
+                        const char *device, app_bench_rows *rows, sf_error *error)
 {
     static const sf_outlet_kind outlet = {.publish = observe};
     hop_times *times = sf_alloc(1, sizeof *times);
     sf_text yaml = {0};
-    sf_text_printf(&yaml, "%sdevice: %s\n", configuration, device);
+    sf_text_printf(&yaml, "%s%sdevice: %s\n", configuration, more, device);
     int status = times != NULL && !yaml.failed ? SF_OK : sf_fail_memory(error);
     double seconds;
     if (status == SF_OK)
         status = bench_stream_run(yaml.data, stream, 1, (sf_outlet){&outlet, times}, &seconds, error);
     if (status == SF_OK) {
-        app_warn(call, "%s: %zu hops, %zu episodes tracked", times->device, times->hops, times->tracked);
+        app_warn(call, "%s: %zu hops, %zu episodes tracked, %zu tested", times->device, times->hops,
+                 times->tracked, times->tested);
         tell_all(rows, times);
     }
     sf_text_free(&yaml);
@@ -131,18 +146,32 @@ static int measure(const app_call *call, const sf_recording *stream, const char 
     return status;
 }
 
+static int measure_hop(const app_call *call, const sf_recording *stream, const char *device,
+                       app_bench_rows *rows, sf_error *error)
+{
+    return measure_with("", call, stream, device, rows, error);
+}
+
+static int measure_test(const app_call *call, const sf_recording *stream, const char *device,
+                        app_bench_rows *rows, sf_error *error)
+{
+    return measure_with(tests, call, stream, device, rows, error);
+}
+
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     double seconds;
     int status = bench_stream_seconds(call, TRIGGER_SECONDS, &seconds, error);
     if (status == SF_OK && app_bench_wants(call, "hop"))
-        status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure, rows, error);
+        status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure_hop, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "test"))
+        status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure_test, rows, error);
     if (status == SF_OK && app_bench_wants(call, "trigger"))
         status = bench_trigger(seconds, rows, error);
     return status;
 }
 
-static const char *const parts[] = {"hop", "trigger", NULL};
+static const char *const parts[] = {"hop", "test", "trigger", NULL};
 static const char *const options[] = {"device", "seconds", NULL};
 
 const app_bench app_bench_latency = {.name = "latency", .parts = parts, .options = options, .run = run};

@@ -326,6 +326,12 @@ static int run(app_call *call, sf_error *error)
 
 const app_command *const app_commands[] = {&app_command_bench, NULL};
 
+const app_program_words app_words_of_program = {
+    .usage = "synfire",
+    .about = "synfire-bench is the program behind `synfire bench`.",
+    .first = "Try:\n  synfire bench latency",
+};
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);

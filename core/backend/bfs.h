@@ -69,6 +69,14 @@ typedef struct sf_backend_bfs {
     int (*many)(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
                 uint32_t *parents, const sf_progress *progress, sf_error *error);
 
+    /**
+     * Searches from every vertex along the lists `out` of host memory, no further than most_levels: how many
+     * vertices each reaches, itself included, and the level of the farthest. progress is asked now and then.
+     */
+    int (*count)(sf_backend_device *device, const sf_backend_lists *out, uint32_t vertex_count,
+                 uint32_t most_levels, uint32_t *reached, uint32_t *depth, const sf_progress *progress,
+                 sf_error *error);
+
     /** Copies the lists of part `index`. */
     int (*part_open)(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,
                      const sf_backend_cut *cut, uint32_t index, sf_error *error);

@@ -20,7 +20,13 @@ struct sf_device {
     char name[32];
     const sf_backend *backend;
     uint32_t index;
-    pthread_mutex_t busy; /* held for the length of a call into the backend */
+    struct turn {
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        bool taken;       /* for the length of a call into the backend */
+        uint32_t waiting; /* who want it */
+        uint64_t number;  /* how often it was taken */
+    } turn;
     sf_backend_device *opened;
     atomic_bool ready; /* opened, so that work need not wait for it to start */
     atomic_bool sick;
@@ -39,6 +45,53 @@ static struct registry {
     atomic_uint_fast64_t memory_limit;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* ---- taking turns ---- */
+
+/* Under the lock. */
+static void await_turn(struct turn *turn)
+{
+    turn->waiting++;
+    while (turn->taken)
+        pthread_cond_wait(&turn->changed, &turn->lock);
+    turn->waiting--;
+    turn->taken = true;
+    turn->number++;
+}
+
+static void end_turn(struct turn *turn)
+{
+    turn->taken = false;
+    pthread_cond_broadcast(&turn->changed);
+}
+
+static void take(sf_device *device)
+{
+    pthread_mutex_lock(&device->turn.lock);
+    await_turn(&device->turn);
+    pthread_mutex_unlock(&device->turn.lock);
+}
+
+static void leave(sf_device *device)
+{
+    pthread_mutex_lock(&device->turn.lock);
+    end_turn(&device->turn);
+    pthread_mutex_unlock(&device->turn.lock);
+}
+
+void sf_device_give_way(sf_device *device)
+{
+    struct turn *turn = &device->turn;
+    pthread_mutex_lock(&turn->lock);
+    if (turn->waiting > 0) {
+        uint64_t number = turn->number;
+        end_turn(turn);
+        while (turn->number == number) /* whoever waits comes first */
+            pthread_cond_wait(&turn->changed, &turn->lock);
+        await_turn(turn);
+    }
+    pthread_mutex_unlock(&turn->lock);
+}
+
 /* ---- loading a plugin ---- */
 
 static int list_devices(const sf_backend *backend, const char *path, sf_error *error)
@@ -56,7 +109,8 @@ static int list_devices(const sf_backend *backend, const char *path, sf_error *e
         device->backend = backend;
         device->index = i;
         snprintf(device->name, sizeof device->name, "%.16s:%" PRIu32, backend->name, i);
-        pthread_mutex_init(&device->busy, NULL);
+        pthread_mutex_init(&device->turn.lock, NULL);
+        pthread_cond_init(&device->turn.changed, NULL);
     }
     sf_log(SF_LOG_DEBUG, "%" PRIu32 " devices of %s from %s", count, backend->name, path);
     return SF_OK;
@@ -93,7 +147,8 @@ static void search(void)
                                             NULL};
     char path[SF_PLACE_SIZE];
     if (!sf_place_find(path, "gpu/" PLUGIN, installed)) {
-        sf_fail(&registry.why_none, SF_UNAVAILABLE, NULL, "the plugin " PLUGIN " is not installed");
+        sf_fail(&registry.why_none, SF_UNAVAILABLE, NULL,
+                "the CUDA plugin is not installed: install synfire-cuda");
         return;
     }
     if (load(path, &registry.why_none) != SF_OK)
@@ -107,7 +162,8 @@ static void forget(void)
     for (uint32_t i = 0; i < registry.count; i++) {
         sf_device *device = &registry.devices[i];
         device->backend->close(device->opened);
-        pthread_mutex_destroy(&device->busy);
+        pthread_mutex_destroy(&device->turn.lock);
+        pthread_cond_destroy(&device->turn.changed);
     }
     sf_free(registry.devices);
     registry.devices = NULL;
@@ -183,7 +239,7 @@ void sf_device_facts(sf_device *device, sf_backend_facts *facts)
     if (sf_device_hold(device, NULL) != SF_OK)
         return;
     device->backend->facts(device->opened, facts);
-    pthread_mutex_unlock(&device->busy);
+    leave(device);
 }
 
 void sf_device_set_memory_limit(uint64_t bytes)
@@ -234,7 +290,7 @@ bool sf_device_sick(sf_device *device, sf_error *error)
 
 int sf_device_hold(sf_device *device, sf_error *error)
 {
-    pthread_mutex_lock(&device->busy);
+    take(device);
     int status = sf_device_sick(device, error) ? SF_UNAVAILABLE : SF_OK;
     if (status == SF_OK && device->opened == NULL) {
         sf_error failure = {0};
@@ -251,7 +307,7 @@ int sf_device_hold(sf_device *device, sf_error *error)
         atomic_store(&device->ready, status == SF_OK);
     }
     if (status != SF_OK)
-        pthread_mutex_unlock(&device->busy);
+        leave(device);
     return status;
 }
 
@@ -261,7 +317,7 @@ int sf_device_start(sf_device *device, sf_error *error)
         return sf_device_sick(device, error) ? SF_UNAVAILABLE : SF_OK;
     int status = sf_device_hold(device, error);
     if (status == SF_OK)
-        pthread_mutex_unlock(&device->busy);
+        leave(device);
     return status;
 }
 
@@ -283,7 +339,7 @@ int sf_device_release(sf_device *device, int status, const sf_error *failure, sf
 {
     status = sf_device_answer(device, status, failure, error);
     note_memory(device);
-    pthread_mutex_unlock(&device->busy);
+    leave(device);
     return status;
 }
 
@@ -297,9 +353,9 @@ int sf_device_do(sf_device *device, sf_device_job *job, void *context, sf_error 
 
 void sf_device_discard(sf_device *device, void (*close)(void *object), void *object)
 {
-    pthread_mutex_lock(&device->busy);
+    take(device);
     close(object);
-    pthread_mutex_unlock(&device->busy);
+    leave(device);
 }
 
 const sf_backend *sf_device_backend(const sf_device *device)

@@ -57,6 +57,12 @@ sf_backend_device *sf_device_opened(const sf_device *device); /**< while held */
  */
 int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error);
 
+/**
+ * For a long job, while its thread holds the device and nothing of the job is under way on it: lets one of
+ * those that wait have the device, and holds it again. Waits for nobody where nobody waits.
+ */
+void sf_device_give_way(sf_device *device);
+
 /** The same for calls into a backend that need not hold the device, but for ending a job. */
 int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_error *error);
 

@@ -17,6 +17,7 @@
 #include "gpu/mine/surrogate_images.cuh"
 
 extern "C" {
+#include "core/clock.h"
 #include "core/progress.h"
 }
 
@@ -26,6 +27,8 @@ extern "C" {
 #define MOST_BATCH 64u
 #define MOST_LEVELS (SF_EPISODE_MAX_SIZE - 1)
 #define THREADS 256u
+#define FIRST_BATCH 8u
+#define BATCH_S 0.008 /* no batch is to take longer: others may wait for the device */
 
 namespace
 {
@@ -63,6 +66,8 @@ struct sf_backend_surrogate_job {
     sf_gpu_images images;
     sf_gpu_array tallies, ticket, counts;
     uint32_t kept_first, kept_count; /* the surrogates whose counts `counts` holds */
+    uint32_t part;                   /* surrogates of the next batch, as long as there are so many */
+    double began;                    /* the batch at hand */
 };
 
 /* ---- kernels ---- */
@@ -251,6 +256,7 @@ static int open_job(sf_backend_surrogate_job **opened, sf_backend_stream *stream
     j->device = stream->device;
     j->plan = plan;
     int status = open_all(j, error);
+    j->part = j->images.batch < FIRST_BATCH ? j->images.batch : FIRST_BATCH;
     if (status == SF_OK)
         *opened = j;
     else
@@ -306,9 +312,21 @@ static int count_batch(sf_backend_surrogate_job *j, uint32_t first, uint32_t sur
     return status;
 }
 
-static int go_on(const sf_backend_surrogate_job *j, uint32_t done, uint32_t total, sf_error *error)
+static uint32_t next_batch(sf_backend_surrogate_job *j, uint32_t left)
+{
+    j->began = sf_clock_seconds();
+    return left < j->part ? left : j->part;
+}
+
+/* After a batch, of which nothing is under way any more. */
+static int go_on(sf_backend_surrogate_job *j, uint32_t done, uint32_t total, sf_error *error)
 {
     SF_GPU_TRY(cudaStreamSynchronize(j->device->work));
+    double seconds = sf_clock_seconds() - j->began;
+    if (seconds > BATCH_S && j->part > 1)
+        j->part /= 2;
+    else if (seconds < BATCH_S / 2 && j->part <= j->images.batch / 2)
+        j->part *= 2;
     return sf_progress_update(j->plan->progress, "counting surrogates", done, total)
                ? SF_OK
                : sf_fail(error, SF_CANCELLED, NULL, "stopped while counting surrogates");
@@ -333,7 +351,7 @@ static int tally_batches(sf_backend_surrogate_job *j, uint32_t first, uint32_t s
 {
     int status = SF_OK;
     for (uint32_t done = 0; done < surrogates && status == SF_OK;) {
-        uint32_t part = surrogates - done < j->images.batch ? surrogates - done : j->images.batch;
+        uint32_t part = next_batch(j, surrogates - done);
         uint32_t *counts = (uint32_t *)j->counts.data + (keeps ? done * j->candidate_count : 0);
         status = count_batch(j, first + done, part, counts, error);
         if (status != SF_OK)
@@ -407,13 +425,14 @@ static int count_again(sf_backend_surrogate_job *j, const comparison *to, uint32
     int status =
         sf_gpu_array_reserve(j->device, &j->counts, held * j->candidate_count * sizeof(uint32_t), error);
     uint32_t *counts = (uint32_t *)j->counts.data;
-    for (uint32_t done = 0; done < to->all && status == SF_OK; done += held) {
-        uint32_t part = to->all - done < held ? to->all - done : held;
+    for (uint32_t done = 0; done < to->all && status == SF_OK;) {
+        uint32_t part = next_batch(j, to->all - done);
         status = count_batch(j, first + done, part, counts, error);
         if (status == SF_OK)
             status = launch_comparison(j, to, done, part, counts, error);
+        done += part;
         if (status == SF_OK)
-            status = go_on(j, done + part, to->all, error);
+            status = go_on(j, done, to->all, error);
     }
     return status;
 }

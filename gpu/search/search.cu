@@ -203,6 +203,7 @@ const sf_backend_bfs sf_gpu_bfs = {
     .preparation = preparation,
     .run = run,
     .many = sf_gpu_search_many,
+    .count = sf_gpu_search_count,
     .part_open = sf_gpu_part_open,
     .part_take = sf_gpu_part_take,
     .part_close = sf_gpu_part_close,

@@ -48,6 +48,11 @@ int sf_gpu_enterprise_run(sf_gpu_enterprise *search, uint32_t source, uint32_t *
 int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
                        uint32_t *parents, const sf_progress *progress, sf_error *error);
 
+/** count.cu */
+int sf_gpu_search_count(sf_backend_device *device, const sf_backend_lists *out, uint32_t vertex_count,
+                        uint32_t most_levels, uint32_t *reached, uint32_t *depth, const sf_progress *progress,
+                        sf_error *error);
+
 /** parts.cu: a search on several devices. */
 int sf_gpu_part_open(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,
                      const sf_backend_cut *cut, uint32_t index, sf_error *error);

@@ -34,19 +34,60 @@ typedef struct many {
 static void record(const many *m, size_t first, uint64_t found, uint32_t vertex, uint32_t level,
                    uint32_t parent)
 {
-    for (; found != 0; found &= found - 1) {
+    for (; found != 0 && m->levels != NULL; found &= found - 1) {
         size_t source = first + (size_t)__builtin_ctzll(found);
-        if (m->levels == NULL) {
-            m->reached[source]++;
-            m->depth[source] = level;
-            continue;
-        }
         size_t place = source * m->graph->vertex_count + vertex;
         m->levels[place] = level;
         if (m->parents != NULL)
             m->parents[place] = parent;
     }
 }
+
+/* ---- counts ---- */
+
+/* 64 counters of 8 bits, of which plane p holds bit p. */
+typedef struct planes {
+    uint64_t bits[8];
+    uint32_t words; /**< added: 255 at most */
+} planes;
+
+static void add_word(planes *p, uint64_t word)
+{
+    for (size_t i = 0; word != 0; i++) {
+        uint64_t carry = p->bits[i] & word;
+        p->bits[i] ^= word;
+        word = carry;
+    }
+    p->words++;
+}
+
+static void move_counts(uint32_t *reached, planes *p)
+{
+    for (size_t i = 0; i < sizeof p->bits / sizeof p->bits[0]; i++)
+        for (uint64_t left = p->bits[i]; left != 0; left &= left - 1)
+            reached[__builtin_ctzll(left)] += UINT32_C(1) << i;
+    *p = (planes){0};
+}
+
+/* Adds what each search has in its frontier to its counts. */
+static void count_level(const many *m, const bits *b, size_t first, uint32_t level)
+{
+    planes p = {0};
+    uint64_t any = 0;
+    for (uint32_t v = 0; v < m->graph->vertex_count; v++) {
+        if (b->frontier[v] == 0)
+            continue;
+        any |= b->frontier[v];
+        add_word(&p, b->frontier[v]);
+        if (p.words == UINT8_MAX)
+            move_counts(m->reached + first, &p);
+    }
+    move_counts(m->reached + first, &p);
+    for (; any != 0; any &= any - 1)
+        m->depth[first + (size_t)__builtin_ctzll(any)] = level;
+}
+
+/* ---- searching ---- */
 
 /* Nothing is reached by these searches. */
 static void wipe(const many *m, size_t first, size_t count)
@@ -114,8 +155,12 @@ static int search_word(void *context, unsigned worker, size_t word)
     bits *b = &m->workers[worker];
     size_t first = word * WORD, count = m->count - first < WORD ? m->count - first : WORD;
     start(m, b, first, count);
+    bool counts = m->levels == NULL;
+    if (counts)
+        count_level(m, b, first, 0);
     for (uint32_t level = 1; level <= m->most_levels && search_level(m, b, first, level); level++)
-        ;
+        if (counts)
+            count_level(m, b, first, level);
     if (!atomic_load_explicit(&m->stopped, memory_order_relaxed))
         return 0;
     wipe(m, first, count); /* the level under way is not complete */

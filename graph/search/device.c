@@ -223,6 +223,20 @@ int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t c
     return sf_device_release(graph->device, status, &failure, error);
 }
 
+int sf_device_bfs_count(sf_device *device, const sf_csr *graph, uint32_t most_levels, uint32_t *reached,
+                        uint32_t *depth, const sf_progress *progress, sf_error *error)
+{
+    const sf_backend_bfs *bfs;
+    int status = hold_bfs(device, &bfs, error);
+    if (status != SF_OK)
+        return status;
+    sf_error failure = {0};
+    sf_backend_lists out = lists_of(graph);
+    status = bfs->count(sf_device_opened(device), &out, graph->vertex_count, most_levels, reached, depth,
+                        progress, &failure);
+    return sf_device_release(device, status, &failure, error);
+}
+
 /* ---- several devices ---- */
 
 /* As many vertices in each, but that a part begins with a word of a bitmap. */

@@ -64,6 +64,10 @@ int sf_device_search_run(sf_device_search *search, uint32_t source, sf_bfs_resul
 int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
                        uint32_t *parents, const sf_progress *progress, sf_error *error);
 
+/** As sf_bfs_count, on a device; the graph is copied there for it. */
+int sf_device_bfs_count(sf_device *device, const sf_csr *graph, uint32_t most_levels, uint32_t *reached,
+                        uint32_t *depth, const sf_progress *progress, sf_error *error);
+
 /** A graph on several devices, as many vertices on each, for searches on all of them. */
 typedef struct sf_device_parts {
     uint32_t count, vertex_count;

@@ -565,6 +565,7 @@ typedef struct sf_status_message {
     char counting_device[32];     /**< where the tracked episodes were counted */
     char discovery_device[32];    /**< where the newest discovery ran; empty before the first */
     double discovery_ms;          /**< how long it took; NaN before the first */
+    char test_device[32];         /**< where the surrogates of the newest test were counted; empty before */
     bool last;                    /**< the run ends with this message */
     size_t tested;                /**< episodes and edges that the newest stretch gave a p */
     uint64_t tests, tests_missed; /**< stretches tested, and those that came while the last test went on */

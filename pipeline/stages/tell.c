@@ -141,6 +141,7 @@ static void tell_testing(const sf_hop *hop, sf_status_message *into)
     into->tested = testing->tested;
     into->tests = testing->tests;
     into->tests_missed = testing->missed;
+    memcpy(into->test_device, testing->device, sizeof into->test_device);
     into->test_ms = testing->tests > 0 ? testing->seconds * 1e3 : NAN;
     into->test_share = testing->tests > 0 ? testing->share : NAN;
     into->not_tested = testing->not_tested;

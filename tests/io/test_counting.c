@@ -67,8 +67,8 @@ static void check(run *r, const sf_segment *segment)
 /* Lets the next counts be compared, as if the CPU had taken for ever, or no time at all. */
 static void force_comparison(run *r, bool device_wins)
 {
-    r->counting.patience = 1;
-    r->counting.cpu_ns = device_wins ? INT64_MAX : SF_COUNTING_WORTH_NS + 1;
+    r->counting.contest.patience = 1;
+    r->counting.contest.here_ns = device_wins ? INT64_MAX : SF_CONTEST_WORTH_NS + 1;
 }
 
 static void take(run *r, const sf_segment *segment)
@@ -212,8 +212,8 @@ static const char *who_counts_next(int64_t cpu_ns)
     assert_int_equal(sf_counting_go_on(&r.counting, &r.history, INT64_MAX, &ready, NULL), SF_OK);
     assert_int_equal(sf_counting_push(&r.counting, &segment, &r.history, NULL), SF_OK);
     assert_string_equal(sf_counting_device(&r.counting), "cpu");
-    r.counting.cpu_ns = cpu_ns;
-    r.counting.patience = 1;
+    r.counting.contest.here_ns = cpu_ns;
+    r.counting.contest.patience = 1;
     assert_int_equal(sf_counting_counts(&r.counting, &r.history, counts, NULL), SF_OK);
     assert_int_equal(counts[0], 25); /* that share no spike */
     const char *name = sf_counting_device(&r.counting);

@@ -273,6 +273,75 @@ static void of_every_unit_those_are_told_that_changed(void **state)
     sf_units_free(&units);
 }
 
+/* All messages, one after the other. */
+typedef struct told_bytes {
+    char *bytes;
+    size_t size, count;
+} told_bytes;
+
+static void append(void *user, sf_message *message)
+{
+    told_bytes *all = user;
+    const sf_density_message *d = &message->density;
+    size_t values = d->count * sizeof *d->values, more = sizeof d->quantity + values + 4 * sizeof(double);
+    const double numbers[4] = {d->h, d->grid_start, d->grid_step, d->outside};
+    all->bytes = realloc(all->bytes, all->size + more);
+    memcpy(all->bytes + all->size, d->quantity, sizeof d->quantity);
+    memcpy(all->bytes + all->size + sizeof d->quantity, numbers, sizeof numbers);
+    memcpy(all->bytes + all->size + sizeof d->quantity + sizeof numbers, d->values, values);
+    all->size += more;
+    all->count++;
+    sf_message_release(message);
+}
+
+static void follow_many(told_bytes *all, unsigned threads, sf_units *units)
+{
+    char yaml[200];
+    snprintf(yaml, sizeof yaml,
+             "mine: {threads: %u}\ndensity: [{quantity: isi, unit: '*'}, {quantity: rate, unit: '*'}]\n",
+             threads);
+    sf_config config = test_config(yaml);
+    sf_densities densities;
+    test_random random = test_random_start("densities on threads", 3);
+    assert_int_equal(sf_densities_open(&densities, &config.live, units, NULL, 0, NULL), SF_OK);
+    for (int64_t i = 0; i < 60; i++) {
+        enum { HOP_SPIKES = 2000 };
+        static sf_spike spikes[HOP_SPIKES];
+        for (int64_t s = 0; s < HOP_SPIKES; s++)
+            spikes[s] = (sf_spike){.time_ns = i * SF_SECOND + s * (SF_SECOND / HOP_SPIKES),
+                                   .unit = (uint32_t)test_random_below(&random, units->count)};
+        sf_window_change change = {.entered = spikes,
+                                   .entered_count = HOP_SPIKES,
+                                   .hop = {i * SF_SECOND, (i + 1) * SF_SECOND},
+                                   .hop_ns = SF_SECOND,
+                                   .window_start_ns = (i - 40) * SF_SECOND};
+        assert_int_equal(sf_densities_slide(&densities, &change, NULL), SF_OK);
+        assert_int_equal(sf_densities_tell(&densities, (sf_span){0, 1}, append, all, NULL), SF_OK);
+    }
+    unsigned expected = threads < 6 ? threads : 6; /* of 100 units */
+    assert_int_equal(densities.plans[0].worker_count, expected);
+    sf_densities_close(&densities);
+    sf_config_free(&config);
+}
+
+/* The same messages in the same order. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    sf_units units;
+    make_units(&units, 100);
+    told_bytes one = {0}, several = {0};
+    follow_many(&one, 1, &units);
+    follow_many(&several, 5, &units);
+    assert_true(one.count > 300);
+    assert_int_equal(one.count, several.count);
+    assert_int_equal(one.size, several.size);
+    assert_memory_equal(one.bytes, several.bytes, one.size);
+    free(one.bytes);
+    free(several.bytes);
+    sf_units_free(&units);
+}
+
 static void rates_find_room_as_they_rise(void **state)
 {
     (void)state;
@@ -457,6 +526,7 @@ int main(void)
         cmocka_unit_test(the_live_density_is_that_of_the_windows_samples),
         cmocka_unit_test(gaps_in_the_observation_are_no_silences),
         cmocka_unit_test(of_every_unit_those_are_told_that_changed),
+        cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(rates_find_room_as_they_rise),
         cmocka_unit_test(positions_are_those_of_the_windows_spikes),
         cmocka_unit_test(what_no_density_can_be_of_is_refused),

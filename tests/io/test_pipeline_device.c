@@ -14,7 +14,7 @@
 
 static sf_config device_config(const char *device)
 {
-    char yaml[256];
+    char yaml[512];
     snprintf(yaml, sizeof yaml,
              "device: %s\nwindow: {length_s: 1, hop_s: 0.1}\n"
              "mine: {every: 1, delays_ms: '0:8', min_count: 12, max_size: 3}\ntrack: ['e1 -(0,9]-> e2']\n",
@@ -109,6 +109,27 @@ static void a_device_finds_what_the_cpu_does(void **state)
     assert_string_equal(status->discovery_device, "cpu");
     test_collector_free(cpu);
     test_collector_free(device);
+    sf_recording_clear(&recording);
+}
+
+/* The same p and q, wherever surrogates were counted. */
+static void a_device_tests_as_the_cpu_does(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    static const char tests[] = "\nsignificance: {length_s: 1, surrogates: 20}";
+    test_collector *all[2];
+    for (int i = 0; i < 2; i++) {
+        char device[128];
+        snprintf(device, sizeof device, "%s%s", i == 0 ? "cpu" : "test:0", tests);
+        all[i] = run_on(device, &recording);
+        const sf_status_message *status = test_last_status(all[i]);
+        assert_true(status->tests > 0);
+        assert_string_equal(status->test_device, i == 0 ? "cpu" : "test:0");
+    }
+    assert_same_episodes(all[0], all[1]);
+    test_collector_free(all[0]);
+    test_collector_free(all[1]);
     sf_recording_clear(&recording);
 }
 
@@ -286,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_device_finds_what_the_cpu_does, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_device_tests_as_the_cpu_does, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(a_device_that_is_lost_is_published_and_the_cpu_goes_on, load_devices,
                                         close_devices),
         cmocka_unit_test_setup_teardown(a_device_that_refuses_says_why, load_devices, close_devices),

@@ -541,6 +541,7 @@ static void check_statuses(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&at, "tested"), status->tested);
         assert_int_equal(get_u64(&at, "tests"), status->tests);
         assert_int_equal(get_u64(&at, "tests_missed"), status->tests_missed);
+        is_text(&at, "test_device", status->test_device, 32);
         is_f64(&at, "test_ms", status->test_ms);
         is_f64(&at, "test_share", status->test_share);
         is_reason(&at, status->not_tested);

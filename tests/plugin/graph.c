@@ -170,6 +170,23 @@ static int many(sf_backend_graph *graph, const uint32_t *sources, size_t count, 
                            : status;
 }
 
+static int count(sf_backend_device *device, const sf_backend_lists *out, uint32_t vertex_count,
+                 uint32_t most_levels, uint32_t *reached, uint32_t *depth, const sf_progress *progress,
+                 sf_error *error)
+{
+    int status = test_begin_job(device, error);
+    sf_csr csr = {0};
+    test_plugin_work_done.all_reached++;
+    if (status == SF_OK && test_is_lost(device))
+        status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    if (status == SF_OK)
+        status = copy_lists(&csr, out, 0, vertex_count, error);
+    if (status == SF_OK)
+        status = sf_bfs_count(&csr, most_levels, 1, reached, depth, progress, error);
+    sf_csr_free(&csr);
+    return status;
+}
+
 static void close_part(sf_backend_part *part)
 {
     if (part != NULL)
@@ -259,6 +276,7 @@ const struct sf_backend_bfs test_bfs = {
     .preparation = preparation,
     .run = run,
     .many = many,
+    .count = count,
     .part_open = open_part,
     .part_take = take_part,
     .part_close = close_part,

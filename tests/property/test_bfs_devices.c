@@ -8,6 +8,8 @@
 #include "graph/search/device.h"
 #include "graph/store/kronecker.h"
 #include "oracle/bfs_oracle.h"
+#include "pipeline/reaching.h"
+#include "support/plugin_work.h"
 
 static sf_csr draw(const char *kind, bool directed)
 {
@@ -170,6 +172,41 @@ static void many_sources_on_a_device(void **state)
     sf_devices_close();
 }
 
+/* Windows in turn on the CPU, on both and on the device, and where that one falls away in the second job or
+ * refuses the first. */
+static void every_unit_searches_where_it_is_faster(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        bool always, leaves;
+    } cases[] = {
+        {"test:0", true, false}, {"test:0", false, false}, {"test:1", true, true}, {"test:2", true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_reaching reaching;
+        sf_reaching_open(&reaching, find(cases[i].device), cases[i].always);
+        reaching.contest.worth_ns = -1;
+        for (uint32_t most = 1; most <= 5; most++) {
+            sf_csr graph = draw("7:2:3", true);
+            sf_reach_counts counts;
+            uint32_t expected[2][128];
+            reaching.contest.patience = 1;
+            assert_int_equal(sf_bfs_count(&graph, most, 1, expected[0], expected[1], NULL, NULL), SF_OK);
+            assert_int_equal(sf_reaching_search(&reaching, &counts, &graph, most, NULL), SF_OK);
+            assert_memory_equal(counts.reached, expected[0], sizeof expected[0]);
+            assert_memory_equal(counts.depth, expected[1], sizeof expected[1]);
+            sf_reach_counts_free(&counts);
+            sf_csr_free(&graph);
+        }
+        assert_int_equal(reaching.device == NULL, cases[i].leaves);
+        uint32_t jobs = test_plugin_work_of(TEST_PLUGIN)->all_reached;
+        if (cases[i].always && !cases[i].leaves)
+            assert_int_equal(jobs, 5);
+        assert_in_range(jobs, 1, 5);
+        sf_devices_close();
+    }
+}
+
 /* What cannot be done there comes back as SF_UNAVAILABLE, and the words say why. */
 static void a_device_that_fails_is_left(void **state)
 {
@@ -313,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_device_draws_a_graph),
         cmocka_unit_test(several_devices_search_in_parts),
         cmocka_unit_test(many_sources_on_a_device),
+        cmocka_unit_test(every_unit_searches_where_it_is_faster),
         cmocka_unit_test(a_device_that_fails_is_left),
         cmocka_unit_test(a_search_runs_where_it_was_asked_to_or_says_why_not),
         cmocka_unit_test(all_devices_search_together_or_one_many_times),

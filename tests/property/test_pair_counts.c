@@ -69,7 +69,7 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
                                     .device = s->device,
                                     .always = test_random_below(random, 2) == 0};
     assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
-    pairs.worth_ns = -1;
+    pairs.contest.worth_ns = -1;
     while (end < s->count) {
         uint64_t step = test_random_below(random, 4) == 0 ? 0 : test_random_below(random, longest_step + 1);
         uint64_t stop = end + step < s->count ? end + step : s->count;
@@ -79,7 +79,7 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
         if (end - begin > length && test_random_below(random, 3) > 0)
             begin = end - length;
         uint32_t least = 1 + (uint32_t)test_random_below(random, 4);
-        pairs.patience = test_random_below(random, 2) == 0 ? 1 : pairs.patience;
+        pairs.contest.patience = test_random_below(random, 2) == 0 ? 1 : pairs.contest.patience;
         assert_int_equal(sf_pairing_slide(&pairs, &history, begin, end, least, NULL), SF_OK);
         check_window(s, &pairs, begin, end, least);
         s->there += pairs.there != NULL;

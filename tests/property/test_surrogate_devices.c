@@ -15,6 +15,9 @@
 #include "mine/surrogates.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 typedef struct trial {
     sf_spike *spikes;
@@ -312,6 +315,71 @@ static void a_test_goes_on_with_the_devices_that_are_left(void **state)
     sf_devices_close();
 }
 
+/* Another who wants the device, and got it while the test went on. */
+typedef struct passer_by {
+    pthread_t thread;
+    bool begun;
+    atomic_bool there, ends, passed;
+} passer_by;
+
+static void *pass_by(void *argument)
+{
+    passer_by *other = argument;
+    atomic_store(&other->there, true);
+    assert_int_equal(sf_device_hold(sf_device_at(0), NULL), SF_OK);
+    atomic_store(&other->passed, !atomic_load(&other->ends));
+    sf_error none = {0};
+    sf_device_release(sf_device_at(0), SF_OK, &none, NULL);
+    return NULL;
+}
+
+/* Called while the device is held. */
+static bool wait_for_the_other(void *user, const char *what, double done, double total)
+{
+    (void)what;
+    passer_by *other = user;
+    if (done >= total)
+        return true;
+    if (!other->begun)
+        assert_int_equal(pthread_create(&other->thread, NULL, pass_by, other), 0);
+    other->begun = true;
+    for (int i = 0; i < 10000 && !atomic_load(&other->there); i++)
+        usleep(1000);
+    if (!atomic_load(&other->passed))
+        usleep(5000); /* it is about to wait */
+    return true;
+}
+
+static void others_have_the_device_between_batches(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("giving way", 66);
+    use_devices("w");
+    trial t;
+    set_up_frequent(&t, &random);
+    pairs p;
+    set_up_pairs(&p, &t);
+    passer_by other = {0};
+    const sf_progress progress = {.update = wait_for_the_other, .user = &other};
+    p.side.plan.progress = &progress;
+    sf_surrogate_outcome outcome;
+    sf_surrogate_work work = {.core_seconds = 1, .threads = 1};
+    sf_choice crew;
+    sf_how there = {.device = "test:0", .most = 1};
+    assert_int_equal(sf_choose(&crew, sf_surrogate_ways, &there, &work, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_run(&outcome, &p.side, 200, 2, &crew, 1, NULL), SF_OK);
+    atomic_store(&other.ends, true);
+    assert_true(other.begun);
+    assert_int_equal(pthread_join(other.thread, NULL), 0);
+    assert_true(atomic_load(&other.passed));
+    sf_surrogate_outcome_free(&outcome);
+    sf_surrogate_side_close(&p.side);
+    sf_events_close(&p.events);
+    sf_tree_free(&p.tree);
+    tear_down(&t);
+    sf_devices_close();
+}
+
 static int test_on_plugin(void *context)
 {
     trial *t = context;
@@ -348,6 +416,7 @@ int main(void)
         cmocka_unit_test(a_device_that_works_refuses_or_fails_changes_no_number),
         cmocka_unit_test(devices_share_the_surrogates),
         cmocka_unit_test(a_test_goes_on_with_the_devices_that_are_left),
+        cmocka_unit_test(others_have_the_device_between_batches),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,9 +337,9 @@ static sf_surrogate_scale random_scale(test_random *random)
 }
 
 /* Sums, and what is compared by the counts kept and by counting again, against the counts one by one. */
-static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *random)
+static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *random, uint32_t n)
 {
-    enum { N = 40 };
+    enum { MOST = 40 };
     const sf_surrogate_plan *plan = &side->plan;
     uint64_t candidates = sf_surrogate_candidates(plan);
     uint32_t least = 1 + (uint32_t)test_random_below(random, 4);
@@ -348,7 +348,7 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
     uint32_t *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
     uint32_t *reached = calloc(candidates + 1, sizeof *reached);
-    double expected[SF_EPISODE_MAX_SIZE][N], found[2][SF_EPISODE_MAX_SIZE * N];
+    double expected[SF_EPISODE_MAX_SIZE][MOST], found[2][SF_EPISODE_MAX_SIZE * MOST];
     for (uint64_t i = 0; i < candidates; i++)
         scales[i] = random_scale(random);
     sf_surrogate_counter *single, *whole;
@@ -356,7 +356,7 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
     assert_int_equal(sf_surrogate_counter_open(&whole, &side->events, plan,
                                                1 + (unsigned)test_random_below(random, 4), NULL),
                      SF_OK);
-    for (uint32_t s = 0; s < N; s++) {
+    for (uint32_t s = 0; s < n; s++) {
         assert_int_equal(sf_surrogate_counter_tally(single, 3 + s, 1, one, NULL), SF_OK);
         uint64_t at = 0;
         for (uint32_t k = 0; k < plan->level_count; k++) {
@@ -371,16 +371,16 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
             }
         }
     }
-    assert_int_equal(sf_surrogate_counter_tally(whole, 3, N, sums, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_counter_tally(whole, 3, n, sums, NULL), SF_OK);
     assert_memory_equal(sums, all, candidates * sizeof *sums);
     for (int way = 0; way < 2; way++) {
-        assert_int_equal(sf_surrogate_counter_compare(way == 0 ? whole : single, 3, N, least, scales, reached,
+        assert_int_equal(sf_surrogate_counter_compare(way == 0 ? whole : single, 3, n, least, scales, reached,
                                                       found[way], NULL),
                          SF_OK);
         assert_memory_equal(reached, expected_reached, candidates * sizeof *reached);
         for (uint32_t k = 0; k < plan->level_count; k++)
-            for (uint32_t s = 0; s < N; s++)
-                test_assert_same(found[way][k * N + s], expected[k][s]);
+            for (uint32_t s = 0; s < n; s++)
+                test_assert_same(found[way][k * n + s], expected[k][s]);
     }
     sf_surrogate_counter_close(single);
     sf_surrogate_counter_close(whole);
@@ -402,11 +402,50 @@ static void sums_and_comparisons_are_those_of_the_counts(void **state)
         for (int mirrored = 0; mirrored < 2; mirrored++) {
             sf_surrogate_side side;
             assert_int_equal(sf_surrogate_side_open(&side, &t.request, mirrored, NULL), SF_OK);
-            check_sums_and_comparisons(&side, &random);
+            check_sums_and_comparisons(&side, &random, 40);
             sf_surrogate_side_close(&side);
         }
         tear_down(&t);
     }
+}
+
+/* Counts that 16 bits do not hold: two units in turn, one spike a nanosecond. */
+static void counts_of_long_trains_are_kept_whole(void **state)
+{
+    (void)state;
+    enum { SPIKES = 140000 };
+    test_random random = test_random_start("long trains", 38);
+    trial t;
+    set_up(&t, &random);
+    sf_events_close(&t.events);
+    sf_tree_free(&t.tree);
+    free(t.spikes);
+    t.spikes = malloc(SPIKES * sizeof *t.spikes);
+    t.count = SPIKES;
+    for (uint32_t i = 0; i < SPIKES; i++)
+        t.spikes[i] = (sf_spike){.time_ns = i, .unit = i & 1};
+    assert_int_equal(sf_events_open(&t.events, t.spikes, t.count, 2, NULL, NULL), SF_OK);
+    t.trains[0] = 0;
+    t.trains[1] = 1;
+    t.delays[0] = (sf_delay){0, 5};
+    t.tree.delay_count = 1;
+    t.request.max_size = 2;
+    t.request.origin_ns = 0;
+    t.request.found_only = false;
+    t.request.rule = (sf_surrogate_rule){SF_SURROGATE_SHIFT, 4, SPIKES, 1};
+    find_tree(&t, 1);
+    sf_surrogate_side side;
+    assert_int_equal(sf_surrogate_side_open(&side, &t.request, false, NULL), SF_OK);
+    sf_surrogate_counter *counter;
+    sf_surrogate_tally tallies[8] = {{0}};
+    assert_true(sf_surrogate_candidates(&side.plan) > 0 && sf_surrogate_candidates(&side.plan) <= 8);
+    assert_int_equal(sf_surrogate_counter_open(&counter, &side.events, &side.plan, 1, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_counter_tally(counter, 3, 1, tallies, NULL), SF_OK);
+    assert_true(tallies[0].sum > UINT16_MAX);
+    sf_surrogate_counter_close(counter);
+    check_sums_and_comparisons(&side, &random, 2);
+    sf_surrogate_side_close(&side);
+    tear_down(&t);
 }
 
 /* ---- devices ---- */
@@ -558,6 +597,7 @@ int main(void)
         cmocka_unit_test(jitter_stays_in_its_interval_and_trains_shift_as_wholes),
         cmocka_unit_test(counts_are_those_of_the_rebuilt_stream),
         cmocka_unit_test(sums_and_comparisons_are_those_of_the_counts),
+        cmocka_unit_test(counts_of_long_trains_are_kept_whole),
         cmocka_unit_test(devices_count_what_the_cpu_does),
         cmocka_unit_test(counting_can_be_stopped_and_may_run_out_of_memory),
     };

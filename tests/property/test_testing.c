@@ -544,7 +544,8 @@ static void what_a_test_finds_of_the_forgotten_is_let_go(void **state)
     const sf_episode pair = {.size = 2, .units = {0, 1}, .delays = {{1000000, 5000000}}};
     sf_tracking pinned = {0}, none = {0};
     assert_int_equal(sf_tracking_pin_one(&pinned, &pair, &s.units, NULL), SF_OK);
-    const sf_testing_setup setup = {.config = &options, .units = &s.units, .pinned = &pinned};
+    const sf_testing_setup setup = {
+        .config = &options, .units = &s.units, .pinned = &pinned, .device = "cpu"};
     sf_testing testing;
     assert_int_equal(sf_testing_open(&testing, &setup, NULL), SF_OK);
     for (uint64_t hop = 0; hop < STRETCHES; hop++) {

@@ -437,6 +437,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->tested = (size_t)random_count(random);
     message->tests = random_count(random);
     message->tests_missed = random_count(random);
+    random_text(random, message->test_device, sizeof message->test_device);
     message->test_ms = random_real(random);
     message->test_share = random_real(random);
     message->not_tested = random_reason(random);

@@ -647,6 +647,7 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_integer(take(from, "tested"), (int64_t)status->tested);
     is_integer(take(from, "tests"), (int64_t)status->tests);
     is_integer(take(from, "tests_missed"), (int64_t)status->tests_missed);
+    is_string(take(from, "test_device"), status->test_device);
     is_real(take(from, "test_ms"), status->test_ms);
     is_real(take(from, "test_share"), status->test_share);
     is_reason(take(from, "not_tested"), status->not_tested);

@@ -770,6 +770,24 @@ static void many_on_a_device(const sf_csr *graph, const uint32_t *sources, size_
     sf_device_graph_close(&copy);
 }
 
+/* How far all vertices reach, on every device that is there as on the CPU. */
+static void count_on_devices(const sf_csr *graph, uint32_t most)
+{
+    uint32_t n = graph->vertex_count;
+    uint32_t *expected = calloc(2 * (size_t)n, sizeof *expected),
+             *found = calloc(2 * (size_t)n, sizeof *found);
+    assert_int_equal(sf_bfs_count(graph, most, 2, expected, expected + n, NULL, NULL), SF_OK);
+    for (uint32_t i = 0; i < sf_device_count(); i++) {
+        sf_error error;
+        memset(found, 0, 2 * (size_t)n * sizeof *found);
+        if (sf_device_bfs_count(sf_device_at(i), graph, most, found, found + n, NULL, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        assert_memory_equal(found, expected, 2 * (size_t)n * sizeof *found);
+    }
+    free(expected);
+    free(found);
+}
+
 static void many_sources_at_once_are_as_each_alone(void **state)
 {
     (void)state;
@@ -805,6 +823,7 @@ static void many_sources_at_once_are_as_each_alone(void **state)
             assert_int_equal(depth[v], alone.depth);
             sf_bfs_result_free(&alone);
         }
+        count_on_devices(&graph, most);
         sf_error error = {0};
         sources[count - 1] = n;
         test_assert_fails(sf_bfs_many(&graph, sources, count, 2, levels, NULL, NULL, &error), &error,

@@ -297,12 +297,11 @@ static int use_everything(void *context)
     if (status == SF_OK)
         status = sf_connectivity_reach(&reach, &graph, &csr, 0, 3, NULL);
     if (status == SF_OK)
-        status = sf_connectivity_reach_all(&all, &csr, 2, NULL);
+        status = sf_connectivity_reach_all(&all, &csr, 2, NULL, NULL);
     if (status == SF_OK)
         status = sf_connectivity_components(&components, &csr, NULL);
     sf_reach_result_free(&reach);
-    sf_free(all.reached);
-    sf_free(all.depth);
+    sf_reach_counts_free(&all);
     sf_free(components.of_unit);
     sf_free(changes);
     sf_csr_free(&csr);
