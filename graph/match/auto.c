@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Engine auto: depth-first search over the candidate space. On the CPU by bitmaps, where they pay and nothing
- * is to be listed, else by sorted lists; on a device where that pays.
+ * Engine auto. What is only to be counted is split into components on the CPU where that saves most steps
+ * (graph/match/terms.h). Else a depth-first search over the candidate space: on the CPU by bitmaps, where
+ * they pay and nothing is to be listed, or by sorted lists; on a device where that pays.
  */
 #include "graph/match/device.h"
 #include "graph/match/estimate.h"
 #include "graph/match/search.h"
+#include "graph/match/split.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +15,16 @@
 /* Estimated steps: fewer are done before a device has begun. */
 #define WORTH_A_LOOK 2000
 
+/* What a step of a term takes. */
+#define TERM_STEP_SECONDS 100e-9
+
 typedef struct run {
     sf_match_search search;
     const sf_symmetry *symmetry; /* to divide the work by, or NULL */
-    sf_plan own;                 /* of a device, */
-    bool is_own;                 /* which has done it */
+    sf_rows rows;
+    sf_terms terms;
+    sf_plan own; /* of a device, */
+    bool is_own; /* which has done it */
 } run;
 
 /* ---- the ways ---- */
@@ -27,13 +34,31 @@ static double estimate_seconds(const void *context)
     run *r = (run *)(uintptr_t)context;
     if (r->search.plan->work < WORTH_A_LOOK)
         return 0;
-    return r->search.job->result->estimate_s = sf_match_estimate(&r->search);
+    return r->search.job->result->estimate_s =
+               r->terms.items != NULL ? r->terms.work * TERM_STEP_SECONDS / r->search.job->threads
+                                      : sf_match_estimate(&r->search);
+}
+
+static int open_rows(run *r, sf_error *error)
+{
+    int status = sf_rows_open(&r->rows, r->search.space, r->search.plan, error);
+    r->search.rows = r->rows.is_open ? &r->rows : NULL;
+    return status;
 }
 
 static int search_here(void *job, sf_crew *crew, sf_error *error)
 {
     (void)crew;
     run *r = job;
+    bool is_done = false;
+    int status = SF_OK;
+    if (r->terms.items != NULL) {
+        status = sf_split_run(r->search.job, r->search.space, &r->terms, &is_done, error);
+        if (status == SF_OK && !is_done)
+            status = open_rows(r, error);
+    }
+    if (status != SF_OK || is_done)
+        return status;
     r->search.job->result->by_bitmaps = r->search.rows != NULL;
     r->search.kind = r->search.rows != NULL ? &sf_search_by_domains : &sf_search_by_lists;
     return sf_match_search_run(&r->search, error);
@@ -100,7 +125,6 @@ static void describe(const sf_space *space, const sf_plan *plan, sf_match_result
 static int search_space(const sf_match_job *job, const sf_space *space, sf_plan *plan, sf_error *error)
 {
     bool symmetric = job->list ? job->distinct : job->query->semantics != SF_HOMOMORPHISM;
-    sf_rows rows = {0};
     run r = {.search = {.job = job,
                         .space = space,
                         .plan = plan,
@@ -109,11 +133,15 @@ static int search_space(const sf_match_job *job, const sf_space *space, sf_plan 
     sf_plan_make(plan, space, r.symmetry, job->list ? 0 : SF_PLAN_GROUP);
     plan->factor = job->list ? 1 : plan->factor; /* one of each is listed */
     r.search.watch = (sf_match_watch){.job = job, .factor = plan->factor};
-    int status = job->list ? SF_OK : sf_rows_open(&rows, space, plan, error);
-    r.search.rows = rows.is_open ? &rows : NULL;
+    int status = SF_OK;
+    if (!job->list && job->most == UINT64_MAX) /* which a sum of terms cannot tell to be passed */
+        status = sf_terms_open(&r.terms, space, plan, error);
+    if (status == SF_OK && !job->list && r.terms.items == NULL)
+        status = open_rows(&r, error);
     if (status == SF_OK)
         status = search_anywhere(&r, plan, error);
-    sf_rows_close(&rows);
+    sf_rows_close(&r.rows);
+    sf_terms_close(&r.terms);
     return status;
 }
 

@@ -21,12 +21,14 @@ typedef struct sf_match_result {
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */
     bool by_bitmaps;   /**< auto, on the CPU: sets of candidates were bitmaps, not lists */
-    uint64_t shared;   /**< auto: parts of the search that a thread took from another */
-    uint64_t given;    /**< auto: of these, parts that one without work had asked for */
-    uint64_t implied;  /**< gvsm: local tests that another vertex's failure saved */
-    uint64_t merged;   /**< gvsm: data vertices that share the branch of a twin */
-    uint64_t pieces;   /**< gvsm on a device: of layers that were expanded there and joined here */
-    uint64_t stayed;   /**< layers that were joined there too */
+    uint64_t terms; /**< auto, on the CPU: of inclusion and exclusion, whose sum is the count; 0: searched */
+    uint64_t recalled;       /**< of these: counts of components that were known already */
+    uint64_t shared;         /**< auto: parts of the search that a thread took from another */
+    uint64_t given;          /**< auto: of these, parts that one without work had asked for */
+    uint64_t implied;        /**< gvsm: local tests that another vertex's failure saved */
+    uint64_t merged;         /**< gvsm: data vertices that share the branch of a twin */
+    uint64_t pieces;         /**< gvsm on a device: of layers that were expanded there and joined here */
+    uint64_t stayed;         /**< layers that were joined there too */
     uint64_t twigs, kernels; /**< to which these belong, and the kernels that grew them */
     uint64_t blacklisted;    /**< data vertices that can match no pattern vertex */
     uint32_t *embeddings;    /**< kept * vertex_count: the data vertex of every pattern vertex */

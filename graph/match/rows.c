@@ -22,11 +22,18 @@
 
 static atomic_int wanted = SF_ROWS_WORTH;
 
+/* What a row is made of; equal ones are made once. */
+typedef struct row_kind {
+    uint32_t w, u; /* rows of w's places, of sets of u's */
+    bool joined, excluded, greater, apart;
+} row_kind;
+
 typedef struct maker {
     sf_rows *rows;
     const sf_space *space;
     const sf_plan *plan;
     const sf_query *query;
+    row_kind *made; /* of each table */
 } maker;
 
 /* ---- which rows ---- */
@@ -35,12 +42,6 @@ static uint64_t bit(uint32_t u)
 {
     return UINT64_C(1) << u;
 }
-
-/* What a row is made of; equal ones are made once. */
-typedef struct row_kind {
-    uint32_t w, u; /* rows of w's places, of sets of u's */
-    bool joined, excluded, greater, apart;
-} row_kind;
 
 static row_kind kind_of(const maker *m, uint32_t w, const sf_order_step *step)
 {
@@ -80,13 +81,12 @@ void sf_rows_when(int when)
 }
 
 /* Rows say nothing of attributes of vertices that no edge joins. */
-static bool can_be(const maker *m)
+static bool can_be(const sf_query *q)
 {
-    for (uint32_t t = 0; t < m->plan->count; t++) {
-        const sf_order_step *step = &m->plan->steps[t];
-        for (uint64_t left = step->checked; left != 0; left &= left - 1)
-            if (sf_query_pair(m->query, step->vertex, (uint32_t)__builtin_ctzll(left))->relation_count > 0)
-                return false;
+    for (size_t i = 0; i < q->pair_count; i++) {
+        const sf_pair *pair = &q->pairs[i];
+        if (pair->relation_count > 0 && (q->required[pair->a] & bit(pair->b)) == 0)
+            return false;
     }
     return true;
 }
@@ -241,49 +241,114 @@ static int make_table(maker *m, const row_kind *k, uint64_t **table)
     return status;
 }
 
+/* The table of a kind, made where there is none that says the same. */
+static int find_table(maker *m, const row_kind *k, const uint64_t **table)
+{
+    sf_rows *r = m->rows;
+    uint64_t *made = NULL;
+    int status = SF_OK;
+    for (size_t o = 0; o < r->table_count && made == NULL; o++)
+        made = is_same(m, &m->made[o], k) ? r->tables[o] : NULL;
+    if (made == NULL && needs_rows(k)) {
+        m->made[r->table_count] = *k;
+        status = make_table(m, k, &made);
+    }
+    *table = made;
+    return status;
+}
+
 static int make_effects(maker *m)
 {
     sf_rows *r = m->rows;
-    row_kind made[SF_PATTERN_MOST * SF_PATTERN_MOST];
-    size_t most = (size_t)m->plan->core * m->plan->count;
-    r->tables = sf_alloc(most, sizeof *r->tables);
-    int status = r->tables != NULL ? SF_OK : SF_NO_MEMORY;
+    int status = SF_OK;
     for (uint32_t i = 0; i < m->plan->core; i++) {
         for (uint32_t t = i + 1; t < m->plan->count && status == SF_OK; t++) {
             row_kind k = kind_of(m, m->plan->steps[i].vertex, &m->plan->steps[t]);
             sf_effect *effect = &r->effects[i][r->effect_counts[i]];
             *effect = (sf_effect){.vertex = k.u, .apart = k.apart};
-            uint64_t *table = NULL;
-            for (size_t o = 0; o < r->table_count && table == NULL; o++)
-                table = is_same(m, &made[o], &k) ? r->tables[o] : NULL;
-            if (table == NULL && needs_rows(&k)) {
-                made[r->table_count] = k;
-                status = make_table(m, &k, &table);
-            }
-            effect->rows = table;
-            r->effect_counts[i] += table != NULL || k.apart;
+            status = find_table(m, &k, &effect->rows);
+            r->effect_counts[i] += effect->rows != NULL || k.apart;
         }
     }
     return status;
 }
 
+/* Candidates as sets, and room for tables of so many kinds. */
+static int make_all_places(maker *m, size_t kinds)
+{
+    m->made = sf_resize(NULL, kinds, sizeof *m->made);
+    m->rows->tables = sf_alloc(kinds, sizeof *m->rows->tables);
+    int status = m->made != NULL && m->rows->tables != NULL ? SF_OK : SF_NO_MEMORY;
+    for (uint32_t u = 0; u < m->query->count && status == SF_OK; u++)
+        status = make_places(m, u);
+    return status;
+}
+
+static int leave_maker(maker *m, int status, sf_error *error)
+{
+    sf_free(m->made);
+    if (!m->rows->is_open)
+        sf_rows_close(m->rows);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
 int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_error *error)
 {
     *rows = (sf_rows){0};
-    maker m = {rows, space, plan, space->query};
-    if (!can_be(&m))
+    maker m = {rows, space, plan, space->query, NULL};
+    if (!can_be(m.query))
         return SF_OK;
     int status = make_lists(&m);
     if (status == SF_OK && is_worth(&m)) {
-        for (uint32_t u = 0; u < space->query->count && status == SF_OK; u++)
-            status = make_places(&m, u);
+        status = make_all_places(&m, (size_t)plan->core * plan->count);
         if (status == SF_OK)
             status = make_effects(&m);
         rows->is_open = status == SF_OK;
     }
-    if (!rows->is_open)
-        sf_rows_close(rows);
-    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    return leave_maker(&m, status, error);
+}
+
+/* Of pair (w, u), as if w were matched first. */
+static row_kind kind_of_pair(const maker *m, uint32_t w, uint32_t u)
+{
+    const sf_order_step step = {.vertex = u,
+                                .joined = m->query->required[u],
+                                .checked = m->query->constrained[u] & ~m->query->required[u]};
+    return kind_of(m, w, &step);
+}
+
+static bool have_room(const maker *m)
+{
+    uint64_t bytes = 0;
+    for (uint32_t w = 0; w < m->query->count; w++) {
+        for (uint64_t left = m->query->constrained[w]; left != 0; left &= left - 1) {
+            row_kind k = kind_of_pair(m, w, (uint32_t)__builtin_ctzll(left));
+            bytes += bytes_of(m, &k);
+        }
+    }
+    return bytes <= MOST_BYTES;
+}
+
+int sf_rows_open_pairs(sf_rows *rows, const sf_space *space, sf_error *error)
+{
+    *rows = (sf_rows){0};
+    maker m = {rows, space, NULL, space->query, NULL};
+    const uint32_t vertices = space->query->count;
+    if (!can_be(m.query))
+        return SF_OK;
+    int status = make_lists(&m);
+    if (status == SF_OK && have_room(&m)) {
+        status = make_all_places(&m, (size_t)vertices * vertices);
+        for (uint32_t w = 0; w < vertices; w++) {
+            for (uint64_t left = m.query->constrained[w]; left != 0 && status == SF_OK; left &= left - 1) {
+                const uint32_t u = (uint32_t)__builtin_ctzll(left);
+                row_kind k = kind_of_pair(&m, w, u);
+                status = find_table(&m, &k, &rows->between[w][u]);
+            }
+        }
+        rows->is_open = status == SF_OK;
+    }
+    return leave_maker(&m, status, error);
 }
 
 void sf_rows_close(sf_rows *rows)

@@ -31,6 +31,8 @@ typedef struct sf_rows {
     uint64_t *starts[SF_PATTERN_MOST]; /**< of a vertex: its candidates as a set */
     sf_effect effects[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< of the steps of the core, on what comes later */
     uint32_t effect_counts[SF_PATTERN_MOST];
+    const uint64_t *between[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< of sf_rows_open_pairs: [w][u], as rows of
+                                                                  an effect; NULL: nothing is said */
     uint64_t **tables;
     size_t table_count;
 } sf_rows;
@@ -42,6 +44,12 @@ void sf_rows_when(int when);
 
 /** Along a plan. SF_NO_MEMORY. The space and the plan must outlive it. */
 int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_error *error);
+
+/**
+ * Of every pair of which something is said, whichever is matched first. Not open where rows would take too
+ * much, or cannot say all. SF_NO_MEMORY.
+ */
+int sf_rows_open_pairs(sf_rows *rows, const sf_space *space, sf_error *error);
 void sf_rows_close(sf_rows *rows);
 
 /** Words of the sets of a pattern vertex. */

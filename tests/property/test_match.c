@@ -6,11 +6,12 @@
 
 #include "core/vector.h"
 #include "graph/match/rows.h"
+#include "graph/match/terms.h"
 
 /* ---- engines beside the oracle ---- */
 
 /* What the techniques of gvsm did over the whole test: each must have had something to do. */
-static uint64_t implied, merged, blacklisted, by_bitmaps;
+static uint64_t implied, merged, blacklisted, by_bitmaps, by_terms, taken_away, recalled;
 
 static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options)
 {
@@ -22,6 +23,9 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
     merged += result.merged;
     blacklisted += result.blacklisted;
     by_bitmaps += result.by_bitmaps;
+    by_terms += result.terms > 0;
+    taken_away += result.terms > 1;
+    recalled += result.recalled;
     return result;
 }
 
@@ -62,14 +66,13 @@ static void check_count(sf_match_index *index, const sf_pattern *pattern, const 
     sf_match_result_free(&result);
 }
 
-/* The engine auto with sets as lists and as bitmaps, with all that processors have for them. */
+/* The engine auto with sets as lists and as bitmaps, with all that processors have for them, and split. */
 static const struct {
-    int rows, level;
-} ways[] = {{SF_ROWS_WORTH, SF_VECTOR_AVX512},
-            {SF_ROWS_NEVER, SF_VECTOR_AVX512},
-            {SF_ROWS_ALWAYS, SF_VECTOR_BASE},
-            {SF_ROWS_ALWAYS, SF_VECTOR_AVX2},
-            {SF_ROWS_ALWAYS, SF_VECTOR_AVX512}};
+    int rows, level, terms;
+} ways[] = {
+    {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_WORTH},  {SF_ROWS_NEVER, SF_VECTOR_AVX512, SF_TERMS_NEVER},
+    {SF_ROWS_ALWAYS, SF_VECTOR_BASE, SF_TERMS_NEVER},   {SF_ROWS_ALWAYS, SF_VECTOR_AVX2, SF_TERMS_NEVER},
+    {SF_ROWS_ALWAYS, SF_VECTOR_AVX512, SF_TERMS_NEVER}, {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_ALWAYS}};
 
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -77,6 +80,7 @@ static void go(int way)
 {
     sf_rows_when(ways[way].rows);
     sf_vector_limit(ways[way].level);
+    sf_terms_when(ways[way].terms);
 }
 
 static void check_semantics(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,
@@ -125,6 +129,7 @@ static void counts_are_those_of_the_oracle(void **state)
     }
     go(0);
     assert_true(implied > 0 && merged > 0 && blacklisted > 0 && by_bitmaps > 1000);
+    assert_true(by_terms > 300 && taken_away > 0);
 }
 
 /* Sets of many words, of vertices with labels and without, and what few can tell apart: more vertices at the
@@ -150,7 +155,7 @@ static void bitmaps_count_as_lists_do(void **state)
             go(way);
             options.threads = way % 2 == 0 ? 1 : 3;
             sf_match_result result = run(index, &pattern, &options);
-            assert_true(result.by_bitmaps || expected.blacklisted == vertices);
+            assert_true(result.by_bitmaps || result.terms > 0 || expected.blacklisted == vertices);
             assert_int_equal(result.count, expected.count);
             counted += result.count > 0 && result.by_bitmaps;
         }
@@ -160,6 +165,43 @@ static void bitmaps_count_as_lists_do(void **state)
     }
     go(0);
     assert_true(counted > 20);
+}
+
+/* A spine of six vertices with a branch at each inner one: a search goes through all ways to match most of
+ * them, while terms go through the ways to match what bears on a component. Both count the same. */
+static void what_falls_apart_is_counted_apart(void **state)
+{
+    (void)state;
+    static const char edges[] = "abbccddeefbgchdi";
+    test_random random = test_random_start("split", 15);
+    recalled = 0;
+    for (int round = 0; round < 4; round++) {
+        match_kind k = {.directed = round % 2 != 0, .labelled = true, .labels = 3};
+        sf_pattern tree = {.directed = k.directed};
+        sf_csr data = match_draw_hubs(&random, &k, 150, 900);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        for (uint32_t u = 0; u < 9; u++)
+            assert_int_equal(sf_pattern_add_vertex(&tree, NULL, 3 * (u % 3), NULL), SF_OK);
+        for (const char *e = edges; *e != '\0'; e += 2)
+            assert_int_equal(sf_pattern_add_edge(&tree, (uint32_t)(e[0] - 'a'), (uint32_t)(e[1] - 'a'),
+                                                 SF_ANY_LABEL, false, NULL),
+                             SF_OK);
+        sf_match_options options = {.device = "cpu", .threads = 1};
+        go(4);
+        sf_match_result searched = run(index, &tree, &options);
+        go(5);
+        options.threads = 1 + 2 * (unsigned)(round / 2);
+        sf_match_result split = run(index, &tree, &options);
+        assert_int_equal(searched.terms, 0);
+        assert_true(split.terms > 0 || searched.count == 0);
+        assert_int_equal(split.count, searched.count);
+        sf_pattern_free(&tree);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    go(0);
+    assert_true(recalled > 100);
 }
 
 /* Graphs with hubs and a search of some ten milliseconds: threads have nothing to do but what they take from
@@ -220,7 +262,7 @@ static int count_cycles(void *context)
     if (status == SF_OK)
         status = sf_match_run(index, pattern, &(sf_match_options){.device = "cpu", .threads = 3}, &result,
                               NULL, NULL);
-    assert_true(status != SF_OK || result.shared > 0);
+    assert_true(status != SF_OK || result.shared > 0 || result.terms > 0);
     sf_match_result_free(&result);
     sf_match_close(index);
     sf_csr_free(&data);
@@ -240,6 +282,8 @@ static void no_memory_is_no_crash(void **state)
         go(way);
         test_fail_every_allocation(count_cycles, &cycle);
     }
+    go(5);
+    test_fail_every_allocation(count_cycles, &cycle);
     go(0);
     sf_pattern_free(&cycle);
 }
@@ -249,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_oracle),
         cmocka_unit_test(bitmaps_count_as_lists_do),
+        cmocka_unit_test(what_falls_apart_is_counted_apart),
         cmocka_unit_test(threads_share_one_root),
         cmocka_unit_test(no_memory_is_no_crash),
     };

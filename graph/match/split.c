@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/match/split.h"
+
+#include "graph/match/rows.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 64, LEAST_MEMORY = 8, MOST_MEMORY = 20, CHUNKS = 64 }; /* memories as powers of two */
+
+/* What matching one block leaves of another: what all rows leave of it, less the same place. */
+typedef struct effect {
+    const uint64_t *rows[SF_TERM_MOST * SF_TERM_MOST];
+    uint32_t count;
+    bool apart;
+} effect;
+
+/* A term as it is searched. */
+typedef struct outline {
+    const sf_summand *term;
+    const sf_rows *rows;
+    uint32_t first[SF_TERM_MOST];  /* of a block: one of its pattern vertices, whose list is that of all */
+    uint32_t words[SF_TERM_MOST];  /* of its sets */
+    uint32_t shifts[SF_TERM_MOST]; /* bits that tell its places apart */
+    uint32_t memory[SF_TERM_MOST]; /* of a component: counts remembered, as a power of two; 0: none */
+    effect effects[SF_TERM_MOST][SF_TERM_MOST];
+} outline;
+
+/* A count and what it is of, plus one; 0: nothing yet. What comes to the same place takes it. */
+typedef struct recollection {
+    uint64_t key, count;
+} recollection;
+
+/* What is left of every block. */
+typedef struct level {
+    const uint64_t *domain[SF_TERM_MOST];
+    uint64_t *room[SF_TERM_MOST];
+} level;
+
+/* What one thread works with. */
+typedef struct splitter {
+    sf_match_tally tally;
+    const outline *o;
+    const sf_bitmap_loops *loops;
+    void *memory;
+    level levels[SF_TERM_MOST + 1];
+    uint32_t place[SF_TERM_MOST];
+    recollection *recollections[SF_TERM_MOST];
+    size_t capacities[SF_TERM_MOST];
+    uint64_t sum, recalled;
+    bool is_open; /* for the term at hand */
+} splitter;
+
+static uint32_t lowest(uint64_t set)
+{
+    return (uint32_t)__builtin_ctzll(set);
+}
+
+/* ---- counting ---- */
+
+/* What the place of block v leaves of x, in `room` where it takes something; NULL: nothing. */
+static const uint64_t *cut(const splitter *s, uint32_t v, uint32_t x, const uint64_t *domain, uint64_t *room)
+{
+    const effect *e = &s->o->effects[v][x];
+    const uint32_t words = s->o->words[x], place = s->place[v];
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (!s->loops->cut(room, domain, e->rows[i] + (size_t)place * words, words))
+            return NULL;
+        domain = room;
+    }
+    if (e->apart && sf_bitmap_has(domain, place)) {
+        if (domain != room)
+            memcpy(room, domain, words * sizeof *room);
+        sf_bitmap_clear(room, place);
+        domain = room;
+    }
+    return domain;
+}
+
+static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t place, uint32_t end);
+
+/* Of the last block of a branch. */
+static uint64_t count_leaf(const splitter *s, uint32_t v, uint32_t leaf, uint32_t depth)
+{
+    const effect *e = &s->o->effects[v][leaf];
+    const uint32_t words = s->o->words[leaf];
+    const uint64_t *domain = s->levels[depth].domain[leaf];
+    if (e->count == 1 && !e->apart)
+        return s->loops->count(domain, e->rows[0] + (size_t)s->place[v] * words, words);
+    domain = cut(s, v, leaf, domain, s->levels[depth + 1].room[leaf]);
+    return domain != NULL ? s->loops->count(domain, domain, words) : 0;
+}
+
+/* A component with all that bears on it matched, the last of it in `v`. */
+static uint64_t count_component(splitter *s, uint32_t v, uint32_t root, uint32_t depth)
+{
+    const sf_summand *t = s->o->term;
+    const level *before = &s->levels[depth];
+    level *after = &s->levels[depth + 1];
+    for (uint32_t left = t->below[root]; left != 0; left &= left - 1) {
+        const uint32_t x = lowest(left);
+        after->domain[x] =
+            (t->near[v] >> x & 1) != 0 ? cut(s, v, x, before->domain[x], after->room[x]) : before->domain[x];
+        if (after->domain[x] == NULL)
+            return 0;
+    }
+    return count_places(s, root, depth + 1, 0, s->o->words[root] * 64);
+}
+
+/* The same, from memory where it was counted before. */
+static uint64_t recall_component(splitter *s, uint32_t v, uint32_t root, uint32_t depth)
+{
+    const outline *o = s->o;
+    if (o->memory[root] == 0)
+        return count_component(s, v, root, depth);
+    uint64_t key = 0;
+    for (uint32_t left = o->term->bearing[root]; left != 0; left &= left - 1)
+        key = key << o->shifts[lowest(left)] | s->place[lowest(left)];
+    key++;
+    recollection *r = &s->recollections[root][key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - o->memory[root])];
+    if (r->key == key) {
+        s->recalled++;
+        return r->count;
+    }
+    uint64_t count = count_component(s, v, root, depth);
+    *r = (recollection){key, count};
+    return count;
+}
+
+/* The components that a place of v leaves. */
+static uint64_t count_children(splitter *s, uint32_t v, uint32_t depth)
+{
+    const sf_summand *t = s->o->term;
+    uint64_t product = 1;
+    for (uint32_t left = t->children[v]; left != 0 && product != 0; left &= left - 1)
+        if (t->children[lowest(left)] == 0)
+            product = sf_saturated_multiply(product, count_leaf(s, v, lowest(left), depth));
+    for (uint32_t left = t->children[v]; left != 0 && product != 0; left &= left - 1)
+        if (t->children[lowest(left)] != 0)
+            product = sf_saturated_multiply(product, recall_component(s, v, lowest(left), depth));
+    return product;
+}
+
+static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t place, uint32_t end)
+{
+    const sf_summand *t = s->o->term;
+    const uint64_t *domain = s->levels[depth].domain[v];
+    const uint32_t children = t->children[v], only = children != 0 ? lowest(children) : 0;
+    const effect *e = &s->o->effects[v][only];
+    if (children == 1u << only && t->children[only] == 0 && e->count == 1 && !e->apart) {
+        uint64_t steps = 0, count = s->loops->count_rows(s->levels[depth].domain[only], e->rows[0],
+                                                         s->o->words[only], domain, place, end, &steps);
+        sf_match_steps(&s->tally, steps);
+        return count;
+    }
+    uint64_t sum = 0;
+    for (place = sf_bitmap_next(domain, place, end); place < end;
+         place = sf_bitmap_next(domain, place + 1, end)) {
+        if (sf_match_step(&s->tally))
+            break;
+        s->place[v] = place;
+        sum = sf_saturated_add(sum, count_children(s, v, depth));
+    }
+    return sum;
+}
+
+/* ---- a term ---- */
+
+static void add_rows(effect *e, const uint64_t *rows)
+{
+    bool is_known = rows == NULL;
+    for (uint32_t i = 0; i < e->count; i++)
+        is_known = is_known || e->rows[i] == rows;
+    if (!is_known)
+        e->rows[e->count++] = rows;
+}
+
+static void outline_effect(outline *o, uint32_t a, uint32_t b)
+{
+    effect *e = &o->effects[a][b];
+    *e = (effect){.apart = (o->term->apart[a] >> b & 1) != 0};
+    for (uint64_t ws = o->term->members[a]; ws != 0; ws &= ws - 1)
+        for (uint64_t us = o->term->members[b]; us != 0; us &= us - 1)
+            add_rows(e, o->rows->between[lowest(ws)][lowest(us)]);
+}
+
+/* Counts of components that depend on all that is matched are of no use again. */
+static uint32_t memory_of(const outline *o, uint32_t root)
+{
+    const sf_summand *t = o->term;
+    uint32_t bits = 0, memory = LEAST_MEMORY;
+    for (uint32_t left = t->bearing[root]; left != 0; left &= left - 1)
+        bits += o->shifts[lowest(left)];
+    if (t->bearing[root] == t->above[root] || t->children[root] == 0 || bits > 63)
+        return 0;
+    while (memory < MOST_MEMORY && (double)(1u << memory) < 2 * t->reached[root])
+        memory++;
+    return memory;
+}
+
+static void outline_term(outline *o, const sf_summand *t, const sf_rows *rows)
+{
+    o->term = t;
+    o->rows = rows;
+    for (uint32_t b = 0; b < t->count; b++) {
+        o->first[b] = lowest(t->members[b]);
+        o->words[b] = sf_rows_words(rows, o->first[b]);
+        o->shifts[b] = 0;
+        while ((uint64_t)1 << o->shifts[b] < rows->counts[rows->list_of[o->first[b]]])
+            o->shifts[b]++;
+    }
+    for (uint32_t a = 0; a < t->count; a++) {
+        o->memory[a] = memory_of(o, a);
+        for (uint32_t b = 0; b < t->count; b++)
+            outline_effect(o, a, b);
+    }
+}
+
+static int open_recollections(splitter *s, uint32_t root)
+{
+    size_t needed = s->o->memory[root] > 0 ? (size_t)1 << s->o->memory[root] : 0;
+    void *memory = s->recollections[root];
+    int status = sf_reserve(&memory, &s->capacities[root], needed, sizeof(recollection));
+    s->recollections[root] = memory;
+    if (status == 0 && needed > 0)
+        memset(s->recollections[root], 0, needed * sizeof(recollection));
+    return status == 0 ? SF_OK : SF_NO_MEMORY;
+}
+
+static int open_splitter(splitter *s, const outline *o)
+{
+    size_t words = 0;
+    s->o = o;
+    s->sum = 0;
+    s->is_open = true;
+    for (uint32_t b = 0; b < o->term->count; b++)
+        words += o->words[b];
+    sf_free(s->memory);
+    s->memory = sf_resize(NULL, words * (o->term->count + 1) * sizeof(uint64_t) + ALIGNMENT, 1);
+    if (s->memory == NULL)
+        return SF_NO_MEMORY;
+    uintptr_t begin = ((uintptr_t)s->memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    uint64_t *room = (uint64_t *)begin;
+    for (uint32_t d = 0; d <= o->term->count; d++)
+        for (uint32_t b = 0; b < o->term->count; room += o->words[b++])
+            s->levels[d].room[b] = room;
+    for (uint32_t b = 0; b < o->term->count; b++) {
+        uint64_t *start = s->levels[0].room[b];
+        memcpy(start, o->rows->starts[o->first[b]], o->words[b] * sizeof *start);
+        for (uint64_t left = o->term->members[b]; left != 0; left &= left - 1)
+            s->loops->cut(start, start, o->rows->starts[lowest(left)], o->words[b]);
+        s->levels[0].domain[b] = start;
+    }
+    int status = SF_OK;
+    for (uint32_t b = 0; b < o->term->count && status == SF_OK; b++)
+        status = open_recollections(s, b);
+    return status;
+}
+
+static void close_splitter(splitter *s)
+{
+    sf_free(s->memory);
+    for (uint32_t b = 0; b < SF_TERM_MOST; b++)
+        sf_free(s->recollections[b]);
+}
+
+/* ---- all terms ---- */
+
+typedef struct run {
+    sf_match_watch watch;
+    sf_rows rows;
+    outline *outline;
+    splitter *splitters; /* of each thread */
+    unsigned threads;
+    uint32_t root; /* of the component at hand */
+} run;
+
+static int count_chunk(void *context, unsigned worker, size_t item)
+{
+    run *r = context;
+    splitter *s = &r->splitters[worker];
+    const outline *o = r->outline;
+    int status = s->is_open ? SF_OK : open_splitter(s, o);
+    if (status != SF_OK)
+        return status;
+    uint64_t places = r->rows.counts[r->rows.list_of[o->first[r->root]]];
+    uint32_t first = (uint32_t)(places * item / CHUNKS), end = (uint32_t)(places * (item + 1) / CHUNKS);
+    s->sum = sf_saturated_add(s->sum, count_places(s, r->root, 0, first, end));
+    atomic_fetch_add(&r->watch.done, 1);
+    return SF_OK;
+}
+
+static int count_term(run *r, const sf_summand *t, uint64_t *count)
+{
+    int status = SF_OK;
+    outline_term(r->outline, t, &r->rows);
+    *count = 1;
+    for (uint32_t left = t->roots; left != 0 && status == SF_OK; left &= left - 1) {
+        uint64_t sum = 0;
+        r->root = lowest(left);
+        for (unsigned i = 0; i < r->threads; i++)
+            r->splitters[i].is_open = false;
+        status = sf_parallel_for(r->threads, CHUNKS, count_chunk, r);
+        for (unsigned i = 0; i < r->threads; i++)
+            sum = sf_saturated_add(sum, r->splitters[i].is_open ? r->splitters[i].sum : 0);
+        *count = sf_saturated_multiply(*count, sum);
+    }
+    return status;
+}
+
+/* The sum of all terms; *is_done false where that is not known. */
+static int add_terms(run *r, const sf_terms *terms, uint64_t *count, bool *is_done)
+{
+    uint64_t sums[2] = {0, 0}; /* of what is added, of what is taken away */
+    int status = SF_OK;
+    for (size_t i = 0; i < terms->count && status == SF_OK && !atomic_load(&r->watch.stop); i++) {
+        const int64_t factor = terms->items[i].factor;
+        uint64_t one, *sum = &sums[factor < 0];
+        status = count_term(r, &terms->items[i], &one);
+        *sum = sf_saturated_add(*sum, sf_saturated_multiply(one, (uint64_t)(factor < 0 ? -factor : factor)));
+    }
+    *is_done = status == SF_OK && !atomic_load(&r->watch.stop) && sums[0] != UINT64_MAX &&
+               sums[1] != UINT64_MAX && sums[0] >= sums[1];
+    *count = *is_done ? sums[0] - sums[1] : 0;
+    return status;
+}
+
+static int run_terms(run *r, const sf_terms *terms, bool *is_done, sf_error *error)
+{
+    sf_match_result *result = r->watch.job->result;
+    const sf_match_tally **tallies = sf_resize(NULL, r->threads, sizeof *tallies);
+    uint64_t count;
+    r->outline = sf_alloc(1, sizeof *r->outline);
+    r->splitters = sf_alloc(r->threads, sizeof *r->splitters);
+    int status = tallies != NULL && r->outline != NULL && r->splitters != NULL ? SF_OK : SF_NO_MEMORY;
+    for (unsigned i = 0; i < r->threads && status == SF_OK; i++) {
+        r->splitters[i].tally = (sf_match_tally){.watch = &r->watch, .is_caller = i == 0};
+        r->splitters[i].loops = sf_bitmap_best();
+        tallies[i] = &r->splitters[i].tally;
+    }
+    if (status == SF_OK)
+        status = add_terms(r, terms, &count, is_done);
+    for (unsigned i = 0; i < r->threads && r->splitters != NULL; i++) {
+        result->recalled += r->splitters[i].recalled;
+        close_splitter(&r->splitters[i]);
+    }
+    if (status == SF_OK) {
+        sf_match_found(&r->splitters[0].tally, count, NULL);
+        status = sf_match_finish(&r->watch, tallies, r->threads, error);
+    } else {
+        sf_fail_memory(error);
+    }
+    result->terms = *is_done ? terms->count : 0;
+    sf_free(tallies);
+    sf_free(r->outline);
+    sf_free(r->splitters);
+    return status;
+}
+
+int sf_split_run(const sf_match_job *job, const sf_space *space, const sf_terms *terms, bool *is_done,
+                 sf_error *error)
+{
+    sf_match_job own = *job;
+    *is_done = false;
+    if (job->deadline > 0)
+        own.deadline -= (job->deadline - sf_clock_seconds()) / 2;
+    run r = {.watch = {.job = &own, .factor = 1, .total = (double)(terms->count * CHUNKS)},
+             .threads = job->threads};
+    int status = sf_rows_open_pairs(&r.rows, space, error);
+    if (status == SF_OK && r.rows.is_open)
+        status = run_terms(&r, terms, is_done, error);
+    sf_rows_close(&r.rows);
+    return status;
+}
