@@ -101,6 +101,11 @@ static int count_pairs(uint64_t *counts, const sf_recording *recording, const sf
     return status;
 }
 
+static bool has_spikes(const sf_episodes *e)
+{
+    return e->recording->pieces == NULL && e->stopped == SF_NOT_STOPPED;
+}
+
 static int count_reverse(sf_episodes *e, const sf_progress *progress, sf_error *error)
 {
     sf_episode *pairs = sf_resize(NULL, e->count, sizeof *pairs);
@@ -117,11 +122,11 @@ static int count_reverse(sf_episodes *e, const sf_progress *progress, sf_error *
             pairs[pair_count++] = (sf_episode){
                 .size = 2, .units = {episode->units[1], episode->units[0]}, .delays = {episode->delays[0]}};
     }
-    if (status == SF_OK && e->stopped == SF_NOT_STOPPED)
+    if (status == SF_OK && has_spikes(e))
         status = count_pairs(counts, e->recording, pairs, pair_count, progress, error);
     bool kept = sf_episodes_keep(e, status, SF_STOPPED_TELLING);
     for (size_t i = 0; i < e->count && kept; i++) {
-        bool pair = e->stopped == SF_NOT_STOPPED && is_pair(&e->episodes[i]);
+        bool pair = has_spikes(e) && is_pair(&e->episodes[i]);
         e->reverse[i] = pair ? counts[next++] : SF_NO_COUNT;
         e->asymmetry[i] = pair ? sf_asymmetry(e->counts[i], e->reverse[i]) : NAN;
     }
@@ -216,7 +221,7 @@ static int count_spans(sf_episodes *e, sf_counter *counter, const sf_progress *p
 static int look_at_occurrences(sf_episodes *e, const sf_counter *counter, const sf_progress *progress,
                                sf_error *error)
 {
-    if (e->count > SF_MOST_DETAILED || e->stopped != SF_NOT_STOPPED)
+    if (e->count > SF_MOST_DETAILED || !has_spikes(e))
         return SF_OK;
     int status = look_at_all(e, counter, progress, error);
     if (status == SF_CANCELLED) {

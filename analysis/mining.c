@@ -60,8 +60,7 @@ static double default_threshold(const sf_episodes *e, const sf_mining_options *a
 /* What follows from counts alone is told of spikes that are not held. */
 static int check_pieces(const sf_mining_options *asked, sf_error *error)
 {
-    const char *needs = asked->details          ? "details"
-                        : asked->span_count > 0 ? "spans"
+    const char *needs = asked->span_count > 0 ? "spans"
                         : asked->significance != NULL && asked->significance->kind != SF_SIGNIFICANCE_ANALYTIC
                             ? "significance"
                             : NULL;
@@ -258,6 +257,8 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
     spell_out(e);
     if (!e->wants_details && e->span_count == 0)
         return SF_OK;
+    if (recording->pieces != NULL)
+        return sf_episodes_detail(e, NULL, progress, error);
     sf_counter *counter;
     status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
                              e->episodes, e->count, NULL, 0, error);

@@ -226,7 +226,7 @@ void sf_recording_get_columns(const sf_recording *recording, sf_recording_column
         .format = recording->format,
         .unit_count = recording->units.count,
         .units = recording->units.items,
-        .spike_count = recording->spike_count,
+        .spike_count = sf_recording_spike_count(recording),
         .spikes = recording->spikes,
         .marker_count = recording->marker_count,
         .markers = recording->markers,

@@ -30,7 +30,8 @@ typedef struct app_command {
     const char *summary;                 /**< a line that begins small and has no full stop */
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
-    bool takes_several;                  /**< the first argument may be many: app/batch.h */
+    bool takes_several;                  /**< recordings, in place of one: app/batch.h */
+    int leading_arguments;               /**< before the recording, as plot's KIND */
     bool writes_last;                    /**< the last argument is a file that it writes */
     const char *gathers;                 /**< an option with which all of them are of one call; or NULL */
     const char *example;                 /**< a whole command line that works */
@@ -58,7 +59,16 @@ typedef struct app_call {
 } app_call;
 
 extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
-extern const app_command app_command_bench;     /**< which synfire-bench takes its words by, too */
+
+/** How help texts speak of the program. */
+typedef struct app_program_words {
+    const char *usage; /**< what is typed before the command */
+    const char *about; /**< what it is, a line or more */
+    const char *first; /**< what to try first, a line or more */
+} app_program_words;
+
+extern const app_program_words app_words_of_program;
+extern const app_command app_command_bench; /**< which synfire-bench takes its words by, too */
 
 bool app_has(const app_call *call, const char *option);
 /** The lists of all its options, app_common_options the last: NULL where `list` has none. */

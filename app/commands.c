@@ -55,3 +55,10 @@ const app_command *const app_commands[] = {
     NULL,
 };
 /* clang-format on */
+
+const app_program_words app_words_of_program = {
+    .usage = "synfire",
+    .about = "synfire mines live multi-electrode-array spike streams for firing chains.",
+    .first = "A first result:\n  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 4:6 "
+             "--min-count 60",
+};

@@ -10,7 +10,8 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
 {
     d->told = (sf_episodes_columns){.size = sizeof d->told};
     sf_episodes_get_columns(episodes, &d->told);
-    if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED)
+    d->in_pieces = app_has(call, "memory");
+    if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED && !d->in_pieces)
         app_warn(call,
                  "%zu episodes are too many to look at every occurrence: bursts and delays are told of up "
                  "to %d",
@@ -22,7 +23,10 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
 
 void app_details_json(sf_json *json, const app_details *d)
 {
-    sf_json_uint(json, "bursts", d->told.burst_count);
+    if (d->in_pieces)
+        sf_json_null(json, "bursts");
+    else
+        sf_json_uint(json, "bursts", d->told.burst_count);
     app_epochs_json(json, &d->epochs);
 }
 
@@ -117,5 +121,8 @@ void app_details_print_below(sf_text *text, const app_details *d, const size_t *
     for (size_t i = 0; i < shown_count; i++)
         see_links(&electrodes, d, shown[i]);
     app_electrodes_print(text, &electrodes);
+    if (d->in_pieces)
+        sf_text_printf(text,
+                       "read in pieces (--memory): bursts, reverse and delays need all spikes at once\n");
     app_epochs_print(text, &d->epochs);
 }

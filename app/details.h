@@ -11,6 +11,7 @@ typedef struct app_details {
     const sf_recording *recording;
     sf_episodes_columns told;
     app_epochs epochs; /**< of --epochs, each with its counts */
+    bool in_pieces;    /**< the spikes were read so: nothing is known of bursts and occurrences */
 } app_details;
 
 /** The columns of these episodes, and the epochs whose spans were counted; warns where they are too many to

@@ -14,8 +14,8 @@ static const char *const groups[][2] = {
 
 void app_help_overview(sf_text *text)
 {
-    sf_text_printf(text, "synfire mines live multi-electrode-array spike streams for firing chains.\n\n"
-                         "usage: synfire [--version] [--help] COMMAND [options] [arguments]\n");
+    sf_text_printf(text, "%s\n\nusage: %s [--version] [--help] COMMAND [options] [arguments]\n",
+                   app_words_of_program.about, app_words_of_program.usage);
     for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
         bool titled = false;
         for (size_t i = 0; app_commands[i] != NULL; i++) {
@@ -31,9 +31,8 @@ void app_help_overview(sf_text *text)
             sf_text_printf(text, "\n");
         }
     }
-    sf_text_printf(
-        text, "\n`synfire COMMAND --help` explains a command. A first result:\n"
-              "  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 4:6 --min-count 60");
+    sf_text_printf(text, "\n`%s COMMAND --help` explains a command. %s", app_words_of_program.usage,
+                   app_words_of_program.first);
 }
 
 /* Appends words, broken before column 100 and indented. */
@@ -76,8 +75,8 @@ static void list_options(sf_text *text, const app_option *options)
 
 void app_help_command(sf_text *text, const app_command *command)
 {
-    sf_text_printf(text, "usage: synfire %s [options] %s\n\n%c%s.\n", command->name, command->arguments,
-                   toupper((unsigned char)command->summary[0]), command->summary + 1);
+    sf_text_printf(text, "usage: %s %s [options] %s\n\n%c%s.\n", app_words_of_program.usage, command->name,
+                   command->arguments, toupper((unsigned char)command->summary[0]), command->summary + 1);
     if (command->alias != NULL)
         sf_text_printf(text, "Also called: synfire %s\n", command->alias);
     sf_text_printf(text, "\nOptions\n");

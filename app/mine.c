@@ -27,8 +27,8 @@ static const app_option options[] = {
     APP_NWB_OPTION,
     {"memory", "SIZE",
      "take no more than SIZE, as 400M, however long the recording is: its spikes are read in pieces, several "
-     "times. "
-     "With --csv, for HDF5 files of synfire's own layout, CARMEN and NWB 2 with units"},
+     "times, and nothing is told of single occurrences. "
+     "For HDF5 files of synfire's own layout, CARMEN and NWB 2 with units"},
     {NULL, NULL, NULL},
 };
 
@@ -331,8 +331,10 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     sf_text_delays(text, f->mining.options.delays, f->mining.options.delay_count);
     sf_text_printf(text, " ms, frequent from ");
     app_threshold_print(text, told->threshold, told->threshold_why);
-    sf_text_printf(text, ", engine %s on %s, %.3g s; %zu bursts of the array\n\n", told->ran.engine,
-                   told->ran.device, told->ran.seconds, told->burst_count);
+    sf_text_printf(text, ", engine %s on %s, %.3g s", told->ran.engine, told->ran.device, told->ran.seconds);
+    if (!f->details.in_pieces)
+        sf_text_printf(text, "; %zu bursts of the array", told->burst_count);
+    sf_text_printf(text, "\n\n");
     if (told->stopped != SF_NOT_STOPPED) {
         app_stopped_print(text, told);
         sf_text_printf(text, "\n\n");
@@ -408,10 +410,6 @@ static int check_memory(const app_call *call, sf_error *error)
     static const char *const others[] = {"occurrences", "epochs", "nwb"};
     if (!app_has(call, "memory"))
         return SF_OK;
-    if (!app_has(call, "csv"))
-        return sf_fail(
-            error, SF_USAGE, "--memory",
-            "goes with --csv: tables and --json tell of every occurrence, which needs all spikes at once");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (app_has(call, others[i]))
             return sf_fail(error, SF_USAGE, "--memory", "goes without --%s, which needs all spikes at once",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** FNV-1a, 64 bits: stable across machines, for names of episodes and data. Start with SF_HASH_START. */
+/** Hashes of 64 bits that are the same on every machine, for names of episodes and of data. */
 #ifndef SF_CORE_HASH_H
 #define SF_CORE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+/* FNV-1a: start with this. */
 #define SF_HASH_START UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t sf_hash_bytes(uint64_t hash, const void *data, size_t size)
@@ -24,5 +25,19 @@ static inline uint64_t sf_hash_integer(uint64_t hash, uint64_t value)
         little_endian[i] = (unsigned char)(value >> 8 * i);
     return sf_hash_bytes(hash, little_endian, sizeof little_endian);
 }
+
+/** Of a sequence of integers, a polynomial in a fixed base modulo the prime 2^61 - 1: the digests of two
+ * stretches give that of both. Start with SF_DIGEST_EMPTY. */
+typedef struct sf_digest {
+    uint64_t value;
+    uint64_t power; /**< of the base, as high as the sequence is long */
+} sf_digest;
+
+#define SF_DIGEST_EMPTY ((sf_digest){0, 1})
+
+void sf_digest_add(sf_digest *digest, uint64_t item);
+
+/** What follows `left`, `right`, is put behind it. */
+sf_digest sf_digest_join(sf_digest left, sf_digest right);
 
 #endif

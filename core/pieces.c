@@ -13,6 +13,8 @@
 typedef struct held {
     sf_spike *spikes;
     size_t count, capacity;
+    sf_drop dropped[SF_DROP_CAUSES]; /* of the rank's own pieces so far */
+    size_t dropped_count;
 } held;
 
 /* No more than is needed: what a rank holds is counted. */
@@ -33,6 +35,13 @@ static bool is_before(const sf_spike *a, const sf_spike *b)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->unit < b->unit;
 }
 
+static void add_drops(sf_drop drops[SF_DROP_CAUSES], size_t *drop_count, const sf_drop *more,
+                      size_t more_count)
+{
+    for (size_t i = 0; i < more_count; i++)
+        sf_drops_add(drops, drop_count, more[i].cause, more[i].count)->chosen |= more[i].chosen;
+}
+
 /* Reads a piece and puts it at the end of what is held, or in front of it. */
 static int add_piece(held *h, const sf_pieces *pieces, uint32_t piece, bool in_front, sf_error *error)
 {
@@ -51,6 +60,8 @@ static int add_piece(held *h, const sf_pieces *pieces, uint32_t piece, bool in_f
             status = sf_fail(error, SF_DATA, read.path,
                              "its spikes are not in the order of time: such a file is not read in pieces");
     }
+    if (!in_front)
+        add_drops(h->dropped, &h->dropped_count, read.dropped, read.dropped_count);
     sf_recording_clear(&read);
     return status;
 }
@@ -103,11 +114,18 @@ typedef struct tick {
     uint64_t times;
 } tick;
 
+typedef struct found {
+    tick tick;
+    sf_digest digest;
+    sf_drop dropped[SF_DROP_CAUSES];
+    size_t dropped_count;
+} found;
+
 typedef struct survey {
     sf_pieces *pieces;
     const sf_progress *progress;
     double done, own;
-    tick tick;
+    found found;
 } survey;
 
 static tick smaller(tick a, tick b)
@@ -123,25 +141,31 @@ static int look_at(void *context, const sf_piece *piece, sf_error *error)
     for (size_t i = piece->before; i < piece->count; i++) {
         const sf_spike *spike = &piece->spikes[i];
         s->pieces->own_spikes[spike->unit]++;
+        sf_spikes_digest(&s->found.digest, spike, i > 0);
         if (i > 0 && spike->time_ns > spike[-1].time_ns)
-            s->tick = smaller(s->tick, (tick){spike->time_ns - spike[-1].time_ns, 1});
+            s->found.tick = smaller(s->found.tick, (tick){spike->time_ns - spike[-1].time_ns, 1});
     }
     if (!sf_progress_update(s->progress, "reading", ++s->done, s->own))
         return sf_fail(error, SF_CANCELLED, NULL, "stopped while reading");
     return SF_OK;
 }
 
-static int join_ticks(survey *s, int status, sf_error *error)
+static int join_found(survey *s, int status, sf_error *error)
 {
     void *all;
     size_t bytes;
-    status = sf_ranks_append(&all, &bytes, &s->tick, sizeof s->tick, status, error);
+    status = sf_ranks_append(&all, &bytes, &s->found, sizeof s->found, status, error);
     if (status != SF_OK)
         return status;
-    tick joined = {0};
-    for (size_t r = 0; r < bytes / sizeof joined; r++)
-        joined = smaller(joined, ((const tick *)all)[r]);
-    s->pieces->tick_ns = joined.times >= 2 ? joined.step_ns : 0;
+    found joined = {.digest = SF_DIGEST_EMPTY};
+    for (size_t r = 0; r < bytes / sizeof joined; r++) {
+        const found *of = &((const found *)all)[r];
+        joined.tick = smaller(joined.tick, of->tick);
+        joined.digest = sf_digest_join(joined.digest, of->digest);
+        add_drops(s->pieces->dropped, &s->pieces->dropped_count, of->dropped, of->dropped_count);
+    }
+    s->pieces->tick_ns = joined.tick.times >= 2 ? joined.tick.step_ns : 0;
+    s->pieces->digest = joined.digest;
     sf_free(all);
     return SF_OK;
 }
@@ -149,16 +173,22 @@ static int join_ticks(survey *s, int status, sf_error *error)
 int sf_pieces_survey(sf_pieces *pieces, size_t unit_count, const sf_progress *progress, sf_error *error)
 {
     sf_ranks_part own = sf_ranks_share(pieces->count);
-    survey s = {.pieces = pieces, .progress = progress, .own = (double)(own.last - own.first)};
+    survey s = {.pieces = pieces,
+                .progress = progress,
+                .own = (double)(own.last - own.first),
+                .found.digest = SF_DIGEST_EMPTY};
     pieces->own_spikes = sf_alloc(unit_count, sizeof *pieces->own_spikes);
     pieces->unit_spikes = sf_resize(NULL, unit_count, sizeof *pieces->unit_spikes);
     int status = pieces->own_spikes != NULL && pieces->unit_spikes != NULL ? SF_OK : sf_fail_memory(error);
+    held h = {0};
     if (status == SF_OK)
-        status = sf_pieces_walk(pieces, 0, look_at, &s, error);
+        status = walk_share(&h, pieces, own, 0, look_at, &s, error);
+    add_drops(s.found.dropped, &s.found.dropped_count, h.dropped, h.dropped_count);
+    sf_free(h.spikes);
     if (status == SF_OK && unit_count > 0)
         memcpy(pieces->unit_spikes, pieces->own_spikes, unit_count * sizeof *pieces->unit_spikes);
     status = sf_ranks_add(pieces->unit_spikes, unit_count, status, error);
-    status = join_ticks(&s, status, error);
+    status = join_found(&s, status, error);
     for (size_t u = 0; status == SF_OK && u < unit_count; u++)
         pieces->spike_count += pieces->unit_spikes[u];
     return status;

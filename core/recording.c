@@ -137,20 +137,25 @@ int sf_recording_set_metadata(sf_recording *recording, const char *key, const ch
     return SF_OK;
 }
 
-sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count)
+sf_drop *sf_drops_add(sf_drop drops[SF_DROP_CAUSES], size_t *drop_count, const char *cause, uint64_t count)
 {
     size_t i = 0;
-    while (i < recording->dropped_count && strcmp(recording->dropped[i].cause, cause) != 0)
+    while (i < *drop_count && strcmp(drops[i].cause, cause) != 0)
         i++;
     if (i == SF_DROP_CAUSES)
         i = SF_DROP_CAUSES - 1;
-    if (i == recording->dropped_count) {
-        recording->dropped[i] = (sf_drop){0};
-        snprintf(recording->dropped[i].cause, sizeof recording->dropped[i].cause, "%s", cause);
-        recording->dropped_count++;
+    if (i == *drop_count) {
+        drops[i] = (sf_drop){0};
+        snprintf(drops[i].cause, sizeof drops[i].cause, "%s", cause);
+        ++*drop_count;
     }
-    recording->dropped[i].count += count;
-    return &recording->dropped[i];
+    drops[i].count += count;
+    return &drops[i];
+}
+
+sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count)
+{
+    return sf_drops_add(recording->dropped, &recording->dropped_count, cause, count);
 }
 
 int64_t sf_recording_duration_ns(const sf_recording *recording)
@@ -244,11 +249,16 @@ uint64_t sf_recording_hash(const sf_recording *recording)
     for (size_t u = 0; u < recording->units.count; u++)
         hash =
             sf_hash_bytes(hash, recording->units.items[u].name, strlen(recording->units.items[u].name) + 1);
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        hash = sf_hash_integer(hash, (uint64_t)(recording->spikes[i].time_ns - recording->spikes[0].time_ns));
-        hash = sf_hash_integer(hash, recording->spikes[i].unit);
-    }
-    return hash;
+    sf_digest digest = recording->pieces != NULL ? recording->pieces->digest : SF_DIGEST_EMPTY;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        sf_spikes_digest(&digest, &recording->spikes[i], i > 0);
+    return sf_hash_integer(hash, digest.value);
+}
+
+void sf_spikes_digest(sf_digest *digest, const sf_spike *spike, bool follows)
+{
+    sf_digest_add(digest, follows ? (uint64_t)(spike->time_ns - spike[-1].time_ns) : 0);
+    sf_digest_add(digest, (uint64_t)spike->unit + 1);
 }
 
 int64_t sf_spikes_tick(const sf_spike *spikes, size_t count)

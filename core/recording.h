@@ -3,6 +3,7 @@
 #ifndef SF_CORE_RECORDING_H
 #define SF_CORE_RECORDING_H
 
+#include "core/hash.h"
 #include "core/units.h"
 
 /** No time of a recording is at this or beyond, nor before its negative (146 years), so that no difference of
@@ -20,7 +21,10 @@ struct sf_pieces {
     uint64_t *unit_spikes; /**< by unit of the recording */
     uint64_t *own_spikes;  /**< the same, of this rank's pieces */
     size_t spike_count;
-    int64_t tick_ns; /**< the smallest step between two spikes, where it comes more than once; else 0 */
+    int64_t tick_ns;  /**< the smallest step between two spikes, where it comes more than once; else 0 */
+    sf_digest digest; /**< of its spikes, as of one that is held */
+    sf_drop dropped[SF_DROP_CAUSES]; /**< what is not among its spikes */
+    size_t dropped_count;
 };
 
 /** Zero-initialise before filling. */
@@ -81,6 +85,9 @@ int sf_recording_set_metadata(sf_recording *recording, const char *key, const ch
 /** Adds to the count of a cause, which is cut at 54 bytes. */
 sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count);
 
+/** The same of drops that stand elsewhere. */
+sf_drop *sf_drops_add(sf_drop drops[SF_DROP_CAUSES], size_t *drop_count, const char *cause, uint64_t count);
+
 /** Recorded time in nanoseconds: observation intervals where there are any, else the recorded span. */
 int64_t sf_recording_duration_ns(const sf_recording *recording);
 
@@ -107,8 +114,11 @@ int sf_recording_finish(sf_recording *recording, sf_error *error);
 size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns);
 
 /** Of the names of units, and of spikes by their time since the first: the same data give it on every
- * machine. */
+ * machine, held or read in pieces. */
 uint64_t sf_recording_hash(const sf_recording *recording);
+
+/** Puts a spike behind those of the digest; spike[-1] is the one before where it follows one. */
+void sf_spikes_digest(sf_digest *digest, const sf_spike *spike, bool follows);
 
 /** The smallest time step between two spikes; 0 where there are not two times. spikes are sorted. */
 int64_t sf_spikes_tick(const sf_spike *spikes, size_t count);

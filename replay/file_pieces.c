@@ -165,8 +165,12 @@ static int select_pieces(file_pieces *f, sf_recording *recording, const sf_selec
         return status;
     recording->selected->spikes = f->base.spike_count;
     recording->selected->spikes_in_file = f->rows;
-    if (f->base.spike_count < f->rows)
-        sf_recording_drop(recording, "not selected", f->rows - f->base.spike_count)->chosen = true;
+    recording->pieces = &f->base;
+    recording->selected->data = sf_recording_hash(recording);
+    sf_selected *selected = recording->selected;
+    selected->dropped_count = recording->dropped_count = f->base.dropped_count;
+    memcpy(recording->dropped, f->base.dropped, sizeof recording->dropped);
+    memcpy(selected->dropped, f->base.dropped, sizeof selected->dropped);
     return SF_OK;
 }
 

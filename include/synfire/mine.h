@@ -423,7 +423,8 @@ typedef struct sf_episodes_columns {
     /** A count of 20 or more, q below 0.05, all units over 0.1 Hz. */
     const bool *worth_showing;
 
-    /* Details: */
+    /* Details. Of a recording whose spikes are read in pieces: no `details`, bursts and counts of reverses.
+     */
     const sf_details *details; /**< NULL also of more than SF_MOST_DETAILED episodes */
     const uint64_t *reverse;   /**< the count of B -> A for A -> B, two different units; else SF_NO_COUNT */
     const double *asymmetry;   /**< (forth - back) / (forth + back) of those: 1 all one way, 0 alike */

@@ -238,7 +238,7 @@ typedef struct sf_recording_columns {
     size_t unit_count;
     const sf_unit *units;
     size_t spike_count;
-    const sf_spike *spikes; /**< ordered by (time_ns, unit); none where they are read in pieces */
+    const sf_spike *spikes; /**< ordered by (time_ns, unit); NULL where they are read in pieces */
     size_t marker_count;
     const sf_marker *markers; /**< ordered by time */
     sf_span recorded;         /**< as declared, and wider where spikes lie outside it */

@@ -41,9 +41,10 @@ same "3" mine demo.h5 --delay 4:6 --csv --units 'A,B,C,#5-#20' --from +10 --to 4
 same "2 8" graph demo.h5 --delay 4:6 --min-count 60 --json
 same "$all" graph demo.h5 --metric sttc --surrogates 25 --threads 3 --json
 awk 'BEGIN { for (i = 0; i < 700; i++) { x = rand() + rand() + rand(); print x, x + rand() + rand() } }' >samples.txt
-same "2 5 8" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
+same "$all" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
 same "3" density samples.txt --json --grid 0:3:30,0:5:40 --plot x.svg
-same "3" density demo.h5 --quantity isi --units B --json
+same "$all" density demo.h5 --quantity isi --units B --json
+same "2" density demo.h5 --quantity isi --units B --bandwidth isj --linear --csv
 same "2" density demo.h5 --quantity delay --episode 'A -(4,6]-> B' --bandwidth lscv --csv
 
 # Recordings are divided too, and what is wrong with one is told as of one process.
@@ -85,7 +86,37 @@ if $SYNFIRE convert long.h5 long.nwb --quiet >/dev/null; then # train by train
     cmp whole <($SYNFIRE "${words[@]/long.h5/long.nwb}" --memory 128M)
     same "3" "${words[@]/long.h5/long.nwb}" --memory 130M
 fi
-expect 64 'goes with --csv' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M
+
+# In pieces the fingerprint of the data, and all that needs no occurrences, is that of the whole.
+if [ -n "$SYNFIRE_PYTHON" ]; then
+    cat >told.py <<'PY'
+import json, sys
+document = json.load(sys.stdin)
+unknown = 0
+for episode in document["episodes"]:
+    for name in ("bursts", "in_bursts", "links", "reverse_count", "asymmetry"):
+        unknown += episode.pop(name) is None
+bursts = document.pop("bursts")
+unknown_all = (bursts is None) == (sys.argv[1] == "pieces")
+document["provenance"].pop("command")
+for part in [document] + document["levels"]:
+    part.pop("seconds")
+assert unknown_all and (sys.argv[1] == "whole" or unknown == 5 * len(document["episodes"]) > 300)
+print(json.dumps(document, indent=1))
+PY
+    words=(mine demo.h5 --delay 4:6 --min-count 60 --max-size 3 --from 2 --json)
+    $SYNFIRE "${words[@]}" | "$SYNFIRE_PYTHON" told.py whole >whole.json
+    $SYNFIRE "${words[@]}" --memory 128M | "$SYNFIRE_PYTHON" told.py pieces | cmp whole.json
+    ranks 3 "$SYNFIRE_MPI" "${words[@]}" --memory 128M | "$SYNFIRE_PYTHON" told.py pieces | cmp whole.json
+fi
+ranks 2 "$SYNFIRE_MPI" mine demo.h5 --delay 4:6 --min-count 60 --memory 128M >out
+grep -q 'read in pieces' out && ! grep -q 'bursts of the array' out
+
+# States of the recordings, which add up.
+together 3 aggregate batch/1.h5 batch/2.h5 batch/3.h5 --quantity isi --units '#0' --range 0.01:0.1 --save 'batch/{}.state.h5'
+$SYNFIRE aggregate --from-state batch/?.state.h5 --range 0.01:0.1 | grep -q ' samples)'
+ranks 2 "$SYNFIRE_MPI" --help >out
+grep -q '^usage: mpirun .* synfire-mpi ' out && [ "$(grep -c '^  aggregate' out)" = 1 ]
 expect 64 'expected at least 128 MiB' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 3M --csv
 expect 64 'needs all spikes at once' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --significance segment-shift
 expect 64 'needs all spikes at once' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --dedup 0.4,100

@@ -4,6 +4,7 @@
  * that needs no device, how plugins are loaded and refused and what happens when a device fails.
  */
 #include "support/plugin_work.h"
+#include "support/ranks.h"
 #include "support/support.h"
 
 #include "core/backend/find.h"
@@ -796,6 +797,45 @@ static void auto_takes_a_device_for_long_work(void **state)
     sf_devices_close();
 }
 
+typedef struct taken {
+    const sf_device *named[TEST_MOST_RANKS], *all[TEST_MOST_RANKS], *chosen[TEST_MOST_RANKS],
+        *second[TEST_MOST_RANKS];
+    uint32_t of_all[TEST_MOST_RANKS];
+} taken;
+
+static void take_devices(void *context, uint32_t rank)
+{
+    taken *t = context;
+    sf_device *found, *all[SF_MOST_DEVICES] = {NULL};
+    sf_device_find(&found, "test", NULL);
+    t->named[rank] = found;
+    sf_devices_find(all, SF_MOST_DEVICES, &t->of_all[rank], "test:all", NULL);
+    t->all[rank] = all[0];
+    t->chosen[rank] = sf_device_auto(10, NULL);
+    sf_device_find(&found, "test:1", NULL);
+    t->second[rank] = found;
+}
+
+/* Whoever names none has the one of its place on the machine; a number is a number on all ranks. */
+static void each_rank_has_a_device_of_its_own(void **state)
+{
+    (void)state;
+    for (uint32_t ranks = 2; ranks <= TEST_MOST_RANKS; ranks++) {
+        taken t = {0};
+        use_devices("www");
+        test_ranks_run(ranks, 1, take_devices, &t);
+        for (uint32_t r = 0; r < ranks; r++) {
+            const sf_device *own = sf_device_at(r % 3);
+            assert_ptr_equal(t.named[r], own);
+            assert_ptr_equal(t.all[r], own);
+            assert_int_equal(t.of_all[r], 1);
+            assert_ptr_equal(t.chosen[r], own);
+            assert_ptr_equal(t.second[r], sf_device_at(1));
+        }
+        sf_devices_close();
+    }
+}
+
 /* What hybrid chooses by is measured on the device, by counting there with both of its engines. */
 static void crossovers_are_of_the_device(void **state)
 {
@@ -865,6 +905,7 @@ int main(void)
         cmocka_unit_test(plugins_that_do_not_fit_are_refused),
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(names_are_checked_before_work),
+        cmocka_unit_test(each_rank_has_a_device_of_its_own),
         cmocka_unit_test(auto_says_why_it_takes_none),
         cmocka_unit_test(auto_takes_a_device_for_long_work),
         cmocka_unit_test(allocation_failures_leak_nothing),

@@ -86,7 +86,8 @@ void test_ranks_run(uint32_t count, uint64_t seed, void (*body)(void *context, u
     pthread_t threads[TEST_MOST_RANKS];
     pthread_barrier_init(&all.all_here, NULL, count);
     for (uint32_t r = 0; r < count; r++) {
-        members[r] = (member){{.rank = r, .count = count, .cores = 1, .gather = gather, .join = join}, &all};
+        members[r] = (member){
+            {.rank = r, .count = count, .place = r, .cores = 1, .gather = gather, .join = join}, &all};
         pthread_create(&threads[r], NULL, run_rank, &members[r]);
     }
     for (uint32_t r = 0; r < count; r++)
