@@ -424,25 +424,32 @@ bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text)
     return found;
 }
 
-bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginning)
+/* Whether it is one text that begins so; closes it. */
+static bool text_begins(source *from, const char *beginning)
 {
-    source from;
-    if (H5Aexists(object, name) <= 0 || !source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
-        return false;
     char fixed[256] = "", *variable = NULL;
     bool begins = false;
-    if (H5Tget_class(from.type) == H5T_STRING && H5Sget_simple_extent_npoints(from.space) == 1) {
-        bool is_variable = H5Tis_variable_str(from.type) > 0;
-        if (is_variable && H5Aread(from.object, from.type, &variable) >= 0 && variable != NULL)
+    if (H5Tget_class(from->type) == H5T_STRING && H5Sget_simple_extent_npoints(from->space) == 1 &&
+        (from->is_attribute || is_inside(from->object))) {
+        bool is_variable = H5Tis_variable_str(from->type) > 0;
+        if (is_variable && source_read(from, from->type, H5S_ALL, H5S_ALL, &variable) >= 0 &&
+            variable != NULL)
             begins = strncmp(variable, beginning, strlen(beginning)) == 0;
-        else if (!is_variable && H5Tget_size(from.type) < sizeof fixed &&
-                 H5Aread(from.object, from.type, fixed) >= 0)
+        else if (!is_variable && H5Tget_size(from->type) < sizeof fixed &&
+                 source_read(from, from->type, H5S_ALL, H5S_ALL, fixed) >= 0)
             begins = strncmp(fixed, beginning, strlen(beginning)) == 0;
         if (variable != NULL)
             H5free_memory(variable);
     }
-    source_close(&from);
+    source_close(from);
     return begins;
+}
+
+bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginning)
+{
+    source from;
+    return H5Aexists(object, name) > 0 && source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true) &&
+           text_begins(&from, beginning);
 }
 
 typedef struct attribute_visit {
@@ -497,7 +504,34 @@ bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text)
     return found;
 }
 
+bool sf_hdf_dataset_begins(hid_t at, const char *path, const char *beginning)
+{
+    source from;
+    return source_open(&from, open_dataset(at, path), false) && text_begins(&from, beginning);
+}
+
 /* ---- datasets ---- */
+
+/* Where values cannot be read because this library has no code for a filter of theirs, that is the reason. */
+static bool note_filter(hid_t dataset)
+{
+    hid_t creation = H5Dget_create_plist(dataset);
+    int filters = creation >= 0 ? H5Pget_nfilters(creation) : 0;
+    bool missing = false;
+    for (int i = 0; i < filters && !missing; i++) {
+        unsigned flags, config;
+        size_t values = 0;
+        H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+        missing = filter > 0 && H5Zfilter_avail(filter) <= 0;
+        if (missing)
+            snprintf(reason, sizeof reason,
+                     "it is packed by HDF5 filter %d, which is not installed here; where it is, `h5repack -f "
+                     "NONE` unpacks it",
+                     (int)filter);
+    }
+    sf_hdf_close(creation);
+    return missing;
+}
 
 static int check_length(const source *from, const char *path, const char *place, size_t *length,
                         sf_error *error)
@@ -601,7 +635,8 @@ int sf_hdf_read_field(hid_t at, const char *path, const char *field, const char 
     hid_t memory = status == SF_OK ? memory_type(field, type) : H5I_INVALID_HID;
     if (status == SF_OK && count > 0 &&
         (memory < 0 || source_read(&from, memory, H5S_ALL, H5S_ALL, block) < 0))
-        status = sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+        status = sf_hdf_fail(error, SF_DATA, place,
+                             note_filter(from.object) ? "%s cannot be read" : "%s is damaged", path);
     sf_hdf_close(memory);
     source_close(&from);
     if (status != SF_OK) {
@@ -711,7 +746,7 @@ bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void
                 H5Dread(column, type, memory, space, H5P_DEFAULT, values) >= 0;
     sf_hdf_close(memory);
     sf_hdf_close(space);
-    return good;
+    return good || (note_filter(column), false);
 }
 
 int sf_hdf_read_field_strings(hid_t at, const char *path, const char *field, const char *place,

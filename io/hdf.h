@@ -73,6 +73,8 @@ bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text);
 bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginning);
 
 bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text);
+/** As sf_hdf_attribute_begins, of a dataset that is one text. */
+bool sf_hdf_dataset_begins(hid_t at, const char *path, const char *beginning);
 
 /**
  * Number of elements of a dataset of any rank, checked against the bytes stored for it. `place` and `path`

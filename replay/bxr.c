@@ -294,10 +294,12 @@ static int list_wells(sf_streams *streams, const sf_hdf_input *input, sf_error *
     return list.status;
 }
 
-/* What follows `"key":` in a JSON text; a whole parser would be for two of its values. */
-static const char *find_key(const char *json, const char *key)
+/* What follows `"key":` in the object of a JSON text that this is the name of, as cameras have a frame rate,
+ * too; a whole parser would be for two of its values. */
+static const char *find_key(const char *json, const char *object, const char *key)
 {
-    const char *at = json != NULL ? strstr(json, key) : NULL;
+    const char *at = json != NULL ? strstr(json, object) : NULL;
+    at = at != NULL ? strstr(at, key) : NULL;
     if (at == NULL)
         return NULL;
     at += strlen(key);
@@ -329,9 +331,8 @@ static int read_settings(chip *it, double *rate_hz, const sf_hdf_input *input, s
     sf_hdf_dataset_text(input->file, "/ExperimentSettings", &json);
     if (json.failed)
         return sf_fail_memory(error);
-    const char *rate = find_key(json.data, "\"FrameRate\""),
-               *plate = json.data != NULL ? strstr(json.data, "\"MeaPlate\"") : NULL;
-    const char *model = find_key(plate, "\"Model\"");
+    const char *rate = find_key(json.data, "\"TimeConverter\"", "\"FrameRate\""),
+               *model = find_key(json.data, "\"MeaPlate\"", "\"Model\"");
     if (!sf_hdf_attribute_number(input->file, "SamplingRate", rate_hz) && rate != NULL)
         *rate_hz = strtod(rate, NULL);
     *it = (chip){.pitch_um = pitch_of(model != NULL ? model : ""), .columns = SIDE, .well = input->stream};

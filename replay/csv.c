@@ -537,43 +537,78 @@ static int open_lines(sf_lines *lines, const char *path, sf_error *error)
     return status == SF_OK ? SF_OK : sf_fail(error, reason.code, reason.place, "%s", reason.text);
 }
 
-/* Whose files of bytes have this ending: those that people have spikes in. */
-static const char *system_of(const char *path)
+/* A system whose files of bytes people have spikes in, or voltages that they may take for them. */
+typedef struct other_system {
+    const char *suffix, *system, *way; /* way NULL: through Neo or SpikeInterface */
+    bool voltages;
+    const char *begins; /* its first bytes, where others have the ending, too; else NULL */
+} other_system;
+
+#define SORT "sort them, and open what the sorter writes"
+
+static const other_system other_systems[] = {
+    {".spk", "AxIS (.spk)", "export its spike list (CSV) in AxIS Navigator", false, NULL},
+    {".raw", "AxIS (.raw)", "detect spikes in AxIS Navigator and export its spike list (CSV)", true,
+     "AxionBio"},
+    {".mcd", "MC_Rack (.mcd)", "export it as HDF5 with Multi Channel DataManager", false, NULL},
+    {".nev", "Blackrock (.nev)", NULL, false, NULL},
+    {".ns5", "Blackrock (.ns5)", "spikes are in the .nev file beside it", true, NULL},
+    {".ns6", "Blackrock (.ns6)", "spikes are in the .nev file beside it", true, NULL},
+    {".nex", "NeuroExplorer (.nex)", NULL, false, NULL},
+    {".nex5", "NeuroExplorer (.nex5)", NULL, false, NULL},
+    {".smr", "Spike2 (.smr)", NULL, false, NULL},
+    {".smrx", "Spike2 (.smrx)", NULL, false, NULL},
+    {".plx", "Plexon (.plx)", NULL, false, NULL},
+    {".pl2", "Plexon (.pl2)", NULL, false, NULL},
+    {".nse", "Neuralynx (.nse)", NULL, false, NULL},
+    {".ntt", "Neuralynx (.ntt)", NULL, false, NULL},
+    {".nst", "Neuralynx (.nst)", NULL, false, NULL},
+    {".ncs", "Neuralynx (.ncs)", SORT, true, NULL},
+    {".tsq", "Tucker-Davis (.tsq)", NULL, false, NULL},
+    {".tev", "Tucker-Davis (.tev)", NULL, false, NULL},
+    {".mat", "MATLAB (.mat)", NULL, false, NULL},
+    {".spikes", "Open Ephys (.spikes)", NULL, false, NULL},
+    {".continuous", "Open Ephys (.continuous)", SORT, true, NULL},
+    {".rhd", "Intan (.rhd)", SORT, true, NULL},
+    {".rhs", "Intan (.rhs)", SORT, true, NULL},
+    {".nix", "NIX (.nix)", NULL, false, NULL},
+};
+
+static bool begins_with(const char *path, const char *mark)
 {
-    static const struct {
-        const char *suffix, *system;
-    } systems[] = {
-        {".nev", "Blackrock (.nev)"},
-        {".nex", "NeuroExplorer (.nex)"},
-        {".nex5", "NeuroExplorer (.nex5)"},
-        {".smr", "Spike2 (.smr)"},
-        {".smrx", "Spike2 (.smrx)"},
-        {".plx", "Plexon (.plx)"},
-        {".pl2", "Plexon (.pl2)"},
-        {".nse", "Neuralynx (.nse)"},
-        {".ntt", "Neuralynx (.ntt)"},
-        {".nst", "Neuralynx (.nst)"},
-        {".mcd", "MC_Rack (.mcd)"},
-        {".spk", "AxIS (.spk)"},
-        {".tsq", "Tucker-Davis (.tsq)"},
-        {".tev", "Tucker-Davis (.tev)"},
-        {".mat", "MATLAB (.mat)"},
-        {".spikes", "Open Ephys (.spikes)"},
-        {".nix", "NIX (.nix)"},
-    };
+    char found[16];
+    size_t length = strlen(mark);
+    FILE *file = fopen(path, "rb");
+    bool begins = file != NULL && length <= sizeof found && fread(found, 1, length, file) == length &&
+                  memcmp(found, mark, length) == 0;
+    if (file != NULL)
+        fclose(file);
+    return begins;
+}
+
+static const other_system *system_of(const char *path)
+{
     const char *suffix = strrchr(path, '.');
-    for (size_t i = 0; suffix != NULL && i < sizeof systems / sizeof systems[0]; i++)
-        if (strcasecmp(suffix, systems[i].suffix) == 0)
-            return systems[i].system;
+    for (size_t i = 0; suffix != NULL && i < sizeof other_systems / sizeof other_systems[0]; i++) {
+        const other_system *of = &other_systems[i];
+        if (strcasecmp(suffix, of->suffix) == 0 && (of->begins == NULL || begins_with(path, of->begins)))
+            return of;
+    }
     return NULL;
 }
 
-static int refuse_other(const char *path, const char *system, sf_error *error)
+static int refuse_other(const char *path, const other_system *of, sf_error *error)
 {
+    if (of->voltages)
+        return sf_fail(error, SF_DATA, path, "no spike times: this is a file of %s, which holds voltages; %s",
+                       of->system, of->way);
+    if (of->way != NULL)
+        return sf_fail(error, SF_DATA, path, "this is a file of %s, which is not read: %s", of->system,
+                       of->way);
     return sf_fail(error, SF_DATA, path,
                    "this is a file of %s, which is not read: Neo or SpikeInterface reads it, and in Python "
                    "synfire.Recording.from_neo or from_sorting takes it over (docs/from-other-tools.md)",
-                   system);
+                   of->system);
 }
 
 int sf_csv_read(sf_recording *recording, const char *path, const sf_reading *how, const sf_progress *progress,
@@ -586,8 +621,8 @@ int sf_csv_read(sf_recording *recording, const char *path, const sf_reading *how
         status = sf_csv_read_lines(recording, &lines, how, progress, error);
         sf_lines_close(&lines);
     }
-    const char *system = status == SF_DATA ? system_of(path) : NULL;
-    return system != NULL ? refuse_other(path, system, error) : status;
+    const other_system *of = status == SF_DATA ? system_of(path) : NULL;
+    return of != NULL ? refuse_other(path, of, error) : status;
 }
 
 int sf_csv_list(sf_streams *streams, const char *path, const sf_reading *how, sf_error *error)

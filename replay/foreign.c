@@ -12,10 +12,10 @@
 
 static int has_dataset(void *context, hid_t group, const char *name)
 {
-    hid_t member = sf_hdf_open(group, name);
+    hid_t member = strncmp(name, "Well_", 5) == 0 ? sf_hdf_open(group, name) : H5I_INVALID_HID;
     bool found = false;
-    for (const char *const *wanted = context; strncmp(name, "Well_", 5) == 0 && *wanted != NULL; wanted++)
-        found = found || (member >= 0 && sf_hdf_is_dataset(member, *wanted));
+    for (const char *const *wanted = context; member >= 0 && *wanted != NULL; wanted++)
+        found = found || sf_hdf_is_dataset(member, *wanted);
     sf_hdf_close(member);
     return found;
 }
@@ -30,6 +30,13 @@ static bool is_brw(hid_t file)
 {
     static const char *const voltages[] = {"Raw", "EventsBasedSparseRaw", "WaveletBasedEncodedRaw", NULL};
     return sf_hdf_is_dataset(file, "/3BData/Raw") || some_well_has(file, voltages);
+}
+
+/* Files of results whose spikes were deleted or never detected. */
+static bool is_bxr(hid_t file)
+{
+    static const char *const channels[] = {"StoredChIdxs", NULL};
+    return sf_hdf_is_group(file, "/3BRecInfo") || some_well_has(file, channels);
 }
 
 static bool recognises(hid_t file)
@@ -75,6 +82,11 @@ static int refuse(sf_recording *recording, const sf_hdf_input *input, sf_error *
             error, SF_DATA, input->path,
             "no spike times: this is a 3Brain BRW file of raw voltages; detect spikes in BrainWave and "
             "export them as a .bxr file");
+    if (is_bxr(input->file))
+        return sf_fail(error, SF_DATA, input->path,
+                       "no spike times: this is a 3Brain file with neither voltages nor SpikeTimes, so its "
+                       "results were deleted or spikes never detected; detect them in BrainWave and export "
+                       "them as a .bxr file");
     return refuse_unknown(input, error);
 }
 

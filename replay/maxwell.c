@@ -26,16 +26,21 @@
     1026 /* of /sig: the lower 16 bits of the frame's number, the upper ones in the next row                 \
           */
 
+static bool is_new(hid_t file)
+{
+    return sf_hdf_is_group(file, "/wells") || sf_hdf_is_group(file, "/data_store") ||
+           sf_hdf_is_group(file, "/recordings");
+}
+
+/* A new file may have a /mapping at its root, too. */
 static bool is_old(hid_t file)
 {
-    return sf_hdf_is_dataset(file, "/mapping");
+    return sf_hdf_is_dataset(file, "/mapping") && !is_new(file);
 }
 
 static bool recognises(hid_t file)
 {
-    return sf_hdf_is_dataset(file, "/version") &&
-           (is_old(file) || sf_hdf_is_group(file, "/wells") || sf_hdf_is_group(file, "/data_store") ||
-            sf_hdf_is_group(file, "/recordings"));
+    return sf_hdf_is_dataset(file, "/version") && (is_new(file) || is_old(file));
 }
 
 /* ---- wells and recordings ---- */

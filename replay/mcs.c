@@ -43,12 +43,12 @@ static const place places[] = {
 /* ---- streams ---- */
 
 typedef struct listing {
-    hid_t file;
-    sf_streams *streams;
+    sf_streams *streams; /* NULL: spikes are only counted */
     const place *of;
     char recording[300]; /* Recording_0 */
     uint64_t spikes;     /* of the stream that is looked at */
-    size_t found;        /* in this recording */
+    uint64_t all_spikes; /* of all of them */
+    size_t found;
     int status;
     sf_error *error;
 } listing;
@@ -75,27 +75,42 @@ static int visit_stream(void *context, hid_t group, const char *name)
         char path[LONGEST_PATH];
         snprintf(path, sizeof path, "%s/%s", list->recording, name);
         sf_hdf_each_member(stream, count_spikes, list);
-        list->status = sf_streams_add(list->streams, path, list->spikes, list->error);
+        list->all_spikes += list->spikes;
         list->found++;
+        if (list->streams != NULL)
+            list->status = sf_streams_add(list->streams, path, list->spikes, list->error);
     }
     sf_hdf_close(stream);
     return list->status != SF_OK;
 }
 
+static void visit_streams(listing *list, hid_t recording)
+{
+    hid_t streams = sf_hdf_open(recording, list->of->group);
+    if (streams >= 0 && H5Iget_type(streams) == H5I_GROUP)
+        sf_hdf_each_member(streams, visit_stream, list);
+    sf_hdf_close(streams);
+}
+
+/* Where a recording has its spikes: streams may be there and hold none, so time stamps are read where there
+ * are any, or where cut-outs have none either. */
+static const place *place_of(hid_t recording)
+{
+    listing stamps = {.of = &places[0]}, segments = {.of = &places[1]};
+    visit_streams(&stamps, recording);
+    if (stamps.all_spikes == 0)
+        visit_streams(&segments, recording);
+    return segments.all_spikes > 0 || (stamps.found == 0 && segments.found > 0) ? &places[1] : &places[0];
+}
+
 static int visit_recording(void *context, hid_t group, const char *name)
 {
     listing *list = context;
+    hid_t recording = sf_hdf_open(group, name);
     snprintf(list->recording, sizeof list->recording, "%s", name);
-    list->found = 0;
-    for (size_t i = 0; list->status == SF_OK && list->found == 0 && i < 2; i++) {
-        char path[LONGEST_PATH];
-        snprintf(path, sizeof path, "%s/%s", name, places[i].group);
-        hid_t streams = sf_hdf_open(group, path);
-        list->of = &places[i];
-        if (streams >= 0 && H5Iget_type(streams) == H5I_GROUP)
-            sf_hdf_each_member(streams, visit_stream, list);
-        sf_hdf_close(streams);
-    }
+    list->of = place_of(recording);
+    visit_streams(list, recording);
+    sf_hdf_close(recording);
     return list->status != SF_OK;
 }
 
@@ -103,7 +118,7 @@ static int list_streams(sf_streams *streams, const sf_hdf_input *input, sf_error
 {
     listing list = {.streams = streams, .error = error};
     hid_t data = sf_hdf_open(input->file, "/Data");
-    streams->what = "stream of spikes";
+    streams->what = "spike stream";
     if (data >= 0 && H5Iget_type(data) == H5I_GROUP)
         sf_hdf_each_member(data, visit_recording, &list);
     sf_hdf_close(data);
@@ -184,26 +199,40 @@ static void close_stream(spike_stream *it)
     sf_hdf_free_strings(it->labels, it->labels != NULL ? it->count : 0);
 }
 
+/* Exponents are of seconds; of what else they would be is not guessed. */
+static int check_unit(const spike_stream *it, const char *path, sf_error *error)
+{
+    char **units = NULL;
+    size_t count = 0;
+    if (!sf_hdf_has_field(it->at, it->of->info, "Unit"))
+        return SF_OK;
+    int status = sf_hdf_read_field_strings(it->at, it->of->info, "Unit", path, &units, &count, error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        if (strcmp(units[i], "s") != 0)
+            status = sf_fail(error, SF_DATA, path, "row %zu of %s has its times in '%.20s', expected s", i,
+                             it->of->info, units[i]);
+    sf_hdf_free_strings(units, count);
+    return status;
+}
+
 static int open_stream(spike_stream *it, const sf_hdf_input *input, sf_error *error)
 {
     const char *slash = strchr(input->stream, '/'), *path = input->path;
     void *ids = NULL, *exponents = NULL;
-    *it = (spike_stream){.at = H5I_INVALID_HID};
-    for (size_t i = 0; it->at < 0 && i < 2; i++) {
-        char name[LONGEST_PATH + 50];
-        snprintf(name, sizeof name, "/Data/%.*s/%s%s", (int)(slash - input->stream), input->stream,
-                 places[i].group, slash);
-        it->of = &places[i];
-        it->at = sf_hdf_open(input->file, name);
-        if (it->at >= 0 && !sf_hdf_is_dataset(it->at, it->of->info)) {
-            sf_hdf_close(it->at);
-            it->at = H5I_INVALID_HID;
-        }
-    }
+    char name[LONGEST_PATH + 50];
+    snprintf(name, sizeof name, "/Data/%.*s", (int)(slash - input->stream), input->stream);
+    hid_t recording = sf_hdf_open(input->file, name);
+    *it = (spike_stream){.of = place_of(recording)};
+    snprintf(name, sizeof name, "%s%s", it->of->group, slash);
+    it->at = sf_hdf_open(recording, name);
+    sf_hdf_close(recording);
     const char *info = it->of->info;
-    int status = sf_hdf_read_field(it->at, info, it->of->id, path, H5T_NATIVE_INT64, sizeof *it->ids, &ids,
+    bool stamps = it->of == &places[0]; /* cut-outs have microseconds */
+    int status = stamps ? check_unit(it, path, error) : SF_OK;
+    if (status == SF_OK)
+        status = sf_hdf_read_field(it->at, info, it->of->id, path, H5T_NATIVE_INT64, sizeof *it->ids, &ids,
                                    &it->count, error);
-    if (status == SF_OK && sf_hdf_has_field(it->at, info, "Exponent"))
+    if (status == SF_OK && stamps && sf_hdf_has_field(it->at, info, "Exponent"))
         status = sf_hdf_read_field(it->at, info, "Exponent", path, H5T_NATIVE_INT64, sizeof *it->exponents,
                                    &exponents, &it->count, error);
     it->ids = ids;
@@ -408,7 +437,9 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         return sf_fail(
             error, SF_DATA, input->path,
             "no spike times: this Multi Channel Systems DataManager file holds no stream of spikes; detect "
-            "them in MC_Rack or Multi Channel Analyzer and export time stamps or cut-outs");
+            "them in MC_Rack or Multi Channel Analyzer, and export time stamps or cut-outs with Multi "
+            "Channel "
+            "DataManager");
     int status = sf_reader_set_format(recording, error, "MCS DataManager");
     if (status == SF_OK)
         status = read_stream(recording, input, error);

@@ -51,7 +51,7 @@ static int visit(void *context, hid_t group, const char *name)
 static int list_tables(sf_streams *streams, const sf_hdf_input *input, sf_error *error)
 {
     listing list = {.streams = streams, .error = error};
-    streams->what = "table of spikes";
+    streams->what = "spike table";
     sf_hdf_each_member(input->file, visit, &list);
     return list.status;
 }

@@ -18,7 +18,7 @@
 
 static bool recognises(hid_t file)
 {
-    return H5Aexists(file, "nwb_version") > 0 || sf_hdf_attribute_begins(file, "neurodata_type", "NWBFile");
+    return sf_nwb_is_2(file);
 }
 
 /* ---- which table ---- */
@@ -56,7 +56,8 @@ static int refuse_without_units(const sf_hdf_input *input, sf_error *error)
     return sf_fail(
         error, SF_DATA, input->path,
         "no spike times: this NWB file has no Units table with them; looked for spike_times in /units and "
-        "/processing, and for SpikeEventSeries in /acquisition");
+        "/processing, and for SpikeEventSeries in /acquisition; sort its voltages and add the units, or open "
+        "what the sorter writes");
 }
 
 /* ---- columns ---- */

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its version is a dataset; that of NWB 2 is an attribute. */
+/* Its version is a dataset; that of NWB 2 is an attribute, but for betas. */
 static bool recognises(hid_t file)
 {
-    return sf_hdf_is_dataset(file, "/nwb_version") && H5Aexists(file, "nwb_version") <= 0;
+    return sf_hdf_is_dataset(file, "/nwb_version") && !sf_nwb_is_2(file);
 }
 
 /* ---- which module ---- */
@@ -299,7 +299,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     if (status == SF_OK && input->stream == NULL)
         status = sf_fail(error, SF_DATA, input->path,
                          "no spike times: this NWB 1 file has no units with them; looked for "
-                         "/processing/*/UnitTimes/*/times");
+                         "/processing/*/UnitTimes/*/times; sort its voltages, and open what the sorter "
+                         "writes");
     hid_t group = status == SF_OK ? sf_hdf_open(input->file, input->stream) : H5I_INVALID_HID;
     if (status == SF_OK)
         status = read_units(recording, group, input->path, error);

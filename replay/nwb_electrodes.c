@@ -7,6 +7,7 @@
 #include "io/hdf.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #define TABLE "/general/extracellular_ephys/electrodes"
@@ -61,11 +62,15 @@ void sf_nwb_free_electrodes(sf_nwb_electrodes *all)
     sf_free(all->ends);
 }
 
+/* NaN is what writers put where nobody told them. */
 static bool varies(const double *values, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
-        if (values[i] != values[0])
+    double first = NAN;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(first) && isfinite(values[i]) && values[i] != first)
             return true;
+        first = isfinite(first) ? first : values[i];
+    }
     return false;
 }
 

@@ -47,11 +47,9 @@ static bool recognises(hid_t file)
 {
     processed tables = {.file = file};
     hid_t acquisition = sf_hdf_open(file, "/acquisition");
-    bool events =
-        (H5Aexists(file, "nwb_version") > 0 || sf_hdf_attribute_begins(file, "neurodata_type", "NWBFile")) &&
-        acquisition >= 0 && H5Iget_type(acquisition) == H5I_GROUP &&
-        sf_hdf_each_member(acquisition, visit_any, NULL) != 0 &&
-        !sf_hdf_is_dataset(file, "/units/spike_times");
+    bool events = sf_nwb_is_2(file) && acquisition >= 0 && H5Iget_type(acquisition) == H5I_GROUP &&
+                  sf_hdf_each_member(acquisition, visit_any, NULL) != 0 &&
+                  !sf_hdf_is_dataset(file, "/units/spike_times");
     sf_hdf_close(acquisition);
     if (events)
         sf_nwb_each_processed(file, visit_table, &tables);

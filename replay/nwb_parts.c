@@ -10,6 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- which version ---- */
+
+bool sf_nwb_is_2(hid_t file)
+{
+    if (H5Aexists(file, "nwb_version") > 0)
+        return true;
+    if (sf_hdf_is_dataset(file, "/nwb_version"))
+        return sf_hdf_dataset_begins(file, "/nwb_version", "2") ||
+               sf_hdf_dataset_begins(file, "/nwb_version", "NWB-2");
+    return sf_hdf_attribute_begins(file, "neurodata_type", "NWBFile");
+}
+
 /* ---- where tables are ---- */
 
 typedef struct processed {

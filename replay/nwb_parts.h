@@ -6,6 +6,9 @@
 
 #include "replay/reader.h"
 
+/** NWB 2, by its version, which betas had as a dataset, or where there is none by its type. */
+bool sf_nwb_is_2(hid_t file);
+
 /** The table of electrodes, and which rows of it belong to each unit. Zero-initialise;
  * sf_nwb_free_electrodes. */
 typedef struct sf_nwb_electrodes {

@@ -190,41 +190,90 @@ static size_t find_peak(const double *values, size_t samples, size_t channels)
     return best;
 }
 
-/* One template at a time is in memory. Sparse ones have the channels of their columns in another file. */
+/* One template at a time is in memory. */
+static int find_peaks(int64_t *best, const sf_npy *npy, sf_error *error)
+{
+    size_t samples = npy->shape[1], channels = npy->shape[2], each = samples * channels;
+    double *values = sf_resize(NULL, each, sizeof *values);
+    int status = values != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < npy->shape[0]; i++) {
+        status = sf_npy_read_reals(npy, i * each, each, values, error);
+        best[i] = status == SF_OK ? (int64_t)find_peak(values, samples, channels) : 0;
+    }
+    sf_free(values);
+    return status;
+}
+
+/* The same as MATLAB stores them: one sample on one channel of all templates at a time. */
+static int find_peaks_by_column(int64_t *best, const sf_npy *npy, sf_error *error)
+{
+    size_t count = npy->shape[0], samples = npy->shape[1], channels = npy->shape[2];
+    double *values = sf_resize(NULL, 4 * count, sizeof *values);
+    if (values == NULL)
+        return sf_fail_memory(error);
+    double *low = values + count, *high = low + count, *most = high + count;
+    int status = SF_OK;
+    for (size_t i = 0; i < count; i++)
+        most[i] = -1;
+    for (size_t c = 0; status == SF_OK && c < channels; c++) {
+        for (size_t i = 0; i < count; i++) {
+            low[i] = INFINITY;
+            high[i] = -INFINITY;
+        }
+        for (size_t s = 0; status == SF_OK && s < samples; s++) {
+            status = sf_npy_read_reals(npy, (c * samples + s) * count, count, values, error);
+            for (size_t i = 0; status == SF_OK && i < count; i++) {
+                low[i] = fmin(low[i], values[i]);
+                high[i] = fmax(high[i], values[i]);
+            }
+        }
+        for (size_t i = 0; i < count; i++) {
+            best[i] = high[i] - low[i] > most[i] ? (int64_t)c : best[i];
+            most[i] = fmax(most[i], high[i] - low[i]);
+        }
+    }
+    sf_free(values);
+    return status;
+}
+
+/* Sparse templates have the channels of their columns in another file. */
+static int find_columns(clusters *all, const char *path, size_t channels, sf_error *error)
+{
+    sf_npy columns;
+    int status = sf_npy_open(&columns, path, 0, 0, error);
+    if (status == SF_OK && columns.count != all->templates * channels)
+        status =
+            sf_fail(error, SF_DATA, path, "damaged: expected the channels of %zu templates", all->templates);
+    for (size_t i = 0; status == SF_OK && i < all->templates; i++) {
+        size_t peak = (size_t)all->best[i];
+        status = sf_npy_read_integers(&columns, NULL,
+                                      columns.by_column ? peak * all->templates + i : i * channels + peak, 1,
+                                      &all->best[i], error);
+    }
+    sf_npy_close(&columns);
+    return status;
+}
+
 static int read_templates(clusters *all, const char *folder, sf_error *error)
 {
-    char path[SF_FOLDER_PATH], others[SF_FOLDER_PATH];
-    sf_npy npy, columns = {.file = -1};
+    char path[SF_FOLDER_PATH];
+    sf_npy npy;
     if (!sf_folder_has(path, folder, "templates.npy"))
         return SF_OK;
     int status = sf_npy_open(&npy, path, 0, 0, error);
-    if (status == SF_OK && (npy.dimensions != 3 || npy.by_column || npy.count == 0)) {
+    if (status != SF_OK || npy.dimensions != 3 || npy.count == 0) {
         sf_npy_close(&npy); /* of another form: no positions by it */
-        return SF_OK;
+        return status;
     }
-    size_t samples = npy.shape[1], channels = npy.shape[2], each = samples * channels;
-    bool sparse = sf_folder_has(others, folder, "templates_ind.npy") ||
-                  sf_folder_has(others, folder, "template_ind.npy");
-    if (status == SF_OK && sparse)
-        status = sf_npy_open(&columns, others, 0, 0, error);
-    if (status == SF_OK && sparse && columns.count != npy.shape[0] * channels)
-        status =
-            sf_fail(error, SF_DATA, others, "damaged: expected the channels of %zu templates", npy.shape[0]);
-    double *values = status == SF_OK ? sf_resize(NULL, each, sizeof *values) : NULL;
-    all->best = status == SF_OK ? sf_alloc(npy.shape[0], sizeof *all->best) : NULL;
-    if (status == SF_OK && (values == NULL || all->best == NULL))
-        status = sf_fail_memory(error);
-    for (size_t i = 0; status == SF_OK && i < npy.shape[0]; i++) {
-        status = sf_npy_read_reals(&npy, i * each, each, values, error);
-        size_t peak = status == SF_OK ? find_peak(values, samples, channels) : 0;
-        all->best[i] = (int64_t)peak;
-        if (status == SF_OK && sparse)
-            status = sf_npy_read_integers(&columns, NULL, i * channels + peak, 1, &all->best[i], error);
-        all->templates = i + 1;
-    }
-    sf_free(values);
+    all->best = sf_alloc(npy.shape[0], sizeof *all->best);
+    status = all->best == NULL ? sf_fail_memory(error)
+             : npy.by_column   ? find_peaks_by_column(all->best, &npy, error)
+                               : find_peaks(all->best, &npy, error);
+    all->templates = status == SF_OK ? npy.shape[0] : 0;
+    if (status == SF_OK &&
+        (sf_folder_has(path, folder, "templates_ind.npy") || sf_folder_has(path, folder, "template_ind.npy")))
+        status = find_columns(all, path, npy.shape[2], error);
     sf_npy_close(&npy);
-    sf_npy_close(&columns);
     return status;
 }
 

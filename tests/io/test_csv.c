@@ -306,16 +306,33 @@ static void spike_lists_of_plates_are_read(void **state)
 static void files_of_other_systems_are_named(void **state)
 {
     (void)state;
-    static const char *const suffixes[] = {".nev", ".nex", ".smr"};
-    for (size_t i = 0; i < 3; i++) {
-        char *path = test_temporary_path(suffixes[i]);
+    static const struct {
+        const char *suffix, *begins, *words;
+    } systems[] = {
+        {".nev", "NEURALEV", "synfire.Recording.from_neo"},
+        {".nex", "NEX1\1\1\1\1", "a file of NeuroExplorer (.nex), which is not read: Neo or SpikeInterface"},
+        {".SMR", "\2\1\1\1\1\1\1\1", "synfire.Recording.from_neo"},
+        {".spk", "AxionBio", "a file of AxIS (.spk), which is not read: export its spike list (CSV)"},
+        {".raw", "AxionBio",
+         "no spike times: this is a file of AxIS (.raw), which holds voltages; detect spikes in AxIS "
+         "Navigator"},
+        {".raw", "voltages", "neither HDF5 nor lines of name,seconds"},
+        {".mcd", "MCSSTRM ", "a file of MC_Rack (.mcd), which is not read: export it as HDF5"},
+        {".ns6", "NEURALCD",
+         "no spike times: this is a file of Blackrock (.ns6), which holds voltages; spikes are"},
+        {".rhd", "\1\2\3\4\5\6\7\1", "a file of Intan (.rhd), which holds voltages; sort them, and open"},
+        {".continuous", "header.f", "a file of Open Ephys (.continuous), which holds voltages; sort them"},
+    };
+    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+        char *path = test_temporary_path(systems[i].suffix);
         FILE *file = fopen(path, "w");
-        fwrite("NEURALEV\2\3\0\0\1", 1, 13, file);
+        fwrite(systems[i].begins, 1, 8, file);
+        fwrite("\2\3\0\0\1", 1, 5, file);
         fclose(file);
         sf_recording recording;
         sf_error error = {0};
         int status = sf_recording_read(&recording, path, NULL, NULL, &error);
-        test_assert_fails(status, &error, SF_DATA, "synfire.Recording.from_neo");
+        test_assert_fails(status, &error, SF_DATA, systems[i].words);
         unlink(path);
         free(path);
     }

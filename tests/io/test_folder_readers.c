@@ -188,6 +188,95 @@ static void sparse_templates_are_read(void **state)
     sf_recording_clear(&recording);
 }
 
+/* Writes an array of a folder again in another form: by column, as MATLAB does, where `high` rows are `wide`
+ * times `deep` numbers of `width` bytes; and with the header of a version of the format. */
+static void write_in_form(const char *name, int version, bool by_column, size_t width, size_t high,
+                          size_t wide, size_t deep)
+{
+    unsigned char before[2048], after[2048];
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(before, 1, sizeof before, file), head = before[8] + 256U * before[9],
+           more = version > 1 ? 2 : 0;
+    fclose(file);
+    assert_int_equal(size, 10 + head + width * high * wide * deep);
+    memcpy(after, before, 10);
+    after[6] = (unsigned char)version;
+    memset(after + 10, 0, more); /* four bytes of length, not two */
+    memcpy(after + 10 + more, before + 10, size - 10);
+    char *order = by_column ? strstr((char *)after + 10 + more, "False") : NULL;
+    if (order != NULL)
+        memcpy(order, "True ", 5);
+    for (size_t i = 0; by_column && i < high; i++)
+        for (size_t j = 0; j < wide; j++)
+            for (size_t k = 0; k < deep; k++)
+                memcpy(after + 10 + more + head + width * ((k * wide + j) * high + i),
+                       before + 10 + head + width * ((i * wide + j) * deep + k), width);
+    test_folder_put(folder, name, after, size + more);
+}
+
+static void arrays_come_by_column_and_of_later_versions(void **state)
+{
+    (void)state;
+    static const double columns[] = {0, 2, 1, 0, 1, 2, 0, 1, 2};
+    for (int version = 1; version <= 3; version++) {
+        for (int by_column = 0; by_column < 2; by_column++) {
+            make_afresh(test_fill_phy);
+            write_in_form("templates.npy", version, by_column, 4, 3, 2, 3);
+            write_in_form("channel_positions.npy", version, by_column, 8, 3, 1, 2);
+            write_in_form("channel_map.npy", version, by_column, 4, 3, 1, 1);
+            write_in_form("spike_times.npy", version, by_column, 8, 6, 1, 1);
+            sf_recording recording = read_good(NULL, 0);
+            check(&recording, &layouts[0]);
+            sf_recording_clear(&recording);
+        }
+    }
+    test_folder_array(folder, "templates_ind.npy", "<f8", "(3, 3)", 9, columns);
+    write_in_form("templates_ind.npy", 1, true, 8, 3, 1, 3);
+    sf_recording recording = read_good(NULL, 0);
+    const sf_unit *unit = &recording.units.items[sf_units_find(&recording.units, "5")];
+    assert_true(unit->x_um == 0 && unit->y_um == 40);
+    sf_recording_clear(&recording);
+}
+
+/* Streams have their own rates, and electrodes numbers from 1. */
+static void streams_of_open_ephys_are_chosen(void **state)
+{
+    (void)state;
+    static const char two[] =
+        "{\"GUI version\": \"0.6.7\", \"spikes\": ["
+        "{\"name\": \"E\", \"stream_name\": \"a\", \"folder\": \"one\", \"sample_rate\": 30000},"
+        "{\"name\": \"T\", \"stream_name\": \"b\", \"folder\": \"two\", \"sample_rate\": 15000}]}";
+    make_afresh(test_fill_open_ephys);
+    test_folder_put(folder, "structure.oebin", two, strlen(two));
+    assert_refused(
+        NULL, SF_USAGE,
+        "there are 2 streams; choose one with --stream, or '*' for each: a (5 spikes), b (1 spikes)");
+    sf_recording recording = read_good("b", 0);
+    assert_int_equal(recording.spike_count, 1);
+    assert_int_equal(recording.spikes[0].time_ns, 200000000);
+    sf_recording_clear(&recording);
+}
+
+/* Units are their numbers, in whatever order records have their fields. */
+static void numbered_units_of_spikeinterface_are_read(void **state)
+{
+    (void)state;
+    static const char about[] = "{\"sampling_frequency\": 10000, \"unit_ids\": [70, 9], \"num_segments\": 1}";
+    static const double rows[] = {0, 0, 1000, 0, 1, 2000};
+    test_folder_array(folder, "spikes.npy",
+                      "[('segment_index', '<i4'), ('unit_index', '<i4'), ('sample_index', '<i8')]", "(2,)", 6,
+                      rows);
+    test_folder_put(folder, "numpysorting_info.json", about, strlen(about));
+    sf_recording recording = read_good(NULL, 0);
+    assert_string_equal(recording.units.items[0].name, "70");
+    assert_int_equal(recording.spikes[1].time_ns, 200000000);
+    assert_string_equal(recording.units.items[recording.spikes[1].unit].name, "9");
+    sf_recording_clear(&recording);
+}
+
 /* ---- damage ---- */
 
 static void damaged_folders_are_refused(void **state)
@@ -320,10 +409,16 @@ static void arrays_of_every_type_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FOLDER(the_same_spikes_are_in_all),    WITH_FOLDER(what_is_asked_for_is_read),
-        WITH_FOLDER(sparse_templates_are_read),     WITH_FOLDER(damaged_folders_are_refused),
-        WITH_FOLDER(cut_files_are_refused),         WITH_FOLDER(no_failed_allocation_leaks),
+        WITH_FOLDER(the_same_spikes_are_in_all),
+        WITH_FOLDER(what_is_asked_for_is_read),
+        WITH_FOLDER(sparse_templates_are_read),
+        WITH_FOLDER(damaged_folders_are_refused),
+        WITH_FOLDER(cut_files_are_refused),
+        WITH_FOLDER(no_failed_allocation_leaks),
         WITH_FOLDER(arrays_of_every_type_are_read),
+        WITH_FOLDER(arrays_come_by_column_and_of_later_versions),
+        WITH_FOLDER(streams_of_open_ephys_are_chosen),
+        WITH_FOLDER(numbered_units_of_spikeinterface_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

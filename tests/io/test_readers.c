@@ -120,6 +120,69 @@ static void carmen_variants_are_read(void **state)
     sf_recording_clear(&recording);
 }
 
+/* What the layout says of an array is a name; positions are what the file has. A duration from the first
+ * spike to the last is no recorded time, and what else the lab puts beside it is no spike. */
+static void what_carmen_says_besides_is_told(void **state)
+{
+    (void)state;
+    static const double duration[] = {77}, old[] = {9.5};
+    static const char *const array[] = {"APS_64x64_42um"}, *const wells[] = {"A1", "A1", "A1"};
+    for (size_t scalar = 0; scalar < 2; scalar++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_carmen(file);
+        test_hdf_strings(file, "/array", 15, 1 - scalar, array);
+        test_hdf_remove(file, "/meta/age");
+        test_hdf_numbers(file, "/meta/age", H5T_IEEE_F64LE, 1 - scalar, 0, old);
+        test_hdf_numbers(file, "/summary/duration", H5T_IEEE_F64LE, 1, 0, duration);
+        test_hdf_strings(file, "/units", 3, 3, wells);
+        test_hdf_strings(file, "/well", 3, 3, wells);
+        test_hdf_close(file);
+        sf_recording recording = read_good();
+        assert_string_equal(test_metadata(&recording, "array"), "APS_64x64_42um");
+        assert_string_equal(test_metadata(&recording, "age"), "9.5");
+        assert_true(recording.units.items[1].x_um == 200 && recording.units.items[2].y_um == 150.5);
+        assert_false(recording.declared);
+        assert_int_equal(recording.spike_count, 6);
+        sf_recording_clear(&recording);
+    }
+}
+
+/* One chunk, packed, is what R writes; what a missing filter packed is said, and a virtual dataset is of
+ * another file. */
+static void packed_columns_are_read(void **state)
+{
+    (void)state;
+    static const double spikes[] = {0.5, 1.25, 3, 0.5, 2, 0.0000015};
+    static const H5Z_filter_t filters[] = {H5Z_FILTER_DEFLATE, 401};
+    for (size_t i = 0; i < 2; i++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_carmen(file);
+        test_hdf_remove(file, "/spikes");
+        test_hdf_packed(file, "/spikes", filters[i], 6, spikes);
+        test_hdf_close(file);
+        if (filters[i] == 401) {
+            assert_refused(SF_DATA, "/spikes cannot be read (it is packed by HDF5 filter 401, which is not "
+                                    "installed here; where it is, `h5repack -f NONE` unpacks it)");
+            continue;
+        }
+        sf_recording recording = read_good();
+        assert_spike(&recording, 0, 1500, 2);
+        assert_spike(&recording, 5, 3000000000, 0);
+        sf_recording_clear(&recording);
+    }
+    const hsize_t size = 6;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/spikes");
+    hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_virtual(creation, space, "other.h5", "/spikes", space) >= 0);
+    H5Dclose(H5Dcreate2(file, "/spikes", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Sclose(space);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "/spikes refers to another file");
+}
+
 static void a_recording_may_be_almost_empty(void **state)
 {
     (void)state;
@@ -330,6 +393,114 @@ static void sparse_nwb_is_read(void **state)
     assert_int_equal(recording.units.items[0].electrode, 8);
     assert_string_equal(recording.units.items[0].name, "x");
     assert_string_equal(recording.units.items[2].name, "x_2");
+    sf_recording_clear(&recording);
+}
+
+#define ELECTRODES "/general/extracellular_ephys/electrodes/"
+
+/* Positions on the probe come before those in the brain, and either only where they tell electrodes apart. */
+static void nwb_positions_are_those_that_differ(void **state)
+{
+    (void)state;
+    static const double probe[] = {0, 20, 40, 60}, brain[] = {1, 2, 3, 4},
+                        point[] = {26.63, 26.63, 26.63, 26.63}, untold[] = {NAN, NAN, NAN, NAN};
+    const struct {
+        const double *rel_x, *x;
+        double first_x; /* of the second unit, which is at row 3 */
+    } cases[] = {{probe, brain, 60},  {NULL, brain, 4},    {point, brain, 4},  {untold, brain, 4},
+                 {probe, untold, 60}, {point, point, NAN}, {NULL, point, NAN}, {untold, untold, NAN}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_nwb(file);
+        static const char *const columns[] = {"rel_x", "rel_y", "x", "y"};
+        for (size_t k = 0; k < 4; k++) {
+            char name[80];
+            const double *values = k < 2 ? cases[i].rel_x : cases[i].x;
+            snprintf(name, sizeof name, ELECTRODES "%s", columns[k]);
+            test_hdf_remove(file, name);
+            if (values != NULL)
+                test_hdf_numbers(file, name, H5T_IEEE_F64LE, 4, 0, values);
+        }
+        test_hdf_close(file);
+        sf_recording recording = read_good();
+        double x_um = recording.units.items[1].x_um;
+        if (isnan(cases[i].first_x) ? !isnan(x_um) : x_um != cases[i].first_x)
+            fail_msg("case %zu: at %g", i, x_um);
+        sf_recording_clear(&recording);
+    }
+    hid_t file = test_hdf_create(path); /* neither a region nor a column of electrodes */
+    test_hdf_fill_nwb(file);
+    test_hdf_remove(file, "/units/electrodes");
+    test_hdf_remove(file, "/units/electrodes_index");
+    test_hdf_attribute_number(file, "/units/spike_times", "resolution", H5T_IEEE_F64LE, 0.00005);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_false(sf_units_have_geometry(&recording.units));
+    assert_int_equal(recording.units.items[1].electrode, -1);
+    assert_string_equal(test_metadata(&recording, "resolution_s"), "5e-05");
+    sf_recording_clear(&recording);
+}
+
+/* NWB 2 has its version as an attribute, NWB 1 as a dataset, and so had betas of NWB 2. */
+static void versions_of_nwb_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *attribute, *type, *dataset, *format;
+    } cases[] = {{"2.1.0", NULL, NULL, "NWB 2.1.0 units"},
+                 {NULL, "NWBFile", NULL, "NWB 2 units"},
+                 {NULL, "NWBFile", "2.0b", "NWB 2 units"},
+                 {NULL, NULL, "NWB-2.0.0", "NWB 2 units"},
+                 {NULL, NULL, "1.0.5", "NWB 1.0.5 unit times"},
+                 {NULL, "NWBFile", "NWB-1.0.6", "NWB 1.0.6 unit times"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_nwb(file);
+        test_hdf_numbers(file, "/processing/m/UnitTimes/u/times", H5T_IEEE_F64LE, 1, 0, (double[]){1});
+        H5Adelete(file, "nwb_version");
+        H5Adelete(file, "neurodata_type");
+        if (cases[i].attribute != NULL)
+            test_hdf_attribute(file, "/", "nwb_version", i % 2 == 0, cases[i].attribute);
+        if (cases[i].type != NULL)
+            test_hdf_attribute(file, "/", "neurodata_type", i % 2 == 0, cases[i].type);
+        if (cases[i].dataset != NULL)
+            test_hdf_strings(file, "/nwb_version", i % 2 == 0 ? 0 : 12, i % 2, &cases[i].dataset);
+        test_hdf_close(file);
+        sf_recording recording = read_good();
+        assert_string_equal(recording.format, cases[i].format);
+        sf_recording_clear(&recording);
+    }
+}
+
+/* Spikes as an electrode detected them are read where nobody sorted them. */
+static void units_come_before_spike_events(void **state)
+{
+    (void)state;
+    static const char series[] = "/acquisition/e";
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_numbers(file, "/acquisition/e/timestamps", H5T_IEEE_F64LE, 1, 0, (double[]){9});
+    test_hdf_attribute(file, series, "neurodata_type", true, "SpikeEventSeries");
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_string_equal(recording.format, "NWB 2.6.0 units");
+    sf_recording_clear(&recording);
+
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT); /* a table elsewhere is as good */
+    test_hdf_group(file, "/processing/ecephys");
+    assert_true(H5Lmove(file, "/units", file, "/processing/ecephys/sorted", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    test_hdf_close(file);
+    recording = read_good();
+    assert_string_equal(recording.format, "NWB 2.6.0 units");
+    assert_int_equal(recording.spike_count, 6);
+    sf_recording_clear(&recording);
+
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT); /* and one without times is none */
+    test_hdf_remove(file, "/processing/ecephys/sorted/spike_times");
+    test_hdf_close(file);
+    recording = read_good();
+    assert_string_equal(recording.format, "NWB 2.6.0 spike events");
+    assert_int_equal(recording.spike_count, 1);
     sf_recording_clear(&recording);
 }
 
@@ -588,8 +759,21 @@ static void foreign_layouts_are_named(void **state)
         {"/acquisition", NULL, NULL, NULL, "no spike times: looked for those of synfire, CARMEN"},
         {"/other", "/Well_A1/Raw", NULL, NULL, "no spike times: this is a 3Brain BRW file of raw voltages"},
         {"/other", "/3BData/Raw", NULL, NULL, "raw voltages; detect spikes in BrainWave"},
+        {"/other", "/Well_A1/EventsBasedSparseRaw", NULL, NULL, "raw voltages; detect spikes in BrainWave"},
+        {"/other", "/Well_A1/WaveletBasedEncodedRaw", NULL, NULL, "export them as a .bxr file"},
+        {"/other", "/Well_A1/StoredChIdxs", NULL, NULL, "a 3Brain file with neither voltages nor SpikeTimes"},
+        {"/3BRecInfo/3BRecVars", NULL, NULL, NULL, "a 3Brain file with neither voltages nor SpikeTimes"},
+        {"/acquisition/ephys", NULL, "nwb_version", "2.5.0", "sort its voltages and add the units"},
+        {"/acquisition", "/nwb_version", NULL, NULL, "this NWB 1 file has no units with them"},
+        {"/Data/Recording_0/AnalogStream", NULL, "McsHdf5ProtocolType", "RawData",
+         "this Multi Channel Systems DataManager file holds no stream of spikes; detect them in MC_Rack"},
+        {"/Acquisition", NULL, "ID.Type", "McsData",
+         "a Multi Channel Systems CMOS-MEA file without a table SpikeData; detect spikes with "
+         "CMOS-MEA-Tools"},
         {"/channel_groups", NULL, "kwik_version", "2", "this is a Kwik file without"},
         {"/wells", "/version", NULL, NULL, "this MaxWell file holds voltages"},
+        {"/proc0", "/version", NULL, NULL,
+         "this file holds /proc0, /version"}, /* not all that has a version */
     };
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         hid_t file = test_hdf_create(path);
@@ -866,6 +1050,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_PATH(carmen_is_read),
         WITH_PATH(carmen_variants_are_read),
+        WITH_PATH(what_carmen_says_besides_is_told),
+        WITH_PATH(packed_columns_are_read),
         WITH_PATH(a_recording_may_be_almost_empty),
         WITH_PATH(damaged_carmen_is_refused),
         WITH_PATH(disorder_and_repeats_are_read),
@@ -874,6 +1060,9 @@ int main(void)
         WITH_PATH(nwb_is_read),
         WITH_PATH(intervals_of_nwb_are_markers),
         WITH_PATH(sparse_nwb_is_read),
+        WITH_PATH(nwb_positions_are_those_that_differ),
+        WITH_PATH(versions_of_nwb_are_told_apart),
+        WITH_PATH(units_come_before_spike_events),
         WITH_PATH(damaged_nwb_is_refused),
         WITH_PATH(nwb_1_is_read),
         WITH_PATH(damaged_nwb_1_is_refused),

@@ -310,22 +310,127 @@ static void streams_are_chosen(void **state)
         "there are 2 wells; choose one with --stream, or '*' for each: A1 (6 spikes), B2 (1 spikes)");
     make(test_fill_kwik);
     assert_refused(NULL, SF_USAGE, "there are 2 channel groups");
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_group(file, "/channel_groups/1/clusters/original/7"); /* which nobody has judged */
+    test_hdf_attribute_number(file, "/channel_groups/1/clusters/original/7", "cluster_group", H5T_STD_I64LE,
+                              3);
+    test_hdf_close(file);
     recording = read_good("1", 0);
     assert_string_equal(recording.units.items[0].name, "7");
+    assert_int_equal(recording.units.items[0].kind, SF_UNIT_UNKNOWN);
+    sf_recording_clear(&recording);
+
+    make(test_fill_mcs);
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Ocopy(file, "/Data/Recording_0", file, "/Data/Recording_1", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    test_hdf_remove(file, "/Data/Recording_1/TimeStampStream/Stream_0/TimeStampEntity_0");
+    test_hdf_close(file);
+    assert_refused(
+        NULL, SF_USAGE,
+        "there are 2 spike streams; choose one with --stream, or '*' for each: Recording_0/Stream_0 (6 "
+        "spikes), Recording_1/Stream_0 (3 spikes)");
+    recording = read_good("Recording_1", 0);
+    assert_int_equal(recording.spike_count, 3);
     sf_recording_clear(&recording);
 }
 
-/* Where time stamps are missing, the cut-outs have the times, and their labels are in another table. */
+#define STAMPS "/Data/Recording_0/TimeStampStream/Stream_0"
+#define SEGMENTS "/Data/Recording_0/SegmentStream/Stream_0"
+
+static void set_subtype(hid_t file, const char *stream, const char *subtype)
+{
+    assert_true(H5Adelete_by_name(file, stream, "DataSubType", H5P_DEFAULT) >= 0);
+    test_hdf_attribute(file, stream, "DataSubType", false, subtype);
+}
+
+/* Where time stamps are missing, are of something else or are a table alone, as of streams that are empty,
+ * the cut-outs have the times, and their labels are in another table. */
 static void segments_are_read_instead(void **state)
 {
     (void)state;
-    make(test_fill_mcs);
-    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    for (int kind = 0; kind < 3; kind++) {
+        make(test_fill_mcs);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        if (kind == 0)
+            test_hdf_remove(file, "/Data/Recording_0/TimeStampStream");
+        else if (kind == 1)
+            set_subtype(file, STAMPS, "Artefact");
+        for (int i = 0; kind == 2 && i < 3; i++) {
+            char name[80];
+            snprintf(name, sizeof name, STAMPS "/TimeStampEntity_%d", i);
+            test_hdf_remove(file, name);
+        }
+        test_hdf_close(file);
+        sf_recording recording = read_good(NULL, 0);
+        check_spikes(&recording, &layouts[4]);
+        check_units(&recording, &layouts[4]);
+        sf_recording_clear(&recording);
+    }
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT); /* averages are no spikes */
     test_hdf_remove(file, "/Data/Recording_0/TimeStampStream");
+    set_subtype(file, SEGMENTS, "Average");
+    test_hdf_close(file);
+    assert_refused(NULL, SF_DATA, "holds no stream of spikes");
+}
+
+/* Times are in 10 to the exponent of the table, and in seconds by its unit; which fields else it has, and who
+ * wrote it, does not matter. */
+static void time_stamps_are_in_units_of_their_table(void **state)
+{
+    (void)state;
+    static const double ids[] = {0, 5}, more[] = {1, 1}, stamps[] = {500, 2000};
+    static const struct {
+        double exponent;
+        const char *unit;
+        int64_t last_ns; /* 0: refused */
+    } cases[] = {{-6, "s", 2000000}, {-3, "s  \r\n", 2000000000}, {-9, "s", 2000}, {-3, "V", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const units[] = {cases[i].unit, cases[i].unit};
+        const double exponents[] = {cases[i].exponent, cases[i].exponent};
+        hid_t file = test_hdf_create(path);
+        test_hdf_attribute_number(file, "/", "McsHdf5Version", H5T_STD_I32LE, 1);
+        test_hdf_table(file, STAMPS "/InfoTimeStamp", 2,
+                       (const test_hdf_field[]){{"GroupID", H5T_STD_I32LE, more, NULL},
+                                                {"Exponent", H5T_STD_I32LE, exponents, NULL},
+                                                {"Unit", 0, NULL, units},
+                                                {"TimeStampEntityID", H5T_STD_I64LE, ids, NULL}},
+                       4);
+        test_hdf_numbers(file, STAMPS "/TimeStampEntity_5", H5T_STD_I64LE, 1, 2, stamps);
+        test_hdf_close(file);
+        if (cases[i].last_ns == 0) {
+            assert_refused(NULL, SF_DATA, "row 0 of InfoTimeStamp has its times in 'V', expected s");
+            continue;
+        }
+        sf_recording recording = read_good(NULL, 0);
+        assert_int_equal(recording.spike_count, 2);
+        assert_int_equal(recording.spikes[1].time_ns, cases[i].last_ns);
+        assert_string_equal(recording.units.items[recording.spikes[1].unit].name, "5");
+        sf_recording_clear(&recording);
+    }
+}
+
+/* Columns are digits or letters without I and Q; what is no such label has no position. */
+static void labels_say_where_electrodes_are(void **state)
+{
+    (void)state;
+    static const double ids[] = {0, 1, 2, 3, 4, 5}, x[] = {800, 1500, 0, NAN, NAN, NAN},
+                        y[] = {0, 1500, 700, NAN, NAN, NAN};
+    static const char *const labels[] = {"J1", "R16", "18", "I1", "19", "Ref"};
+    hid_t file = test_hdf_create(path);
+    test_hdf_attribute(file, "/", "McsHdf5ProtocolType", false, "RawData");
+    test_hdf_table(file, STAMPS "/InfoTimeStamp", 6,
+                   (const test_hdf_field[]){{"TimeStampEntityID", H5T_STD_I32LE, ids, NULL},
+                                            {"SourceChannelLabels", 0, NULL, labels}},
+                   2);
+    test_hdf_attribute(file, "/Data", "MeaName", true, "256MEA100/30iR-ITO");
     test_hdf_close(file);
     sf_recording recording = read_good(NULL, 0);
-    check_spikes(&recording, &layouts[4]);
-    check_units(&recording, &layouts[4]);
+    assert_int_equal(recording.units.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        const sf_unit *unit = &recording.units.items[sf_units_find(&recording.units, labels[i])];
+        if (!same(x[i], unit->x_um) || !same(y[i], unit->y_um))
+            fail_msg("%s is at %g, %g", labels[i], unit->x_um, unit->y_um);
+    }
     sf_recording_clear(&recording);
 }
 
@@ -362,6 +467,50 @@ static void rates_are_of_the_file_or_given(void **state)
     sf_recording_clear(&recording);
 }
 
+/* Of BXR 3 the attribute counts, then the frame rate of the converter: there may be those of other things.
+ * Channels count by rows of 64 from 0. */
+static void rates_and_channels_of_bxr_3(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"{\"Camera\": {\"FrameRate\": 30, \"Model\": \"Accura\"}, "
+                                           "\"TimeConverter\": {\"FrameRate\": 10000}, "
+                                           "\"MeaPlate\": {\"Model\": \"Stimulo\"}}"};
+    static const double frames[] = {1000, 2000}, channels[] = {65, 4095};
+    hid_t file = test_hdf_create(path);
+    test_hdf_strings(file, "/ExperimentSettings", 0, 1, settings);
+    test_hdf_numbers(file, "/Well_A1/SpikeTimes", H5T_STD_I64LE, 2, 0, frames);
+    test_hdf_numbers(file, "/Well_A1/SpikeChIdxs", H5T_STD_I32LE, 2, 0, channels);
+    test_hdf_close(file);
+    sf_recording recording = read_good(NULL, 0);
+    assert_int_equal(recording.spikes[0].time_ns, 100000000);
+    assert_string_equal(recording.units.items[0].name, "Ch2.2");
+    assert_string_equal(recording.units.items[1].name, "Ch64.64");
+    assert_true(recording.units.items[0].x_um == 81 && recording.units.items[1].y_um == 63 * 81);
+    sf_recording_clear(&recording);
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_attribute_number(file, "/", "SamplingRate", H5T_IEEE_F64LE, 20000);
+    test_hdf_close(file);
+    recording = read_good(NULL, 0);
+    assert_int_equal(recording.spikes[0].time_ns, 50000000);
+    sf_recording_clear(&recording);
+}
+
+/* A negative number is no cluster, and what is of none is noise. */
+static void what_no_cluster_has_is_noise(void **state)
+{
+    (void)state;
+    make(test_fill_herding_spikes);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/cluster_id");
+    test_hdf_numbers(file, "/cluster_id", H5T_STD_I32LE, 6, 0, (double[]){-1, 0, 1, 0, 1, 0});
+    test_hdf_close(file);
+    sf_recording recording = read_good(NULL, 0);
+    const sf_unit *noise = &recording.units.items[sf_units_find(&recording.units, "-1")];
+    assert_int_equal(noise->kind, SF_UNIT_NOISE);
+    assert_true(isnan(noise->x_um));
+    sf_recording_clear(&recording);
+}
+
 /* ---- damage ---- */
 
 typedef struct damage {
@@ -371,8 +520,6 @@ typedef struct damage {
     double values[3];
     const char *words;
 } damage;
-
-#define STAMPS "/Data/Recording_0/TimeStampStream/Stream_0/"
 
 static const damage damages[] = {
     {test_fill_maxwell_old,
@@ -430,8 +577,8 @@ static const damage damages[] = {
      0,
      {0},
      "no spike times: this Multi Channel Systems DataManager"},
-    {test_fill_mcs, NULL, STAMPS "TimeStampEntity_1", 1, {9e18}, "spike 0 of TimeStampEntity_1 is at"},
-    {test_fill_mcs, NULL, STAMPS "InfoTimeStamp", 2, {1, 2}, "InfoTimeStamp has no field TimeStampEntityID"},
+    {test_fill_mcs, NULL, STAMPS "/TimeStampEntity_1", 1, {9e18}, "spike 0 of TimeStampEntity_1 is at"},
+    {test_fill_mcs, NULL, STAMPS "/InfoTimeStamp", 2, {1, 2}, "InfoTimeStamp has no field TimeStampEntityID"},
     {test_fill_mcs_cmos, NULL, "/Spike Explorer", 0, {0}, "without a table SpikeData"},
     {test_fill_kwik, "0", "/channel_groups", 0, {0}, "no spike times: this is a Kwik file without"},
     {test_fill_kwik, "0", "/recordings/0", 0, {0}, "the attribute sample_rate in /recordings"},
@@ -509,6 +656,31 @@ static void spikes_alone_set_the_first_frame(void **state)
     assert_int_equal(recording.spikes[1].time_ns, 101000000);
     assert_true(recording.spikes[0].amplitude == -1);
     sf_recording_clear(&recording);
+
+    make(test_fill_maxwell_new);
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/data_store/data0000/groups");
+    test_hdf_close(file);
+    recording = read_good("well000/rec0000", 0);
+    assert_int_equal(recording.spike_count, 7);
+    assert_int_equal(recording.spikes[1].time_ns, 101000000);
+    assert_false(recording.declared);
+    sf_recording_clear(&recording);
+}
+
+/* Where its recordings are tells a new file from an old one, be there a routing at the root as well. */
+static void a_new_file_may_look_like_an_old_one(void **state)
+{
+    (void)state;
+    make(test_fill_maxwell_new);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Ocopy(file, "/data_store/data0000/settings/mapping", file, "/mapping", H5P_DEFAULT,
+                        H5P_DEFAULT) >= 0);
+    test_hdf_close(file);
+    sf_recording recording = read_good("well000/rec0000", 0);
+    check_spikes(&recording, &layouts[1]);
+    check_units(&recording, &layouts[1]);
+    sf_recording_clear(&recording);
 }
 
 static int open_and_free(void *context)
@@ -557,6 +729,11 @@ int main(void)
         WITH_PATH(markers_are_read),
         WITH_PATH(streams_are_chosen),
         WITH_PATH(segments_are_read_instead),
+        WITH_PATH(time_stamps_are_in_units_of_their_table),
+        WITH_PATH(labels_say_where_electrodes_are),
+        WITH_PATH(rates_and_channels_of_bxr_3),
+        WITH_PATH(what_no_cluster_has_is_noise),
+        WITH_PATH(a_new_file_may_look_like_an_old_one),
         WITH_PATH(rates_are_of_the_file_or_given),
         WITH_PATH(damaged_files_are_refused),
         WITH_PATH(channels_by_their_table),

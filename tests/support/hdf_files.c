@@ -76,6 +76,25 @@ void test_hdf_hollow(hid_t file, const char *path, size_t rows)
     H5Sclose(space);
 }
 
+void test_hdf_packed(hid_t file, const char *path, H5Z_filter_t filter, size_t rows, const double *values)
+{
+    const hsize_t size = rows, start = 0;
+    hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE),
+          links = make_groups();
+    bool known = filter == H5Z_FILTER_DEFLATE;
+    assert_true(H5Pset_chunk(creation, 1, &size) >= 0);
+    assert_true((known ? H5Pset_deflate(creation, 7)
+                       : H5Pset_filter(creation, filter, H5Z_FLAG_OPTIONAL, 0, NULL)) >= 0);
+    hid_t dataset = H5Dcreate2(file, path, H5T_IEEE_F64LE, space, links, creation, H5P_DEFAULT);
+    assert_true(dataset >= 0);
+    assert_true((known ? H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values)
+                       : H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &start, sizeof *values, values)) >= 0);
+    H5Dclose(dataset);
+    H5Pclose(links);
+    H5Pclose(creation);
+    H5Sclose(space);
+}
+
 void test_hdf_table(hid_t file, const char *path, size_t rows, const test_hdf_field *fields, size_t count)
 {
     enum { MOST = 8 };

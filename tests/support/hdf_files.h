@@ -17,6 +17,9 @@ void test_hdf_numbers(hid_t file, const char *path, hid_t stored, size_t rows, s
 void test_hdf_strings(hid_t file, const char *path, size_t size, size_t count, const char *const *strings);
 /** A column of so many numbers of which none is stored. */
 void test_hdf_hollow(hid_t file, const char *path, size_t rows);
+/** A column in one chunk that this filter has packed: deflate, or one that libhdf5 does not have here, whose
+ * bytes are then nothing that could be read. */
+void test_hdf_packed(hid_t file, const char *path, H5Z_filter_t filter, size_t rows, const double *values);
 /** A table whose rows have several fields; texts are variable-length strings. No more than 8 fields. */
 typedef struct test_hdf_field {
     const char *name;

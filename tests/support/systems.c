@@ -9,9 +9,9 @@
 
 static void put_mapping(hid_t file, const char *path)
 {
-    static const double channels[] = {4, 7, -1, 2}, electrodes[] = {441, 220, 12, 0}, x[] = {17.5, 0, 210, 0},
-                        y[] = {35, 17.5, 0, 0};
-    test_hdf_table(file, path, 4,
+    static const double channels[] = {4, 7, -1, 2, 9}, electrodes[] = {441, 220, 12, 0, -1},
+                        x[] = {17.5, 0, 210, 0, 0}, y[] = {35, 17.5, 0, 0, 0};
+    test_hdf_table(file, path, 5, /* -1: not connected */
                    (const test_hdf_field[]){{"channel", H5T_STD_I32LE, channels, NULL},
                                             {"electrode", H5T_STD_I32LE, electrodes, NULL},
                                             {"x", H5T_IEEE_F64LE, x, NULL},
@@ -55,6 +55,8 @@ static void put_well(hid_t file, const char *store, bool empty)
     test_hdf_numbers(file, path, H5T_IEEE_F64LE, 1, 0, rate);
     snprintf(path, sizeof path, "%s/groups/routed/frame_nos", store);
     test_hdf_numbers(file, path, H5T_STD_U64LE, 3, 0, bounds);
+    snprintf(path, sizeof path, "%s/groups/routed/raw", store); /* which needs a filter of the vendor's */
+    test_hdf_packed(file, path, 401, 3, bounds);
     snprintf(path, sizeof path, "%s/spikes", store);
     static const double frame[] = {2000}, channel[] = {7};
     if (empty)
@@ -181,6 +183,7 @@ void test_fill_kwik(hid_t file)
     test_hdf_numbers(file, "/channel_groups/0/spikes/time_samples", H5T_STD_U64LE, 6, 0, samples);
     test_hdf_numbers(file, "/channel_groups/0/spikes/time_fractional", H5T_STD_U8LE, 6, 0, parts);
     test_hdf_numbers(file, "/channel_groups/0/spikes/clusters/main", H5T_STD_I32LE, 6, 0, clusters);
+    test_hdf_numbers(file, "/channel_groups/0/spikes/clusters/original", H5T_STD_I32LE, 6, 0, samples);
     test_hdf_numbers(file, "/channel_groups/1/spikes/time_samples", H5T_STD_U64LE, 1, 0, samples);
     test_hdf_numbers(file, "/channel_groups/1/spikes/clusters/original", H5T_STD_I32LE, 1, 0, one);
     for (size_t i = 0; i < 3; i++) {
