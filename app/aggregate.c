@@ -219,7 +219,7 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
     request->options.progress = &progress;
     int status = check_columns(request, &samples->all, error);
     if (status == SF_OK)
-        status = app_density_find(call, &density, samples->series, &request->options, error);
+        status = app_density_find(call, &density, samples->series, 0, &request->options, error);
     if (status == SF_OK && request->ranges > 0)
         status = sf_density_aggregate(density, request->op, request->from, request->to, request->ranges,
                                       &told.answer, &progress, error);
@@ -294,7 +294,7 @@ static int run(app_call *call, sf_error *error)
     int status = parse_request(call, &request, error);
     if (status == SF_OK && app_has(call, "from-state"))
         return answer_states(call, &request, error);
-    return status == SF_OK ? app_samples_run(call, answer_series, &request, error) : status;
+    return status == SF_OK ? app_samples_run(call, false, "", answer_series, &request, error) : status;
 }
 
 const app_command app_command_aggregate = {

@@ -60,6 +60,17 @@ bool app_is_batch(const app_call *call)
 
 /* ---- which recordings ---- */
 
+/* Arguments before and after them. */
+static size_t count_leading(const app_call *call)
+{
+    return (size_t)call->command->leading_arguments;
+}
+
+static size_t count_last(const app_call *call)
+{
+    return (size_t)call->command->most_arguments - 1 - count_leading(call);
+}
+
 /* Of several ranks the first reads it, which alone has what is typed, and all have the same. */
 static int share_list(batch *b, int status, sf_error *error)
 {
@@ -109,8 +120,8 @@ static int find_paths(batch *b, sf_error *error)
 {
     const app_call *call = b->call;
     const char *path = app_value(call, "list", NULL);
-    size_t last = (size_t)call->command->most_arguments - 1;
-    if (call->argument_count < last)
+    size_t leading = count_leading(call), around = leading + count_last(call);
+    if (call->argument_count < around)
         return sf_fail(error, SF_USAGE, NULL, "an argument is missing: expected `synfire %s %s`",
                        call->command->name, call->command->arguments);
     int status = path != NULL ? read_list(b, path, error) : SF_OK;
@@ -119,8 +130,8 @@ static int find_paths(batch *b, sf_error *error)
     b->paths = sf_alloc(call->argument_count + count_lines(&b->list), sizeof *b->paths);
     if (b->paths == NULL)
         return sf_fail_memory(error);
-    for (; b->path_count + last < call->argument_count; b->path_count++)
-        b->paths[b->path_count] = call->arguments[b->path_count];
+    for (; b->path_count + around < call->argument_count; b->path_count++)
+        b->paths[b->path_count] = call->arguments[leading + b->path_count];
     take_lines(b);
     if (b->path_count == 0)
         return sf_fail(error, path != NULL ? SF_DATA : SF_USAGE, path, "no recording is named");
@@ -340,6 +351,7 @@ typedef struct single {
     app_call call;
     size_t word_count;
     char *options; /* words of them, one after the other */
+    char *path;
     char *written; /* the last argument, where that is a file that is written */
 } single;
 
@@ -348,8 +360,7 @@ static void single_free(single *one)
     for (size_t i = 0; one->call.given != NULL && i < one->call.given_count; i++)
         if (is_output(one->call.given[i].name))
             sf_free((char *)(uintptr_t)one->call.given[i].value);
-    if (one->call.arguments != NULL)
-        sf_free(one->call.arguments[0]);
+    sf_free(one->path);
     sf_free(one->written);
     sf_free(one->call.given);
     sf_free(one->call.arguments);
@@ -397,27 +408,29 @@ static int single_out(single *one, const batch *b, size_t number)
 {
     const app_call *call = b->call;
     const batch_item *of = &b->items[number];
-    size_t last = (size_t)call->command->most_arguments - 1;
-    *one = (single){.call = *call};
+    size_t leading = count_leading(call), last = count_last(call), count = leading + 1 + last;
+    *one = (single){.call = *call, .path = sf_copy_string(of->path)};
     one->call.given_count = 0;
-    one->call.argument_count = last + 1;
+    one->call.argument_count = count;
     one->call.given = sf_alloc(call->given_count, sizeof *one->call.given);
-    one->call.arguments = sf_alloc(last + 1, sizeof *one->call.arguments);
-    one->call.words = sf_alloc(2 * call->given_count + last + 3, sizeof *one->call.words);
-    if (one->call.given == NULL || one->call.arguments == NULL || one->call.words == NULL ||
-        take_options(one, call, of) != SF_OK)
+    one->call.arguments = sf_alloc(count, sizeof *one->call.arguments);
+    one->call.words = sf_alloc(2 * call->given_count + count + 2, sizeof *one->call.words);
+    if (one->path == NULL || one->call.given == NULL || one->call.arguments == NULL ||
+        one->call.words == NULL || take_options(one, call, of) != SF_OK)
         return SF_NO_MEMORY;
-    one->call.arguments[0] = sf_copy_string(of->path);
+    for (size_t i = 0; i < leading; i++)
+        one->call.arguments[i] = call->arguments[i];
+    one->call.arguments[leading] = one->path;
     for (size_t i = 0; i < last; i++)
-        one->call.arguments[i + 1] = call->arguments[call->argument_count - last + i];
+        one->call.arguments[leading + 1 + i] = call->arguments[call->argument_count - last + i];
     if (call->command->writes_last) {
-        one->written = fill_in(one->call.arguments[last], of);
+        one->written = fill_in(one->call.arguments[count - 1], of);
         if (one->written == NULL)
             return SF_NO_MEMORY;
-        one->call.arguments[last] = one->written;
+        one->call.arguments[count - 1] = one->written;
     }
     make_words(one, call->words[0]);
-    return one->call.arguments[0] != NULL ? SF_OK : SF_NO_MEMORY;
+    return SF_OK;
 }
 
 /* In its process. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * One command over many recordings: each in a process of its own, as if it were alone, with its results in
- * the order given, told apart, and with a line of progress. What stands before the last arguments of a
- * command that `takes_several` are recordings. So is each of those that a file holds side by side (wells of a
- * plate), where --stream is a pattern.
+ * the order given, told apart, and with a line of progress. What stands between the leading and the last
+ * arguments of a command that `takes_several` are recordings. So is each of those that a file holds side by
+ * side (wells of a plate), where --stream is a pattern.
  */
 #ifndef SF_APP_BATCH_H
 #define SF_APP_BATCH_H

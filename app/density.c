@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define COLUMNS "x,density"
+#define SEVERAL_COLUMNS "unit,name,x,density"
 #define PLANE_COLUMNS "x,y,density"
 
 static const app_option own_options[] = {
@@ -24,7 +25,7 @@ static const app_option own_options[] = {
      "A:B:N,C:D:M. Refused where so many are too few for the bandwidth"},
     {"plot", "FILE", "draws the density, by the ending as SVG, PDF or PNG: a curve, or of two columns a map"},
     APP_NWB_OPTION,
-    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
+    {"csv", NULL, "print CSV, of every unit or link; docs/formats.md has the columns"},
     {NULL, NULL, NULL},
 };
 
@@ -35,6 +36,7 @@ enum { MOST_POINTS = 1000000 };
 
 typedef struct density_result {
     const app_samples *samples;
+    size_t series; /* which of them */
     sf_domain domain;
     sf_density *density;
     sf_density_columns of; /* its columns; h as it was evaluated with */
@@ -105,11 +107,11 @@ static int check_request(const sf_density_options *options, size_t columns, sf_e
 /* ---- densities ---- */
 
 /* Found or given, and no narrower than a tick where that is the same everywhere. */
-static int find_density(const app_call *call, sf_density **density, const sf_series *series,
+static int find_density(const app_call *call, sf_density **density, const sf_series *series, size_t s,
                         const sf_density_options *options, sf_error *error)
 {
     sf_density_columns found = {.size = sizeof found};
-    int status = app_density_find(call, density, series, options, error);
+    int status = app_density_find(call, density, series, s, options, error);
     if (status != SF_OK)
         return status;
     sf_density_get_columns(*density, &found);
@@ -129,10 +131,10 @@ static int find_epochs(const app_call *call, const sf_density_options *options, 
     if (result->epochs == NULL || result->of_epochs == NULL)
         return sf_fail_memory(error);
     for (size_t k = 0; k < count; k++) {
-        int status =
-            app_samples_epoch_n(result->samples, k, 0) > 0
-                ? find_density(call, &result->epochs[k], result->samples->of_epochs[k], options, error)
-                : SF_DATA;
+        int status = app_samples_epoch_n(result->samples, k, result->series) > 0
+                         ? find_density(call, &result->epochs[k], result->samples->of_epochs[k],
+                                        result->series, options, error)
+                         : SF_DATA;
         if (status != SF_OK && status != SF_DATA)
             return status;
     }
@@ -187,7 +189,7 @@ static int estimate(const app_call *call, sf_density_options *options, density_r
     if (status == SF_OK)
         status = check_request(options, samples->all.d, error);
     if (status == SF_OK)
-        status = find_density(call, &result->density, samples->series, options, error);
+        status = find_density(call, &result->density, samples->series, result->series, options, error);
     if (status == SF_OK)
         status = find_epochs(call, options, result, error);
     if (status == SF_OK)
@@ -410,21 +412,35 @@ static void print_json(sf_text *text, const app_call *call, const density_result
 }
 
 /* Epochs by their numbers, from 0, in their order. */
-static void print_csv(sf_text *text, const density_result *result)
+static app_csv start_csv(sf_text *text, const app_samples *samples)
+{
+    app_csv csv = app_csv_start(text, samples->all.count > 1 ? SEVERAL_COLUMNS
+                                      : samples->all.d == 2  ? PLANE_COLUMNS
+                                                             : COLUMNS);
+    for (size_t e = 0; e < samples->epochs.count; e++)
+        sf_text_printf(text, ",epoch %zu", e);
+    return csv;
+}
+
+static void print_csv(app_csv *csv, const density_result *result)
 {
     const sf_density_columns *of = &result->of;
+    const sf_series_columns *all = &result->samples->all;
     size_t rows = of->y != NULL ? of->y_count : 1;
-    app_csv csv = app_csv_start(text, of->y != NULL ? PLANE_COLUMNS : COLUMNS);
-    for (size_t e = 0; e < result->samples->epochs.count; e++)
-        sf_text_printf(text, ",epoch %zu", e);
     for (size_t k = 0; k < of->x_count * rows; k++) {
-        app_csv_row(&csv);
-        app_csv_real(&csv, of->x[k % of->x_count]);
+        app_csv_row(csv);
+        if (all->count > 1 && all->units[result->series] >= 0)
+            app_csv_uint(csv, (uint64_t)all->units[result->series]);
+        else if (all->count > 1)
+            app_csv_real(csv, NAN);
+        if (all->count > 1)
+            app_csv_string(csv, all->names[result->series]);
+        app_csv_real(csv, of->x[k % of->x_count]);
         if (of->y != NULL)
-            app_csv_real(&csv, of->y[k / of->x_count]);
-        app_csv_real(&csv, of->values[k]);
+            app_csv_real(csv, of->y[k / of->x_count]);
+        app_csv_real(csv, of->values[k]);
         for (size_t e = 0; e < result->samples->epochs.count; e++)
-            app_csv_real(&csv, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN);
+            app_csv_real(csv, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN);
     }
 }
 
@@ -535,7 +551,7 @@ static int write_all(const app_call *call, const app_samples *samples, sf_densit
         status = sf_fail(error, SF_DATA, NULL, "none of %zu %ss has samples enough", count, samples->of);
     if (status == SF_OK)
         status = app_nwb_densities(call, samples, options->domain, all.indices, all.of, all.count, error);
-    if (status == SF_OK && count > 1)
+    if (status == SF_OK && count > 1 && !app_has(call, "csv"))
         status = print_all(call, &all, error);
     for (size_t i = 0; i < all.count; i++)
         sf_density_free(all.densities[i]);
@@ -545,32 +561,82 @@ static int write_all(const app_call *call, const app_samples *samples, sf_densit
     return status;
 }
 
-static int answer_series(const app_call *call, const app_samples *samples, void *context, sf_error *error)
+static void free_result(density_result *result)
+{
+    for (size_t k = 0; result->epochs != NULL && k < result->samples->epochs.count; k++)
+        sf_density_free(result->epochs[k]);
+    sf_free(result->epochs);
+    sf_free(result->of_epochs);
+    sf_density_free(result->density);
+}
+
+static int answer_one(const app_call *call, const app_samples *samples, sf_density_options *options,
+                      sf_error *error)
 {
     density_result result = {.samples = samples};
-    int status = app_has(call, "nwb") ? write_all(call, samples, context, error) : SF_OK;
-    if (status != SF_OK || samples->all.count > 1)
-        return status;
-    status = estimate(call, context, &result, error);
+    int status = estimate(call, options, &result, error);
     const char *plot = app_value(call, "plot", NULL);
     if (status == SF_OK && plot != NULL)
         status = write_plot(plot, &result, call->arguments[0], error);
     if (status == SF_OK) {
         sf_text text = {0};
-        if (call->json)
+        if (call->json) {
             print_json(&text, call, &result);
-        else if (app_has(call, "csv"))
-            print_csv(&text, &result);
-        else
+        } else if (app_has(call, "csv")) {
+            app_csv csv = start_csv(&text, samples);
+            print_csv(&csv, &result);
+        } else {
             print_table(&text, &result);
+        }
         status = app_print(&text, error);
     }
-    for (size_t k = 0; result.epochs != NULL && k < samples->epochs.count; k++)
-        sf_density_free(result.epochs[k]);
-    sf_free(result.epochs);
-    sf_free(result.of_epochs);
-    sf_density_free(result.density);
+    free_result(&result);
     return status;
+}
+
+/* Series with too few samples are left out. */
+static int print_several(const app_call *call, const app_samples *samples, sf_density_options *options,
+                         sf_error *error)
+{
+    sf_text text = {0};
+    app_csv csv = start_csv(&text, samples);
+    size_t told = 0;
+    int status = SF_OK;
+    for (size_t s = 0; status == SF_OK && s < samples->all.count; s++) {
+        density_result result = {.samples = samples, .series = s};
+        status = estimate(call, options, &result, error);
+        if (status == SF_OK) {
+            print_csv(&csv, &result);
+            told++;
+        } else if (status == SF_DATA) {
+            app_warn(call, "%s is left out: %s", samples->all.names[s], error->text);
+            status = SF_OK;
+        }
+        free_result(&result);
+    }
+    if (status == SF_OK && told == 0)
+        status = sf_fail(error, SF_DATA, NULL, "none of %zu %ss has samples enough", samples->all.count,
+                         samples->of);
+    int printed = status == SF_OK ? app_print(&text, error) : status;
+    if (status != SF_OK)
+        sf_text_free(&text);
+    return printed;
+}
+
+static int answer_series(const app_call *call, const app_samples *samples, void *context, sf_error *error)
+{
+    int status = app_has(call, "nwb") ? write_all(call, samples, context, error) : SF_OK;
+    if (status != SF_OK || (samples->all.count > 1 && !app_has(call, "csv")))
+        return status;
+    return samples->all.count > 1 ? print_several(call, samples, context, error)
+                                  : answer_one(call, samples, context, error);
+}
+
+/* Tables of a file and rows of CSV have room for several, a document, a picture and what people read for one.
+ */
+static bool takes_several(const app_call *call)
+{
+    return (app_has(call, "nwb") || app_has(call, "csv")) && !call->json && !app_has(call, "plot");
 }
 
 static int run(app_call *call, sf_error *error)
@@ -584,7 +650,9 @@ static int run(app_call *call, sf_error *error)
         status = app_bandwidth(call, &wanted, error);
     if (status == SF_OK)
         status = parse_grid(call, &wanted, error);
-    return status == SF_OK ? app_samples_run(call, answer_series, &wanted, error) : status;
+    return status == SF_OK
+               ? app_samples_run(call, takes_several(call), ", or take --csv", answer_series, &wanted, error)
+               : status;
 }
 
 const app_command app_command_density = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/figure.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const app_figure_kind *const app_figures[] = {
@@ -22,8 +23,9 @@ int app_subject_open(app_subject *subject, const app_call *call, const sf_record
                              .test = sf_significance_options_default(),
                              .width_mm = SF_PAGE_MM};
     sf_recording_get_columns(recording, &subject->of);
-    const char *slash = strrchr(subject->of.path, '/');
-    subject->name = slash != NULL ? slash + 1 : subject->of.path;
+    const char *slash = strrchr(subject->of.path, '/'), *stream = subject->of.selected->stream;
+    snprintf(subject->name, sizeof subject->name, "%s%s%s", slash != NULL ? slash + 1 : subject->of.path,
+             stream != NULL ? ": " : "", stream != NULL ? stream : "");
     uint64_t surrogates = APP_FIGURE_SURROGATES;
     int status = app_mining_parse(&subject->mining, call, error);
     if (status == SF_OK)

@@ -22,7 +22,7 @@ typedef struct app_subject {
     const sf_recording *recording;
     sf_recording_columns of;
     double width_mm;   /**< of the figure */
-    const char *name;  /**< of the recording's file, without its folders */
+    char name[512];    /**< of the recording's file, without its folders, and of its stream: "plate.h5: A1" */
     app_mining mining; /**< what is looked for */
     sf_significance_options
         test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */

@@ -16,6 +16,8 @@
 #define MOST_IN_ROW 1200
 #define IMAGE_COLUMNS 1200
 #define IMAGE_ROWS 800
+#define MOST_NAMED_ROWS 8 /* more are counted */
+#define NAMED_ROW_MM 3.0
 
 static int draw_ticks(sf_panel *panel, const app_subject *subject, const app_time_axis *time, sf_error *error)
 {
@@ -94,6 +96,15 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
         .y = {.label = "unit, index", .from = -0.5, .to = (double)units - 0.5, .whole = true},
         .height_mm = fmin(fmax((double)units * 1.2, 18), 70),
         .columns = figure->columns};
+    const char *names[MOST_NAMED_ROWS];
+    for (size_t u = 0; units <= MOST_NAMED_ROWS && u < units; u++)
+        names[u] = subject->of.units[u].name;
+    if (units <= MOST_NAMED_ROWS) {
+        form.y.label = "unit";
+        form.height_mm = fmax(form.height_mm, NAMED_ROW_MM * (double)units);
+        form.y.names = names;
+        form.y.name_count = units;
+    }
     sf_text_printf(caption, "Spikes of %zu units over time, the first unit at the bottom: %zu spikes. ",
                    units, subject->of.spike_count);
     if (time.start_ns != 0)
@@ -223,6 +234,8 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
                               .columns = figure->columns,
                               .height_mm = subject->width_mm > 120 ? 90 : 0,
                               .colours = scale_rates(rates, firing)};
+        if (firing == 0)
+            form.colours.label = NULL; /* no colour is seen */
         app_cover_places(&form, x, y, placed);
         sf_panel panel = sf_panel_begin(figure, &form);
         double pitch = told.pitch_um > 0 ? told.pitch_um : (form.x.to - form.x.from) / 10;
@@ -230,10 +243,14 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
         draw_electrodes(&panel, subject, &told, order, placed, &form.colours, fmin(radius, 3), rates);
         sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
-        sf_text_printf(
-            caption, "Rates at %zu electrodes of the array, of all spikes over the recorded time%s. ",
-            told.electrodes,
-            firing < told.electrodes ? "; white circles: electrodes that are known and did not fire" : "");
+        if (firing == 0)
+            sf_text_printf(caption, "The %zu electrodes of the array; none of them fired. ", told.electrodes);
+        else
+            sf_text_printf(
+                caption, "Rates at %zu electrodes of the array, of all spikes over the recorded time%s. ",
+                told.electrodes,
+                firing < told.electrodes ? "; white circles: electrodes that are known and did not fire"
+                                         : "");
     }
     sf_free(order);
     sf_free(x);
@@ -263,7 +280,7 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
 {
     app_time_axis time = app_time_axis_of(subject);
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE};
-    const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.45};
+    const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.6};
     const sf_span *bursts;
     size_t burst_count;
     double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to;
@@ -295,7 +312,7 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     sf_panel panel = sf_panel_begin(figure, &form);
     for (size_t k = 0; k < burst_count; k++) {
         double from = app_time_at(&time, bursts[k].start_ns), to = app_time_at(&time, bursts[k].stop_ns);
-        sf_panel_stretch(&panel, &burst, "burst", from, fmax(to, from + width / 10));
+        sf_panel_stretch(&panel, &burst, "burst", from, to);
     }
     sf_panel_steps(&panel, &ink, "rate", 0, width, bins, count, 0);
     sf_panel_end(&panel);
@@ -316,8 +333,13 @@ const app_figure_kind app_figure_rates = {"rates", "the rate over time, bursts m
 
 #define INTERVAL_BINS 60
 #define DENSITIES 4
+#define WIDE_MM 55 /* the height of the histogram where it stands alone */
 
-static void draw_histogram(sf_figure *figure, const sf_series_columns *all, double least, double most)
+/* Under which no neuron fires again. */
+#define REFRACTORY_S 0.002
+
+static void draw_histogram(sf_figure *figure, const sf_series_columns *all, double least, double most,
+                           size_t columns)
 {
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.7};
     const sf_ink limit = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.3, .dashed = true};
@@ -328,16 +350,18 @@ static void draw_histogram(sf_figure *figure, const sf_series_columns *all, doub
     }
     for (size_t k = 0; k < INTERVAL_BINS; k++)
         highest = fmax(highest, bins[k]);
-    const sf_panel_form form = {
-        .title = "Intervals of every unit",
-        .name = "histogram",
-        .x = {.label = "inter-spike interval, s", .from = least, .to = most, .log = true},
-        .y = {.label = "intervals", .to = highest * 1.05, .whole = true},
-        .key = {"2 ms"},
-        .key_colours = {SF_VERMILION}};
+    sf_panel_form form = {.title = "Intervals of every unit",
+                          .name = "histogram",
+                          .x = {.label = "inter-spike interval, s", .from = least, .to = most, .log = true},
+                          .y = {.label = "intervals", .to = highest * 1.05, .whole = true},
+                          .columns = columns,
+                          .height_mm = columns > 1 ? WIDE_MM : 0,
+                          .key = {least < REFRACTORY_S && REFRACTORY_S < most ? "2 ms" : NULL},
+                          .key_colours = {SF_VERMILION}};
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_steps(&panel, &ink, "counts", least, factor, bins, INTERVAL_BINS, 0);
-    sf_panel_stretch(&panel, &limit, NULL, 0.002, 0.002);
+    if (form.key[0] != NULL)
+        sf_panel_stretch(&panel, &limit, "refractory", REFRACTORY_S, REFRACTORY_S);
     sf_panel_end(&panel);
 }
 
@@ -356,90 +380,103 @@ static size_t find_longest(size_t longest[DENSITIES], const sf_series_columns *a
     return count;
 }
 
-/* Each with a bandwidth of its own; returns how many had intervals enough. */
-static int draw_densities(sf_figure *figure, const sf_series *series, const sf_series_columns *all,
-                          double least, double most, size_t *drawn, sf_error *error)
+/* The busiest units' densities, each with a bandwidth of its own; units with too few intervals have none. */
+typedef struct busiest {
+    sf_density *densities[DENSITIES];
+    const char *names[DENSITIES];
+    size_t count;
+    sf_density_options how;
+} busiest;
+
+static int find_densities(busiest *found, const sf_series *series, const sf_series_columns *all,
+                          sf_error *error)
 {
     size_t longest[DENSITIES], count = find_longest(longest, all);
-    sf_density *densities[DENSITIES] = {NULL};
-    sf_density_options how = sf_density_options_default();
+    int status = SF_OK;
+    *found = (busiest){.how = sf_density_options_default()};
+    found->how.domain = SF_DOMAIN_LOG;
+    found->how.most_points = 2000;
+    for (size_t k = 0; k < count && status == SF_OK; k++) {
+        status = sf_density_find(&found->densities[found->count], series, longest[k], &found->how, error);
+        if (status == SF_OK)
+            found->names[found->count++] = all->names[longest[k]];
+        else if (status == SF_DATA) /* too few */
+            status = SF_OK;
+    }
+    return status == SF_OK && found->count > 0
+               ? sf_density_evaluate(found->densities, found->count, &found->how, error)
+               : status;
+}
+
+static void draw_densities(sf_figure *figure, const busiest *found, double least, double most)
+{
     sf_panel_form form = {.title = "Densities of the busiest units",
                           .name = "densities",
                           .x = {.label = "inter-spike interval, s", .from = least, .to = most, .log = true},
                           .y = {.label = "density per ln(interval)"}};
-    int status = SF_OK;
-    how.domain = SF_DOMAIN_LOG;
-    how.most_points = 2000;
-    *drawn = 0;
-    for (size_t k = 0; k < count && status == SF_OK; k++) {
-        status = sf_density_find(&densities[*drawn], series, longest[k], &how, error);
-        if (status == SF_OK) {
-            form.key[*drawn] = all->names[longest[k]];
-            form.key_colours[*drawn] = sf_series_colour(*drawn);
-            ++*drawn;
-        } else if (status == SF_DATA) { /* too few */
-            status = SF_OK;
-        }
+    sf_density_columns of[DENSITIES];
+    for (size_t k = 0; k < found->count; k++) {
+        of[k].size = sizeof of[k];
+        sf_density_get_columns(found->densities[k], &of[k]);
+        form.key[k] = found->names[k];
+        form.key_colours[k] = sf_series_colour(k);
+        for (size_t i = 0; i < of[k].x_count; i++)
+            form.y.to = fmax(form.y.to, of[k].values[i] * 1.05);
     }
-    if (status == SF_OK && *drawn > 0)
-        status = sf_density_evaluate(densities, *drawn, &how, error);
-    for (size_t k = 0; status == SF_OK && k < *drawn; k++) {
-        sf_density_columns of = {.size = sizeof of};
-        sf_density_get_columns(densities[k], &of);
-        for (size_t i = 0; i < of.x_count; i++)
-            form.y.to = fmax(form.y.to, of.values[i] * 1.05);
+    sf_panel panel = sf_panel_begin(figure, &form);
+    for (size_t k = 0; k < found->count; k++) {
+        const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.4};
+        sf_panel_line(&panel, &ink, "density", of[k].x, of[k].values, of[k].x_count);
     }
-    if (status == SF_OK && *drawn > 0) {
-        sf_panel panel = sf_panel_begin(figure, &form);
-        for (size_t k = 0; k < *drawn; k++) {
-            const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.4};
-            sf_density_columns of = {.size = sizeof of};
-            sf_density_get_columns(densities[k], &of);
-            sf_panel_line(&panel, &ink, "density", of.x, of.values, of.x_count);
-        }
-        sf_panel_end(&panel);
-    }
-    for (size_t k = 0; k < DENSITIES; k++)
-        sf_density_free(densities[k]);
-    return status;
+    sf_panel_end(&panel);
+}
+
+static void explain_intervals(sf_text *caption, size_t count, size_t drawn, size_t refractory)
+{
+    sf_text_printf(caption,
+                   "Intervals between the spikes of each unit, on a logarithmic axis: how many of all "
+                   "units together (%zu)",
+                   count);
+    if (drawn > 0)
+        sf_text_printf(caption,
+                       ", and the densit%s of the %zu unit%s with most of them, each with a bandwidth of its "
+                       "own",
+                       drawn == 1 ? "y" : "ies", drawn, drawn == 1 ? "" : "s");
+    sf_text_printf(caption, "%s. ", drawn == 0 ? "; no unit has enough of them for a density" : "");
+    if (refractory > 0)
+        sf_text_printf(caption, "%zu %s under 2 ms, which no neuron leaves between its spikes. ", refractory,
+                       refractory == 1 ? "is" : "are");
+    else
+        sf_text_printf(caption, "None is under 2 ms, which no neuron leaves between its spikes. ");
 }
 
 static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_series *series = NULL;
     sf_series_columns all = {.size = sizeof all};
-    size_t drawn = 0;
+    busiest found = {.count = 0};
     int status = sf_series_of_recording(&series, subject->recording, SF_QUANTITY_ISI, NULL, 0, NULL, error);
     if (status != SF_OK)
         return status;
     sf_series_get_columns(series, &all);
-    size_t count = all.first[all.count];
+    size_t count = all.first[all.count], refractory = 0;
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < count; i++) {
         least = fmin(least, all.values[i]);
         most = fmax(most, all.values[i]);
+        refractory += all.values[i] < REFRACTORY_S;
     }
-    if (count == 0)
-        status = sf_fail(error, SF_DATA, NULL, "no unit has two spikes: there are no intervals");
+    status = count == 0 ? sf_fail(error, SF_DATA, NULL, "no unit has two spikes: there are no intervals")
+                        : find_densities(&found, series, &all, error);
     if (status == SF_OK) {
         most = most > least ? most * 1.0001 : least * 2;
-        draw_histogram(figure, &all, least, most);
-        status = draw_densities(figure, series, &all, least, most, &drawn, error);
+        draw_histogram(figure, &all, least, most, found.count > 0 ? 1 : figure->columns);
+        if (found.count > 0)
+            draw_densities(figure, &found, least, most);
+        explain_intervals(caption, count, found.count, refractory);
     }
-    if (status == SF_OK)
-        sf_text_printf(caption,
-                       "Intervals between the spikes of each unit, on a logarithmic axis: how many of all "
-                       "units together (%zu)",
-                       count);
-    if (status == SF_OK && drawn > 0)
-        sf_text_printf(
-            caption,
-            ", and the densities of the %zu unit%s with most of them, each with a bandwidth of its "
-            "own",
-            drawn, drawn == 1 ? "" : "s");
-    if (status == SF_OK)
-        sf_text_printf(caption, "%s. Intervals under 2 ms are no neuron's. ",
-                       drawn == 0 ? "; no unit has enough of them for a density" : "");
+    for (size_t k = 0; k < DENSITIES; k++)
+        sf_density_free(found.densities[k]);
     sf_series_free(series);
     return status;
 }

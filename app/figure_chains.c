@@ -182,6 +182,7 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
     if (best.count == 0)
         return nothing_stands_out(&told, error);
     double height = 5 + 3.2 * (double)best.count;
+    const bool beside = figure->columns > 1;
     char which[64] = "the only one";
     if (best.standing > best.count)
         snprintf(which, sizeof which, "the best %zu of %zu", best.count, best.standing);
@@ -193,9 +194,9 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
         caption,
         "Chains of firing that stand out against %" PRIu32
         " surrogates (q of 0.05 or less, corrected for everything that was looked at): %s. "
-        "Left: how often each was counted, as a multiple of the surrogates' mean, with its 95 %% interval; "
-        "dashed: as often as by chance. Right: when each occurrence begins. ",
-        told.significance->options.surrogates, which);
+        "%s: how often each was counted, as a multiple of the surrogates' mean, with its 95 %% interval; "
+        "dashed: as often as by chance. %s: when each occurrence begins. ",
+        told.significance->options.surrogates, which, beside ? "Left" : "Above", beside ? "Right" : "Below");
     return status;
 }
 
@@ -415,6 +416,24 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
     return SF_OK;
 }
 
+/* What is drawn beside the counts: surrogates, or why they say nothing. */
+static void explain_band(sf_text *caption, const sf_episodes_columns *told)
+{
+    const sf_significance *test = told->significance;
+    const char *why = test != NULL ? sf_not_testable_text(test->not_testable) : NULL;
+    if (told->correlograms[0].surrogate_mean != NULL)
+        sf_text_printf(caption,
+                       "Line and band: mean and 95 %% of %" PRIu32
+                       " surrogates, with the second unit shifted within segments. ",
+                       test->options.surrogates);
+    else
+        sf_text_printf(caption,
+                       "Line and band: constant rates and 2 standard deviations; surrogates say nothing "
+                       "here%s%s. ",
+                       why != NULL ? ": " : "", why != NULL ? why : "");
+    sf_text_printf(caption, "Yellow: the delays that were looked at. ");
+}
+
 static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     const sf_progress progress = app_progress(subject->call);
@@ -431,20 +450,18 @@ static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *c
         status = sf_count(&counted, subject->recording, pairs, count, &how, &progress, error);
     if (status == SF_OK)
         sf_episodes_get_columns(counted, &told);
-    figure->columns = subject->width_mm > 120 ? 3 : 1;
+    if (subject->width_mm > 120)
+        figure->columns = told.correlogram_count > 2 ? 3 : 2;
     for (size_t i = 0; status == SF_OK && i < told.correlogram_count; i++)
         status = draw_correlogram(figure, subject, &told.correlograms[i], told.episodes[i].delays[0], error);
-    bool band = status == SF_OK && told.correlogram_count > 0 && told.correlograms[0].surrogate_mean != NULL;
-    if (status == SF_OK)
-        sf_text_printf(
-            caption,
-            "Cross-correlograms of %s, in bins of %g ms. %s Yellow: the delays that were looked at. ",
-            app_has(subject->call, "episodes") ? "the pairs that were given"
-            : standing                         ? "the pairs that stand out most (q of 0.05 or less)"
-                                               : "the most frequent pairs, of which none stands out",
-            (double)told.correlograms[0].bin_ns * 1e-6,
-            band ? "Line and band: mean and 95 % of surrogates, with the second unit shifted within segments."
-                 : "Line and band: constant rates and 2 standard deviations; surrogates say nothing here.");
+    if (status == SF_OK) {
+        sf_text_printf(caption, "Cross-correlograms of %s, in bins of %g ms. ",
+                       app_has(subject->call, "episodes") ? "the pairs that were given"
+                       : standing ? "the pairs that stand out most (q of 0.05 or less)"
+                                  : "the most frequent pairs, of which none stands out",
+                       (double)told.correlograms[0].bin_ns * 1e-6);
+        explain_band(caption, &told);
+    }
     sf_episodes_free(counted);
     return status;
 }
@@ -543,6 +560,8 @@ static void draw_aligned(sf_figure *figure, const alignment *a, const char *titl
     sf_panel_steps(&panel, &ink, "counts", a->from_ms, (a->to_ms - a->from_ms) / ALIGN_BINS, bins, ALIGN_BINS,
                    0);
     sf_panel_stretch(&panel, &zero, NULL, 0, 0);
+    if (most == 0)
+        sf_panel_words(&panel, (a->from_ms + a->to_ms) / 2, 0.5, SF_ANCHOR_MIDDLE, "none here");
     sf_panel_end(&panel);
 }
 
@@ -590,11 +609,13 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
         status = align_chains(figure, subject, &a, &chains, error);
     }
     if (status == SF_OK)
-        sf_text_printf(
-            caption,
-            "Around %zu markers '%s': the rate of a mean unit, and of %zu chains that stand out how many "
-            "occurrences begin when. ",
-            a.count, a.name, chains);
+        sf_text_printf(caption, "Around %zu marker%s '%s': the rate of a mean unit", a.count,
+                       a.count == 1 ? "" : "s", a.name);
+    if (status == SF_OK && chains > 0)
+        sf_text_printf(caption, ", and of %zu chain%s that stand%s out how many occurrences begin when. ",
+                       chains, chains == 1 ? "" : "s", chains == 1 ? "s" : "");
+    else if (status == SF_OK)
+        sf_text_printf(caption, "; no chain stands out. ");
     sf_free(a.markers);
     return status;
 }

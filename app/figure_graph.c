@@ -143,6 +143,8 @@ const app_figure_kind app_figure_graph = {"graph", "edges that stand out against
 
 /* ---- edges one by one ---- */
 
+#define FEW_PAIRS 100 /* whose dots are larger, or nobody sees them */
+
 static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_graph_columns g;
@@ -158,10 +160,12 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
         most = fmax(most, fmax(g.expected[i], (double)g.count[i]));
     }
     const double ends[2] = {least / 1.2, most * 1.2};
+    const double larger = g.link_count <= FEW_PAIRS ? 2 : 1;
     const sf_panel_form form = {
         .title = "Every frequent pair",
         .x = {.label = "expected: mean count in surrogates", .from = ends[0], .to = ends[1], .log = true},
         .y = {.label = "count", .from = ends[0], .to = ends[1], .log = true},
+        .equal = true,
         .key = {"q of 0.05 or less", "the others"},
         .key_colours = {SF_VERMILION, SF_GREY}};
     sf_panel panel = sf_panel_begin(figure, &form);
@@ -172,14 +176,16 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
             describe_edge(note, sizeof note, &g, i);
             if (stands_out(&g, i) == (pass == 1) && g.expected[i] > 0 && g.count[i] > 0)
                 sf_panel_dot(&panel, pass == 1 ? &tested : &chance, g.expected[i], (double)g.count[i],
-                             pass == 1 ? 0.6 : 0.4, g.q[i], note);
+                             larger * (pass == 1 ? 0.6 : 0.4), g.q[i], note);
         }
     sf_panel_end(&panel);
     sf_text_printf(
         caption,
-        "Each dot is a pair of units, one after the other: how often it was counted, and how often in "
-        "surrogates. On the dashed line both are the same; %zu of %zu stand%s out. ",
-        count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "");
+        "Each dot is a pair of units, one after the other: how often it was counted, and how often on the "
+        "average of %" PRIu32 " surrogates. On the dashed line both are the same; %zu of %zu stand%s out "
+        "(q of 0.05 or less). ",
+        g.significance->options.surrogates, count_standing(&g), g.link_count,
+        count_standing(&g) == 1 ? "s" : "");
     return SF_OK;
 }
 
@@ -270,12 +276,11 @@ static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *ca
         status = sf_fail_memory(error);
     if (status == SF_OK) {
         draw_ratio_matrix(figure, &g, values, place, names, units);
-        sf_text_printf(
-            caption,
-            "How many times as often as in surrogates one unit follows another, of the %zu of %zu "
-            "units that are in a frequent pair, in the order of their index; white: pairs that are "
-            "not frequent. ",
-            units, subject->of.unit_count);
+        sf_text_printf(caption,
+                       "How many times as often as on the average of %" PRIu32
+                       " surrogates one unit follows another, of the %zu units (of %zu) that are in a "
+                       "frequent pair, in the order of their index; white: pairs that are not frequent. ",
+                       g.significance->options.surrogates, units, subject->of.unit_count);
     }
     sf_free(values);
     sf_free(names);
@@ -289,26 +294,51 @@ const app_figure_kind app_figure_matrix = {"matrix", "counts beside surrogates f
 
 #define MOST_TILED 150
 
+static int most_first(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first < second) - (first > second);
+}
+
+/* The count that the busiest so many units reach, and how many of those with just this count are among them.
+ */
+static int find_bar(uint64_t *bar, size_t *at_bar, const sf_overview_columns *told, size_t units,
+                    sf_error *error)
+{
+    uint64_t *counts = sf_alloc(units, sizeof *counts);
+    if (counts == NULL)
+        return sf_fail_memory(error);
+    for (size_t u = 0; u < units; u++)
+        counts[u] = told->units[u].spikes;
+    qsort(counts, units, sizeof *counts, most_first);
+    size_t most = units < MOST_TILED ? units : MOST_TILED;
+    *bar = most > 0 && counts[most - 1] > 0 ? counts[most - 1] : 1;
+    *at_bar = 0;
+    for (size_t k = 0; k < most; k++)
+        *at_bar += counts[k] == *bar;
+    sf_free(counts);
+    return SF_OK;
+}
+
 /* The part of the recording with its busiest units, as an option lists them. */
 static int select_busiest(sf_recording **busiest, size_t *kept, app_subject *subject, sf_error *error)
 {
     sf_overview_columns told;
-    size_t units = subject->of.unit_count;
+    uint64_t bar = 0;
+    size_t units = subject->of.unit_count, at_bar = 0;
     int status = app_subject_overview(subject, &told, error);
+    if (status == SF_OK)
+        status = find_bar(&bar, &at_bar, &told, units, error);
     if (status != SF_OK)
         return status;
-    uint64_t bar = 1;
-    for (size_t above = units; above > MOST_TILED;) { /* the least count that so few reach */
-        above = 0;
-        bar = bar + bar / 16 + 1;
-        for (size_t u = 0; u < units; u++)
-            above += told.units[u].spikes >= bar;
-    }
     sf_text list = {0};
     *kept = 0;
-    for (size_t u = 0; u < units; u++)
-        if (told.units[u].spikes >= bar)
+    for (size_t u = 0; u < units; u++) {
+        bool tied = told.units[u].spikes == bar && at_bar > 0;
+        at_bar -= tied;
+        if (tied || told.units[u].spikes > bar)
             sf_text_printf(&list, "%s#%zu", (*kept)++ > 0 ? "," : "", u);
+    }
     sf_selection selection = sf_selection_default();
     selection.units = list.data;
     if (*kept < 3)
@@ -476,11 +506,16 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
     const sf_ink mean = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.3};
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.2};
     const char *names[SF_TRIADS - FIRST_TRIAD];
-    double most = 1;
+    double most = 1, any = 0;
     for (int t = FIRST_TRIAD; t < SF_TRIADS; t++) {
+        any = fmax(any, fmax((double)counts[t], spreads[t].mean));
         names[t - FIRST_TRIAD] = sf_triad_list()[t].name;
         most = fmax(most, fmax((double)counts[t], spreads[t].mean + 2 * fmax(spreads[t].sd, 0)));
     }
+    if (any == 0)
+        return sf_fail(error, SF_DATA, NULL,
+                       "the %zu edges that stand out make no pattern of three units, nor do they rewired",
+                       count_standing(&g));
     /* Where they are many, one more than each count, so that none has a place on a logarithmic axis. */
     const bool many = most > 30;
     const double more = many ? 1 : 0;

@@ -111,9 +111,11 @@ const app_command app_command_plot = {
     .name = "plot",
     .group = "look",
     .summary = "one figure of a recording, for print: SVG, PDF or PNG",
-    .arguments = "KIND REC -o FILE",
+    .arguments = "KIND REC... -o FILE",
     .least_arguments = 2,
     .most_arguments = 2,
+    .takes_several = true,
+    .leading_arguments = 1,
     .example = "synfire plot raster demo.h5 -o raster.svg",
     .notes = "KIND is one of\n"
              "  raster        the spikes of every unit over time\n"

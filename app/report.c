@@ -12,8 +12,7 @@
 #include <string.h>
 
 static const app_option options[] = {
-    {"out", "FILE",
-     "the page to write, or -o FILE: it ends in .html; of several recordings their names with -1, -2, ..."},
+    {"out", "FILE", "the page to write, or -o FILE: it ends in .html"},
     {"align", "MARKER,A,B",
      "rates and chains from A to B ms around each of these markers, too, as light,-50ms,200ms"},
     {"surrogates", "N", "how many surrogates chains and edges are tested against (default 200)"},
@@ -67,9 +66,10 @@ static void print_block(sf_text *page, const char *words)
 
 /* ---- the parts of a page ---- */
 
-/* A figure with its caption, or the sentence that says what the recording lacks for it. */
+/* A figure with its caption, or the sentence that says what the recording lacks for it: `why`, unless the
+ * figure before lacked the same. */
 static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *kind, app_subject *subject,
-                        sf_error *error)
+                        sf_error *why, sf_error *error)
 {
     sf_figure figure = {0};
     sf_text caption = {0};
@@ -89,9 +89,11 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         sf_text_printf(page, "<figcaption>");
         print_words(page, caption.data);
         sf_text_printf(page, "</figcaption></figure>\n");
+        *why = (sf_error){0};
     } else if (status == SF_DATA) {
         sf_text_printf(page, "<p class=\"none\" id=\"%s\">%s: ", kind->name, kind->name);
-        print_words(page, error->text);
+        print_words(page, strcmp(why->text, error->text) == 0 ? "the same" : error->text);
+        *why = *error;
         sf_text_printf(page, ".</p>\n");
         status = SF_OK;
     }
@@ -103,6 +105,7 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
 static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, sf_error *error)
 {
     int status = SF_OK;
+    sf_error why = {0};
     print_heading(page, "Figures");
     if (numbers != NULL)
         sf_json_array(numbers, "figures");
@@ -111,7 +114,7 @@ static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, 
         if (app_stop_requested())
             return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
         if (asked)
-            status = print_figure(page, numbers, app_figures[k], subject, error);
+            status = print_figure(page, numbers, app_figures[k], subject, &why, error);
     }
     if (numbers != NULL)
         sf_json_end_array(numbers);
@@ -204,69 +207,57 @@ static bool is_page(const char *path)
     return length > 5 && strcmp(path + length - 5, ".html") == 0;
 }
 
-/* Where page k of so many goes. */
-static void name_page(char *path, size_t size, const char *out, size_t k, size_t count)
+static int write_page(app_subject *subject, const char *path, sf_json *numbers, sf_error *error)
 {
-    if (count == 1)
-        snprintf(path, size, "%s", out);
-    else
-        snprintf(path, size, "%.*s-%zu.html", (int)(strlen(out) - 5), out, k + 1);
-}
-
-static int report_one(app_call *call, const char *recording_path, const char *path, sf_json *numbers,
-                      sf_error *error)
-{
-    sf_recording *recording;
-    app_subject subject;
     sf_text page = {0};
-    int status = sf_tool_spare(path, error);
-    if (status == SF_OK)
-        status = app_load(call, recording_path, &recording, error);
-    if (status != SF_OK)
-        return status;
-    status = app_subject_open(&subject, call, recording, error);
-    if (status == SF_OK)
-        status = print_page(&page, numbers, &subject, error);
+    int status = print_page(&page, numbers, subject, error);
     if (status == SF_OK)
         status = sf_file_write(&page, path, error);
     sf_text_free(&page);
-    app_subject_close(&subject);
-    sf_recording_free(recording);
+    return status;
+}
+
+/* Tells what was written, and with --json all that is drawn on it. */
+static int report(app_subject *subject, const char *path, sf_error *error)
+{
+    const app_call *call = subject->call;
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    if (call->json) {
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "recording", call->arguments[0]);
+        sf_json_string(&json, "file", path);
+    }
+    int status = write_page(subject, path, call->json ? &json : NULL, error);
+    if (call->json) {
+        app_provenance_json(&json, call);
+        sf_json_end_object(&json);
+    } else {
+        sf_text_printf(&text, "wrote %s", path);
+    }
+    if (status == SF_OK)
+        return app_print(&text, error);
+    sf_text_free(&text);
     return status;
 }
 
 static int run(app_call *call, sf_error *error)
 {
     const char *out = app_value(call, "out", NULL);
-    size_t count = call->argument_count;
-    int status = SF_OK;
+    sf_recording *recording;
+    app_subject subject;
     if (out == NULL || !is_page(out))
         return sf_fail(error, SF_USAGE, out != NULL ? out : "--out",
                        "expected a page to write that ends in .html");
-    sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    sf_json_object(&json, NULL);
-    sf_json_array(&json, "pages");
     app_catch_signals();
-    for (size_t k = 0; k < count && status == SF_OK; k++) {
-        char path[4096];
-        name_page(path, sizeof path, out, k, count);
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "recording", call->arguments[k]);
-        sf_json_string(&json, "file", path);
-        status = report_one(call, call->arguments[k], path, call->json ? &json : NULL, error);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-    if (status == SF_OK && !call->json) {
-        sf_text_clear(&text);
-        sf_text_printf(&text, "wrote %zu page%s", count, count == 1 ? "" : "s");
-    }
+    int status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK)
+        return status;
+    status = app_subject_open(&subject, call, recording, error);
     if (status == SF_OK)
-        return app_print(&text, error);
-    sf_text_free(&text);
+        status = report(&subject, out, error);
+    app_subject_close(&subject);
+    sf_recording_free(recording);
     return status;
 }
 
@@ -276,9 +267,10 @@ const app_command app_command_report = {
     .summary = "a page of a recording with all its figures, to read or to print",
     .arguments = "REC... -o FILE.html",
     .least_arguments = 1,
-    .most_arguments = -1,
+    .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire report demo.h5 -o demo.html",
-    .notes = "One page for each recording, with nothing outside it: what info tells, every figure of "
+    .notes = "A page with nothing outside it: what info tells, every figure of "
              "`synfire plot` with its "
              "caption or why there is none, the methods sentence and what made it. Any browser prints it.",
     .options = {options, app_mining_options, app_selection_options},

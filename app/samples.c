@@ -200,17 +200,15 @@ void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t 
     sf_json_end_array(json);
 }
 
-/* A file of tables has room for all of them, what is printed for one. */
-static int check_one(const app_call *call, const app_samples *samples, sf_error *error)
+static int refuse_several(const app_call *call, const app_samples *samples, const char *several,
+                          sf_error *error)
 {
-    bool prints = call->json || app_has(call, "csv") || app_has(call, "plot") || !app_has(call, "nwb");
-    if (samples->all.count == 1 || !prints)
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s", samples->all.count,
-                   samples->of, strcmp(samples->of, "unit") == 0 ? " with --units" : " as an episode of two");
+    return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s%s", samples->all.count,
+                   samples->of, strcmp(samples->of, "unit") == 0 ? " with --units" : " as an episode of two",
+                   several);
 }
 
-int app_samples_run(const app_call *call,
+int app_samples_run(const app_call *call, bool takes_several, const char *several,
                     int (*work)(const app_call *call, const app_samples *samples, void *context,
                                 sf_error *error),
                     void *context, sf_error *error)
@@ -218,8 +216,8 @@ int app_samples_run(const app_call *call,
     app_samples samples;
     app_catch_signals();
     int status = app_samples_load(call, &samples, error);
-    if (status == SF_OK)
-        status = check_one(call, &samples, error);
+    if (status == SF_OK && samples.all.count > 1 && !takes_several)
+        status = refuse_several(call, &samples, several, error);
     if (status == SF_OK)
         status = work(call, &samples, context, error);
     if (status != SF_OK && error->place[0] == '\0')
@@ -254,11 +252,11 @@ int app_bandwidth(const app_call *call, sf_density_options *options, sf_error *e
                                     "found '%s', expected a number above 0 or a method", text);
 }
 
-int app_density_find(const app_call *call, sf_density **density, const sf_series *series,
+int app_density_find(const app_call *call, sf_density **density, const sf_series *series, size_t s,
                      const sf_density_options *options, sf_error *error)
 {
     sf_density_columns found = {.size = sizeof found};
-    int status = sf_density_find(density, series, 0, options, error);
+    int status = sf_density_find(density, series, s, options, error);
     if (status != SF_OK)
         return status;
     sf_density_get_columns(*density, &found);

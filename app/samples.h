@@ -40,10 +40,11 @@ void app_samples_name_json(sf_json *json, const app_samples *samples, size_t s);
 void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s);
 
 /**
- * What a command does with one series: loads, refuses more than one, calls `work`, which prints; a failure
- * without a place gets that of the file.
+ * What a command does with a series: loads, refuses more than one unless it takes several, calls `work`,
+ * which prints; a failure without a place gets that of the file. `several` ends the refusal with what else
+ * there is to do, or is "".
  */
-int app_samples_run(const app_call *call,
+int app_samples_run(const app_call *call, bool takes_several, const char *several,
                     int (*work)(const app_call *call, const app_samples *samples, void *context,
                                 sf_error *error),
                     void *context, sf_error *error);
@@ -54,8 +55,8 @@ int app_density_check(const sf_density_options *options, const char *option, sf_
 /** What --bandwidth says: a number above 0, or a method. */
 int app_bandwidth(const app_call *call, sf_density_options *options, sf_error *error);
 
-/** sf_density_find of the only series; warns of what the method notes. */
-int app_density_find(const app_call *call, sf_density **density, const sf_series *series,
+/** sf_density_find of series s; warns of what the method notes. */
+int app_density_find(const app_call *call, sf_density **density, const sf_series *series, size_t s,
                      const sf_density_options *options, sf_error *error);
 
 /** --log --linear --reflect */

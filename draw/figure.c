@@ -34,7 +34,7 @@ static size_t fit(const char *words, double width_mm)
             break;
         memcpy(line, words, next);
         line[next] = '\0';
-        if (fits > 0 && sf_words_width_mm(line, CAPTION_PT, false) > width_mm)
+        if (fits > 0 && sf_words_width_mm(line, CAPTION_PT, false) * SF_WIDER > width_mm)
             break;
         fits = at = next;
     }

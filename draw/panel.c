@@ -11,10 +11,19 @@
 #define LABEL_PT 7
 #define TICK_PT 6
 #define LEAST_PT 5.5
+#define LEAST_KEY_PT 4.5
+#define KEY_LINE_MM 4.3 /* of a colour, before its words */
+#define KEY_GAP_MM 2.0
+#define NAME_MM 2.2 /* from one name beside an axis to the next */
+#define NAME_SIZE 128
+#define MOST_TICKS 64
+#define MOST_UPRIGHT 1.2 /* the height of axes of one scale, by their width */
 #define AXIS_MM 0.2
 #define TICK_MM 1.0
 #define BAR_MM 2.2 /* of colours */
-#define WIDER 1.12 /* than Helvetica: letters that a viewer takes where it has none */
+#define BAR_LEFT_MM 2.5
+#define BAR_LABEL_MM 2.4 /* from its right edge on, beside the ticks' words */
+#define SEEN_MM 0.12     /* the width of a stretch on paper at least */
 
 static const sf_ink axis_ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = AXIS_MM};
 
@@ -65,18 +74,6 @@ static double nice_step(double length, double wanted)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-/* Ticks are evenly apart: also of a logarithm that goes through less than a decade. */
-static bool is_even(const sf_axis *axis)
-{
-    return !axis->log || axis->to < 10 * axis->from;
-}
-
-static double step_of(const sf_axis *axis, double wanted)
-{
-    double step = nice_step(axis->to - axis->from, wanted);
-    return axis->whole ? fmax(step, 1) : step;
-}
-
 /* An axis that goes down, the other way round: its ticks are the same. */
 static sf_axis upward(const sf_axis *axis)
 {
@@ -86,31 +83,74 @@ static sf_axis upward(const sf_axis *axis)
     return up;
 }
 
-/* The tick after `value`; first: the one at or above the axis' start. */
-static double next_tick(const sf_axis *axis, double wanted, double value, bool first)
+/* The ticks of an axis, upward. */
+typedef struct ticks {
+    double at[MOST_TICKS], step; /**< step: 0 of a logarithmic axis */
+    size_t count;
+} ticks;
+
+static void add_tick(ticks *all, const sf_axis *axis, double tick)
 {
-    if (is_even(axis)) {
-        double step = step_of(axis, wanted);
-        double index = first ? ceil(axis->from / step - 1e-9) : round(value / step) + 1;
-        return index * step;
-    }
-    double decades = log10(axis->to / axis->from);
-    int every = (int)ceil(decades / wanted);
-    bool sparse = decades > wanted / 2;
-    static const double digits[] = {1, 2, 5};
-    for (double power = floor(log10(first ? axis->from : value) + 1e-9);; power++)
-        for (int d = 0; d < (sparse ? 1 : 3); d++) {
-            double tick = digits[d] * pow(10, power);
-            bool later = first ? tick >= axis->from * (1 - 1e-9) : tick > value * (1 + 1e-9);
-            if (later && (!sparse || (int)llround(power) % every == 0))
-                return tick;
-        }
+    bool shown = tick >= axis->from && (!axis->whole || tick == round(tick));
+    if (shown && all->count < MOST_TICKS)
+        all->at[all->count++] = tick;
 }
 
-static void spell_tick(char words[32], const sf_axis *axis, double wanted, double value)
+static void list_even(ticks *all, const sf_axis *axis, double wanted)
 {
-    double step = !is_even(axis) ? 0 : step_of(axis, wanted);
-    snprintf(words, 32, "%.6g", fabs(value) < step * 1e-6 ? 0 : value);
+    double step = nice_step(axis->to - axis->from, wanted), around = (axis->to - axis->from) * 1e-9;
+    all->step = axis->whole ? fmax(step, 1) : step;
+    const sf_axis held = {.from = axis->from - around, .to = axis->to + around, .whole = axis->whole};
+    double first = ceil(held.from / all->step);
+    for (int k = 0; k < MOST_TICKS && (first + k) * all->step <= held.to; k++)
+        add_tick(all, &held, (first + k) * all->step);
+}
+
+/* Digits whose logarithms lie about evenly in a decade. */
+typedef struct digits {
+    double digit[10];
+    int count;
+} digits;
+
+static const digits series[] = {
+    {{1}, 1}, {{1, 2, 5}, 3}, {{1, 1.5, 2, 3, 5, 7}, 6}, {{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, 10}};
+#define FINEST ((int)(sizeof series / sizeof series[0]) - 1)
+
+static void list_decades(ticks *all, const sf_axis *axis, const digits *of, int every)
+{
+    const sf_axis held = {.from = axis->from * (1 - 1e-9), .to = axis->to * (1 + 1e-9), .whole = axis->whole};
+    all->count = 0;
+    for (int power = (int)floor(log10(axis->from)); power <= log10(held.to); power++)
+        for (int d = 0; d < of->count && power % every == 0; d++)
+            if (of->digit[d] * pow(10, power) <= held.to)
+                add_tick(all, &held, of->digit[d] * pow(10, power));
+}
+
+/* A logarithmic axis has the finest series that has room, and two ticks at least; one that does not double
+ * has even steps, which there look alike. */
+static ticks ticks_of(const sf_axis *of, double wanted)
+{
+    ticks all = {.count = 0};
+    const sf_axis axis = upward(of);
+    if (axis.bare || axis.names != NULL)
+        return all;
+    if (!axis.log || axis.to < 2 * axis.from) {
+        list_even(&all, &axis, wanted);
+        return all;
+    }
+    double decades = log10(axis.to / axis.from), room = 1.5 * wanted;
+    int s = FINEST;
+    while (s > 0 && decades * series[s].count > room)
+        s--;
+    do
+        list_decades(&all, &axis, &series[s], s > 0 ? 1 : (int)fmax(ceil(decades / room), 1));
+    while (all.count < 2 && ++s <= FINEST);
+    return all;
+}
+
+static void spell_tick(char words[32], const ticks *all, size_t k)
+{
+    snprintf(words, 32, "%.6g", fabs(all->at[k]) < all->step * 1e-6 ? 0 : all->at[k]);
 }
 
 /* How many ticks an axis of this length has room for. */
@@ -119,25 +159,51 @@ static double ticks_wanted(double mm, bool upright)
     return fmax(mm / (upright ? 8 : 14), 2);
 }
 
-/* The room that the names of ticks take beside an upright axis. */
-static double widest_tick(const sf_axis *of, double height)
+/* Cut to a width, its end as points. */
+static void cut_words(char *words, double width, double pt, bool bold)
 {
-    const sf_axis up = upward(of), *axis = &up;
-    double widest = 0, wanted = ticks_wanted(height, true);
-    char words[32];
-    if (axis->names != NULL)
-        for (size_t k = 0; k < axis->name_count; k++)
-            widest = fmax(widest, sf_words_width_mm(axis->names[k], TICK_PT, false));
-    else if (!axis->bare)
-        for (double tick = next_tick(axis, wanted, 0, true);
-             tick <= axis->to + (axis->to - axis->from) * 1e-9; tick = next_tick(axis, wanted, tick, false)) {
-            spell_tick(words, axis, wanted, tick);
-            widest = fmax(widest, sf_words_width_mm(words, TICK_PT, false));
-        }
+    for (size_t length = strlen(words); length > 4 && sf_words_width_mm(words, pt, bold) > width;) {
+        do
+            length--;
+        while (length > 0 && (words[length] & 0xc0) == 0x80);
+        snprintf(words + length - (length > 3 ? 3 : 0), 4, "...");
+    }
+}
+
+#define NAME_SHARE 0.35 /* of the figure, which a name beside an axis may take */
+
+static void spell_name(char words[NAME_SIZE], const sf_scene *scene, const char *name)
+{
+    snprintf(words, NAME_SIZE, "%s", name);
+    cut_words(words, scene->width_mm * NAME_SHARE, TICK_PT, false);
+}
+
+/* The room that the names of ticks take beside an upright axis. */
+static double widest_tick(const sf_scene *scene, const sf_axis *axis, double height)
+{
+    const ticks all = ticks_of(axis, ticks_wanted(height, true));
+    double widest = 0;
+    char words[NAME_SIZE];
+    for (size_t k = 0; axis->names != NULL && k < axis->name_count; k++) {
+        spell_name(words, scene, axis->names[k]);
+        widest = fmax(widest, sf_words_width_mm(words, TICK_PT, false));
+    }
+    for (size_t k = 0; k < all.count; k++) {
+        spell_tick(words, &all, k);
+        widest = fmax(widest, sf_words_width_mm(words, TICK_PT, false));
+    }
     return widest;
 }
 
-static void draw_tick(const sf_panel *panel, double value, const char *words, bool upright)
+/* Names under an axis stand upright where not all of them have room side by side. */
+static bool are_turned(const sf_panel *panel)
+{
+    const sf_axis *axis = &panel->x;
+    double each = SF_WIDER * widest_tick(panel->scene, axis, 1) + 1;
+    return axis->names != NULL && each * (double)axis->name_count > panel->width;
+}
+
+static void draw_tick(const sf_panel *panel, double value, const char *words, bool upright, bool turned)
 {
     sf_scene *scene = panel->scene;
     double bottom = panel->top + panel->height;
@@ -148,76 +214,104 @@ static void draw_tick(const sf_panel *panel, double value, const char *words, bo
                       &(sf_lettering){.pt = TICK_PT, .anchor = SF_ANCHOR_END, .class = "tick"});
     } else {
         double x = sf_panel_x(panel, value);
+        sf_lettering as = {.pt = TICK_PT, .anchor = SF_ANCHOR_MIDDLE, .class = "tick"};
+        as.anchor = turned ? SF_ANCHOR_END : SF_ANCHOR_MIDDLE;
+        as.degrees = turned ? -90 : 0;
         sf_scene_segment(scene, &axis_ink, x, bottom, x, bottom + TICK_MM);
-        sf_scene_text(scene, x, bottom + TICK_MM + 2.4, words,
-                      &(sf_lettering){.pt = TICK_PT, .anchor = SF_ANCHOR_MIDDLE, .class = "tick"});
+        sf_scene_text(scene, turned ? x + 0.75 : x, bottom + TICK_MM + (turned ? 0.6 : 2.4), words, &as);
     }
 }
 
-static void draw_ticks(const sf_panel *panel, const sf_axis *of, bool upright)
+/* Every name that has room. */
+static void draw_names(const sf_panel *panel, const sf_axis *axis, bool upright)
 {
-    const sf_axis up = upward(of), *axis = &up;
-    double length = upright ? panel->height : panel->width, wanted = ticks_wanted(length, upright);
-    char words[32];
-    if (axis->names != NULL) { /* every name that has room */
-        double room = upright ? 2.4 : fmax(5, WIDER * widest_tick(axis, length) + 1);
-        size_t stride = (size_t)ceil(room * (double)axis->name_count / length);
-        for (size_t k = 0; k<axis->name_count; k += stride> 0 ? stride : 1)
-            draw_tick(panel, (double)k, axis->names[k], upright);
-        return;
+    double length = upright ? panel->height : panel->width;
+    bool turned = !upright && are_turned(panel);
+    size_t stride = upright || turned ? (size_t)ceil(NAME_MM * (double)axis->name_count / length) : 1;
+    char words[NAME_SIZE];
+    for (size_t k = 0; k < axis->name_count; k += stride) {
+        spell_name(words, panel->scene, axis->names[k]);
+        draw_tick(panel, (double)k, words, upright, turned);
     }
-    double last = axis->log ? axis->to * (1 + 1e-9) : axis->to + (axis->to - axis->from) * 1e-9;
-    for (double tick = next_tick(axis, wanted, 0, true); !axis->bare && tick <= last;
-         tick = next_tick(axis, wanted, tick, false)) {
-        spell_tick(words, axis, wanted, tick);
-        draw_tick(panel, tick, words, upright);
+}
+
+static void draw_ticks(const sf_panel *panel, const sf_axis *axis, bool upright)
+{
+    const ticks all = ticks_of(axis, ticks_wanted(upright ? panel->height : panel->width, upright));
+    char words[32];
+    if (axis->names != NULL)
+        draw_names(panel, axis, upright);
+    for (size_t k = 0; k < all.count; k++) {
+        spell_tick(words, &all, k);
+        draw_tick(panel, all.at[k], words, upright, false);
     }
 }
 
 /* ---- the frame ---- */
 
+/* All in one line: in smaller letters where they would leave the panel, and cut where these are the least. */
 static void draw_key(sf_panel *panel, const sf_panel_form *form, double y)
 {
-    double x = panel->left;
-    for (size_t k = 0; k < sizeof form->key / sizeof form->key[0] && form->key[k] != NULL; k++) {
-        const sf_ink ink = {.line = form->key_colours[k], .fill = SF_NO_COLOUR, .width_mm = 0.7};
-        double width = sf_words_width_mm(form->key[k], TICK_PT, false),
-               room = panel->left + panel->width - x - 4.3;
-        if (ink.line != SF_NO_COLOUR) {
-            sf_scene_segment(panel->scene, &ink, x, y - 0.8, x + 3.5, y - 0.8);
-            x += 4.3;
-        }
-        double pt = width > room && room > 0 ? fmax(TICK_PT * room / width, 4.5) : TICK_PT;
-        sf_scene_text(panel->scene, x, y, form->key[k], &(sf_lettering){.pt = pt, .class = "key"});
-        x += 3 + width;
+    double x = panel->left, room = panel->width, words_mm = 0;
+    size_t count = 0;
+    for (; count < sizeof form->key / sizeof form->key[0] && form->key[count] != NULL; count++) {
+        words_mm += sf_words_width_mm(form->key[count], TICK_PT, false) * SF_WIDER;
+        room -= (form->key_colours[count] != SF_NO_COLOUR ? KEY_LINE_MM : 0) + (count > 0 ? KEY_GAP_MM : 0);
     }
+    double pt = words_mm > room ? fmax(TICK_PT * room / words_mm, LEAST_KEY_PT) : TICK_PT;
+    bool cut = words_mm * pt / TICK_PT > room + 1e-9;
+    for (size_t k = 0; k < count; k++) {
+        const sf_ink ink = {.line = form->key_colours[k], .fill = SF_NO_COLOUR, .width_mm = 0.7};
+        char words[NAME_SIZE];
+        snprintf(words, sizeof words, "%s", form->key[k]);
+        if (cut)
+            cut_words(words, fmax(room, 0) / (double)count / SF_WIDER, pt, false);
+        if (ink.line != SF_NO_COLOUR) {
+            sf_scene_segment(panel->scene, &ink, x, y - 0.8, x + KEY_LINE_MM - 0.8, y - 0.8);
+            x += KEY_LINE_MM;
+        }
+        sf_scene_text(panel->scene, x, y, words, &(sf_lettering){.pt = pt, .class = "key"});
+        x += KEY_GAP_MM + sf_words_width_mm(words, pt, false) * SF_WIDER;
+    }
+}
+
+static sf_axis axis_of_bar(const sf_colour_scale *scale)
+{
+    return (sf_axis){.from = scale->from, .to = scale->to, .log = scale->log};
+}
+
+/* What the bar, its ticks and its label take beside a panel; as high a one as this has most ticks. */
+static double room_of_bar(const sf_scene *scene, const sf_colour_scale *colours, double height)
+{
+    const sf_axis axis = axis_of_bar(colours);
+    double widest = colours->to > colours->from ? widest_tick(scene, &axis, height) : 0;
+    return BAR_LEFT_MM + BAR_MM + widest * SF_WIDER + BAR_LABEL_MM + 2.2;
 }
 
 static void draw_colour_bar(sf_panel *panel, const sf_colour_scale *scale)
 {
     sf_panel bar = *panel;
     const size_t steps = 64;
-    bar.left = panel->left + panel->width + 2.5;
+    bar.left = panel->left + panel->width + BAR_LEFT_MM;
     bar.width = BAR_MM;
-    bar.y = (sf_axis){.from = scale->from, .to = scale->to, .log = scale->log};
+    bar.y = axis_of_bar(scale);
     sf_colour *pixels = sf_scene_image(bar.scene, bar.left, bar.top, bar.width, bar.height, 1, steps);
     for (size_t k = 0; pixels != NULL && k < steps; k++) {
         double share = ((double)k + 0.5) / (double)steps;
         pixels[k] = shade(scale, 1 - share);
     }
-    double wanted = ticks_wanted(bar.height, true), last = scale->to + (scale->to - scale->from) * 1e-9;
-    double widest = widest_tick(&bar.y, bar.height), right = bar.left + BAR_MM;
-    for (double tick = next_tick(&bar.y, wanted, 0, true); tick <= last;
-         tick = next_tick(&bar.y, wanted, tick, false)) {
+    const ticks all = ticks_of(&bar.y, ticks_wanted(bar.height, true));
+    double widest = widest_tick(bar.scene, &bar.y, bar.height), right = bar.left + BAR_MM;
+    for (size_t k = 0; k < all.count; k++) {
         char words[32];
-        spell_tick(words, &bar.y, wanted, tick);
-        double y = sf_panel_y(&bar, tick);
+        spell_tick(words, &all, k);
+        double y = sf_panel_y(&bar, all.at[k]);
         sf_scene_segment(bar.scene, &axis_ink, right, y, right + 0.7, y);
         sf_scene_text(bar.scene, right + 1.2, y + 0.75, words,
                       &(sf_lettering){.pt = TICK_PT, .class = "tick"});
     }
     sf_scene_text(
-        bar.scene, right + widest * WIDER + 2.4, bar.top + bar.height / 2, scale->label,
+        bar.scene, right + widest * SF_WIDER + BAR_LABEL_MM, bar.top + bar.height / 2, scale->label,
         &(sf_lettering){.pt = LABEL_PT, .anchor = SF_ANCHOR_MIDDLE, .degrees = 90, .class = "label colours"});
 }
 
@@ -227,14 +321,9 @@ static void draw_title(sf_scene *scene, double x, double y, double width, const 
     char words[256];
     sf_lettering as = {.pt = TITLE_PT, .bold = true, .class = "title"};
     snprintf(words, sizeof words, "%s", title);
-    double natural = sf_words_width_mm(words, as.pt, true);
+    double natural = sf_words_width_mm(words, as.pt, true) * SF_WIDER;
     as.pt = natural > width ? fmax(as.pt * width / natural, LEAST_PT) : as.pt;
-    for (size_t length = strlen(words); length > 4 && sf_words_width_mm(words, as.pt, true) > width;) {
-        do
-            length--;
-        while (length > 0 && (words[length] & 0xc0) == 0x80);
-        snprintf(words + length - (length > 3 ? 3 : 0), 4, "...");
-    }
+    cut_words(words, width / SF_WIDER, as.pt, true);
     sf_scene_text(scene, x, y, words, &as);
 }
 
@@ -265,14 +354,22 @@ static void mend_axis(sf_axis *axis)
     axis->from = axis->log ? axis->from / 2 : axis->from - around;
 }
 
+/* The bar of colours has room for its label. */
+static double least_height(const sf_panel_form *form)
+{
+    const char *label = form->colours.label;
+    return fmax(label != NULL ? sf_words_width_mm(label, LABEL_PT, false) * SF_WIDER : 0, 12);
+}
+
 static void set_height(sf_panel *panel, const sf_panel_form *form)
 {
-    panel->height = form->height_mm > 0 ? form->height_mm : panel->width * 2 / 3;
+    panel->height = fmax(form->height_mm > 0 ? form->height_mm : panel->width * 2 / 3,
+                         form->colours.label != NULL ? least_height(form) : 0);
     if (!form->equal)
         return;
-    double most = form->height_mm > 0 ? form->height_mm : panel->width * 1.2;
+    double most = form->height_mm > 0 ? form->height_mm : panel->width * MOST_UPRIGHT;
     double width = panel->x.to - panel->x.from, height = panel->y.to - panel->y.from;
-    double mm = fmin(panel->width / width, most / height), missing = 12 / mm - height;
+    double mm = fmin(panel->width / width, most / height), missing = least_height(form) / mm - height;
     if (missing > 0) { /* a row of electrodes is given some height */
         panel->y.from -= missing / 2;
         panel->y.to += missing / 2;
@@ -386,11 +483,12 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
     double cell, left = take_columns(figure, form->columns, &cell);
     mend_axis(&panel.x);
     mend_axis(&panel.y);
-    double guess = form->height_mm > 0 ? form->height_mm : cell * 2 / 3;
-    double beside =
-        (form->y.bare && form->y.names == NULL ? 0 : widest_tick(&panel.y, guess) + TICK_MM + 1.8) +
-        (form->y.label != NULL ? 3.6 : 0);
-    double right = form->colours.label != NULL ? 14 : 1.5;
+    double guess = form->height_mm > 0 ? form->height_mm : form->equal ? cell * MOST_UPRIGHT : cell * 2 / 3;
+    double beside = (form->y.bare && form->y.names == NULL
+                         ? 0
+                         : widest_tick(&figure->scene, &panel.y, guess) + TICK_MM + 1.8) +
+                    (form->y.label != NULL ? 3.6 : 0);
+    double right = form->colours.label != NULL ? room_of_bar(&figure->scene, &form->colours, guess) : 1.5;
     if (!form->equal)
         beside = fmax(beside, 11);
     double head = (form->title != NULL ? 4.2 : 0) + (form->key[0] != NULL ? 3.4 : 0) + 1;
@@ -430,7 +528,7 @@ void sf_panel_end(sf_panel *panel)
     draw_ticks(panel, &panel->x, false);
     draw_ticks(panel, &panel->y, true);
     if (!panel->x.bare || panel->x.names != NULL)
-        under += TICK_MM + 2.6;
+        under += TICK_MM + (are_turned(panel) ? widest_tick(scene, &panel->x, 1) * SF_WIDER + 0.8 : 2.6);
     if (panel->x.label != NULL) {
         under += 2.9;
         sf_scene_text(scene, panel->left + panel->width / 2, bottom + under, panel->x.label, &label);
@@ -441,7 +539,7 @@ void sf_panel_end(sf_panel *panel)
         turned.degrees = -90;
         double beside = panel->y.bare && panel->y.names == NULL
                             ? 1.2
-                            : widest_tick(&panel->y, panel->height) * WIDER + TICK_MM + 1.8;
+                            : widest_tick(scene, &panel->y, panel->height) * SF_WIDER + TICK_MM + 1.8;
         sf_scene_text(scene, panel->left - beside, panel->top + panel->height / 2, panel->y.label, &turned);
     }
     sf_scene_end(scene);
@@ -529,6 +627,9 @@ void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, dou
     double bottom = panel->top + panel->height;
     const double ends[2] = {from, to};
     tell(panel, &(mark){"stretch", .of = class, .x = ends, .count = 2});
+    double missing = from < to ? fmax(SEEN_MM - (right - left), 0) : 0;
+    left -= missing / 2;
+    right += missing / 2;
     sf_scene_begin(panel->scene, left < right ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
     sf_scene_point(panel->scene, left, bottom);
     sf_scene_point(panel->scene, left, panel->top);

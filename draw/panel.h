@@ -89,7 +89,7 @@ void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, doubl
 void sf_panel_band(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
                    const double *low, const double *high, size_t count);
 
-/** A stretch of the x axis from bottom to top; a line across where from == to. */
+/** A stretch of the x axis from bottom to top, wide enough to be seen; a line across where from == to. */
 void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, double from, double to);
 
 /** Short upright lines of this height, in the numbers of the y axis, around each point. */

@@ -115,7 +115,9 @@ void sf_scene_text(sf_scene *scene, double x, double y, const char *words, const
 sf_colour *sf_scene_image(sf_scene *scene, double x, double y, double width, double height, size_t columns,
                           size_t rows);
 
-/** About how wide words are in the sans-serif of figures. */
+/** About how wide words are in Helvetica; what a viewer takes where it has none is up to SF_WIDER times so
+ * wide. */
+#define SF_WIDER 1.15
 double sf_words_width_mm(const char *words, double pt, bool bold);
 
 /** Appends a whole SVG document; `inside` another document it has no heading of its own. */

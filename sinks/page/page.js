@@ -455,16 +455,24 @@ function drawColourBar(at, x, top, height, low, high, log, unit) {
   at.fillText(unit, x, top - 9);
 }
 
+/* Logarithmic once the highest of the rates is more than four times the median, as `synfire plot array` has it, until
+   somebody chooses; and then it stays, so that colours do not change back and forth. */
+function isLogarithmic(active) {
+  const choice = by("array-log"), sorted = Float64Array.from(active).sort();
+  if (!choice.dataset.chosen && sorted.length && sorted.at(-1) > 4 * sorted[sorted.length >> 1]) choice.checked = true;
+  return choice.checked;
+}
+
 function drawArray() {
   const {status, hello} = page.run, to = canvasOf("array");
   if (!to || !status || !hello) return;
-  const {at, width, height} = to, sums = new Map(), log = by("array-log").checked;
+  const {at, width, height} = to, sums = new Map();
   status.unit_rates_hz.forEach((rate, unit) => {
     const place = places.of[unit];
     if (place !== null) sums.set(place.join(), {place, rate: (sums.get(place.join())?.rate ?? 0) + (rate ?? 0)});
   });
   const rates = [...sums.values()].map(one => one.rate), active = rates.filter(rate => rate > 0);
-  const high = rates.reduce((a, b) => Math.max(a, b), 0) || 1, low = log ? active.reduce((a, b) => Math.min(a, b), high) : 0;
+  const log = isLogarithmic(active), high = rates.reduce((a, b) => Math.max(a, b), 0) || 1, low = log ? active.reduce((a, b) => Math.min(a, b), high) : 0;
   const fit = places.fit(places.box, places.pitch, 8, 6, width - 86, height - 34), side = Math.max(places.pitch * fit.scale * 0.94, 4);
   at.strokeStyle = css("--line");
   for (const {place, rate} of sums.values()) {
@@ -993,7 +1001,7 @@ function begin() {
     by(id).addEventListener("click", event => { const row = event.target.closest("tr[data-id]"); if (row) { mark(row.dataset.id); redraw = true; } });
   by("graph").addEventListener("click", event => { chooseUnit(event); redraw = true; });
   for (const id of ["graph-q", "graph-untested", "graph-w"]) by(id).addEventListener("input", () => { changed.graph = redraw = true; });
-  by("array-log").addEventListener("input", () => { changed.array = redraw = true; });
+  by("array-log").addEventListener("input", () => { by("array-log").dataset.chosen = "yes"; changed.array = redraw = true; });
   by("density-of").addEventListener("input", () => { changed.density = redraw = true; });
   document.addEventListener("keydown", onKey);
   window.addEventListener("resize", () => { allChanged(); redraw = true; });

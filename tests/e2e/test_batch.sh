@@ -86,7 +86,7 @@ expect 64 "would write over the input x-day 3.h5" "$SYNFIRE" graph 'my data/day 
 # without spikes are passed over, and what is written has the well in its name.
 python3 - <<'END'
 rows = [(0.05 * i + 0.005 * k + 0.001 * w, f"{well}_{k + 1}{w + 1}")
-        for w, well in enumerate(["A1", "A2", "B1"]) for i in range(40) for k in range(3)]
+        for w, well in enumerate(["A1", "A2", "B1"]) for i in range(60) for k in range(3)]
 with open("plate.csv", "w") as out:
     out.write("Investigator,me,Time (s),Electrode,Amplitude(mV)\r\n")
     out.writelines(f",,{time:.4f},{electrode},0.1\r\n" for time, electrode in sorted(rows))
@@ -112,9 +112,35 @@ END
 grep -q '^synfire: info: plate.csv: A2: done after' err
 $SYNFIRE mine plate.csv --stream '*' "${mine[@]}" --occurrences 'of {}.csv' --quiet | grep -q '^==> plate.csv: B1 <==$'
 [ -s 'of plate-A1.csv' ] && [ -s 'of plate-B1.csv' ]
+$SYNFIRE plot raster plate.csv small.csv --stream '*' -o '{}.svg' --quiet >out
+grep -q 'plate.csv: B1' plate-B1.svg && grep -q 'plate.csv: A2' plate-A2.svg && [ -s plate-A1.svg ] && [ -s small.svg ]
+$SYNFIRE plot raster plate.csv --stream A2 -o alone.svg --quiet >out
+cmp alone.svg plate-A2.svg
+expect 64 "{}" "$SYNFIRE" plot raster plate.csv small.csv --stream '*' -o one.svg --quiet
+$SYNFIRE report plate.csv --stream '*1' -o '{}.html' --quiet >out
+grep -q 'plate.csv: A1' plate-A1.html && grep -q 'plate.csv: B1' plate-B1.html && [ ! -e plate-A2.html ]
 expect 64 "none of the 0 of plate.csv that match 'C*' has spikes" "$SYNFIRE" info plate.csv --stream 'C*'
 code=0; $SYNFIRE info none.csv --stream '*' 2>err || code=$?
 [ $code = 66 ] && grep -q '^synfire: info: none.csv: cannot open' err
+# By every command: each well is as it is alone.
+while read -r -a words; do
+    untimed='s/"teps":[^,}]*//'
+    for well in A1 A2 B1; do $SYNFIRE "${words[0]}" plate.csv "${words[@]:1}" --stream $well --json --quiet; done |
+        results | sed "$untimed" >alone
+    $SYNFIRE "${words[0]}" plate.csv "${words[@]:1}" --stream '*' --json --quiet | results | sed "$untimed" | cmp - alone
+    [ "$(wc -l <alone)" = 3 ]
+    [ "${words[0]}" = match ] || [ "$(sort -u alone | wc -l)" = 3 ]
+done <<'END'
+graph --delay 4:6 --min-count 2
+graph --metric sttc --surrogates 5
+bandwidth --quantity isi
+density --quantity isi --units #0
+aggregate --quantity rate --window 0.04 --units #1 --range 5:35
+bfs --delay 4:6 --min-count 2 --source #0
+match --delay 4:6 --min-count 2 feed-forward-loop
+END
+$SYNFIRE density plate.csv --stream '*' --quantity isi --csv --quiet --grid 0.01:0.1:300 >out
+[ "$(head -1 out)" = "recording,stream,unit,name,x,density" ] && [ "$(cut -d, -f2,3 out | sort -u | wc -l)" = 10 ]
 if has_data recordings/probeinterface_maxtwo_data.raw.h5; then
     maxtwo=$SYNFIRE_DATA/recordings/probeinterface_maxtwo_data.raw.h5
     for well in 0 1 2 3 4 5; do

@@ -92,7 +92,18 @@ grep -q '>interval, s<' isi.svg && grep -q 'Intervals of a, recording.csv<' isi.
 grep -q '"axis":"log","reflected":false,"tick":0.001,' out
 $SYNFIRE density recording.csv --quantity isi --units a --linear --bandwidth 0.0001 --json >out 2>err
 grep -q '"h":0.001,"method":"given","axis":"linear"' out && grep -q "held at the step, 0.001" err
-expect 64 "holds 3 units: choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
+expect 64 "holds 3 units: choose one with --units, or take --csv" $SYNFIRE density recording.csv --quantity isi --quiet
+# Of several units the rows of each are those of the unit alone.
+$SYNFIRE simulate several.h5 --unit-count 4 --duration 20 --quiet >/dev/null
+printf '0,9\n9,20\n' >halves.csv
+of=(--quantity isi --grid 0.002:0.5:60 --epochs halves.csv --quiet)
+$SYNFIRE density several.h5 "${of[@]}" --csv >all
+[ "$(head -1 all)" = "unit,name,x,density,epoch 0,epoch 1" ] && [ "$(wc -l <all)" = 241 ]
+for unit in 0 1 2 3; do
+    $SYNFIRE density several.h5 "${of[@]}" --csv --units "#$unit" | tail -n +2 >one
+    cmp one <(awk -F, -v unit=$unit '$1 == unit' all | cut -d, -f3-)
+    [ "$(awk -F, -v unit=$unit '$1 == unit { print $2 }' all | sort -u)" = "$(printf "\\$((101 + unit))")" ]
+done
 expect 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
 expect 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
 

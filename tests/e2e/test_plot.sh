@@ -33,6 +33,8 @@ python3 -B - <<'PY'
 import glob, json, figures
 told = {path[:-5]: json.load(open(path)) for path in glob.glob("*.told")}
 assert len(told) == 14
+for kind in ("correlograms", "edges", "matrix", "graph", "chains"):
+    assert " 200 surrogates" in told[kind]["caption"], told[kind]["caption"]
 for kind, one in told.items():
     assert len(one["caption"].split()) > 10, one["caption"]
     figures.hold_numbers(one["panels"], kind + ".svg")
@@ -46,7 +48,7 @@ $SYNFIRE info waves.h5 --json >info.json
     $SYNFIRE count waves.h5 --episodes 'A -(4,6]-> B' --correlogram $test >count.json
 }
 $SYNFIRE plot correlograms waves.h5 -o pair.svg --episodes 'A -(4,6]-> B' --quiet >caption
-grep -q "mean and 95 % of surrogates" caption
+grep -q "mean and 95 % of 200 surrogates" caption
 python3 -B - <<'PY'
 import json, figures
 read = lambda name: json.load(open(name + ".json"))
@@ -62,6 +64,7 @@ spikes = sum(rate * (b - a) for rate, a, b in zip(told["y"], ends, ends[1:])) * 
 assert abs(spikes - info["spikes"]) < 0.01, (spikes, info["spikes"])
 histogram, = figures.panels("intervals.svg", "histogram")
 assert abs(sum(histogram.steps("counts")) - sum(u["spikes"] - 1 for u in info["unit_detail"])) < 3
+assert len(histogram.elements("path", "refractory")) == (histogram.x.first < 0.002)
 
 spell = lambda e: f"{e['count']}, expected {e['expected']:.4g}, q {e['q']:.3g}"
 said = {n.split(": count ")[0]: n.split(": count ")[1] for n in figures.panels("chains.svg", "ratios")[0].notes()}
@@ -92,6 +95,35 @@ PY
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption
 grep -q "^Around 1[0-9] markers" caption
 
+# What is drawn suits what there is: a unit by its name where units are few, the histogram as wide as the page where no unit
+# has a density, no line at 2 ms where no interval is so short, words in a panel without anything, a caption that says where.
+printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >few.csv
+$SYNFIRE plot raster few.csv -o few.svg --quiet --json >out
+check 'y = out["panels"][0]["y"]; assert (y["label"], y["names"]) == ("unit", ["A", "B"]), y'
+$SYNFIRE plot intervals few.csv -o few.svg --quiet --json >out
+check 'panel, = out["panels"]; assert [m["of"] for m in panel["marks"]] == ["counts"], panel["marks"]'
+check 'assert "None is under 2 ms" in out["caption"] and "no unit has enough" in out["caption"], out["caption"]'
+python3 -B - <<'PY'
+import figures
+panel, = figures.panels("few.svg")
+assert panel.x.end - panel.x.start > 150, panel.x.end - panel.x.start
+PY
+printf '%s\n' A,0.001 A,0.002 A,0.101 >short.csv
+$SYNFIRE plot intervals short.csv -o short.svg --quiet --json >out
+check 'assert [m["of"] for m in out["panels"][0]["marks"]] == ["counts", "refractory"] and " 1 is under 2 ms" in out["caption"], out'
+$SYNFIRE plot markers waves.h5 -o apart.svg --align ttl0,0,0.001ms --delay 4:6 --quiet --json >out
+check 'assert [m["note"] for p in out["panels"][1:] for m in p["marks"] if m["shape"] == "words"] == ["none here"] * (len(out["panels"]) - 1)'
+check 'assert len(out["panels"]) > 1 and "chains that stand out" in out["caption"], out["caption"]'
+$SYNFIRE simulate apart.h5 --unit-count 8 --rate 8 --duration 60 --chain "A -(4,6]-> B" --chain "C -(4,6]-> D" \
+    --chain-rate 2 --seed 3 --quiet >out
+expect 65 "the 2 edges that stand out make no pattern of three units" $SYNFIRE plot motifs apart.h5 -o x.svg --delay 4:6 --quiet
+$SYNFIRE plot array waves.h5 -o silent.svg --from 1 --to 1.00001 --quiet --json >out
+check 'panel, = out["panels"]; assert panel["colours"] is None and len(panel["marks"]) == 12, panel'
+check 'assert "12 electrodes of the array; none of them fired" in out["caption"], out["caption"]'
+$SYNFIRE plot chains waves.h5 -o chains.svg --delay 4:6 --width column --quiet >caption
+grep -q "Above: .*Below: " caption
+if grep -q "Left" caption; then exit 1; fi
+
 # Colours of rates: by their logarithm where a few units fire far more than the others; the bar says which.
 $SYNFIRE simulate heavy.h5 --unit-count 9 --rate 1 --duration 20 --chain "A -(4,6]-> B" --chain-rate 20 --seed 3 --quiet >out
 $SYNFIRE plot array heavy.h5 -o heavy.svg --quiet --json >out
@@ -102,8 +134,13 @@ check 'assert out["panels"][0]["colours"]["log"] is False'
 expect 64 "expected MARKER,A,B" $SYNFIRE plot markers waves.h5 -o x.svg --align ttl0,50
 expect 64 "--align: is needed" $SYNFIRE plot markers waves.h5 -o x.svg
 expect 65 "no marker is called 'light'" $SYNFIRE plot markers waves.h5 -o x.svg --align light,-5,5
-printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >few.csv
 expect 65 "no positions" $SYNFIRE plot array few.csv -o x.svg --quiet
+
+# A tiling matrix of more units than it has room for has the 150 busiest, also where many fire alike.
+python3 -c 'print("\n".join(f"{1000 + unit},{0.1 * spike + 0.001 * unit:.4f}" for unit in range(200) for spike in range(7 + unit % 3)))' >alike.csv
+$SYNFIRE plot tiling alike.csv -o alike.svg --quiet --json >out
+check 'mark, = out["panels"][0]["marks"]; assert (mark["columns"], len(mark["values"])) == (150, 150 * 150), mark["columns"]'
+check 'assert "of the busiest 150 units" in out["caption"], out["caption"]'
 
 # Widths, formats and refusals.
 $SYNFIRE plot raster sim.h5 --out column.svg --width column >caption

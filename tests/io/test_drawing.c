@@ -98,6 +98,25 @@ static void shapes_lie_where_axes_say(void **state)
     sf_scene_free(&figure.scene);
 }
 
+/* A stretch that is too short to be seen is as wide as a thin line, around where it is. */
+static void short_stretches_are_seen(void **state)
+{
+    (void)state;
+    sf_figure figure = sf_figure_begin("short", SF_COLUMN_MM, 1);
+    const sf_panel_form form = {.x = {.to = 36000}, .y = {.to = 1}};
+    const sf_ink filled = {.line = SF_NO_COLOUR, .fill = SF_ORANGE};
+    sf_panel panel = sf_panel_begin(&figure, &form);
+    sf_panel_stretch(&panel, &filled, "burst", 100, 100.2);
+    const sf_shape *shape = &figure.scene.shapes[figure.scene.count - 1];
+    const double *points = figure.scene.points + 2 * shape->first;
+    assert_int_equal(shape->kind, SF_SHAPE_AREA);
+    assert_true(points[4] - points[0] > 0.09 && points[4] - points[0] < 0.2);
+    assert_true(fabs((points[0] + points[4]) / 2 - sf_panel_x(&panel, 100.1)) < 1e-6);
+    sf_panel_end(&panel);
+    sf_figure_end(&figure, NULL);
+    sf_scene_free(&figure.scene);
+}
+
 /* Panels of a row lie side by side, those of the next one below, and none on another. */
 static void panels_flow_in_columns(void **state)
 {
@@ -141,6 +160,172 @@ static void odd_axes_are_drawn(void **state)
         sf_text_free(&svg);
         sf_scene_free(&figure.scene);
     }
+}
+
+/* What stands in a figure of one panel like this. */
+static sf_text svg_of(const sf_panel_form *form, double width_mm, sf_panel *panel)
+{
+    sf_figure figure = sf_figure_begin("one", width_mm, 1);
+    sf_text svg = {0};
+    *panel = sf_panel_begin(&figure, form);
+    sf_panel_end(panel);
+    sf_figure_end(&figure, NULL);
+    sf_scene_svg(&svg, &figure.scene, true);
+    assert_false(svg.failed);
+    sf_scene_free(&figure.scene);
+    return svg;
+}
+
+/* Ticks of a logarithmic axis are about evenly apart, where its numbers say, and neither one alone nor
+ * crowded. */
+static void logarithmic_ticks_are_even(void **state)
+{
+    (void)state;
+    const double ends[][2] = {{0.8, 1.25}, {20, 30},       {1, 8},      {0.31, 0.97},  {1.6, 26},
+                              {3, 200},    {0.006, 2.1e1}, {0.8, 45e3}, {1e-4, 3.7e2}, {1e-9, 1e9}};
+    const double heights[] = {18, 50, 110};
+    for (size_t k = 0; k < 3 * (sizeof ends / sizeof ends[0]); k++) {
+        const sf_panel_form form = {.x = {.to = 1, .bare = true},
+                                    .y = {.from = ends[k / 3][0], .to = ends[k / 3][1], .log = true},
+                                    .height_mm = heights[k % 3]};
+        sf_panel panel;
+        sf_text svg = svg_of(&form, SF_COLUMN_MM, &panel);
+        double last = NAN, value, y, nearest = INFINITY, farthest = 0;
+        int count = 0;
+        for (const char *tick = svg.data; (tick = strstr(tick, "<text class=\"tick\"")) != NULL; count++) {
+            tick = strstr(tick, " y=\"");
+            assert_int_equal(sscanf(tick, " y=\"%lf", &y), 1);
+            assert_int_equal(sscanf(strchr(tick, '>'), ">%lf", &value), 1);
+            assert_true(fabs(sf_panel_y(&panel, value) + 0.75 - y) < 0.02);
+            if (count > 0) {
+                nearest = fmin(nearest, last - y);
+                farthest = fmax(farthest, last - y);
+            }
+            last = y;
+        }
+        assert_true(count >= 2 && nearest > 3 && farthest < 2 * nearest);
+        assert_true(farthest < 30 || farthest < form.height_mm / 2);
+        sf_text_free(&svg);
+    }
+}
+
+/* Names stand side by side where all have room; else upright, as many as can be read. */
+static void names_do_not_crowd(void **state)
+{
+    (void)state;
+    static char spelt[60][64];
+    const char *names[60];
+    for (int k = 0; k < 60; k++) {
+        snprintf(spelt[k], sizeof spelt[k], "#%d", 100 + k);
+        names[k] = spelt[k];
+    }
+    for (size_t count = 3; count <= 60; count += 57) {
+        sf_panel_form form = {.equal = true, .x = {.from = -0.5, .to = (double)count - 0.5, .names = names}};
+        sf_panel panel;
+        form.x.name_count = count;
+        form.y = form.x;
+        sf_text svg = svg_of(&form, SF_COLUMN_MM, &panel);
+        double bottom = panel.top + panel.height, last = -INFINITY;
+        size_t under = 0, upright = count_of(svg.data, "rotate(-90");
+        for (const char *tick = svg.data; (tick = strstr(tick, "<text class=\"tick\"")) != NULL; tick++) {
+            double x, y;
+            assert_int_equal(sscanf(tick, "<text class=\"tick\" x=\"%lf\" y=\"%lf\"", &x, &y), 2);
+            if (y <= bottom + 1)
+                continue;
+            assert_true(x - last > (count == 3 ? 5 : 2.1));
+            last = x;
+            under++;
+        }
+        assert_true(count == 3 ? under == 3 : under >= 20);
+        assert_int_equal(upright, count == 3 ? 0 : under);
+        sf_text_free(&svg);
+    }
+    memset(spelt[0], 'w', sizeof spelt[0] - 1); /* a long one leaves room for the panel */
+    sf_panel_form form = {.x = {.to = 1}, .y = {.from = -1, .to = 3, .names = names}};
+    sf_panel panel;
+    form.y.name_count = 3;
+    sf_text svg = svg_of(&form, SF_COLUMN_MM, &panel);
+    assert_non_null(strstr(svg.data, "www...<"));
+    assert_true(panel.width > SF_COLUMN_MM / 2);
+    sf_text_free(&svg);
+}
+
+/* What colours mean stays over its panel, in letters that can be read. */
+static void keys_stay_over_their_panels(void **state)
+{
+    (void)state;
+    static const char *const keys[][4] = {
+        {"mean and 2 sd of rewired", "b"},
+        {"unit of the first probe", "the second one", "a", "fourth of them"},
+        {"a unit with a name that goes on", "and on, and on, for so long", "that nobody would read it beside",
+         "the others of this recording"}};
+    for (int c = 0; c < 3; c++) {
+        sf_panel_form form = {.x = {.to = 1}, .y = {.to = 1}};
+        for (int k = 0; k < 4; k++) {
+            form.key[k] = keys[c][k];
+            form.key_colours[k] = SF_GREY;
+        }
+        sf_figure keyed = sf_figure_begin("keyed", SF_COLUMN_MM, 1);
+        sf_panel panel = sf_panel_begin(&keyed, &form);
+        double end = panel.left - 2;
+        int count = 0;
+        for (size_t k = 0; k < keyed.scene.count; k++) {
+            const sf_shape *shape = &keyed.scene.shapes[k];
+            if (shape->kind != SF_SHAPE_TEXT)
+                continue;
+            const char *words = keyed.scene.words.data + shape->words;
+            double x = keyed.scene.points[2 * shape->first];
+            assert_true(x - 4.3 > end + 1.9 && shape->size >= 4.5);
+            assert_int_equal(strstr(words, "...") != NULL, c == 2);
+            end = x + sf_words_width_mm(words, shape->size, false) * SF_WIDER;
+            count++;
+        }
+        assert_int_equal(count, c == 0 ? 2 : 4);
+        assert_true(end <= panel.left + panel.width + 1e-6);
+        sf_panel_end(&panel);
+        sf_figure_end(&keyed, NULL);
+        sf_scene_free(&keyed.scene);
+    }
+}
+
+/* The bar of colours is as long as its label; lines of a caption stay on paper in wider letters, too. */
+static void words_have_room(void **state)
+{
+    (void)state;
+    const char *label = "rate of the electrode, Hz (logarithmic)";
+    for (int k = 0; k < 2; k++) {
+        const sf_panel_form form = {.equal = k == 1,
+                                    .height_mm = 18,
+                                    .x = {.to = 1000},
+                                    .y = {.to = 10},
+                                    .colours = {.label = label, .from = 1, .to = 5}};
+        sf_panel panel;
+        sf_text svg = svg_of(&form, SF_PAGE_MM, &panel);
+        assert_true(panel.height >= sf_words_width_mm(label, 7, false) * SF_WIDER - 1e-9);
+        sf_text_free(&svg);
+    }
+    for (int k = 0; k < 2; k++) { /* beside numbers of many digits, too */
+        const sf_panel_form form = {.equal = k == 1,
+                                    .x = {.to = 100},
+                                    .y = {.to = 90},
+                                    .colours = {.label = label, .from = 0.00071, .to = 0.0321, .log = true}};
+        sf_panel panel;
+        sf_text svg = svg_of(&form, SF_COLUMN_MM, &panel);
+        double x;
+        assert_int_equal(sscanf(strstr(svg.data, "\"label colours\""), "\"label colours\" x=\"%lf", &x), 1);
+        assert_true(x > panel.left + panel.width + 8 && x + 0.8 * 7 * 25.4 / 72 < SF_COLUMN_MM);
+        sf_text_free(&svg);
+    }
+    sf_figure figure = draw_example(NULL);
+    for (size_t k = 0; k < figure.scene.count; k++) {
+        const sf_shape *shape = &figure.scene.shapes[k];
+        if (shape->class == SF_NO_WORDS || strcmp(figure.scene.words.data + shape->class, "caption") != 0)
+            continue;
+        double x = figure.scene.points[2 * shape->first],
+               width = sf_words_width_mm(figure.scene.words.data + shape->words, shape->size, false);
+        assert_true(x + width * SF_WIDER <= SF_PAGE_MM - 1.9);
+    }
+    sf_scene_free(&figure.scene);
 }
 
 static void colours_are_those_of_the_palette(void **state)
@@ -210,9 +395,17 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_figure_has_its_parts),           cmocka_unit_test(shapes_lie_where_axes_say),
-        cmocka_unit_test(panels_flow_in_columns),           cmocka_unit_test(odd_axes_are_drawn),
-        cmocka_unit_test(colours_are_those_of_the_palette), cmocka_unit_test(files_are_of_their_endings),
+        cmocka_unit_test(a_figure_has_its_parts),
+        cmocka_unit_test(shapes_lie_where_axes_say),
+        cmocka_unit_test(panels_flow_in_columns),
+        cmocka_unit_test(odd_axes_are_drawn),
+        cmocka_unit_test(logarithmic_ticks_are_even),
+        cmocka_unit_test(names_do_not_crowd),
+        cmocka_unit_test(words_have_room),
+        cmocka_unit_test(keys_stay_over_their_panels),
+        cmocka_unit_test(short_stretches_are_seen),
+        cmocka_unit_test(colours_are_those_of_the_palette),
+        cmocka_unit_test(files_are_of_their_endings),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
