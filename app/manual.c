@@ -198,19 +198,23 @@ static void add_value_words(sf_text *text, const app_command *command)
             }
 }
 
-/* File names are left to readline, which knows how to quote them: it completes where nothing is offered. */
+/* File names are left to the shell, which knows how to quote them: it completes where nothing is offered.
+ * What is written here means the same in bash and in what zsh takes such functions for. */
 static const char before_words[] =
+    "#compdef synfire\n"
     "# SPDX-License-Identifier: Apache-2.0\n"
-    "# bash completion of synfire; zsh takes it after `autoload bashcompinit; bashcompinit`.\n"
+    "# Completion of synfire for bash and zsh.\n"
     "_synfire() {\n"
     "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} "
-    "words=\n"
+    "words= option=\n"
     "    COMPREPLY=()\n"
-    "    # `--option=value` comes in three words\n"
+    "    # `--option=value` comes in three words from bash, in one from zsh\n"
     "    if [[ $current == '=' ]]; then\n"
     "        current=\n"
     "    elif [[ $before == '=' && $COMP_CWORD -gt 2 ]]; then\n"
     "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+    "    elif [[ $current == --*=* ]]; then\n"
+    "        before=${current%%=*} option=${current%%=*}= current=${current#*=}\n"
     "    fi\n"
     "    case $command in\n";
 
@@ -218,9 +222,13 @@ static const char after_words[] =
     "    if [[ $current != -* && -z $words && $command == run && $before != --* && -d $configs ]]; then\n"
     "        words=$(cd \"$configs\" && printf '%s\\n' *.yaml | sed 's/\\.yaml$//')\n"
     "    fi\n"
-    "    [[ -z $words ]] || mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+    "    [[ -z $words ]] || COMPREPLY=($(compgen -P \"$option\" -W \"$words\" -- \"$current\"))\n"
     "}\n"
-    "complete -o bashdefault -o default -F _synfire synfire";
+    "[[ -z ${ZSH_VERSION-} ]] || { autoload -Uz bashcompinit && bashcompinit; }\n"
+    "complete -o bashdefault -o default -F _synfire synfire\n"
+    "# zsh calls this file when it completes synfire for the first time\n"
+    "[[ -z ${ZSH_VERSION-} || ${funcstack[1]-} != _synfire ]] || _bash_complete -o bashdefault -o default -F "
+    "_synfire";
 
 void app_completion(sf_text *text)
 {
@@ -251,6 +259,6 @@ void app_completion(sf_text *text)
     sf_text_printf(text,
                    "            esac ;;\n        esac ;;\n    esac\n"
                    "    local program configs\n"
-                   "    program=$(type -P synfire) && configs=${program%%/*}/../share/synfire/configs\n");
+                   "    program=$(command -v synfire) && configs=${program%%/*}/../share/synfire/configs\n");
     sf_text_append(text, after_words, sizeof after_words - 1);
 }

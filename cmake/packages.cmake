@@ -8,11 +8,11 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each component has its own
 set(CPACK_PACKAGE_CONTACT "The synfire developers <maintainers@synfire.invalid>" CACHE STRING "Maintainer of packages")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz) # which every dpkg reads
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
@@ -47,6 +47,11 @@ Copyright: The synfire developers
 License: Apache-2.0
  On Debian systems the whole text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.
+Comment:
+ The program synfire-read of libsynfire-io has the HDF5 library in it, whose
+ copyright and licence are in /usr/share/doc/libhdf5-103*/copyright; the plugin
+ of synfire-cuda has the CUDA runtime in it, which is NVIDIA's and goes with
+ programs by the licence of the CUDA Toolkit.
 
 Files: sinks/page/uPlot*
 Copyright: Leon Sorokin
@@ -69,6 +74,20 @@ function(synfire_package component name section depends summary text)
   endforeach()
   install(FILES ${notes}/changelog.Debian.gz ${notes}/changelog.gz ${notes}/copyright
     DESTINATION share/doc/${name} COMPONENT ${component})
+  set(overrides "# It is not uploaded to Debian, where a bug would ask for it.\ninitial-upload-closes-no-bugs\n")
+  if(EXISTS ${CMAKE_SOURCE_DIR}/cmake/lintian/${component})
+    file(READ ${CMAKE_SOURCE_DIR}/cmake/lintian/${component} own)
+    string(APPEND overrides "${own}")
+  endif()
+  file(WRITE ${notes}/overrides/${name} "${overrides}")
+  install(FILES ${notes}/overrides/${name} DESTINATION share/lintian/overrides COMPONENT ${component})
+  # Debian strips programs and libraries so. (No variable here may have the name of a component: CMake would take it for that.)
+  install(CODE "set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+    file(GLOB files \"\${root}/${CMAKE_INSTALL_BINDIR}/*\" \"\${root}/${CMAKE_INSTALL_LIBEXECDIR}/synfire/*\"
+      \"\${root}/${CMAKE_INSTALL_LIBDIR}/*.so.*\" \"\${root}/${CMAKE_INSTALL_LIBDIR}/synfire/*.so\")
+    foreach(file IN LISTS files)
+      execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded -R .comment -R .note \${file} COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()" COMPONENT ${component})
 endfunction()
 
 set(about "synfire finds recurring firing chains in the spikes of multi-electrode
@@ -91,7 +110,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "synfire-cuda, python3-synfire")
 if(TARGET synfire_cuda)
   synfire_package(cuda synfire-cuda science "libsynfire${soname} (= ${release})"
     "live, exact episode mining for multi-electrode arrays - CUDA backend"
-    "${about}This is the backend for NVIDIA GPUs, which the library loads where there is one.")
+    "${about}This is the backend for NVIDIA GPUs, which the library loads where there\nis one.")
   set(CPACK_DEBIAN_CUDA_PACKAGE_GENERATE_SHLIBS OFF)
 endif()
 if(TARGET synfire_mpi)
@@ -133,7 +152,7 @@ foreach(component IN LISTS with_pages)
     execute_process(COMMAND ${GZIP} -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)" COMPONENT ${component})
 endforeach()
 
-# The linker's cache is renewed by a trigger; scripts/package takes the scripts away that CPack would do it by.
+# The linker's cache is renewed by a trigger; scripts/package takes the scripts away by which CPack would do it.
 file(WRITE ${notes}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_SYNFIRE_PACKAGE_CONTROL_EXTRA ${notes}/triggers)
 set(CPACK_DEBIAN_SYNFIRE_IO_PACKAGE_CONTROL_EXTRA ${notes}/triggers)

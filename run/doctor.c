@@ -347,8 +347,8 @@ static void check_gpu(sf_tool_checks *checks, const char *system)
         return;
     sf_devices_get_columns(devices, &columns);
     if (columns.why_none != NULL) {
-        sf_doctor_find(checks, "gpu", has_driver ? SF_TOOL_ADVICE : SF_TOOL_GOOD, "%s%.*s: %s",
-                       has_driver ? "driver " : "", length, version, columns.why_none);
+        sf_doctor_find(checks, "gpu", has_driver ? SF_TOOL_ADVICE : SF_TOOL_GOOD, "%s; %s%.*s",
+                       columns.why_none, has_driver ? "driver " : "", length, version);
         sf_doctor_advise(checks,
                          "install the package synfire-cuda of this version, or build with the preset `cuda`");
     }

@@ -4,6 +4,9 @@
 . "$E2E/functions.sh"
 [ -z "$SYNFIRE_SANITIZE" ] || skip "under a sanitizer the program and the plugin each bring their own checks"
 install_into tree
+rm -f tree/lib*/synfire/libsynfire-cuda.so tree/lib/*/synfire/libsynfire-cuda.so
+tree/bin/synfire doctor >out || [ $? = 1 ]
+grep -q 'gpu .*the CUDA plugin is not installed: install synfire-cuda; ' out
 mkdir -p tree/lib/synfire
 cp "$SYNFIRE_BUILD/tests/libsynfire_test_backend.so" tree/lib/synfire/libsynfire-cuda.so
 SYNFIRE=$PWD/tree/bin/synfire

@@ -15,6 +15,18 @@ expect 69 "synfire: bench: the program synfire-bench is not installed beside syn
 mv elsewhere prefix/libexec/synfire/synfire-bench
 [ -s prefix/share/man/man1/synfire.1 ] && [ -s prefix/share/man/man1/synfire-mine.1 ]
 [ -s prefix/share/bash-completion/completions/synfire ]
+# What installed pages link to is there.
+python3 - prefix/share/doc/synfire <<'END'
+import os, re, sys
+folder, links = sys.argv[1], 0
+for page in sorted(os.listdir(folder)):
+    if page.endswith(".md"):
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", open(os.path.join(folder, page)).read()):
+            if "://" not in link:
+                links += 1
+                assert os.path.exists(os.path.join(folder, link)), (page, link)
+assert links > 100, links
+END
 
 cat >program.c <<'C'
 #include <stdio.h>
@@ -76,6 +88,8 @@ for name in monitoring monitoring.yaml configs/monitoring.yaml; do
     prefix/bin/synfire run $name --check | grep -q 'stream: culture'
 done
 prefix/bin/synfire run reference --check >/dev/null
+mkdir demo # as the demo's own folder is named
+prefix/bin/synfire run demo --check | grep -q 'stream: demo'
 prefix/bin/synfire plan "$(basename "$(ls prefix/share/synfire/configs/plans/*.yaml | head -1)" | sed 's|^|plans/|')" >/dev/null
 expect 66 "synfire: run: nothing.yaml: cannot open" prefix/bin/synfire run nothing.yaml
 echo 'stream: mine' >monitoring

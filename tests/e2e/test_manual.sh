@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every command and alias has a manual page, with every option of its --help; and bash completes commands, options, the
-# words that options take, and file names with spaces.
+# Every command and alias has a manual page, with every option of its --help; and bash and zsh complete commands, options,
+# the words that options take, and file names with spaces.
 . "$E2E/functions.sh"
 mkdir -p share/man/man1
 $SYNFIRE --manual share/man/man1
@@ -49,19 +49,22 @@ seq 1 200 | awk '{print sin($1)}' >numbers
 for method in $(offered synfire bandwidth --method ''); do taken bandwidth numbers --method "$method"; done
 
 # In a shell on a terminal: what is typed, a tab, and what the command then gets.
-mkdir -p 'my data' bin share/synfire/configs
+mkdir -p 'my data' bin share/synfire/configs site-functions
 touch 'my data/first day.h5' "it's.h5" share/synfire/configs/monitoring.yaml
+cp completion site-functions/_synfire
 printf '#!/bin/sh\nprintf "<%%s>" "$@" >>got\necho >>got\n' >bin/synfire
 chmod +x bin/synfire
-PATH=$PWD/bin:$PATH timeout 100 python3 - <<'END'
-import os, pty, select, time
+type_into() { # FIRST LINE, SHELL...
+    rm -f got
+    PATH=$PWD/bin:$PATH ZDOTDIR=$PWD timeout 100 python3 - "$@" <<'END'
+import os, pty, select, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
     os.environ.update(PS1="", TERM="dumb", INPUTRC="/dev/null")
-    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+    os.execvp(sys.argv[2], sys.argv[2:])
 def typed(text):
     os.write(terminal, text.encode())
-typed("bind 'set bell-style none'; . ./completion\n")
+typed(sys.argv[1] + "\n")
 lines = ["info my\\ d\tf\t", "info 'my data/f\t", 'info "my data/f\t', "info it\t", "mine a --preset hd\t", "mine a --preset=hd\t", "run monit\t",
          "run --replay my\\ data/f\t", "mot\ta.h5"]
 for number, line in enumerate(("synfire " + line for line in lines), 1):
@@ -76,5 +79,15 @@ typed("exit\n")
 got = open("got").read().splitlines()
 expected = ["<info><my data/first day.h5>"] * 3 + ["<info><it's.h5>", "<mine><a><--preset><hd-mea>", "<mine><a><--preset=hd-mea>",
             "<run><monitoring>", "<run><--replay><my data/first day.h5>", "<motif><a.h5>"]
-assert got == expected, (got, expected)
+assert got == expected, (sys.argv, got, expected)
 END
+}
+type_into "bind 'set bell-style none'; . ./completion" bash --norc --noprofile -i
+if command -v zsh >/dev/null; then
+    # taken from the folder where zsh looks for it, and read in by hand
+    type_into 'fpath=($PWD/site-functions $fpath); autoload -Uz compinit; compinit -u -D' zsh -f -i
+    type_into 'autoload -Uz compinit; compinit -u -D; . ./completion' zsh -f -i
+else
+    echo "no zsh"
+    echo "skipped: completion in zsh (Debian's package zsh)"
+fi
