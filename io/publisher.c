@@ -2,6 +2,9 @@
 #include "io/publisher.h"
 
 #include "core/error.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/thread.h"
 #include "io/descriptors.h"
 #include "io/endpoint.h"
 
@@ -9,6 +12,7 @@
 #include <zmq.h>
 
 #define WAIT_MS 50             /* one try to send */
+#define END_MS 2000            /* after lingering, for what libzmq does besides */
 #define MOST_SUBSCRIPTION 4096 /* bytes of what a subscriber may say; topics are short words */
 
 static int set_option(sf_zmq_publisher *publisher, int option, int value)
@@ -122,6 +126,45 @@ int sf_publisher_send(sf_zmq_publisher *publisher, const sf_part *parts, size_t 
     return SF_SENT;
 }
 
+/* ---- closing ---- */
+
+/* A context at its end, which the one who waits for it may leave behind. */
+typedef struct ending {
+    void *context;
+    sf_thread thread;
+    sf_bell bell;
+} ending;
+
+static void *end_context(void *argument)
+{
+    ending *e = argument;
+    while (zmq_ctx_term(e->context) != 0 && zmq_errno() == EINTR)
+        ;
+    sf_bell_ring(&e->bell);
+    return NULL;
+}
+
+/* libzmq 4.3.4 was seen to linger for ever where its one subscriber had left: no program is to hang by that.
+ */
+static void end_within(void *context, int linger_ms)
+{
+    ending *e = sf_alloc(1, sizeof *e);
+    if (e == NULL || sf_bell_open(&e->bell, NULL) != SF_OK) {
+        sf_free(e);
+        return;
+    }
+    e->context = context;
+    if (sf_thread_start(&e->thread, "synfire-zmq-end", end_context, e, NULL) == SF_OK &&
+        !sf_bell_wait(&e->bell, linger_ms + END_MS)) {
+        sf_log(SF_LOG_DEBUG, "a ZeroMQ context does not end and is left behind");
+        pthread_detach(e->thread.id);
+        return;
+    }
+    sf_thread_join(&e->thread);
+    sf_bell_close(&e->bell);
+    sf_free(e);
+}
+
 void sf_publisher_close(sf_zmq_publisher *publisher, int linger_ms)
 {
     if (publisher->socket != NULL) {
@@ -130,7 +173,10 @@ void sf_publisher_close(sf_zmq_publisher *publisher, int linger_ms)
     }
     sf_curve_gate_close(publisher->gate);
     publisher->gate = NULL;
-    while (publisher->context != NULL && zmq_ctx_term(publisher->context) != 0 && zmq_errno() == EINTR)
+    if (publisher->context != NULL && linger_ms >= 0)
+        end_within(publisher->context, linger_ms);
+    while (publisher->context != NULL && linger_ms < 0 && zmq_ctx_term(publisher->context) != 0 &&
+           zmq_errno() == EINTR)
         ;
     publisher->socket = publisher->context = NULL;
 }

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_BYTES (16u << 20)
@@ -182,12 +183,20 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
     return status;
 }
 
+/* What the demo makes of its configuration's name is a folder. */
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 const char *sf_config_find(char room[SF_PLACE_SIZE], const char *path)
 {
     static const char folder[] = "configs/", *const endings[] = {"", ".yaml"};
     const char *name = strncmp(path, folder, sizeof folder - 1) == 0 ? path + sizeof folder - 1 : path;
     char own[SF_PLACE_SIZE];
-    for (size_t i = 0; i < 2 && name[0] != '\0' && access(path, F_OK) != 0; i++) {
+    bool is_there = access(path, F_OK) == 0 && !is_folder(path);
+    for (size_t i = 0; i < 2 && name[0] != '\0' && !is_there; i++) {
         snprintf(own, sizeof own, "%s%s%s", folder, name, endings[i]);
         if (sf_place_shared(room, own))
             return room;
