@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { CHARACTER = 4, MOST_CHARACTERS = 1024 }; /* of a text: bytes of one, and how many */
+
 /* ---- the header ---- */
 
 /* What follows `'key':` in the header, blanks skipped, or NULL. */
@@ -36,10 +38,12 @@ static const char *read_type(sf_npy_field *field, const char *at)
     if (strspn(at + 3, "0123456789") == 0)
         return NULL;
     size_t width = strtoul(at + 3, &end, 10);
+    bool text = field->kind == 'U' && width <= MOST_CHARACTERS;
+    width *= text ? CHARACTER : 1;
     bool integer =
         (field->kind == 'i' || field->kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
     bool real = field->kind == 'f' && (width == 4 || width == 8);
-    if ((!integer && !real) || *end != '\'')
+    if ((!integer && !real && !text) || *end != '\'')
         return NULL;
     field->width = width;
     field->swapped = order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
@@ -80,6 +84,11 @@ static bool read_types(sf_npy *npy, const char *at)
     return good;
 }
 
+static int refuse_type(const char *path, sf_error *error)
+{
+    return sf_fail(error, SF_DATA, path, "holds no plain integers or floating-point numbers");
+}
+
 /* "()", "(n,)", "(n, d)", ... */
 static bool read_shape(sf_npy *npy, const char *at)
 {
@@ -102,7 +111,7 @@ static bool read_shape(sf_npy *npy, const char *at)
     return *at == ')';
 }
 
-int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t size, uint64_t length,
+static int parse_header(sf_npy *npy, const char *path, const char *data, size_t size, uint64_t length,
                         sf_error *error)
 {
     const unsigned char *bytes = (const unsigned char *)data;
@@ -127,7 +136,7 @@ int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t 
     bool shaped = read_shape(npy, find_key(header, "'shape':"));
     sf_free(header);
     if (!typed)
-        return sf_fail(error, SF_DATA, path, "holds no plain integers or floating-point numbers");
+        return refuse_type(path, error);
     if (!shaped)
         return sf_fail(error, SF_DATA, path, "is no array of one or two dimensions, or of a few more");
     uint64_t have = length - npy->start;
@@ -137,6 +146,21 @@ int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t 
                        npy->dimensions > 0 && npy->shape[0] > 0 ? npy->count / npy->shape[0] : npy->count,
                        npy->item);
     return SF_OK;
+}
+
+bool sf_npy_is_text(const sf_npy *npy)
+{
+    return npy->field_count == 1 && npy->fields[0].kind == 'U' && npy->fields[0].name[0] == '\0';
+}
+
+int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t size, uint64_t length,
+                        sf_error *error)
+{
+    int status = parse_header(npy, path, data, size, length, error);
+    for (size_t i = 0; status == SF_OK && i < npy->field_count; i++)
+        if (npy->fields[i].kind == 'U')
+            status = refuse_type(path, error);
+    return status;
 }
 
 /* ---- numbers ---- */
@@ -214,7 +238,7 @@ int sf_npy_open(sf_npy *npy, const char *path, uint64_t offset, uint64_t length,
     if (status == SF_OK && pread(file, data, header, (off_t)offset) != (ssize_t)header)
         status = sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
     if (status == SF_OK)
-        status = sf_npy_parse_header(npy, path, data, header, length, error);
+        status = parse_header(npy, path, data, header, length, error);
     sf_free(data);
     if (status != SF_OK) {
         close(file);
@@ -233,10 +257,10 @@ void sf_npy_close(sf_npy *npy)
     npy->file = -1;
 }
 
-static const sf_npy_field *find_field(const sf_npy *npy, const char *name)
+static const sf_npy_field *find_number(const sf_npy *npy, const char *name)
 {
     for (size_t i = 0; i < npy->field_count; i++)
-        if (strcmp(npy->fields[i].name, name != NULL ? name : "") == 0)
+        if (npy->fields[i].kind != 'U' && strcmp(npy->fields[i].name, name != NULL ? name : "") == 0)
             return &npy->fields[i];
     return NULL;
 }
@@ -293,16 +317,65 @@ static int refuse_field(const sf_npy *npy, const char *name, sf_error *error)
 int sf_npy_read_integers(const sf_npy *npy, const char *field, size_t first, size_t count, int64_t *values,
                          sf_error *error)
 {
-    taking to = {.field = find_field(npy, field), .integers = values};
+    taking to = {.field = find_number(npy, field), .integers = values};
     return to.field != NULL ? each_element(npy, to.field, first, count, take_integer, &to, error)
                             : refuse_field(npy, field, error);
 }
 
 int sf_npy_read_reals(const sf_npy *npy, size_t first, size_t count, double *values, sf_error *error)
 {
-    taking to = {.field = find_field(npy, NULL), .reals = values};
+    taking to = {.field = find_number(npy, NULL), .reals = values};
     return to.field != NULL ? each_element(npy, to.field, first, count, take_real, &to, error)
                             : refuse_field(npy, NULL, error);
+}
+
+typedef struct telling {
+    const sf_npy_field *field;
+    int (*take)(void *context, const char *text, sf_error *error);
+    void *context;
+    sf_error *error;
+    int status;
+} telling;
+
+/* What is no character becomes U+FFFD. */
+static size_t put_utf8(char *to, uint32_t code)
+{
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        code = 0xfffd;
+    size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
+    to[0] = (char)(marks[more] | code >> 6 * more);
+    for (size_t i = 1; i <= more; i++)
+        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+    return 1 + more;
+}
+
+static void take_text(void *context, size_t i, const unsigned char *from)
+{
+    (void)i;
+    telling *to = context;
+    const sf_npy_field character = {.kind = 'u', .width = CHARACTER, .swapped = to->field->swapped};
+    char text[4 * MOST_CHARACTERS + 1];
+    size_t length = 0;
+    for (size_t at = 0; at < to->field->width; at += CHARACTER) {
+        uint32_t code = (uint32_t)sf_npy_integer(&character, from + at);
+        if (code == 0)
+            break;
+        length += put_utf8(text + length, code);
+    }
+    text[length] = '\0';
+    if (to->status == SF_OK)
+        to->status = to->take(to->context, text, to->error);
+}
+
+int sf_npy_read_texts(const sf_npy *npy, int (*take)(void *context, const char *text, sf_error *error),
+                      void *context, sf_error *error)
+{
+    telling to = {.field = npy->fields, .take = take, .context = context, .error = error};
+    if (!sf_npy_is_text(npy))
+        return sf_fail(error, SF_DATA, npy->path, "holds no texts");
+    int status = each_element(npy, npy->fields, 0, npy->count, take_text, &to, error);
+    return status == SF_OK ? to.status : status;
 }
 
 int sf_npy_load_integers(const char *path, int64_t **values, size_t *count, sf_error *error)

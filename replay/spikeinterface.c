@@ -27,6 +27,7 @@
 
 #define INFO "numpysorting_info.json"
 #define ARCHIVE "sorting_cached.npz"
+#define UNIT_IDS "unit_ids.npy"
 #define MOST_SEGMENTS 65536
 
 static bool recognises(const char *path)
@@ -133,14 +134,51 @@ static int open_member(sf_npy *npy, const char *path, const char *name, sf_error
     return status == SF_OK ? sf_npy_open(npy, path, offset, length, error) : status;
 }
 
-static int load_member(int64_t **values, size_t *count, const char *path, const char *name, sf_error *error)
+static int add_name(void *context, const char *name, sf_error *error)
+{
+    uint32_t unit;
+    return sf_units_intern(context, name, &unit, error);
+}
+
+/* The names of units, where these are no numbers. */
+static int load_names(sf_units *names, const char *path, sf_error *error)
+{
+    sf_npy npy;
+    int status = open_member(&npy, path, UNIT_IDS, error);
+    if (status == SF_OK && sf_npy_is_text(&npy))
+        status = sf_npy_read_texts(&npy, add_name, names, error);
+    sf_npy_close(&npy);
+    return status;
+}
+
+typedef struct look_up {
+    const sf_units *names;
+    int64_t *values;
+    size_t count;
+} look_up;
+
+static int find_name(void *context, const char *name, sf_error *error)
+{
+    (void)error;
+    look_up *to = context;
+    uint32_t unit = sf_units_find(to->names, name);
+    to->values[to->count++] = unit != SF_NO_UNIT ? (int64_t)unit : -1;
+    return SF_OK;
+}
+
+/* Numbers; of names, which of those they are, or -1. */
+static int load_member(int64_t **values, size_t *count, const char *path, const char *name,
+                       const sf_units *names, sf_error *error)
 {
     sf_npy npy;
     *values = NULL;
     int status = open_member(&npy, path, name, error);
     if (status == SF_OK && (*values = sf_resize(NULL, npy.count, sizeof **values)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
+    look_up labels = {.names = names, .values = *values};
+    if (status == SF_OK && names != NULL && sf_npy_is_text(&npy))
+        status = sf_npy_read_texts(&npy, find_name, &labels, error);
+    else if (status == SF_OK)
         status = sf_npy_read_integers(&npy, NULL, 0, npy.count, *values, error);
     *count = status == SF_OK ? npy.count : 0;
     sf_npy_close(&npy);
@@ -152,7 +190,8 @@ static int load_member(int64_t **values, size_t *count, const char *path, const 
 typedef struct sorting {
     double rate_hz;
     int64_t segments;
-    json_t *info;              /* of a folder; NULL: of an archive */
+    json_t *info;              /* of a folder; NULL: of an archive, */
+    sf_units names;            /* whose units may have names */
     char file[SF_FOLDER_PATH]; /* of the spikes, or the archive */
 } sorting;
 
@@ -184,10 +223,10 @@ static int open_archive(sorting *it, const char *path, sf_error *error)
         status = sf_npy_read_reals(&rate, 0, 1, &it->rate_hz, error);
     sf_npy_close(&rate);
     if (status == SF_OK)
-        status = load_member(&segments, &count, it->file, "num_segment.npy", error);
+        status = load_member(&segments, &count, it->file, "num_segment.npy", NULL, error);
     it->segments = count > 0 ? segments[0] : 1;
     sf_free(segments);
-    return status;
+    return status == SF_OK ? load_names(&it->names, it->file, error) : status;
 }
 
 static int open_sorting(sorting *it, const char *path, sf_error *error)
@@ -197,6 +236,12 @@ static int open_sorting(sorting *it, const char *path, sf_error *error)
     if (status == SF_OK && (it->segments < 1 || it->segments > MOST_SEGMENTS))
         status = sf_fail(error, SF_DATA, path, "damaged: it has %" PRId64 " segments", it->segments);
     return status;
+}
+
+static void close_sorting(sorting *it)
+{
+    json_decref(it->info);
+    sf_units_free(&it->names);
 }
 
 /* ---- segments ---- */
@@ -232,14 +277,14 @@ static int list_segments(sf_streams *streams, const char *path, sf_error *error)
     }
     sf_free(segments);
     sf_npy_close(&npy);
-    json_decref(it.info);
+    close_sorting(&it);
     return status;
 }
 
 /* ---- spikes ---- */
 
 typedef struct columns {
-    int64_t *samples, *labels; /* labels: indices of units, or their ids */
+    int64_t *samples, *labels; /* labels: indices of units, or their ids where these are numbers */
     size_t count;
 } columns;
 
@@ -274,10 +319,10 @@ static int read_archive_spikes(columns *to, const sorting *it, int64_t segment, 
     char name[64];
     size_t labels = 0;
     snprintf(name, sizeof name, "spike_indexes_seg%" PRId64 ".npy", segment);
-    int status = load_member(&to->samples, &to->count, it->file, name, error);
+    int status = load_member(&to->samples, &to->count, it->file, name, NULL, error);
     snprintf(name, sizeof name, "spike_labels_seg%" PRId64 ".npy", segment);
     if (status == SF_OK)
-        status = load_member(&to->labels, &labels, it->file, name, error);
+        status = load_member(&to->labels, &labels, it->file, name, &it->names, error);
     if (status == SF_OK && labels != to->count)
         status =
             sf_fail(error, SF_DATA, it->file, "damaged: segment %" PRId64 " has %zu times and %zu labels",
@@ -297,8 +342,12 @@ static int add_units(sf_recording *recording, sf_ids *ids, const sorting *it, sf
     const json_t *list = json_object_get(it->info, "unit_ids");
     int64_t *numbers = NULL;
     size_t count = json_array_size(list);
-    int status = it->info == NULL ? load_member(&numbers, &count, it->file, "unit_ids.npy", error) : SF_OK;
-    for (size_t i = 0; status == SF_OK && i < count; i++) {
+    int status = it->info == NULL
+                     ? load_member(&numbers, &count, it->file, UNIT_IDS, &it->names, error)
+                     : SF_OK;
+    for (size_t i = 0; status == SF_OK && i < it->names.count; i++)
+        status = add_unit(recording, ids, (int64_t)i, it->names.items[i].name, error);
+    for (size_t i = 0; status == SF_OK && it->names.count == 0 && i < count; i++) {
         const json_t *id = json_array_get(list, i);
         char number[24];
         snprintf(number, sizeof number, "%" PRId64,
@@ -342,7 +391,7 @@ static int read_folder(sf_recording *recording, const char *path, const sf_readi
     sf_free(all.labels);
     sf_free(units);
     sf_ids_free(&ids);
-    json_decref(it.info);
+    close_sorting(&it);
     return status;
 }
 

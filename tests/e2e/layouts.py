@@ -207,10 +207,11 @@ def write_spikeinterface(s, path):
 
 def write_npz(s, path):
     os.mkdir(path)
-    np.savez(f"{path}/sorting_cached.npz", unit_ids=np.arange(UNITS), num_segment=np.array([1]),
-             sampling_frequency=np.array([10000.0]), spike_indexes_seg0=s.at(10000), spike_labels_seg0=s.unit)
+    names = np.array([f"u{u}" for u in range(UNITS)])
+    np.savez(f"{path}/sorting_cached.npz", unit_ids=names, num_segment=np.array([1]),
+             sampling_frequency=np.array([10000.0]), spike_indexes_seg0=s.at(10000), spike_labels_seg0=names[s.unit])
     assert zipfile.is_zipfile(f"{path}/sorting_cached.npz")
-    return [str(u) for u in range(UNITS)]
+    return list(names)
 
 
 def write_open_ephys(s, path):

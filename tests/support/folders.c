@@ -53,7 +53,7 @@ void test_folder_take(const char *folder, const char *name)
 /* One number as the type that stands at `descr`, "<i8" or so; how many bytes that are. */
 static size_t put_number(unsigned char *to, const char *descr, double number)
 {
-    size_t width = (size_t)(descr[2] - '0');
+    size_t width = (size_t)(descr[2] - '0') * (descr[1] == 'U' ? 4 : 1);
     bool swapped = descr[0] == '>';
     float single = (float)number;
     int64_t integer = (int64_t)number;
@@ -156,19 +156,19 @@ static void put_bytes(unsigned char *to, uint64_t number, size_t bytes)
 }
 
 /* Members as they are, a directory of them, and the archive's end. */
-void test_fill_npz(const char *folder)
+static void fill_npz(const char *folder, const char *descr, const double ids[3])
 {
-    static const double samples[] = {1000, 5000, 5000, 12500, 20000, 30000}, labels[] = {9, 7, 8, 7, 8, 7},
-                        ids[] = {7, 8, 9}, one[] = {1}, rate[] = {10000};
+    static const double samples[] = {1000, 5000, 5000, 12500, 20000, 30000}, one[] = {1}, rate[] = {10000};
+    const double labels[] = {ids[2], ids[0], ids[1], ids[0], ids[1], ids[0]};
     const struct {
         const char *name, *descr, *shape;
         size_t count;
         const double *numbers;
-    } members[] = {{"unit_ids.npy", "<i8", "(3,)", 3, ids},
+    } members[] = {{"unit_ids.npy", descr, "(3,)", 3, ids},
                    {"num_segment.npy", "<i8", "(1,)", 1, one},
                    {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
                    {"spike_indexes_seg0.npy", "<i8", "(6,)", 6, samples},
-                   {"spike_labels_seg0.npy", "<i8", "(6,)", 6, labels}};
+                   {"spike_labels_seg0.npy", descr, "(6,)", 6, labels}};
     enum { MEMBERS = sizeof members / sizeof members[0] };
     unsigned char archive[8192] = {0}, directory[1024] = {0};
     size_t length = 0, listed = 0;
@@ -199,6 +199,17 @@ void test_fill_npz(const char *folder)
     put_bytes(end + 12, listed, 4);
     put_bytes(end + 16, length, 4);
     test_folder_put(folder, "sorting_cached.npz", archive, length + listed + 22);
+}
+
+void test_fill_npz(const char *folder)
+{
+    fill_npz(folder, "<i8", (const double[]){7, 8, 9});
+}
+
+void test_fill_npz_of_names(const char *folder)
+{
+    const double second = 4294967296.0; /* a character's place in the number */
+    fill_npz(folder, "<U2", (const double[]){'n' + second * '7', 0xb5 + second * '8', 'x'});
 }
 
 /* ---- Open Ephys ---- */

@@ -28,6 +28,7 @@ void test_fill_phy(
     const char *folder); /**< 20 kHz; clusters 2 (good), 5 (mua) and 9 (noise), of which 9 was merged */
 void test_fill_spikeinterface(const char *folder); /**< 10 kHz, two segments, units "a", "b", "c" */
 void test_fill_npz(const char *folder);            /**< 10 kHz, one segment, units 7, 8, 9 */
+void test_fill_npz_of_names(const char *folder);   /**< the same, units "n7", "µ8", "x" */
 void test_fill_open_ephys(const char *folder);     /**< 30 kHz, two folders of spikes, one of TTL */
 void test_fill_open_ephys_before_0_6(const char *folder);
 
