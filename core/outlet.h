@@ -36,8 +36,9 @@ typedef struct sf_outlet_kind {
     /** Window thread: what became of the next trigger, in order; false where there is no news. May be NULL.
      */
     bool (*delivered)(void *self, sf_delivered *next);
-    bool (*busy)(void *self);   /**< any thread: of some it is not known yet. May be NULL where that is */
-    bool (*ready)(void *self);  /**< the start need not wait for it (any more). NULL: at once */
+    bool (*busy)(void *self);  /**< any thread: of some triggers, or of what is recorded, it is not known yet.
+                                  May  be NULL where that is */
+    bool (*ready)(void *self); /**< the start need not wait for it (any more). NULL: at once */
     void (*ending)(void *self); /**< any thread: the run is ending. May be NULL */
     void (*status)(void *self,
                    sf_sink_status *status); /**< any thread. NULL: it is not among the sinks of a status */

@@ -12,7 +12,7 @@
 
 #define HANDOFF_ROOM (1u << 20)
 #define TAKE_MOST 8192
-#define LAST_DELIVERIES_NS (2 * SF_SECOND)
+#define LAST_MOMENT_NS (2 * SF_SECOND)
 
 struct sf_pipeline {
     sf_inputs inputs;
@@ -98,12 +98,12 @@ static bool is_any_busy(const sf_publisher *publisher)
     return false;
 }
 
-/* At the end what was sent last is still on its way: sinks get a moment for it. */
+/* At the end what was sent and recorded last is still on its way: sinks get a moment for it, so that the last
+ * status has all of it. */
 static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
 {
-    int64_t until_ns = sf_clock_monotonic_ns() + LAST_DELIVERIES_NS;
-    while (pipeline->front.control.trigger_count > 0 && is_any_busy(&pipeline->publisher) &&
-           sf_clock_monotonic_ns() < until_ns)
+    int64_t until_ns = sf_clock_monotonic_ns() + LAST_MOMENT_NS;
+    while (is_any_busy(&pipeline->publisher) && sf_clock_monotonic_ns() < until_ns)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
     return tell_deliveries(pipeline, error);
 }

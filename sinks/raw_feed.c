@@ -93,6 +93,14 @@ void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recor
     atomic_fetch_add(recorded ? &feed->markers_recorded : &feed->markers_failed, batch->marker_count);
 }
 
+bool sf_raw_feed_is_busy(const sf_raw_feed *feed)
+{
+    return atomic_load(&feed->spikes_recorded) + atomic_load(&feed->spikes_failed) <
+               sf_ring_pushed(&feed->spikes) ||
+           atomic_load(&feed->markers_recorded) + atomic_load(&feed->markers_failed) <
+               sf_ring_pushed(&feed->markers);
+}
+
 sf_raw_counts sf_raw_feed_count(const sf_raw_feed *feed)
 {
     return (sf_raw_counts){

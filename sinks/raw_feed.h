@@ -41,4 +41,7 @@ void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recor
 
 sf_raw_counts sf_raw_feed_count(const sf_raw_feed *feed);
 
+/** Any thread: of some that was put and had room it is not settled yet whether it is recorded. */
+bool sf_raw_feed_is_busy(const sf_raw_feed *feed);
+
 #endif

@@ -529,6 +529,8 @@ bool sf_sink_delivered(sf_sink *sink, sf_delivered *next)
 
 bool sf_sink_is_busy(sf_sink *sink)
 {
+    if (sink->raw != NULL && !sink->kind->shows && sf_raw_feed_is_busy(sink->raw))
+        return true;
     return sink->kind->acts && atomic_load(&sink->triggers_settled) < sf_ring_pushed(&sink->triggers);
 }
 

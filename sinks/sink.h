@@ -133,7 +133,8 @@ const char *sf_sink_address(sf_sink *sink);
  * there is no news. Of a kind that acts. */
 bool sf_sink_delivered(sf_sink *sink, sf_delivered *next);
 
-/** Any thread: triggers that were handed over have not been settled yet. */
+/** Any thread: of triggers, or of spikes and markers to record, that were handed over some are not settled
+ * yet. */
 bool sf_sink_is_busy(sf_sink *sink);
 
 /** The sink as the pipeline takes it, which closes it. */

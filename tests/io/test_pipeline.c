@@ -5,6 +5,7 @@
 
 #include "replay/recording_file.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
 /* ---- tests ---- */
@@ -271,6 +272,56 @@ static void a_duration_ends_the_run_exactly(void **state)
     sf_recording_clear(&recording);
 }
 
+/* A recorder that is behind when the stream ends. */
+typedef struct slow_recorder {
+    test_collector *all;
+    atomic_int asked;
+} slow_recorder;
+
+enum { ASKED_UNTIL_DONE = 20, RECORDED = 7 };
+
+static void hand_to_collector(void *self, sf_message *message)
+{
+    sf_outlet collector = test_outlet(((slow_recorder *)self)->all);
+    collector.kind->publish(collector.self, message);
+}
+
+static bool is_behind(void *self)
+{
+    return atomic_fetch_add(&((slow_recorder *)self)->asked, 1) < ASKED_UNTIL_DONE;
+}
+
+static void tell_recorded(void *self, sf_sink_status *status)
+{
+    bool done = atomic_load(&((slow_recorder *)self)->asked) > ASKED_UNTIL_DONE;
+    *status = (sf_sink_status){.name = "slow", .state = "ok", .spikes = done ? RECORDED : RECORDED - 1};
+}
+
+static void the_last_status_has_all_that_was_recorded(void **state)
+{
+    (void)state;
+    static const sf_outlet_kind kind = {
+        .publish = hand_to_collector, .busy = is_behind, .status = tell_recorded};
+    test_random random = test_random_start("pipeline last status", 11);
+    sf_recording recording = test_random_recording(&random, 2000, 4, INT64_C(2000000000), 1000);
+    sf_config config = test_config("window: {length_s: 1, hop_s: 0.5}\nmine: {every: 0}\n");
+    slow_recorder slow = {.all = test_collector_new()};
+    sf_run_options options = {.config = &config, .recording = &recording, .outlet = {&kind, &slow}};
+    sf_run *run;
+    sf_error error = {0};
+    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
+        ;
+    assert_int_equal(sf_run_close(run, &error), SF_OK);
+    const sf_status_message *status = test_last_status(slow.all);
+    assert_int_equal(status->sink_count, 1);
+    assert_int_equal(status->sinks[0].spikes, RECORDED);
+    test_collector_free(slow.all);
+    sf_config_free(&config);
+    sf_recording_clear(&recording);
+}
+
 static void several_sources_become_one_stream(void **state)
 {
     (void)state;
@@ -410,6 +461,7 @@ int main(void)
         cmocka_unit_test(the_recorder_does_not_depend_on_the_analysis),
         cmocka_unit_test(stopping_drains_and_ends),
         cmocka_unit_test(a_duration_ends_the_run_exactly),
+        cmocka_unit_test(the_last_status_has_all_that_was_recorded),
         cmocka_unit_test(several_sources_become_one_stream),
         cmocka_unit_test(a_year_of_silence_is_passed_over),
         cmocka_unit_test(words_that_cannot_be_are_refused_with_their_place),

@@ -495,10 +495,13 @@ static void raw_data_wait_or_are_counted(void **state)
     record(sink, 0, 4096, false);
     while (!atomic_load(&sink_state.waiting)) /* else it makes room while the rest is put */
         ;
+    assert_true(sf_sink_is_busy(sink));
     for (size_t i = 1; i < batches; i++)
         record(sink, i * 4096, 4096, false);
     atomic_store(&sink_state.gate_closed, false);
     status = raw_settled(sink, batches * 4096);
+    while (sf_sink_is_busy(sink)) /* with the markers of the last batch */
+        ;
     assert_true(status.spikes >= SF_RAW_SPIKES && status.spikes_lost > 0);
     assert_int_equal(status.spikes + status.spikes_lost, batches * 4096);
     sf_sink_close(sink, NULL);
