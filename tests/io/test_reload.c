@@ -3,7 +3,9 @@
  * it, what may change does, and what may not is refused by its name. */
 #include "support/runs.h"
 
+#include "core/file.h"
 #include "core/memory.h"
+#include "run/config_keys.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
@@ -228,6 +230,26 @@ static void replace(char *text, const char *what, const char *by)
     snprintf(at, 2048 - (size_t)(at - text), "%s", after);
 }
 
+/* A change of the configuration, and what is answered. */
+static const char *const refused[][3] = {
+    {"length_s: 10", "length_s: 15",
+     "window.length_s: has changed, which takes a new run: nothing was reloaded"},
+    {"length_s: 10, hop_s: 5", "length_s: 15, hop_s: 3", "window.length_s: has changed (and 1 more)"},
+    {"track:", "watch: ['e1 -(0,9]-> e2']\ntrack:", "watch: has changed, which takes a new run"},
+    {"track: ['e1", "track: ['e3", "track.0: has changed, which takes a new run"},
+    {"every: 0", "every: 0, min_count: 9", "mine.min_count: has changed"},
+    {"every: 0", "every: 0, max_size: 2", "mine.max_size: has changed, which takes a new run"},
+    {"{kind: 'off'}", "{max_p: 0.01, max_q: 0.05}", "significance.kind: has changed (and 2 more)"},
+    {"hold: true", "hold: true, key: mine.key_secret, clients: folder",
+     "control.0.key: has changed (and 1 more), which takes a new run"},
+    {"name: a", "name: b", "triggers.0.name: has changed"},
+    {"refractory_ms", "armed: false, refractory_ms", "triggers.0.armed: has changed"},
+    {"refractory_ms", "blank_ms: 5, refractory_ms", "triggers.0.blank_ms: has changed"},
+    {"refractory_ms", "most: 65, refractory_ms",
+     "triggers.0.most: this run remembers fewer: expected at most 64"},
+    {"hop_s", "hops", "test:2"},
+};
+
 static void what_takes_a_new_run_is_refused_by_name(void **state)
 {
     (void)state;
@@ -236,19 +258,12 @@ static void what_takes_a_new_run_is_refused_by_name(void **state)
     open_reloads(&it, rest);
     sf_config config = parse(&it);
     sf_run *run = open_run(&it, &config, &recording);
-    char yaml[4][2048];
-    for (int i = 0; i < 4; i++)
-        snprintf(yaml[i], sizeof yaml[i], "%s", it.base);
-    replace(yaml[0], "length_s: 10", "length_s: 15");
-    assert_answer(&it, yaml[0], "window.length_s: has changed, which takes a new run: nothing was reloaded");
-    replace(yaml[0], "every: 0", "every: 3");
-    assert_answer(&it, yaml[0], "window.length_s: has changed (and 1 more)");
-    replace(yaml[1], "refractory_ms: %d", "most: 65, refractory_ms: %d");
-    assert_answer(&it, yaml[1], "triggers.0.most: this run remembers fewer: expected at most 64");
-    replace(yaml[2], "name: a", "name: b");
-    assert_answer(&it, yaml[2], "triggers.0.name: has changed");
-    replace(yaml[3], "hop_s", "hops");
-    assert_answer(&it, yaml[3], "test:2");
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char yaml[2048];
+        snprintf(yaml, sizeof yaml, "%s", it.base);
+        replace(yaml, refused[i][0], refused[i][1]);
+        assert_answer(&it, yaml, refused[i][2]);
+    }
     assert_answer(&it, it.base, "{\"ok\":true}"); /* the run is as it was */
     it.yaml = NULL;
     ask(&it, "start");
@@ -260,11 +275,61 @@ static void what_takes_a_new_run_is_refused_by_name(void **state)
     sf_recording_clear(&recording);
 }
 
+/* ---- what is written of it ---- */
+
+static size_t count_live(const sf_key_table *table, const char *section);
+
+/* The keys of a struct that may change, each of which has a row. */
+static size_t count_live_of(const sf_key_table *table, const sf_key_kind *kind, const char *section)
+{
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, kind, keys), live = 0;
+    for (size_t i = 0; i < count; i++) {
+        char row[80];
+        snprintf(row, sizeof row, "\n| `%s` | ", keys[i]->name);
+        if (keys[i]->live && strstr(section, row) == NULL)
+            fail_msg("%s may be reloaded, and docs/operations.md has no row for it", keys[i]->name);
+        live += keys[i]->live;
+        if (keys[i]->table != NULL)
+            live += count_live(keys[i]->table, section);
+    }
+    return live;
+}
+
+static size_t count_live(const sf_key_table *table, const char *section)
+{
+    if (table->kind == NULL)
+        return count_live_of(table, NULL, section);
+    size_t live = 0;
+    for (size_t i = 0; table->kind(i) != NULL; i++)
+        live += count_live_of(table, table->kind(i), section);
+    return live;
+}
+
+static void the_keys_that_may_change_are_those_documented(void **state)
+{
+    (void)state;
+    sf_text text = {0};
+    assert_int_equal(sf_file_read(&text, SYNFIRE_SOURCE "/docs/operations.md", NULL), SF_OK);
+    char *section = strstr(text.data, "\n## Changing a run while it goes on\n");
+    assert_non_null(section);
+    char *end = strstr(section + 4, "\n## ");
+    assert_non_null(end);
+    *end = '\0';
+    size_t rows = 0;
+    for (const char *at = section; (at = strstr(at, "\n| `")) != NULL; at++)
+        rows++;
+    assert_int_equal(count_live(&sf_config_table, section), rows);
+    assert_int_equal(rows, 9);
+    sf_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reloads_lose_nothing),
         cmocka_unit_test(what_takes_a_new_run_is_refused_by_name),
+        cmocka_unit_test(the_keys_that_may_change_are_those_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
