@@ -342,9 +342,8 @@ static int add_units(sf_recording *recording, sf_ids *ids, const sorting *it, sf
     const json_t *list = json_object_get(it->info, "unit_ids");
     int64_t *numbers = NULL;
     size_t count = json_array_size(list);
-    int status = it->info == NULL
-                     ? load_member(&numbers, &count, it->file, UNIT_IDS, &it->names, error)
-                     : SF_OK;
+    int status =
+        it->info == NULL ? load_member(&numbers, &count, it->file, UNIT_IDS, &it->names, error) : SF_OK;
     for (size_t i = 0; status == SF_OK && i < it->names.count; i++)
         status = add_unit(recording, ids, (int64_t)i, it->names.items[i].name, error);
     for (size_t i = 0; status == SF_OK && it->names.count == 0 && i < count; i++) {

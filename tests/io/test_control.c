@@ -187,7 +187,9 @@ static void ask_run(const char *address)
     zmq_setsockopt(socket, ZMQ_RCVTIMEO, &wait_ms, sizeof wait_ms);
     assert_int_equal(zmq_connect(socket, address), 0);
     await(socket, false, 0);
+    int64_t guessed_ns = sf_clock_monotonic_ns();
     expect(ask(socket, "{\"token\": \"wrong horse battery..\", \"command\": \"arm\"}"), "the token is wrong");
+    assert_true(sf_clock_monotonic_ns() - guessed_ns >= 200 * SF_MILLISECOND);
     expect(ask(socket, "{\"token\": \"" TOKEN "\", \"command\": \"arm\", \"trigger\": \"z\"}"),
            "no trigger is named 'z'");
     assert_true(zmq_send(socket, "{", 1, ZMQ_SNDMORE) >= 0);

@@ -64,6 +64,45 @@ static void bytes_that_are_not_utf8_are_replaced(void **state)
     sf_units_free(&units);
 }
 
+/* As long as there is room for, and cut in the middle of a letter, as an endpoint or a path may be: whole in
+ * both encodings but for that letter. */
+static void long_names_stay_whole(void **state)
+{
+    (void)state;
+    static const char cut[] = "\xe6\x97";
+    enum { LAST = SF_STATUS_NAME_SIZE - 1 - 2 };
+    const sf_stream_info stream = {.name = "s", .units = &(const sf_units){0}};
+    sf_message *message = sf_message_new(SF_TOPIC_STATUS);
+    sf_status_message *status = &message->status;
+    status->source_count = status->sink_count = status->trigger_count = 1;
+    status->sources = sf_alloc(1, sizeof *status->sources);
+    status->sinks = sf_alloc(1, sizeof *status->sinks);
+    status->triggers = sf_alloc(1, sizeof *status->triggers);
+    char expected[SF_STATUS_NAME_SIZE + 8], trigger[SF_TRIGGER_NAME_SIZE];
+    memset(status->sources[0].name, 'x', LAST);
+    strcpy(status->sources[0].name + LAST, cut);
+    strcpy(status->sinks[0].name, status->sources[0].name);
+    memset(trigger, 't', sizeof trigger - 1);
+    trigger[sizeof trigger - 1] = '\0';
+    strcpy(status->triggers[0].name, trigger);
+    memset(expected, 'x', LAST);
+    strcpy(expected + LAST, "\xef\xbf\xbd\xef\xbf\xbd");
+    for (int encoding = 0; encoding < 2; encoding++) {
+        sf_text text = {0};
+        (encoding == 0 ? sf_message_to_json : sf_message_to_msgpack)(&text, message, &stream);
+        json_t *map = encoding == 0 ? test_parse_json(text.data, text.length)
+                                    : test_parse_msgpack(text.data, text.length);
+        static const char *const lists[] = {"sources", "sinks", "triggers"};
+        for (size_t i = 0; i < 3; i++) {
+            const json_t *item = json_array_get(json_object_get(map, lists[i]), 0);
+            assert_string_equal(json_string_value(json_object_get(item, "name")), i < 2 ? expected : trigger);
+        }
+        json_decref(map);
+        sf_text_free(&text);
+    }
+    sf_message_release(message);
+}
+
 /* Counts use all of 64 bits; seconds in JSON are exact decimals. */
 static void extremes_are_exact(void **state)
 {
@@ -163,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_reads_back_in_both_encodings),
         cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
+        cmocka_unit_test(long_names_stay_whole),
         cmocka_unit_test(extremes_are_exact),
         cmocka_unit_test(every_field_is_documented),
         cmocka_unit_test(failed_allocations_are_told),

@@ -149,21 +149,35 @@ static void triggers_carry_the_stream_time(void **state)
     close_receiver(to);
 }
 
-/* Receivers dispatch by address. */
-static void a_trigger_with_a_name_has_an_address(void **state)
+static void sends_to_the_address_of(const char *name)
 {
-    (void)state;
+    char address[64 + SF_TRIGGER_NAME_SIZE];
     sf_message *message = sf_message_new(SF_TOPIC_TRIGGER);
     message->time_ns = INT64_C(7191554800123);
-    strcpy(message->trigger.name, "reward-2");
+    strcpy(message->trigger.name, name);
     message->trigger.is_named = true;
     message->trigger.expires_ns = INT64_MAX;
     message->trigger.occurrence = 17;
     message->trigger.p = message->trigger.q = NAN;
     receiver *to = send_one(message, 2);
-    assert_string_equal(to->lines[0], "/synfire/fire/reward-2 ,iii 7191 554800 17");
+    snprintf(address, sizeof address, "/synfire/fire/%s ,iii 7191 554800 17", name);
+    assert_string_equal(to->lines[0], address);
     assert_string_equal(to->lines[1], "/synfire/trigger ,sii  7191 554800");
     close_receiver(to);
+}
+
+/* Receivers dispatch by address, so none is cut: two long names that differ at their ends stay two. */
+static void a_trigger_with_a_name_has_an_address(void **state)
+{
+    (void)state;
+    char name[SF_TRIGGER_NAME_SIZE];
+    sends_to_the_address_of("reward-2");
+    for (size_t length = 1; length < sizeof name; length++) { /* OSC pads texts to four bytes */
+        memset(name, 'n', length);
+        name[length - 1] = (char)('0' + length % 10);
+        name[length] = '\0';
+        sends_to_the_address_of(name);
+    }
 }
 
 static void rates_come_unit_by_unit(void **state)

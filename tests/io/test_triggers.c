@@ -420,6 +420,43 @@ static void refuse(const char *text, const char *place, const char *words)
     assert_non_null(strstr(error.place, place));
 }
 
+/* The longest is taken whole, by the triggers that follow it and by what is told of it. */
+static void names_are_whole_or_refused(void **state)
+{
+    (void)state;
+    enum { LONGEST = 63 };
+    char name[LONGEST + 2], other[LONGEST + 1], text[800];
+    memset(name, 'n', sizeof name - 1);
+    name[LONGEST + 1] = '\0';
+    snprintf(text, sizeof text, "triggers: [{name: %s, episode: x}]", name);
+    refuse(text, "triggers.0.name", "at most 63 letters");
+    name[LONGEST] = '\0';
+    memcpy(other, name, sizeof other);
+    other[LONGEST - 1] = 'o';
+    snprintf(text, sizeof text,
+             "window: {length_s: 1, hop_s: 0.25}\nmine: {every: 0}\nsignificance: {kind: 'off'}\n"
+             "triggers: [{name: %s, episode: 'e1 -(0,9]-> e2', armed: false},\n"
+             "           {name: %s, episode: 'e1 -(0,9]-> e2'}]\n",
+             name, other);
+    sf_config config = test_config(text);
+    test_random random = test_random_start("long names", 7);
+    sf_recording recording = test_random_recording(&random, 6000, 3, INT64_C(30000000000), 1000);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
+    const sf_status_message *status = test_last_status(all);
+    assert_string_equal(status->triggers[0].name, name);
+    assert_string_equal(status->triggers[1].name, other);
+    assert_int_equal(status->triggers[0].sent, 0);
+    assert_true(status->triggers[1].sent > 20);
+    for (size_t i = 0; i < all->count; i++)
+        if (all->messages[i]->topic == SF_TOPIC_DECISION)
+            assert_string_equal(all->messages[i]->decision.name,
+                                strcmp(all->messages[i]->decision.outcome, "sent") == 0 ? other : name);
+    test_collector_free(all);
+    sf_config_free(&config);
+    sf_recording_clear(&recording);
+}
+
 static void wrong_triggers_are_refused(void **state)
 {
     (void)state;
@@ -452,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_run_leaves_out_what_a_selection_does),
         cmocka_unit_test(an_artefact_completes_nothing),
         cmocka_unit_test(an_artefact_completes_nothing_in_real_time),
+        cmocka_unit_test(names_are_whole_or_refused),
         cmocka_unit_test(wrong_triggers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trigger on a source that stalls, loses or begins anew, in real time: what comes with the fault and after
+ * it is withheld until somebody arms again, which nobody can while the source is silent. */
+#include "support/runs.h"
+
+#include "core/clock.h"
+#include "pipeline/pipeline.h"
+
+#include <stdatomic.h>
+
+/* ---- a rig that sends what the test asks for ---- */
+
+typedef struct rig {
+    sf_source source; /* first */
+    atomic_int asked; /* pairs of spikes, one a batch */
+    int sent;
+    atomic_bool restarts, loses; /* with the next */
+    atomic_bool silent;          /* else it is heard all the time, however slow this machine is */
+    sf_spike spikes[2];
+} rig;
+
+static bool take_flag(atomic_bool *flag)
+{
+    return atomic_exchange(flag, false);
+}
+
+static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error)
+{
+    (void)error;
+    rig *it = (rig *)source;
+    int64_t until_ns = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
+    while (atomic_load(&it->asked) == it->sent) {
+        if (sf_clock_monotonic_ns() >= until_ns) {
+            *batch = (sf_batch){.clock_ns = INT64_MIN, .heard = true};
+            return atomic_load(&it->silent) ? SF_READ_NOTHING : SF_READ_BATCH;
+        }
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    }
+    int64_t time_ns = ++it->sent * 10 * SF_MILLISECOND;
+    for (uint32_t unit = 0; unit < 2; unit++)
+        it->spikes[unit] = (sf_spike){.time_ns = time_ns + unit * SF_MILLISECOND, .unit = unit};
+    bool loses = take_flag(&it->loses);
+    *batch = (sf_batch){.spikes = it->spikes,
+                        .spike_count = 2,
+                        .clock_ns = time_ns + 2 * SF_MILLISECOND,
+                        .arrival_ns = sf_clock_monotonic_ns(),
+                        .gaps = loses,
+                        .gap_lost = loses,
+                        .restarts = take_flag(&it->restarts),
+                        .heard = true};
+    return SF_READ_BATCH;
+}
+
+static bool is_connected(sf_source *source)
+{
+    (void)source;
+    return true;
+}
+
+static void close_rig(sf_source *source)
+{
+    sf_units_free(&source->units);
+}
+
+static void open_rig(rig *it)
+{
+    static const sf_source_kind kind = {.settings = {.name = "rig"},
+                                        .is_live = true,
+                                        .read = read_rig,
+                                        .close = close_rig,
+                                        .connected = is_connected};
+    *it = (rig){.source = {.kind = &kind, .name = "rig", .patience_ns = 60 * SF_SECOND}};
+    for (int i = 0; i < 2; i++) {
+        const sf_unit unit = {.name = i == 0 ? (char[]){"A"} : (char[]){"B"}, .electrode = -1};
+        assert_int_equal(sf_units_add(&it->source.units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(&it->source.units, NULL), SF_OK);
+}
+
+/* ---- what hears the run ---- */
+
+typedef struct listener {
+    rig rig;
+    sf_pipeline *pipeline;
+    pthread_mutex_t lock; /* of what follows */
+    sf_source_state state;
+    size_t decisions;
+    sf_decision_message newest;
+    atomic_int marks;
+} listener;
+
+static void publish(void *self, sf_message *message)
+{
+    listener *it = self;
+    pthread_mutex_lock(&it->lock);
+    if (message->topic == SF_TOPIC_STATUS)
+        it->state = message->status.sources[0].state;
+    if (message->topic == SF_TOPIC_DECISION) {
+        it->newest = message->decision;
+        it->decisions++;
+    }
+    pthread_mutex_unlock(&it->lock);
+}
+
+static void record(void *self, const sf_raw_batch *batch, bool wait)
+{
+    (void)wait;
+    for (size_t i = 0; i < batch->marker_count; i++)
+        if (strcmp(batch->markers[i].text, "done") == 0)
+            atomic_fetch_add(&((listener *)self)->marks, 1);
+}
+
+static bool has_decided(listener *it, size_t count)
+{
+    pthread_mutex_lock(&it->lock);
+    bool decided = it->decisions >= count;
+    pthread_mutex_unlock(&it->lock);
+    return decided;
+}
+
+static bool is_in_state(listener *it, size_t state)
+{
+    pthread_mutex_lock(&it->lock);
+    bool is = it->state == (sf_source_state)state;
+    pthread_mutex_unlock(&it->lock);
+    return is;
+}
+
+static bool has_marked(listener *it, size_t count)
+{
+    return (size_t)atomic_load(&it->marks) >= count;
+}
+
+static void await(listener *it, bool (*is)(listener *it, size_t value), size_t value)
+{
+    int64_t until_ns = sf_clock_monotonic_ns() + 60 * SF_SECOND;
+    while (!is(it, value)) {
+        assert_true(sf_clock_monotonic_ns() < until_ns);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    }
+}
+
+/* Returns once the thread that watches has obeyed, and has looked at its sources before. */
+static void order(listener *it, const sf_command *command)
+{
+    static const sf_command mark = {.kind = SF_COMMAND_MARK, .text = "done"};
+    size_t marks = (size_t)atomic_load(&it->marks) + 1;
+    assert_true(command == NULL || sf_pipeline_order(it->pipeline, command));
+    assert_true(sf_pipeline_order(it->pipeline, &mark));
+    await(it, has_marked, marks);
+}
+
+static void arm(listener *it)
+{
+    order(it, &(sf_command){.kind = SF_COMMAND_ARM, .trigger = SF_ALL_TRIGGERS});
+}
+
+static void expect_next(listener *it, const char *outcome, const char *reason)
+{
+    size_t decisions = it->decisions + 1; /* nobody else makes the rig send */
+    atomic_fetch_add(&it->rig.asked, 1);
+    await(it, has_decided, decisions);
+    assert_string_equal(it->newest.outcome, outcome);
+    if (reason == NULL)
+        assert_null(it->newest.reason);
+    else
+        assert_string_equal(it->newest.reason, reason);
+}
+
+static void fall_silent(listener *it)
+{
+    atomic_store(&it->rig.silent, true);
+    await(it, is_in_state, SF_SOURCE_STALLED);
+    order(it, NULL);
+}
+
+static void come_back(listener *it)
+{
+    atomic_store(&it->rig.silent, false);
+    await(it, is_in_state, SF_SOURCE_LIVE);
+    order(it, NULL);
+}
+
+/* ---- the test ---- */
+
+static void open_listener(listener *it, const sf_config *config)
+{
+    static const sf_outlet_kind kind = {.publish = publish, .record = record};
+    *it = (listener){.state = SF_SOURCE_LIVE};
+    pthread_mutex_init(&it->lock, NULL);
+    open_rig(&it->rig);
+    const sf_input input = {.source = &it->rig.source, .ring = 1024, .policy = SF_RING_DROP_OLDEST};
+    const sf_pipeline_options options = {.live = &config->live, .sources = &input, .source_count = 1};
+    sf_error error = {0};
+    if (sf_pipeline_open(&it->pipeline, &options, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(sf_pipeline_attach(it->pipeline, (sf_outlet){&kind, it}, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(it->pipeline, &error), SF_OK);
+    assert_false(sf_pipeline_wait(it->pipeline, 1));
+}
+
+static void a_source_that_fails_disarms(void **state)
+{
+    (void)state;
+    sf_config config = test_config("window: {length_s: 10, hop_s: 5}\nmine: {every: 0}\nmerge: {leap_s: 0}\n"
+                                   "significance: {kind: 'off'}\ngraph: {enabled: false}\n"
+                                   "triggers: [{name: a, episode: 'A -(0,5]-> B', max_age_ms: 0}]\n");
+    listener it;
+    open_listener(&it, &config);
+    expect_next(&it, "sent", NULL);
+
+    fall_silent(&it);
+    come_back(&it); /* which arms nothing */
+    expect_next(&it, "withheld", "source stalled");
+    arm(&it);
+    expect_next(&it, "sent", NULL);
+
+    fall_silent(&it);
+    arm(&it); /* in vain */
+    come_back(&it);
+    expect_next(&it, "withheld", "source stalled");
+    arm(&it);
+    expect_next(&it, "sent", NULL);
+
+    atomic_store(&it.rig.restarts, true);
+    expect_next(&it, "withheld", "source stepped");
+    expect_next(&it, "withheld", "source stepped");
+    arm(&it);
+    expect_next(&it, "sent", NULL);
+
+    atomic_store(&it.rig.loses, true);
+    expect_next(&it, "withheld", "source lost spikes");
+    arm(&it);
+    expect_next(&it, "sent", NULL);
+
+    assert_int_equal(sf_pipeline_close(it.pipeline, NULL), SF_OK);
+    pthread_mutex_destroy(&it.lock);
+    sf_config_free(&config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_source_that_fails_disarms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
