@@ -276,6 +276,30 @@ static double round_bin(double seconds)
     return digits[d] * power;
 }
 
+/* Long recordings have less paper for a burst than can be seen. */
+static void tell_bursts(sf_text *caption, const sf_span *bursts, size_t count, double least_s)
+{
+    size_t widened = 0;
+    double all_s = 0;
+    for (size_t k = 0; k < count; k++) {
+        double lasts = (double)(bursts[k].stop_ns - bursts[k].start_ns) * 1e-9;
+        widened += lasts < least_s;
+        all_s += lasts;
+    }
+    if (count == 0) {
+        sf_text_printf(caption, "No burst of the whole array was found. ");
+        return;
+    }
+    sf_text_printf(
+        caption,
+        "Orange: %zu burst%s, in which many more spikes of all units fall into 100 ms than elsewhere, "
+        "%.4g s in all. ",
+        count, count == 1 ? "" : "s", all_s);
+    if (widened > 0)
+        sf_text_printf(caption, "%zu of them %s drawn %.3g s wide to be seen, more than %s. ", widened,
+                       widened == 1 ? "is" : "are", least_s, widened == 1 ? "it lasts" : "they last");
+}
+
 static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     app_time_axis time = app_time_axis_of(subject);
@@ -315,15 +339,10 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
         sf_panel_stretch(&panel, &burst, "burst", from, to);
     }
     sf_panel_steps(&panel, &ink, "rate", 0, width, bins, count, 0);
+    double least_s = SF_PANEL_SEEN_MM / (sf_panel_x(&panel, 1) - sf_panel_x(&panel, 0)) * time.unit_s;
     sf_panel_end(&panel);
     sf_text_printf(caption, "The rate of a mean unit over time, in bins of %g s. ", width * time.unit_s);
-    if (burst_count == 0)
-        sf_text_printf(caption, "No burst of the whole array was found. ");
-    else
-        sf_text_printf(
-            caption,
-            "Orange: %zu burst%s, in which many more spikes of all units fall into 100 ms than elsewhere. ",
-            burst_count, burst_count == 1 ? "" : "s");
+    tell_bursts(caption, bursts, burst_count, least_s);
     return SF_OK;
 }
 

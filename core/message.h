@@ -25,8 +25,10 @@ typedef struct sf_stream_info {
     const char *configuration;       /**< the resolved configuration as YAML */
     const sf_provenance *provenance; /**< of the run's results; NULL: not known */
     const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
-    const char *const *watch;   /**< the episodes that triggers are of, as people wrote them */
+    const char *const *watch;   /**< the episodes that are watched, as people wrote them */
     size_t watch_count;
+    const sf_live_trigger *triggers; /**< those with a name */
+    size_t trigger_count;
 } sf_stream_info;
 
 /** "live", "stalled", "lost", "ended", "failed". */

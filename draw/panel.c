@@ -23,7 +23,6 @@
 #define BAR_MM 2.2 /* of colours */
 #define BAR_LEFT_MM 2.5
 #define BAR_LABEL_MM 2.4 /* from its right edge on, beside the ticks' words */
-#define SEEN_MM 0.12     /* the width of a stretch on paper at least */
 
 static const sf_ink axis_ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = AXIS_MM};
 
@@ -627,7 +626,7 @@ void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, dou
     double bottom = panel->top + panel->height;
     const double ends[2] = {from, to};
     tell(panel, &(mark){"stretch", .of = class, .x = ends, .count = 2});
-    double missing = from < to ? fmax(SEEN_MM - (right - left), 0) : 0;
+    double missing = from < to ? fmax(SF_PANEL_SEEN_MM - (right - left), 0) : 0;
     left -= missing / 2;
     right += missing / 2;
     sf_scene_begin(panel->scene, left < right ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);

@@ -89,6 +89,9 @@ void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, doubl
 void sf_panel_band(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
                    const double *low, const double *high, size_t count);
 
+/** The width of a stretch on paper at least. */
+#define SF_PANEL_SEEN_MM 0.12
+
 /** A stretch of the x axis from bottom to top, wide enough to be seen; a line across where from == to. */
 void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, double from, double to);
 

@@ -267,7 +267,9 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                                         .provenance = options->provenance,
                                         .origin = pipeline->inputs.origin,
                                         .watch = options->live->watch,
-                                        .watch_count = options->live->watch_count};
+                                        .watch_count = options->live->watch_count,
+                                        .triggers = options->live->triggers,
+                                        .trigger_count = options->live->trigger_count};
     sf_hops_options hops = {.config = options->live,
                             .stream = &pipeline->stream,
                             .observed = pipeline->inputs.observed,

@@ -42,22 +42,45 @@ struct sf_web_board {
 
 /* ---- opening and closing ---- */
 
+static int add_watched(sf_web_board *board, const char *text, const char *trigger, sf_error *error)
+{
+    const sf_units *units = board->stream->units;
+    sf_web_watched *watched = &board->watched[board->watched_count];
+    watched->text = text;
+    watched->trigger = trigger;
+    int status = sf_episode_parse(&watched->episode, text, units, error);
+    if (status != SF_OK)
+        return status;
+    sf_episode_id(watched->id, &watched->episode, units);
+    board->watched_count++;
+    return SF_OK;
+}
+
+/* What a trigger rests on: its episode, or that of the one before it that it follows; NULL: it has none. */
+static const char *episode_of(const sf_stream_info *stream, size_t trigger)
+{
+    const sf_live_trigger *of = &stream->triggers[trigger];
+    while (of->on == SF_LIVE_ON_TRIGGER && trigger-- > 0)
+        if (strcmp(stream->triggers[trigger].name, of->follows) == 0)
+            of = &stream->triggers[trigger];
+    return of->on == SF_LIVE_ON_EPISODE ? of->episode : NULL;
+}
+
 static int read_watched(sf_web_board *board, sf_error *error)
 {
     const sf_stream_info *stream = board->stream;
-    board->watched = sf_alloc(stream->watch_count, sizeof *board->watched);
+    board->watched = sf_alloc(stream->watch_count + stream->trigger_count, sizeof *board->watched);
     if (board->watched == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < stream->watch_count; i++) {
-        sf_web_watched *watched = &board->watched[i];
-        watched->text = stream->watch[i];
-        int status = sf_episode_parse(&watched->episode, watched->text, stream->units, error);
-        if (status != SF_OK)
-            return status;
-        sf_episode_id(watched->id, &watched->episode, stream->units);
-        board->watched_count++;
+    int status = SF_OK;
+    for (size_t i = 0; i < stream->watch_count && status == SF_OK; i++)
+        status = add_watched(board, stream->watch[i], NULL, error);
+    for (size_t i = 0; i < stream->trigger_count && status == SF_OK; i++) {
+        const char *episode = episode_of(stream, i);
+        if (episode != NULL)
+            status = add_watched(board, episode, stream->triggers[i].name, error);
     }
-    return SF_OK;
+    return status;
 }
 
 int sf_web_board_open(sf_web_board **out, const sf_stream_info *stream, uint32_t column_ms, sf_error *error)
@@ -166,7 +189,8 @@ static int take_trigger(sf_web_board *board, const sf_message *message, sf_error
     put(board, &board->triggers[board->trigger_count++ % TRIGGERS], copy);
     sf_message_release(copy);
     for (size_t i = 0; i < board->watched_count; i++)
-        if (strcmp(board->watched[i].id, message->trigger.id) == 0)
+        if (board->watched[i].trigger == NULL && strcmp(board->watched[i].id, message->trigger.id) == 0 &&
+            strcmp(board->watched[i].text, message->trigger.name) == 0)
             board->watched[i].triggers++;
     return SF_OK;
 }
@@ -232,6 +256,22 @@ void sf_web_frame_begin(sf_web_board *board, sf_text *frame, sf_web_frame kind)
     sf_text_append(frame, (const char *)header, sizeof header);
 }
 
+static void tell_episode(const sf_web_board *board, const sf_episode *episode, sf_json *json)
+{
+    sf_json_array(json, "names");
+    for (uint32_t i = 0; i < episode->size; i++)
+        sf_json_string(json, NULL, board->stream->units->items[episode->units[i]].name);
+    sf_json_end_array(json);
+    sf_json_array(json, "delays_ms");
+    for (uint32_t i = 0; i + 1 < episode->size; i++) {
+        sf_json_array(json, NULL);
+        sf_json_milliseconds(json, NULL, episode->delays[i].low_ns);
+        sf_json_milliseconds(json, NULL, episode->delays[i].high_ns);
+        sf_json_end_array(json);
+    }
+    sf_json_end_array(json);
+}
+
 static void tell_watched(const sf_web_board *board, sf_json *json)
 {
     sf_json_array(json, "watch");
@@ -239,6 +279,8 @@ static void tell_watched(const sf_web_board *board, sf_json *json)
         sf_json_object(json, NULL);
         sf_json_string(json, "id", board->watched[i].id);
         sf_json_string(json, "episode", board->watched[i].text);
+        sf_json_string(json, "trigger", board->watched[i].trigger);
+        tell_episode(board, &board->watched[i].episode, json);
         sf_json_end_object(json);
     }
     sf_json_end_array(json);

@@ -77,12 +77,14 @@ const sf_message *sf_web_board_status(const sf_web_board *board);
 double sf_web_board_age_ms(const sf_web_board *board); /**< since the newest spike came; NaN: none came */
 const sf_stream_info *sf_web_board_stream(const sf_web_board *board);
 
-/** The episodes under `watch`, as they are told by name. */
+/** The episodes under `watch`, as they are told by name, and after them those that triggers with a name rest
+ * on. */
 typedef struct sf_web_watched {
     sf_episode episode;
     char id[SF_EPISODE_ID_SIZE];
-    const char *text;  /**< as the configuration has it */
-    uint64_t triggers; /**< that came here */
+    const char *text;    /**< as the configuration has it */
+    const char *trigger; /**< the name of the trigger; NULL: under `watch` */
+    uint64_t triggers;   /**< that came here */
 } sf_web_watched;
 
 const sf_web_watched *sf_web_board_watched(const sf_web_board *board, size_t *count);

@@ -52,13 +52,76 @@ static void end_row(sf_text *text, const char *label, const char *value, double 
     sf_text_append(text, "\n", 1);
 }
 
+typedef uint64_t source_count(const sf_source_status *source);
+
+static uint64_t spikes_of(const sf_source_status *source)
+{
+    return source->spikes;
+}
+
+static uint64_t held_of(const sf_source_status *source)
+{
+    return source->held;
+}
+
+static uint64_t duplicate_of(const sf_source_status *source)
+{
+    return source->duplicate;
+}
+
+static uint64_t gap_lost_of(const sf_source_status *source)
+{
+    return source->gap_lost;
+}
+
+static uint64_t malformed_of(const sf_source_status *source)
+{
+    return source->malformed;
+}
+
+static void add_each_source(sf_text *text, const sf_status_message *status, const char *name,
+                            const char *type, const char *help, source_count *count)
+{
+    head(text, name, type, help);
+    for (size_t i = 0; i < status->source_count; i++) {
+        begin_row(text, name, "source", i, status->sources[i].name);
+        end_row(text, NULL, NULL, (double)count(&status->sources[i]));
+    }
+}
+
+/* The sender tells the first in its END, and a recording never. */
+static void add_missing(sf_text *text, const sf_status_message *status)
+{
+    head(text, "source_missing_spikes_total", "counter",
+         "Spikes that the sender counts and that did not come.");
+    for (size_t i = 0; i < status->source_count; i++) {
+        if (status->sources[i].missing_spikes < 0)
+            continue;
+        begin_row(text, "source_missing_spikes_total", "source", i, status->sources[i].name);
+        end_row(text, NULL, NULL, (double)status->sources[i].missing_spikes);
+    }
+    head(text, "source_lost_markers_total", "counter", "Markers that did not enter, by cause.");
+    for (size_t i = 0; i < status->source_count; i++) {
+        const sf_source_status *source = &status->sources[i];
+        begin_row(text, "source_lost_markers_total", "source", i, source->name);
+        end_row(text, "cause", "late", (double)source->markers_late);
+        begin_row(text, "source_lost_markers_total", "source", i, source->name);
+        end_row(text, "cause", "dropped", (double)source->markers_dropped);
+        begin_row(text, "source_lost_markers_total", "source", i, source->name);
+        end_row(text, "cause", "leaps", (double)source->markers_left_out);
+    }
+}
+
 static void add_sources(sf_text *text, const sf_status_message *status)
 {
-    head(text, "source_spikes_total", "counter", "Spikes that came of a source, whatever became of them.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        begin_row(text, "source_spikes_total", "source", i, status->sources[i].name);
-        end_row(text, NULL, NULL, (double)status->sources[i].spikes);
-    }
+    add_each_source(text, status, "source_spikes_total", "counter",
+                    "Spikes that came of a source, whatever became of them.", spikes_of);
+    add_each_source(text, status, "source_held_spikes", "gauge", "Spikes of times that are in doubt now.",
+                    held_of);
+    add_each_source(
+        text, status, "source_duplicate_spikes_total", "counter",
+        "Repeats of a unit at one instant; they do not enter where merge.drop_duplicates says so.",
+        duplicate_of);
     head(text, "source_lost_spikes_total", "counter", "Spikes that did not enter, by cause.");
     for (size_t i = 0; i < status->source_count; i++) {
         const sf_source_status *source = &status->sources[i];
@@ -74,11 +137,11 @@ static void add_sources(sf_text *text, const sf_status_message *status)
             end_row(text, "cause", lost[k].cause, (double)lost[k].count);
         }
     }
-    head(text, "source_gap_frames_total", "counter", "Frames lost in breaks of the sender's numbering.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        begin_row(text, "source_gap_frames_total", "source", i, status->sources[i].name);
-        end_row(text, NULL, NULL, (double)status->sources[i].gap_lost);
-    }
+    add_missing(text, status);
+    add_each_source(text, status, "source_gap_frames_total", "counter",
+                    "Frames lost in breaks of the sender's numbering.", gap_lost_of);
+    add_each_source(text, status, "source_malformed_frames_total", "counter", "Frames with a fault.",
+                    malformed_of);
     head(text, "source_silent_seconds", "gauge", "Since a source was heard last.");
     for (size_t i = 0; i < status->source_count; i++) {
         begin_row(text, "source_silent_seconds", "source", i, status->sources[i].name);
@@ -189,13 +252,60 @@ static void add_triggers(sf_text *text, const sf_web_board *board)
     const sf_web_watched *watched = sf_web_board_watched(board, &count);
     head(text, "triggers_total", "counter", "Completions of a watched episode.");
     for (size_t i = 0; i < count; i++) {
+        if (watched[i].trigger != NULL)
+            continue; /* its status tells what became of each */
         begin_row(text, "triggers_total", "watch", i, watched[i].text);
         end_row(text, NULL, NULL, (double)watched[i].triggers);
     }
 }
 
+static void add_named_triggers(sf_text *text, const sf_status_message *status)
+{
+    head(text, "trigger_completions_total", "counter",
+         "Completions of a trigger with a name, by what became of them.");
+    for (size_t i = 0; i < status->trigger_count; i++) {
+        const sf_trigger_status *trigger = &status->triggers[i];
+        const struct {
+            const char *result;
+            uint64_t count;
+        } told[] = {{"sent", trigger->sent}, {"sham", trigger->sham}, {"withheld", trigger->withheld}};
+        for (size_t k = 0; k < 3; k++) {
+            begin_row(text, "trigger_completions_total", "trigger", i, trigger->name);
+            end_row(text, "result", told[k].result, (double)told[k].count);
+        }
+    }
+    head(text, "trigger_waiting", "gauge", "Completions that wait for their delay.");
+    for (size_t i = 0; i < status->trigger_count; i++) {
+        begin_row(text, "trigger_waiting", "trigger", i, status->triggers[i].name);
+        end_row(text, NULL, NULL, status->triggers[i].waiting);
+    }
+    head(text, "trigger_armed", "gauge", "1 where a trigger may be sent.");
+    for (size_t i = 0; i < status->trigger_count; i++) {
+        begin_row(text, "trigger_armed", "trigger", i, status->triggers[i].name);
+        end_row(text, NULL, NULL, status->triggers[i].not_armed == NULL ? 1 : 0);
+    }
+}
+
+/* What is recorded and enters no count. */
+static void add_left_out(sf_text *text, const sf_status_message *status)
+{
+    const struct {
+        const char *cause;
+        uint64_t count;
+    } left_out[] = {{"dedup", status->dedup_dropped},
+                    {"blank", status->blank_dropped},
+                    {"trigger", status->trigger_dropped}};
+    head(text, "not_analysed_spikes_total", "counter",
+         "Spikes that are recorded and not analysed, by cause.");
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+        sf_text_printf(text, "synfire_not_analysed_spikes_total{cause=\"%s\"} %" PRIu64 "\n",
+                       left_out[i].cause, left_out[i].count);
+}
+
 static void add_status(sf_text *text, const sf_status_message *status)
 {
+    one(text, "run_seconds", "gauge", "Since the run was opened.", status->run_s);
+    one(text, "hop_seconds", "gauge", "How long a hop lasts.", status->hop_ms * 1e-3);
     one(text, "spikes_total", "counter", "Spikes that have come to the windows.", (double)status->spikes);
     one(text, "rate_hertz", "gauge", "All units together, over the window.", status->rate_hz);
     one(text, "units", "gauge", "Units of the run.", (double)status->unit_count);
@@ -215,6 +325,10 @@ static void add_status(sf_text *text, const sf_status_message *status)
         (double)status->tests_missed);
     one(text, "device_ok", "gauge", "0 where the device has failed and the CPU does its work.",
         strcmp(status->device_state, "sick") == 0 ? 0 : 1);
+    one(text, "device_memory_bytes", "gauge", "Of the device's memory, what the run's jobs took at most.",
+        (double)status->device_memory);
+    add_left_out(text, status);
+    add_named_triggers(text, status);
     add_sources(text, status);
     add_sinks(text, status);
     add_stages(text, status);

@@ -3,7 +3,7 @@
 "use strict";
 
 const FRAME = {hello: 1, message: 2, raster: 3, edges: 4, marks: 5, answer: 6};
-const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, DELAY_BINS = 40;
+const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, DELAY_BINS = 40, DISK_WARN_S = 1800;
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
@@ -18,13 +18,13 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 function emptyRun() {
   return {
     hello: null, status: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
-    triggers: [], triggerCounts: new Map(), names: new Map(), hop: 0, drawn: 0, ended: false, trusted: false, refused: null,
+    triggers: [], triggerCounts: new Map(), items: new Map(), drawn: 0, ended: false, trusted: false, refused: null,
   };
 }
 
 const page = {
   run: emptyRun(), link: "connecting", age: NaN, ageAt: 0, paused: false, back: 0, view: "overview", marked: null,
-  marks: [], frames: 0, reachFrom: null,
+  marks: [], frames: 0, chosen: null,
 };
 
 /* ---- numbers and words ---- */
@@ -42,6 +42,11 @@ const whole = value => Math.round(value).toLocaleString("en").replaceAll(",", "\
 const interval = ([low, high]) => `(${digits(low)},${digits(high)}]`;
 const unitName = unit => page.run.hello.units[unit]?.[0] ?? `#${unit}`;
 const shortQ = item => item.q !== null ? digits(item.q, 2) : "not tested";
+
+function durationText(seconds) {
+  const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]].find(([size]) => seconds >= 2 * size) ?? [1, "s"];
+  return seconds > 4e7 ? "more than a year" : `${digits(seconds / size, 2)} ${unit}`;
+}
 
 function ageText(ms) {
   if (!Number.isFinite(ms)) return "no spike yet";
@@ -107,7 +112,7 @@ const viridisText = share => `rgb(${viridis(share).join(",")})`;
 const TILE = 256;
 
 const raster = {
-  tiles: [], cells: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null,
+  tiles: [], cells: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null, waiting: [],
 
   begin(hello) {
     this.rows = hello.rows;
@@ -115,6 +120,7 @@ const raster = {
     this.cells = new Uint8Array(this.rows * this.columns);
     this.first = this.next = this.edge = 0;
     this.peak = 1;
+    this.waiting = [];
     this.tiles = [];
     for (let from = 0; from < this.columns; from += TILE) {
       const canvas = document.createElement("canvas");
@@ -137,11 +143,25 @@ const raster = {
 
   place: function (column) { return ((column % this.columns) + this.columns) % this.columns; },
 
+  /* What comes while the display is paused waits, the newest of it, so that nothing overwrites what is looked at. */
   take(view) {
-    const from = Number(view.getBigInt64(0, true)), count = view.getUint32(8, true), rows = view.getUint32(12, true);
-    const bytes = new Uint8Array(view.buffer, view.byteOffset + 24);
     page.run.drawn = view.getFloat64(16, true);
-    if (rows !== this.rows) return;
+    if (view.getUint32(12, true) !== this.rows) return;
+    if (!page.paused) return this.add(view);
+    this.waiting.push(view);
+    const end = ({first, count}) => first + count, newest = end(this.columnsOf(view));
+    while (end(this.columnsOf(this.waiting[0])) < newest - this.columns) this.waiting.shift();
+  },
+
+  goOn() {
+    this.waiting.forEach(view => this.add(view));
+    this.waiting = [];
+  },
+
+  columnsOf: view => ({first: Number(view.getBigInt64(0, true)), count: view.getUint32(8, true)}),
+
+  add(view) {
+    const {first: from, count} = this.columnsOf(view), {rows} = this, bytes = new Uint8Array(view.buffer, view.byteOffset + 24);
     if (this.next === this.first) this.first = this.next = this.edge = from;
     while (this.next < from) this.clear(this.next++); /* columns that this browser was too slow for */
     let most = 0;
@@ -206,6 +226,7 @@ const raster = {
       for (let i = 1; i <= this.rows; i++) at.fillRect(0, Math.round(i * row) - Math.max(1, Math.round(row * 0.2)), across, Math.max(1, Math.round(row * 0.2)));
     }
     this.drawAxes(at, shown, across, row, bottom, labels);
+    this.drawChosen(at, across, row, labels);
     this.drawMarks(at, shown, across, row, bottom);
     at.restore();
     this.tell(across);
@@ -239,9 +260,28 @@ const raster = {
     const every = Math.ceil(16 / row);
     for (let i = 0; i < this.rows; i += every) {
       const unit = i * hello.units_per_row;
-      at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, Math.max((i + 0.5) * row, 6), labels - 8);
+      if (unit === 0 || (i + 0.5) * row >= 20) at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, Math.max((i + 0.5) * row, 6), labels - 8);
     }
     at.textAlign = "left";
+  },
+
+  /* The row of the unit that is chosen in the graph or on the array: by an arrow and its name. */
+  drawChosen(at, across, row, labels) {
+    if (page.chosen === null) return;
+    const y = (Math.floor(page.chosen / page.run.hello.units_per_row) + 0.5) * row, high = Math.max(row, 16);
+    at.fillStyle = css("--panel");
+    at.fillRect(-labels, y - high / 2, labels - 1, high);
+    at.fillStyle = at.strokeStyle = css("--mark");
+    at.textAlign = "right";
+    at.fillText(`▸ ${unitName(page.chosen)}`, -6, Math.max(y, 6), labels - 8);
+    at.textAlign = "left";
+    at.strokeRect(-0.5, y - Math.max(row, 5) / 2, across + 1, Math.max(row, 5));
+  },
+
+  /* Back in what is kept, or forth; while the display is paused. */
+  scroll(columns) {
+    page.back = Math.max(0, Math.min(page.back + columns, Math.max(0, this.edge - this.first - 200)));
+    redraw = changed.raster = true;
   },
 
   /* Rings around the spikes of an occurrence, joined, and a tick below: shape and not colour alone. */
@@ -268,8 +308,8 @@ const raster = {
     const units = hello.units_per_row > 1 ? `${hello.units.length} units, ${hello.units_per_row} a row` : `${hello.units.length} units`;
     const missing = status && status.last && status.spikes > drawn ? `, ${whole(status.spikes - drawn)} of the run's spikes not drawn` : "";
     setText("raster-what", `${units}, ${digits(across * hello.column_s, 2)} s, ${digits(hello.column_s * 1000)} ms a column, ` +
-      `darkest: ${this.peak} ${this.peak > 1 ? "spikes" : "spike"}; ${whole(drawn)} spikes${missing}`);
-    setText("raster-mark", page.marked ? `marked: ${page.run.names.get(page.marked) ?? page.marked}, ${page.marks.length} times` : "");
+      `strongest: ${this.peak} ${this.peak > 1 ? "spikes" : "spike"}; ${whole(drawn)} spikes${missing}`);
+    setText("raster-mark", page.marked ? `marked: ${itemText(page.marked)}, ${page.marks.length} times` : "");
   },
 };
 
@@ -279,11 +319,24 @@ function chainText(item) {
   return item.names.map((name, i) => i === 0 ? name : ` –${interval(item.delays_ms[i - 1])}→ ${name}`).join("");
 }
 
+/* By name, of what was counted once and of what is watched. */
+const itemText = id => page.run.items.has(id) ? chainText(page.run.items.get(id)) : id;
+
 /* The marked one, then the lowest q, then what is furthest above chance for its chance count. */
 function byWorth(a, b) {
   const above = item => (item.count - item.expected) / Math.sqrt(item.expected + 1);
-  return (b.id === page.marked) - (a.id === page.marked) || (a.q ?? 2) - (b.q ?? 2) || above(b) - above(a) || b.count - a.count;
+  return (b.id === page.marked) - (a.id === page.marked) || (a.q ?? 1) - (b.q ?? 1) || above(b) - above(a) || b.count - a.count;
 }
+
+/* Those of the newest window; the marked one stays though it is no longer among them. */
+function listed(told) {
+  const items = [...told.episodes], known = page.run.items.get(page.marked);
+  if (known && !items.some(item => item.id === page.marked))
+    items.push({...known, count: null, expected: null, p: null, q: null, not_tested: "it is not counted now"});
+  return items.sort(byWorth);
+}
+
+const testText = item => item.not_tested ? `not tested: ${item.not_tested}` : `p ${digits(item.p)}, ${item.tests} tests`;
 
 let series = null, seriesOf = "";
 
@@ -299,20 +352,19 @@ function drawEpisodes() {
     setText("episodes-what", "no window yet");
     return;
   }
-  const items = [...told.episodes].sort(byWorth), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${items.length > 0 ? `${items.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
+  const items = listed(told), shown = lines(items), left = told.left_out;
+  setText("episodes-what", `${told.episodes.length > 0 ? `${told.episodes.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
-    item => [chainText(item), [whole(item.count), "n"], [digits(item.expected), "n"],
+    item => [chainText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
       [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], [shortQ(item), item.q === null ? "n not" : "n"]],
     (row, item) => {
-      row.tabIndex = 0;
-      row.dataset.id = item.id;
-      row.title = item.not_tested ? `not tested: ${item.not_tested}` : `p ${digits(item.p)}, ${item.tests} tests`;
-      row.setAttribute("aria-selected", String(item.id === page.marked));
+      makeMarkable(row, item.id);
+      row.title = testText(item);
     });
   by("series").hidden = by("series-what").hidden = shown.length === 0;
-  drawDelays(page.marked ? shown[0] : undefined);
+  setText("series-what", `count in each window against stream time${page.marked && shown.length > 0 ? `; ${testText(shown[0])}` : ""}`);
+  drawDelays(page.run.items.get(page.marked));
   if (shown.length > 0) drawSeries(shown, windows);
 }
 
@@ -335,7 +387,7 @@ function drawDelays(item) {
   const hidden = !item || page.marks.length === 0 || page.marks[0].units.length !== item.names.length;
   by("delays").hidden = by("delays-what").hidden = hidden;
   if (hidden) return;
-  setText("delays-what", `delays of ${whole(page.marks.length)} occurrences of ${item.names.join(" → ")}, the newest`);
+  setText("delays-what", `delays in ms of ${whole(page.marks.length)} occurrences of ${item.names.join(" → ")}, the newest`);
   const of = item.id + document.documentElement.dataset.theme;
   const styles = item.delays_ms.map((_, i) => ({label: `${item.names[i]} → ${item.names[i + 1]}`, stroke: OKABE_ITO[i % OKABE_ITO.length],
     dash: DASHES[i % DASHES.length], width: 1.5, paths: uPlot.paths.stepped({align: 1}), points: {show: false}}));
@@ -355,11 +407,19 @@ function drawSeries(shown, windows) {
   seriesOf = of;
 }
 
+/* A line as it is drawn, for the legend: its colour and its dashes. */
+function lineSample({stroke, dash}) {
+  let at = 0;
+  const pieces = (dash ?? []).map((length, i) => `${i % 2 === 0 ? stroke : "transparent"} ${at}px ${at += length}px`);
+  return pieces.length > 0 ? `repeating-linear-gradient(90deg, ${pieces.join(", ")})` : stroke;
+}
+
 /* A line plot that is made anew only where its lines are others. */
 function plot(place, old, anew, styles, data, names, log = false) {
   const width = place.clientWidth, height = place.clientHeight - 8 - 22 * Math.ceil(styles.length / 2);
   if (width < 60 || height < 60) return old;
-  if (old && !anew) {
+  const low = height < 150, room = low ? {} : {label: names.x}; /* a low one says in its caption what is along it */
+  if (old && !anew && (old.height < 150) === low) {
     if (old.width !== width || old.height !== height) old.setSize({width, height});
     old.setData(data);
     return old;
@@ -367,9 +427,9 @@ function plot(place, old, anew, styles, data, names, log = false) {
   old?.destroy();
   const ink = css("--soft"), grid = {stroke: css("--line"), width: 1};
   return new uPlot({
-    width, height, cursor: {points: {size: 5}},
+    width, height, cursor: {points: {size: 5}}, legend: {markers: {width: 0, fill: (_, i) => lineSample(styles[i - 1])}},
     scales: {x: {time: false, distr: log ? 3 : 1}, y: {range: (chart, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1]}},
-    axes: [{label: names.x, stroke: ink, grid, ticks: grid}, {label: names.y, stroke: ink, grid, ticks: grid, size: 60}],
+    axes: [{...room, size: low ? 26 : 50, stroke: ink, grid, ticks: grid}, {label: names.y, stroke: ink, grid, ticks: grid, size: 60}],
     series: [{label: names.x}, ...styles],
   }, data, place);
 }
@@ -439,6 +499,19 @@ function drawScaleBar(at, fit, x, y, room) {
   at.fillText(step >= 1000 ? `${digits(step / 1000)} mm` : `${digits(step)} µm`, x + length + 6, y);
 }
 
+/* At most about so many from low to high: of a logarithmic scale 1, 2 and 5 of each decade, or where these are few or
+   many others. */
+function roundValues(low, high, log, most) {
+  const decades = Array.from({length: 40}, (_, i) => 10 ** (i - 20)), within = values => values.filter(value => value >= low && value <= high);
+  if (log)
+    for (const steps of [[1, 2, 5], [1]]) {
+      const found = within(decades.flatMap(decade => steps.map(step => step * decade)));
+      if (found.length > 2 && found.length <= most + 1) return found;
+    }
+  const step = niceStep(high - low, most), from = Math.ceil(low / step - 1e-9);
+  return Array.from({length: Math.floor(high / step + 1e-9) - from + 1}, (_, i) => (from + i) * step);
+}
+
 function drawColourBar(at, x, top, height, low, high, log, unit) {
   for (let i = 0; i < height; i++) {
     at.fillStyle = viridisText(1 - i / height);
@@ -446,10 +519,10 @@ function drawColourBar(at, x, top, height, low, high, log, unit) {
   }
   at.fillStyle = css("--soft");
   at.textBaseline = "middle";
-  const marks = Math.max(2, Math.floor(height / 45));
-  for (let i = 0; i <= marks; i++) {
-    const share = i / marks, value = log ? low * (high / low) ** share : low + (high - low) * share;
-    at.fillText(digits(value, 2), x + 17, top + height * (1 - share));
+  for (const value of roundValues(low, high, log, Math.max(2, Math.floor(height / 40)))) {
+    const y = top + height * (1 - (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)));
+    at.fillRect(x + 12, y - 0.5, 4, 1);
+    at.fillText(digits(value, 2), x + 19, y);
   }
   at.textBaseline = "bottom";
   at.fillText(unit, x, top - 9);
@@ -463,6 +536,8 @@ function isLogarithmic(active) {
   return choice.checked;
 }
 
+let arrayPoints = [], arraySide = 0;
+
 function drawArray() {
   const {status, hello} = page.run, to = canvasOf("array");
   if (!to || !status || !hello) return;
@@ -472,24 +547,35 @@ function drawArray() {
     if (place !== null) sums.set(place.join(), {place, rate: (sums.get(place.join())?.rate ?? 0) + (rate ?? 0)});
   });
   const rates = [...sums.values()].map(one => one.rate), active = rates.filter(rate => rate > 0);
-  const log = isLogarithmic(active), high = rates.reduce((a, b) => Math.max(a, b), 0) || 1, low = log ? active.reduce((a, b) => Math.min(a, b), high) : 0;
+  const high = rates.reduce((a, b) => Math.max(a, b), 0) || 1, least = active.reduce((a, b) => Math.min(a, b), high);
+  const log = isLogarithmic(active) && least < high, low = log ? least : 0;
   const fit = places.fit(places.box, places.pitch, 8, 6, width - 86, height - 34), side = Math.max(places.pitch * fit.scale * 0.94, 4);
   at.strokeStyle = css("--line");
   for (const {place, rate} of sums.values()) {
     const [x, y] = fit.at(place);
     if (rate > 0) {
-      const share = log ? (high > low ? Math.log(rate / low) / Math.log(high / low) : 1) : rate / high;
+      const share = log ? Math.log(rate / low) / Math.log(high / low) : rate / high;
       at.fillStyle = viridisText(share);
       at.fillRect(x - side / 2, y - side / 2, side, side);
     } else {
       at.strokeRect(x - side / 2 + 0.5, y - side / 2 + 0.5, Math.max(side - 1, 1), Math.max(side - 1, 1));
     }
   }
-  drawColourBar(at, width - 66, 24, height - 50, low, high, log && high > low, "Hz");
+  arraySide = side;
+  arrayPoints = places.of.map(place => place === null ? null : fit.at(place));
+  if (page.chosen !== null && arrayPoints[page.chosen]) {
+    const [x, y] = arrayPoints[page.chosen];
+    at.strokeStyle = css("--mark");
+    at.lineWidth = 3;
+    at.strokeRect(x - side / 2 - 1, y - side / 2 - 1, side + 2, side + 2);
+    at.lineWidth = 1;
+  }
+  drawColourBar(at, width - 66, 24, height - 50, low, high, log, "Hz");
   if (places.known) drawScaleBar(at, fit, 10, height - 10, width / 2);
   const shared = sums.size < hello.units.length - places.missing ? `, ${hello.units.length - places.missing} units: those of one place added` : "";
   setText("array-what", `${places.known ? `${sums.size} places` : "no positions known: units in order, row by row"}${shared}, ` +
     `${active.length} active (others empty), over the window`);
+  setText("array-chosen", page.chosen === null ? "" : `▸ ${unitName(page.chosen)}: ${digits(status.unit_rates_hz[page.chosen])} Hz`);
 }
 
 /* ---- the graph ---- */
@@ -530,6 +616,17 @@ function reachOf(edges, from, undirected) {
   return level;
 }
 
+/* What the sliders ask for. */
+function soughtText() {
+  const untested = by("graph-untested").checked ? " or not tested" : "", weight = by("graph-w").value > 0 ? `, weight ${by("graph-w-is").textContent} or more` : "";
+  return `q ${by("graph-q-is").textContent} or less${untested}${weight}`;
+}
+
+function reachText(level) {
+  const steps = Math.max(...level.values()), units = level.size - 1;
+  return `▸ ${unitName(page.chosen)} reaches ${units === 0 ? "no other unit" : `${units} ${units === 1 ? "unit" : "units"} in up to ${steps} ${steps === 1 ? "step" : "steps"}`}`;
+}
+
 let graphPoints = [];
 
 function drawGraph() {
@@ -539,11 +636,12 @@ function drawGraph() {
     return;
   }
   const shown = shownEdges(), undirected = graph.metric === "sttc";
-  const level = page.reachFrom === null ? null : reachOf(shown, page.reachFrom, undirected);
+  const level = page.chosen === null ? null : reachOf(shown, page.chosen, undirected);
   const some = edges.length < edgesInAll ? `, the ${whole(edges.length)} that stand out most here` : "", left = graph.left_out;
-  setText("graph-what", `${whole(shown.length)} of ${whole(edgesInAll)} edges${some}, by ${undirected ? "spike-time tiling" : "episodes"}` +
+  const sought = shown.length < edges.length ? ` (${soughtText()})` : "";
+  setText("graph-what", `${whole(shown.length)} of ${whole(edgesInAll)} edges${sought}${some}, by ${undirected ? "spike-time tiling" : "episodes"}` +
     `${left ? `; ${whole(left.count)} beyond the limits left out` : ""}`);
-  setText("graph-reach", level ? `${unitName(page.reachFrom)} reaches ${level.size === 1 ? "no other unit" : `${level.size - 1} ${level.size === 2 ? "unit" : "units"} in up to ${Math.max(...level.values())} steps`}` : "a click on a unit shows what it reaches");
+  setText("graph-reach", level ? reachText(level) : "");
   drawEdges(shown, level, undirected);
   fillTable("edges", shown.slice(0, MOST_ROWS), edge => [
     `${unitName(edge.from)} ${undirected ? "–" : "→"} ${unitName(edge.to)} ${interval([edge.low, edge.high])}`,
@@ -575,7 +673,7 @@ function drawEdges(shown, level, undirected) {
   }
   at.globalAlpha = 1;
   at.lineWidth = 1;
-  drawUnits(at, level);
+  drawUnits(at, level, width);
   if (places.known) drawScaleBar(at, fit, 10, height - 10, width / 2);
 }
 
@@ -595,35 +693,50 @@ function drawEdge(at, [x0, y0], [x1, y1], bend, arrow) {
   at.fill();
 }
 
-function drawUnits(at, level) {
-  const many = graphPoints.length > 300, ink = css("--ink"), soft = css("--line"), back = css("--panel");
+function drawUnits(at, level, width) {
+  const many = graphPoints.length > 300, ink = css("--ink"), soft = css("--line");
   graphPoints.forEach((point, unit) => {
     if (!point) return;
     const steps = level?.get(unit), size = many ? 1.6 : 4;
     at.fillStyle = level && steps === undefined ? soft : ink;
     at.beginPath();
-    at.arc(point[0], point[1], unit === page.reachFrom ? size + 3 : size, 0, 2 * Math.PI);
+    at.arc(point[0], point[1], unit === page.chosen ? size + 3 : size, 0, 2 * Math.PI);
     at.fill();
-    if (graphPoints.length > 70) return;
-    const label = steps > 0 ? `${unitName(unit)} · ${steps}` : unitName(unit);
-    at.textBaseline = "bottom";
-    at.strokeStyle = back;
-    at.lineWidth = 3;
-    at.strokeText(label, point[0] + 5, point[1] - 3);
-    at.fillText(label, point[0] + 5, point[1] - 3);
-    at.lineWidth = 1;
   });
+  nameUnits(at, level, width);
 }
 
-function chooseUnit(event) {
-  const box = by("graph").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-  let best = null, nearest = 15 ** 2;
-  graphPoints.forEach((point, unit) => {
-    const distance = point ? (point[0] - x) ** 2 + (point[1] - y) ** 2 : Infinity;
-    if (distance < nearest) [best, nearest] = [unit, distance];
-  });
-  page.reachFrom = best === page.reachFrom ? null : best;
-  changed.graph = true;
+/* The chosen one, what it reaches, the others: a name that would stand on another is left out. */
+function nameUnits(at, level, width) {
+  const rank = unit => unit === page.chosen ? 0 : level?.has(unit) ? 1 : 2, drawn = [], ink = css("--ink"), soft = css("--soft");
+  const units = graphPoints.map((_, unit) => unit).filter(unit => graphPoints[unit] && (graphPoints.length <= 70 || unit === page.chosen));
+  at.textBaseline = "bottom";
+  at.strokeStyle = css("--panel");
+  at.lineWidth = 3;
+  for (const unit of units.sort((a, b) => rank(a) - rank(b))) {
+    const [x, y] = graphPoints[unit], steps = level?.get(unit), label = steps > 0 ? `${unitName(unit)} · ${steps}` : unitName(unit);
+    const wide = at.measureText(label).width, left = x + 5 + wide > width ? x - 5 - wide : x + 5;
+    if (drawn.some(box => left < box.right && box.left < left + wide && Math.abs(y - box.y) < 13)) continue;
+    drawn.push({left, right: left + wide, y});
+    at.fillStyle = level && steps === undefined ? soft : ink;
+    at.strokeText(label, left, y - 3);
+    at.fillText(label, left, y - 3);
+  }
+  at.lineWidth = 1;
+}
+
+/* The unit that a click on the graph or on the array is nearest to; of several at one place one click after the other. */
+function chooseAt(event, points, room) {
+  const box = event.currentTarget.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  const distances = points.map(point => point ? Math.hypot(point[0] - x, point[1] - y) : Infinity);
+  const nearest = distances.reduce((a, b) => Math.min(a, b), Infinity);
+  const here = nearest < room ? points.map((_, unit) => unit).filter(unit => distances[unit] === nearest) : [];
+  choose(here[here.indexOf(page.chosen) + 1] ?? null);
+}
+
+function choose(unit) {
+  page.chosen = unit;
+  redraw = changed.graph = changed.array = changed.raster = true;
 }
 
 /* ---- densities ---- */
@@ -633,7 +746,7 @@ let density = null, densityOf = "";
 function quantityText(quantity) {
   const [kind, ...rest] = quantity.split(" "), of = rest.join(" ");
   if (kind === "isi") return `intervals of ${of}`;
-  if (kind === "delay") return `delay of ${page.run.names.get(of.split(" ")[0]) ?? of}`;
+  if (kind === "delay") return `delay of ${itemText(of.split(" ")[0])}`;
   return kind === "rate" ? `rate of ${of}` : "positions of spikes";
 }
 
@@ -679,9 +792,10 @@ function drawPlane(told) {
   const box = {x: [start - step / 2, start + step * (count - 0.5)], y: [row_start - row_step / 2, row_start + row_step * (rows - 0.5)]};
   const fit = places.fit(box, 0, 8, 6, width - 100, height - 34);
   told.values.forEach((value, i) => {
-    const [x, y] = fit.at([start + step * (i % count - 0.5), row_start + row_step * (Math.floor(i / count) + 0.5)]);
+    const column = i % count, row = Math.floor(i / count), corner = (a, b) => fit.at([start + step * (a - 0.5), row_start + row_step * (b - 0.5)]).map(Math.round);
+    const [left, top] = corner(column, row + 1), [right, bottom] = corner(column + 1, row);
     at.fillStyle = viridisText((value ?? 0) / most);
-    at.fillRect(x, y, step * fit.scale + 0.5, row_step * fit.scale + 0.5);
+    at.fillRect(left, top, right - left, bottom - top);
   });
   drawColourBar(at, width - 80, 24, height - 50, 0, most, false, "per µm²");
   drawScaleBar(at, fit, 10, height - 10, width / 2);
@@ -692,77 +806,118 @@ function drawPlane(told) {
 function drawTriggers() {
   const {hello, status, triggers, triggerCounts} = page.run;
   if (!hello) return;
-  const named = status?.triggers ?? [], all = hello.watch.length + named.length;
+  const named = status?.triggers ?? [], watched = hello.watch.filter(one => one.trigger === null), all = watched.length + named.length;
   setText("triggers-what", all > 0 ? `${all} watched` : "nothing is watched (`watch` or `triggers` in the configuration, or --episodes FILE)");
-  fillTable("watched", hello.watch, ({id, episode}) => {
+  by("watched").hidden = watched.length === 0 && named.length > 0;
+  fillTable("watched", watched, ({id}) => {
     const newest = triggerCounts.get(id);
-    return [episode, [whole(newest?.occurrence ?? 0), "n"], [newest ? digits(newest.time_ns * 1e-9, 7) : "–", "n"],
+    return [itemText(id), [whole(newest?.occurrence ?? 0), "n"], [newest ? digits(newest.time_ns * 1e-9, 7) : "–", "n"],
       newest ? [shortQ(newest), newest.q === null ? "n not" : "n"] : ["–", "n"]];
-  }, (row, {id}) => {
-    row.tabIndex = 0;
-    row.dataset.id = id;
-    row.setAttribute("aria-selected", String(id === page.marked));
-  });
+  }, (row, {id}) => makeMarkable(row, id));
   by("named").hidden = named.length === 0;
-  fillTable("named", named, trigger => [trigger.name, trigger.armed ? [`✓ armed${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s)} s more`}`, "good"]
+  const restsOn = name => hello.watch.find(one => one.trigger === name)?.id;
+  fillTable("named", named, trigger => [restsOn(trigger.name) ? `${trigger.name}: ${itemText(restsOn(trigger.name))}` : trigger.name, trigger.armed ? [`✓ armed${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s)} s more`}`, "good"]
     : [`! not armed: ${trigger.not_armed}`, "warn"], [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
-    [digits(trigger.chance_per_min), "n"]]);
+    [digits(trigger.chance_per_min), "n"]], (row, {name}) => makeMarkable(row, restsOn(name)));
+  const isWatched = trigger => hello.watch.some(one => one.trigger === null && one.episode === trigger.name);
   fillTable("triggers", [...triggers].reverse(), trigger => {
     const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
-    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
+    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
   });
+}
+
+/* A row that a click or Enter on marks the occurrences of; a rule has none. */
+function makeMarkable(row, id) {
+  if (id === undefined) {
+    row.removeAttribute("tabindex");
+    delete row.dataset.id;
+    return;
+  }
+  row.tabIndex = 0;
+  row.dataset.id = id;
+  row.setAttribute("aria-selected", String(id === page.marked));
 }
 
 /* ---- health ---- */
 
-const LOSSES = [["late", "late"], ["duplicate", "duplicate"], ["out_of_range", "of no unit"], ["dropped", "no room"], ["leaps", "broken times"],
-  ["gap_lost", "frames missing"], ["malformed", "frames malformed"], ["markers_late", "markers late"], ["markers_dropped", "markers: no room"]];
+const LOSSES = [["late", "late"], ["out_of_range", "of no unit"], ["dropped", "no room"], ["leaps", "broken times"], ["missing_spikes", "never came"],
+  ["gap_lost", "frames missing"], ["malformed", "frames malformed"], ["markers_late", "markers late"], ["markers_dropped", "markers: no room"],
+  ["markers_left_out", "markers: broken times"], ["missing_markers", "markers that never came"]];
 
 function stateText(state) {
   if (state === "live" || state === "ok") return [`✓ ${state}`, "good"];
   return state === "ended" ? ["■ ended", ""] : state === "stalled" ? ["! stalled", "warn"] : [`✗ ${state}`, "bad"];
 }
 
+/* `watch` is done each time that spikes come and not by hop. */
+const shareOfHop = stage => stage.last_ms === null || stage.name === "watch" ? null : stage.last_ms / page.run.status.hop_ms;
+
+/* What recorders have, and how long their disks last; the name of what is not recorded is told as well. */
+function recordingFigures(sinks) {
+  const recorders = sinks.filter(sink => sink.name.startsWith("hdf5 ")), sum = key => recorders.reduce((all, sink) => all + sink[key], 0);
+  const left = recorders.reduce((least, sink) => Math.min(least, sink.disk_left_s ?? Infinity), Infinity), lost = sum("spikes_lost");
+  return [["recording", recorders.length > 0 ? `${whole(sum("spikes"))} spikes${lost > 0 ? `, ${whole(lost)} lost` : ""}` : "none", lost > 0],
+    ["disk left", Number.isFinite(left) ? durationText(left) : "–", left < DISK_WARN_S]];
+}
+
+/* What costs nothing while all is well: in the overview only where it is not. */
+function lossFigures(status) {
+  return [["lost to the windows", "window_dropped"], ["given up by the watch", "watch_overflows"], ["decisions not told", "decisions_lost"],
+    ["features not told", "features_lost"], ["not analysed: repeats", "dedup_dropped"], ["not analysed: blanked", "blank_dropped"],
+    ["not analysed: after a trigger", "trigger_dropped"]].map(([name, key]) => [name, whole(status[key]), status[key] > 0])
+    .filter(([name,, isBad], i) => isBad || i < 2);
+}
+
+/* Of each its name, its value, and whether it is one to look at. */
+function healthFigures(status) {
+  return [
+    ["spikes", whole(status.spikes)], ["active units", `${status.unit_rates_hz.filter(rate => rate > 0).length} of ${status.unit_rates_hz.length}`],
+    ...recordingFigures(status.sinks),
+    ["arrival to watched", `${digits(status.latency?.p50_ms, 2)} ms, p99 ${digits(status.latency?.p99_ms, 2)} ms`],
+    ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`, status.device_state === "sick"],
+    ["tested last", status.not_tested ?? whole(status.tested)], ...lossFigures(status),
+    ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
+    ["stream time", `${digits(status.time_ns * 1e-9, 7)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
+    ["watched", whole(status.watched)], ["edges", whole(status.edges)],
+  ];
+}
+
+const OVERVIEW_FIGURES = 7;
+
 function drawHealth() {
-  const {status, run} = {status: page.run.status, run: page.run};
+  const {status} = page.run;
   if (!status) return;
   setText("health-what", status.program ?? "");
-  const figures = [
-    ["stream time", `${digits(status.time_ns * 1e-9, 7)} s`], ["spikes", whole(status.spikes)], ["rate", `${digits(status.rate_hz)} Hz`],
-    ["active units", `${status.unit_rates_hz.filter(rate => rate > 0).length} of ${status.unit_rates_hz.length}`],
-    ["episodes counted", whole(status.tracked)], ["watched", whole(status.watched)], ["edges", whole(status.edges)],
-    ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
-    ["tested last", status.not_tested ?? whole(status.tested)],
-    ["lost to the windows", whole(status.window_dropped)], ["given up by the watch", whole(status.watch_overflows)],
-    ["arrival to watched", `${digits(status.latency?.p50_ms)} ms, p99 ${digits(status.latency?.p99_ms)} ms`],
-    ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`],
-  ];
+  const figures = healthFigures(status);
   const list = by("figures");
-  figures.forEach(([name, value], i) => {
+  while (list.children.length > figures.length) list.lastChild.remove();
+  figures.forEach(([name, value, isBad], i) => {
     const place = list.children[i] ?? list.appendChild(document.createElement("div"));
     if (place.children.length === 0) place.append(document.createElement("dt"), document.createElement("dd"));
     if (place.children[0].textContent !== name) place.children[0].textContent = name;
-    if (place.children[1].textContent !== value) place.children[1].textContent = value;
+    const text = isBad ? `! ${value}` : value;
+    if (place.children[1].textContent !== text) place.children[1].textContent = text;
+    place.className = isBad ? "warn" : i < OVERVIEW_FIGURES ? "" : "more";
   });
   fillTable("sources", status.sources, source => {
     const lost = LOSSES.filter(([key]) => source[key] > 0).map(([key, name]) => `${name} ${whole(source[key])}`).join(", ");
     const silent = source.silent_ms > 1000 ? `, silent ${digits(source.silent_ms / 1000, 2)} s` : "", [text, kind] = stateText(source.state);
-    const unproved = source.authentication === "none" ? ", unauthenticated" : "";
-    return [source.name, [text + silent + unproved, kind], [whole(source.spikes), "n"], [lost || "none", lost ? "warn" : ""]];
+    const unproved = source.authentication === "none" ? ", unauthenticated" : "", repeats = source.duplicate > 0 ? `; ${whole(source.duplicate)} repeats of an instant` : "";
+    return [source.name, [text + silent + unproved, kind], [whole(source.spikes), "n"], [(lost || "none") + repeats, lost ? "warn" : ""]];
   });
   fillTable("sinks", status.sinks, sink => {
     const lost = sink.dropped + sink.failed, refused = sink.refused > 0 ? ` (${whole(sink.refused)} refused)` : "";
-    const full = sink.state === "ok" && sink.disk_left_s !== null && sink.disk_left_s < 1800;
-    const state = full ? [`disk full in ${digits(sink.disk_left_s / 60, 2)} min`, "warn"] : stateText(sink.state);
+    const full = sink.state === "ok" && sink.disk_left_s !== null && sink.disk_left_s < DISK_WARN_S;
+    const state = full ? [`! disk full in ${durationText(sink.disk_left_s)}`, "warn"] : stateText(sink.state);
     return [sink.name + refused, state, [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
       [sink.spikes + sink.spikes_lost > 0 ? whole(sink.spikes) : "–", "n"], [sink.spikes_lost > 0 ? whole(sink.spikes_lost) : "–", sink.spikes_lost ? "n bad" : "n"]];
   }, (row, sink) => { row.title = sink.note; });
   fillTable("stages", status.stages, stage => {
-    const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : null;
+    const share = shareOfHop(stage);
     return [stage.name, [digits(stage.last_ms), "n"], [digits(stage.p50_ms), "n"], [digits(stage.p99_ms), "n"], [digits(stage.max_ms), "n"],
-      [share === null ? "–" : `${digits(100 * share, 2)} %`, ""], [whole(stage.missed), stage.missed ? "n warn" : "n"]];
+      [share === null ? "–" : share > 0 && share < 1e-4 ? "< 0.01 %" : `${digits(100 * share, 2)} %`, ""], [whole(stage.missed), stage.missed ? "n warn" : "n"]];
   }, (row, stage) => {
-    const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : 0, cell = row.cells[5], text = cell.textContent;
+    const share = shareOfHop(stage) ?? 0, cell = row.cells[5], text = cell.textContent;
     const bar = document.createElement("span");
     bar.className = share > 1 ? "share over" : "share";
     bar.style.width = `${Math.min(share, 1) * 8}em`;
@@ -793,13 +948,12 @@ const takers = {
     changed.array = changed.health = changed.triggers = true;
   },
   episodes(told) {
-    const run = page.run, before = run.windows[run.windows.length - 1];
+    const run = page.run;
     run.window = told;
-    if (before && told.hop > before.hop) run.hop = (told.to_s - before.to_s) / (told.hop - before.hop);
     run.windows.push({hop: told.hop, to_s: told.to_s, counts: new Map(told.episodes.map(item => [item.id, [item.count, item.expected]]))});
     if (run.windows.length > HISTORY) run.windows.shift();
-    for (const item of told.episodes) run.names.set(item.id, chainText(item));
-    changed.episodes = changed.health = true;
+    for (const {id, names, delays_ms} of told.episodes) run.items.set(id, {id, names, delays_ms});
+    changed.episodes = true;
   },
   trigger(told) {
     const run = page.run;
@@ -823,8 +977,8 @@ function greet(hello) {
   page.run.hello = hello;
   page.marks = [];
   page.marked = null;
-  page.reachFrom = null;
-  for (const {id, episode} of hello.watch) page.run.names.set(id, episode);
+  page.chosen = null;
+  for (const {id, names, delays_ms} of hello.watch) page.run.items.set(id, {id, names, delays_ms});
   raster.begin(hello);
   places.begin(hello);
   setText("stream", hello.stream);
@@ -918,6 +1072,8 @@ const isShown = name => page.view === "overview" ? OVERVIEW.includes(name) : pag
 function pause() {
   page.paused = !page.paused;
   page.back = 0;
+  if (page.paused) raster.edge = raster.next;
+  else raster.goOn();
   by("pause").setAttribute("aria-pressed", String(page.paused));
   setText("pause", page.paused ? "Go on" : "Pause display");
   allChanged();
@@ -952,16 +1108,16 @@ function onKey(event) {
     return;
   }
   if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
+  else if (row && (key === "ArrowDown" || key === "ArrowUp")) stepRow(row, key === "ArrowDown");
   else if (key === " " && !inField && (event.target.tagName !== "BUTTON" || event.target.role === "tab")) pause();
   else if (key === "?") by("keys").showModal();
   else if (key === "t") setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   else if (key === "l") by("array-log").click();
-  else if (key === "Escape") { if (page.marked) mark(page.marked); page.reachFrom = null; changed.graph = true; }
+  else if (key === "Escape") { if (page.marked) mark(page.marked); choose(null); }
   else if (/^[0-7]$/.test(key) && !inField) show(["overview", ...Object.keys(views)][Number(key)]);
-  else if (event.target.id === "graph" && (key === "ArrowRight" || key === "ArrowLeft")) stepUnit(key === "ArrowRight" ? 1 : -1);
+  else if (["graph", "array"].includes(event.target.id) && (key === "ArrowRight" || key === "ArrowLeft")) stepUnit(key === "ArrowRight" ? 1 : -1);
+  else if (page.paused && isShown("raster") && (key === "ArrowLeft" || key === "ArrowRight") && !inField) raster.scroll(key === "ArrowLeft" ? 100 : -100);
   else if (event.target.role === "tab" && (key === "ArrowRight" || key === "ArrowLeft")) stepTab(event.target, key === "ArrowRight");
-  else if (page.paused && key === "ArrowLeft" && !inField) page.back = Math.min(page.back + 100, Math.max(0, raster.edge - raster.first - 200));
-  else if (page.paused && key === "ArrowRight" && !inField) page.back = Math.max(page.back - 100, 0);
   else return;
   redraw = changed.raster = true;
   event.preventDefault();
@@ -969,8 +1125,20 @@ function onKey(event) {
 
 function stepUnit(by_) {
   const count = page.run.hello?.units.length ?? 1;
-  page.reachFrom = page.reachFrom === null ? 0 : (page.reachFrom + by_ + count) % count;
-  changed.graph = true;
+  choose(page.chosen === null ? 0 : (page.chosen + by_ + count) % count);
+}
+
+const stepRow = (row, forward) => (forward ? row.nextElementSibling : row.previousElementSibling)?.focus();
+
+/* While the display is paused the wheel and a pull go where the arrows go. */
+function onWheel(event) {
+  if (!page.paused) return;
+  event.preventDefault();
+  raster.scroll(-(Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.deltaY));
+}
+
+function onPull(event) {
+  if (page.paused && event.buttons === 1) raster.scroll(event.movementX);
 }
 
 function stepTab(tab, forward) {
@@ -997,9 +1165,12 @@ function begin() {
   by("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw = true; });
   by("help").addEventListener("click", () => by("keys").showModal());
   by("keys-close").addEventListener("click", () => by("keys").close());
-  for (const id of ["episodes", "watched"])
+  for (const id of ["episodes", "watched", "named"])
     by(id).addEventListener("click", event => { const row = event.target.closest("tr[data-id]"); if (row) { mark(row.dataset.id); redraw = true; } });
-  by("graph").addEventListener("click", event => { chooseUnit(event); redraw = true; });
+  by("graph").addEventListener("click", event => chooseAt(event, graphPoints, 15));
+  by("array").addEventListener("click", event => chooseAt(event, arrayPoints, Math.max(15, arraySide)));
+  by("raster").addEventListener("wheel", onWheel, {passive: false});
+  by("raster").addEventListener("pointermove", onPull);
   for (const id of ["graph-q", "graph-untested", "graph-w"]) by(id).addEventListener("input", () => { changed.graph = redraw = true; });
   by("array-log").addEventListener("input", () => { by("array-log").dataset.chosen = "yes"; changed.array = redraw = true; });
   by("density-of").addEventListener("input", () => { changed.density = redraw = true; });

@@ -162,3 +162,21 @@ expect 66 "nowhere.h5" $SYNFIRE plot raster nowhere.h5 -o x.svg
 expect 64 "needs a value" $SYNFIRE plot raster sim.h5 -o
 expect 65 "no spikes" $SYNFIRE plot raster sim.h5 --from 1 --to 1.00001 -o x.svg
 [ ! -e x.svg ]
+
+# Bursts that the paper has no room for are drawn wider than they last: the caption says how many and how wide.
+$SYNFIRE simulate long.h5 --unit-count 6 --rate 1 --duration 3600 --seed 4 --burst-rate 0.02 --burst-spikes 12 --quiet >/dev/null
+$SYNFIRE plot rates long.h5 -o long.svg --width column --json >long.told
+python3 -B - <<'PY'
+import figures, json, re
+told = json.load(open("long.told"))
+lasts = [60 * (mark["x"][1] - mark["x"][0]) for mark in told["panels"][0]["marks"] if mark["of"] == "burst"]
+panel, = figures.panels("long.svg")
+drawn = [60 * (max(x) - min(x)) for x in ([x for x, _ in panel.points(e.get("d"))[0]] for e in panel.elements("path", "burst"))]
+least = 60 * (panel.x.last - panel.x.first) * 0.12 / (panel.x.end - panel.x.start)
+assert len(lasts) == len(drawn) > 50 and max(lasts) < least and all(abs(width - least) < 0.1 * least for width in drawn), (least, drawn)
+found = re.search(r"([\d.]+) s in all\. (\d+) of them are drawn ([\d.]+) s wide", told["caption"])
+assert abs(float(found[1]) - sum(lasts)) < 0.01 * sum(lasts) and int(found[2]) == len(lasts), told["caption"]
+assert abs(float(found[3]) - least) < 0.01 * least, (told["caption"], least)
+PY
+$SYNFIRE plot rates long.h5 --to 60 -o short.svg >caption
+grep -q "Orange: " caption && ! grep -q "wide to be seen" caption

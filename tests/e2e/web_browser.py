@@ -95,8 +95,42 @@ CONTRAST = """(() => {
 })()"""
 
 
+# Of the places whose rates are told: the colours that are drawn, and those of a linear and a logarithmic scale.
+COLOURS = """(factor => {
+    const status = page.run.status, rates = status.unit_rates_hz.map((rate, unit) => (rate || 1) * (unit === 3 ? factor : 1));
+    page.run.status = {...status, unit_rates_hz: rates};
+    drawArray();
+    const {width, height} = by('array'), copy = new OffscreenCanvas(width, height).getContext('2d');
+    copy.drawImage(by('array'), 0, 0);
+    const image = copy.getImageData(0, 0, width, height).data;
+    const low = Math.min(...rates), high = Math.max(...rates), pixel = ([x, y]) => 4 * (Math.round(y) * width + Math.round(x));
+    const drawn = arrayPoints.map(point => [...image.slice(pixel(point), pixel(point) + 3)].join());
+    const scale = share => rates.map(rate => viridis(share(rate)).join());
+    page.run.status = status;
+    return {checked: by('array-log').checked, drawn, linear: scale(rate => rate / high),
+            logarithmic: scale(rate => Math.log(rate / low) / Math.log(high / low))};
+})"""
+
+
+def colours_turn_logarithmic(page):
+    page.key("3")
+    page.until("page.run.status !== null && !changed.array && arrayPoints.length === 26")
+    assert page.value("new Set(places.of.map(place => place.join())).size") == 26
+    like = page.value(f"{COLOURS}(1)")
+    assert not like["checked"] and like["drawn"] == like["linear"] != like["logarithmic"], like
+    unlike = page.value(f"{COLOURS}(100)")
+    assert unlike["checked"] and unlike["drawn"] == unlike["logarithmic"] != unlike["linear"], unlike
+    again = page.value(f"{COLOURS}(1)")  # not back and forth
+    assert again["checked"] and again["drawn"] == again["logarithmic"], again
+    page.key("l")  # and as somebody chose
+    page.until("!by('array-log').checked")
+    chosen = page.value(f"{COLOURS}(100)")
+    assert not chosen["checked"] and chosen["drawn"] == chosen["linear"], chosen
+
+
 def every_view_by_keys_and_mouse():
-    run, port, token = web_protocol.start(1, "--speed", "0.25")
+    trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E"
+    run, port, token = web_protocol.start(1, "--speed", "0.25", *trigger)
     page = open_page(f"http://127.0.0.1:{port}/#{token}")
     for number, name in enumerate(VIEWS, 1):
         page.key(str(number))
@@ -121,15 +155,44 @@ def every_view_by_keys_and_mouse():
         assert ratio >= 4.5, (theme, ratio, ink, back)
         page.key("t")
 
+    colours_turn_logarithmic(page)
+
     # Space stops the display and not the run.
-    page.until("page.run.status !== null && raster.next > raster.first + 50")
+    page.until("page.run.status !== null && raster.next > raster.first + 300")
     page.key(" ", "Space")
     page.until("page.paused && document.querySelector('#pause').getAttribute('aria-pressed') === 'true'")
     edge, spikes = page.value("[raster.edge, page.run.drawn]")
     page.until(f"page.run.drawn > {spikes} + 200")
     assert page.value("raster.edge") == edge
-    page.key(" ", "Space")
-    page.until("!page.paused")
+    # Nothing overwrites what is looked at, which the wheel and the arrows go back in; nothing of it is lost.
+    page.key("1")
+    page.until("raster.edge - raster.first > 290 && raster.waiting.length > 1")
+    newest = page.value("raster.next")
+    x, y = page.value("(() => { const box = by('raster').getBoundingClientRect(); return [box.x + 300, box.y + 50]; })()")
+    page.wheel(x, y, -70)
+    page.until("page.back === 70")
+    page.key("ArrowLeft")
+    page.until("page.back > 70")
+    for _ in range(3):
+        page.key("ArrowRight")
+    page.until("page.back === 0")
+    assert page.value("raster.next") == newest
+    wrong, spikes, after = page.value("""(() => {
+        const waiting = raster.waiting;
+        by('pause').click();
+        let wrong = 0, spikes = 0;
+        for (const view of waiting) {
+            const {first, count} = raster.columnsOf(view), cells = new Uint8Array(view.buffer, view.byteOffset + 24);
+            for (let i = 0; i < count * raster.rows; i++) {
+                const place = raster.place(first + Math.floor(i / raster.rows)) * raster.rows + i % raster.rows;
+                wrong += raster.cells[place] !== cells[i];
+                spikes += cells[i];
+            }
+        }
+        return [wrong, spikes, raster.next];
+    })()""")
+    assert wrong == 0 and spikes > 0 and after > newest, (wrong, spikes, after, newest)
+    page.until("!page.paused && raster.waiting.length === 0")
     page.key("?")
     page.until("document.querySelector('#keys').open")
     page.key("Escape")
@@ -145,7 +208,7 @@ def every_view_by_keys_and_mouse():
     # and opens its delays: each link's of each occurrence once, where the simulated chain has them.
     page.key("2")
     page.until("!by('delays').hidden && delays !== null && !changed.episodes")
-    bins, *links = page.value("page.run.window.episodes.filter(item => item.id === page.marked).map(countDelays)[0]")
+    bins, *links = page.value("countDelays(page.run.items.get(page.marked))")
     marks = page.value("page.marks.length")
     assert len(links) == 2 and all(sum(link) <= marks and sum(link) > 0 for link in links), (marks, links)
     exact = page.value("page.marks.map(mark => mark.columns.slice(1).map((at, i) => (at - mark.columns[i]) * page.run.hello.column_s * 1000))")
@@ -154,8 +217,28 @@ def every_view_by_keys_and_mouse():
             expected = sum(bins[i] < row[link] - 1e-9 <= bins[i + 1] for row in exact)
             assert abs(expected - count) <= 1, (link, i, bins[i], expected, count)
     assert page.value("delays.series.length") == 3
+    # They stay its own, and it stays in the table, where the newest window has it no more.
+    row, what = page.value("""(() => {
+        const told = page.run.window;
+        page.run.window = {...told, episodes: told.episodes.filter(item => item.id !== page.marked)};
+        drawEpisodes();
+        page.run.window = told;
+        return [[...by('episodes').tBodies[0].rows[0].cells].map(cell => cell.textContent), by('delays-what').textContent];
+    })()""")
+    assert row == ["A –(4,6]→ B –(4,6]→ C", "–", "–", "–", "not tested"] and what.endswith("of A → B → C, the newest"), (row, what)
     page.key("Escape")
     page.until("page.marked === null && page.marks.length === 0")
+
+    # So does one on a trigger with a name, by the keys as well.
+    page.key("6")
+    page.until("document.querySelectorAll('#named tr[data-id]').length === 1")
+    assert page.value("by('named').tBodies[0].rows[0].cells[0].textContent") == "reward: D –(4,6]→ E"
+    page.value("by('named').tBodies[0].rows[0].focus()")
+    page.key("Enter")
+    page.until("page.marks.length > 0")
+    assert page.value("page.marks[0].units") == [3, 4]
+    page.key("Escape")
+    page.until("page.marked === null")
 
     # A click on a unit of the graph tells what it reaches.
     page.key("4")
@@ -163,9 +246,20 @@ def every_view_by_keys_and_mouse():
     x, y = page.value("(() => { const box = by('graph').getBoundingClientRect(), [x, y] = graphPoints[0];"
                       " return [box.x + x, box.y + y]; })()")
     page.click_at(x, y)
-    page.until("page.reachFrom === 0 && by('graph-reach').textContent.startsWith('A reaches ')")
+    page.until("page.chosen === 0 && by('graph-reach').textContent.startsWith('▸ A reaches ')")
     page.value("(() => { by('graph-w').value = 100; by('graph-w').dispatchEvent(new Event('input')); })()")
-    page.until("by('graph-what').textContent.startsWith('1 of ')")
+    page.until("by('graph-what').textContent.startsWith('1 of ') && by('graph-what').textContent.includes('weight ')")
+    # The array and the raster show the same unit, and the array chooses one, too.
+    page.key("3")
+    page.until("!changed.array && by('array-chosen').textContent.startsWith('▸ A: ')")
+    x, y = page.value("(() => { const box = by('array').getBoundingClientRect(), [x, y] = arrayPoints[7];"
+                      " return [box.x + x, box.y + y]; })()")
+    page.click_at(x, y)
+    page.until("page.chosen === 7 && by('array-chosen').textContent.startsWith('▸ H: ')")
+    page.key("ArrowRight")
+    page.until("page.chosen === 8")
+    page.key("Escape")
+    page.until("page.chosen === null && by('array-chosen').textContent === ''")
     assert page.troubles == [], page.troubles
     page.close()
     run.terminate()

@@ -172,16 +172,22 @@ def strangers_are_refused():
 
 
 def marks_are_the_occurrences():
-    run, port, token = start(1)
+    named = ["--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E",
+             "--set", "triggers.1.on=trigger", "--set", "triggers.1.name=control", "--set", "triggers.1.follows=reward"]
+    run, port, token = start(1, *named)
     page = web_client.Page(port)
     _, _, payload = page.frame()
-    watched = web_client.message(payload)["watch"][0]
-    assert watched["episode"] == "A -(4,6]-> B -(4,6]-> C"
+    watched, *by_name = web_client.message(payload)["watch"]
+    assert watched["episode"] == "A -(4,6]-> B -(4,6]-> C" and watched["trigger"] is None
+    assert watched["names"] == ["A", "B", "C"] and watched["delays_ms"] == [[4, 6], [4, 6]]
+    assert [one["trigger"] for one in by_name] == ["reward", "control"] and by_name[0]["id"] == by_name[1]["id"]
+    assert all(one["episode"] == "D -(4,6]-> E" and one["names"] == ["D", "E"] for one in by_name)
     page.send(f"token {token}")
     page.send(f"mark {watched['id']}")
     found = everything(page)
     finish(run)
-    triggers = [one["spike_times_ns"] for one in published() if one["topic"] == "trigger"]
+    triggers = [one["spike_times_ns"] for one in published()
+                if one["topic"] == "trigger" and one["name"] == watched["episode"]]
     marked = []
     for payload in found[web_client.MARKS]:
         name, units, occurrences = web_client.marks(payload)
@@ -221,7 +227,10 @@ def metrics_add_up():
     run.terminate()
     run.wait(60)
 
-    run, port, _ = start(0, "--set", "sinks.1.name=rig.example", "--speed", "20")
+    run, port, _ = start(0, "--set", "sinks.1.name=rig.example", "--speed", "20", "--set", "triggers.0.on=episode",
+                         "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=A -(4,6]-> B",
+                         "--set", "triggers.0.sham=0.5", "--set", "triggers.1.on=episode", "--set", "triggers.1.name=off",
+                         "--set", "triggers.1.episode=A -(4,6]-> B", "--set", "triggers.1.armed=false")
     assert web_client.get(port, "/", host="rig.example:80")[0] == 200
     found = {}
     while found.get("synfire_spikes_total", 0) < 2000:
@@ -232,7 +241,20 @@ def metrics_add_up():
     assert sum(value for key, value in found.items() if key.startswith("synfire_source_state")) == 1
     assert found['synfire_source_spikes_total{source="0",name="sim.h5"}'] >= found["synfire_spikes_total"]
     assert sum(value for key, value in found.items() if key.startswith("synfire_source_lost_spikes_total")) == 0
-    assert found["synfire_units"] == 26 and found["synfire_watched_episodes"] == 1
+    assert found["synfire_units"] == 26 and found["synfire_watched_episodes"] == 3
+    assert found["synfire_hop_seconds"] == 1 and 0 < found["synfire_run_seconds"] < 600
+
+    # What became of completions, of triggers with a name; of each other watched episode how many.
+    def completions(index, name, result):
+        return found[f'synfire_trigger_completions_total{{trigger="{index}",name="{name}",result="{result}"}}']
+    assert completions(0, "reward", "sent") > 0 and completions(0, "reward", "sham") > 0
+    assert completions(1, "off", "sent") == completions(1, "off", "sham") == 0 and completions(1, "off", "withheld") > 0
+    assert found['synfire_trigger_armed{trigger="0",name="reward"}'] == 1
+    assert found['synfire_trigger_armed{trigger="1",name="off"}'] == 0
+    assert [key for key in found if key.startswith("synfire_triggers_total")] == [
+        'synfire_triggers_total{watch="0",name="A -(4,6]-> B -(4,6]-> C"}']
+    assert sum(value for key, value in found.items() if key.startswith("synfire_not_analysed_spikes_total{")) == 0
+    assert found['synfire_source_malformed_frames_total{source="0",name="sim.h5"}'] == 0
     assert [value for key, value in found.items() if key.startswith("synfire_sink_ok")] == [1, 1]
     code, _, text = web_client.get(port, "/healthz")
     health = json.loads(text)
