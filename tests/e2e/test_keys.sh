@@ -30,6 +30,23 @@ control: [{endpoint: "ipc://$PWD/control", token_file: token, key: run.key_secre
 sinks: [{type: jsonl, path: run.jsonl}, {type: zmq, endpoint: "ipc://$PWD/published", key: run.key_secret, clients: desks}]
 YAML
 
+# Without keys the source is shown as what it is.
+"$SYNFIRE" play sim.h5 --to "ipc://$PWD/open" >play.out 2>play.err &
+play=$!
+cat >open.yaml <<YAML
+sources: [{type: zmq, endpoint: "ipc://$PWD/open"}]
+sinks: [{type: zmq, endpoint: "ipc://$PWD/told"}]
+YAML
+"$SYNFIRE" run open.yaml >run.out 2>run.err &
+run=$!
+"$SYNFIRE" top "ipc://$PWD/told" --once --wait 60 >table
+kill -INT $run
+wait $run
+kill -INT $play
+wait $play || true
+grep -q "^ipc://$PWD/open is unauthenticated: whoever answers there is believed" table
+grep -q "^from ipc://$PWD/open .* unauthenticated" run.out
+
 # What is wrong with keys is said before anything is opened.
 expect 78 'sources.0.server_key: is missing beside key' "$SYNFIRE" run run.yaml --check --set sources.0.server_key=none
 expect 64 'the protocols of rigs have no keys' "$SYNFIRE" play sim.h5 --protocol maxwell --key rig.key_secret --clients listeners
