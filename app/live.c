@@ -165,7 +165,7 @@ typedef struct opened_sink {
 static void announce(void *user, const char *name, const char *address)
 {
     live_run *live = user;
-    if (strncmp(address, "http://", 7) == 0)
+    if (strncmp(name, "web ", 4) == 0)
         say(live, "the page of this run is at %s", address);
     else
         say(live, "%s %s %s", name, strcmp(name, "control") == 0 ? "listens at" : "publishes to", address);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A run is asked over its control socket by the example that is installed: status, a wrong token, arming, stopping.
+# A run is asked over its control socket by the example that is installed: status, a wrong token, arming, stopping; what it
+# sends when armed is heard by an HTTP server that is not ours.
 . "$E2E/functions.sh"
 need_python
 
@@ -20,6 +21,26 @@ control() {
 
 "$SYNFIRE" simulate sim.h5 --preset sym26 --duration 600 --seed 5 --quiet >/dev/null
 (umask 077 && head -c 24 /dev/urandom | base64 >token && echo 0123456789abcdef0123456789 >wrong)
+port=$(free_ports 1)
+cat >heard.py <<'PY'
+import http.server, json, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_PUT(self):
+        text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"]
+        print(self.path, text, flush=True)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+PY
+"$SYNFIRE_PYTHON" heard.py "$port" >heard &
+server=$!
+trap 'kill $server' EXIT
+until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.05; done
 cat >run.yaml <<YAML
 sources: [{type: replay, recording: sim.h5, speed: 1}]
 device: cpu
@@ -29,7 +50,10 @@ significance: {kind: "off"}
 graph: {enabled: false}
 triggers: [{name: pair, episode: "A -(4,6]-> B", armed: false, max_age_ms: 0}]
 control: [{endpoint: "ipc://$PWD/control", token_file: token}]
-sinks: [{type: jsonl, path: run.jsonl}, {type: zmq, endpoint: "ipc://$PWD/published"}]
+sinks:
+- {type: jsonl, path: run.jsonl}
+- {type: zmq, endpoint: "ipc://$PWD/published"}
+- {type: command, endpoint: "http://127.0.0.1:$port", via: http, target: /api/message, send: '{{"text": "{name} {occurrence}"}}'}
 YAML
 "$SYNFIRE" run run.yaml >run.out 2>run.err &
 run=$!
@@ -75,3 +99,8 @@ grep -q 'window.length_s: has changed, which takes a new run' refusal
 control token mark 'light on'
 control token stop
 wait $run
+grep -q "command http://127.0.0.1:$port publishes to" run.err
+! grep -q 'the page of this run' run.err
+grep '"topic":"delivery"' run.jsonl | grep '"sink":"command http:' | grep '"outcome":"sent"' >delivered
+[ "$(grep -c '^/api/message pair [1-9]' heard)" = "$(wc -l <delivered)" ]
+[ -s delivered ]
