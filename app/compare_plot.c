@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define COLUMNS 4
-#define SPREAD 0.3 /* of dots about the middle of their condition, in conditions */
+#define BELOW 0.035 /* of the highest: room for a dot at 0 */
+#define SPREAD 0.3  /* of dots about the middle of their condition, in conditions */
 
 /* The numbers of one panel: each recording and well, and each replicate. */
 typedef struct dots {
@@ -94,7 +95,7 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
                        const dots *replicates, const char *const *names)
 {
     const app_groups *groups = &c->groups;
-    const sf_ink grey = {.line = SF_NO_COLOUR, .fill = SF_GREY, .opacity = 0.6};
+    const sf_ink grey = {.line = SF_BLACK, .fill = SF_GREY, .width_mm = 0.1};
     double most = 0, q = least_q(groups, measure);
     for (size_t i = 0; i < rows->count; i++)
         most = fmax(most, rows->y[i]);
@@ -102,12 +103,13 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
                                 .to = (double)groups->condition_count - 0.4,
                                 .names = names,
                                 .name_count = groups->condition_count},
-                          .y = {.label = sf_measure_about(measure)->label, .to = most > 0 ? 1.18 * most : 1},
+                          .y = {.label = sf_measure_about(measure)->label,
+                                .from = most > 0 ? -BELOW * most : -BELOW,
+                                .to = most > 0 ? 1.18 * most : 1},
                           .height_mm = 32,
                           .name = sf_measure_about(measure)->name};
     sf_panel panel = sf_panel_begin(figure, &form);
     draw_pairs(&panel, groups, measure);
-    sf_panel_dots(&panel, &grey, "recording", rows->x, rows->y, rows->count, 0.4);
     for (size_t k = 0; k < groups->condition_count; k++) {
         const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.35};
         const double x[] = {(double)k - SPREAD - 0.08, (double)k + SPREAD + 0.08};
@@ -120,6 +122,7 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
                             .fill = sf_series_colour(1 + (size_t)(replicates->x[i] + 0.5))};
         sf_panel_dots(&panel, &ink, "replicate", &replicates->x[i], &replicates->y[i], 1, 0.8);
     }
+    sf_panel_dots(&panel, &grey, "recording", rows->x, rows->y, rows->count, 0.4);
     if (!isnan(q)) {
         char words[48];
         snprintf(words, sizeof words, groups->contrast_count > 1 ? "least q = %.2g" : "q = %.2g", q);

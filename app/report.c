@@ -95,6 +95,8 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         print_words(page, strcmp(why->text, error->text) == 0 ? "the same" : error->text);
         *why = *error;
         sf_text_printf(page, ".</p>\n");
+        if (kind == &app_figure_markers)
+            app_warn(subject->call, "--align: %s", error->text);
         status = SF_OK;
     }
     sf_scene_free(&figure.scene);

@@ -694,14 +694,16 @@ function drawEdge(at, [x0, y0], [x1, y1], bend, arrow) {
 }
 
 function drawUnits(at, level, width) {
-  const many = graphPoints.length > 300, ink = css("--ink"), soft = css("--line");
+  const many = graphPoints.length > 300, ink = css("--ink"), soft = css("--soft");
   graphPoints.forEach((point, unit) => {
     if (!point) return;
     const steps = level?.get(unit), size = many ? 1.6 : 4;
-    at.fillStyle = level && steps === undefined ? soft : ink;
+    const isOut = level && steps === undefined; /* a ring: not by its colour alone */
+    at.fillStyle = at.strokeStyle = isOut ? soft : ink;
     at.beginPath();
     at.arc(point[0], point[1], unit === page.chosen ? size + 3 : size, 0, 2 * Math.PI);
-    at.fill();
+    if (isOut) at.stroke();
+    else at.fill();
   });
   nameUnits(at, level, width);
 }

@@ -47,6 +47,13 @@ assert len(list(csv.DictReader(open("made/replicates.csv")))) == 10 and not list
 [ ! -s err ]
 cmp out made/summary.json
 [ "$(grep -o '<[^>]*class="replicate"' made/measures.svg | wc -l)" -ge 100 ]
+PYTHONPATH=$E2E "${SYNFIRE_PYTHON:-python3}" -B -c '
+import figures
+panels = figures.panels("made/measures.svg")
+# a dot at 0, 0.8 mm in radius, is whole; each recording lies over the dot of its replicate
+assert panels and all(p.y.first < 0 and abs((0 - p.y.first) / (p.y.last - p.y.first) * (p.y.end - p.y.start)) > 0.8 for p in panels)
+assert all([e.get("class") for e in p.group.iter() if e.get("class") in ("replicate", "recording")][-1] == "recording" for p in panels)
+'
 cp out first
 { echo 'file,condition,animal'; for i in 1 2 3 4 5; do echo "w$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),a$i"; done; for i in 1 2 3 4; do echo "m$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),b$i"; done; } >none.csv
 $SYNFIRE compare none.csv --out none $fast --json >out

@@ -133,7 +133,7 @@ $SYNFIRE plot array waves.h5 -o array.svg --quiet --json >out
 check 'assert out["panels"][0]["colours"]["log"] is False'
 expect 64 "expected MARKER,A,B" $SYNFIRE plot markers waves.h5 -o x.svg --align ttl0,50
 expect 64 "--align: is needed" $SYNFIRE plot markers waves.h5 -o x.svg
-expect 65 "no marker is called 'light'" $SYNFIRE plot markers waves.h5 -o x.svg --align light,-5,5
+expect 65 "no marker is called 'light'; found 'ttl0'" $SYNFIRE plot markers waves.h5 -o x.svg --align light,-5,5
 expect 65 "no positions" $SYNFIRE plot array few.csv -o x.svg --quiet
 
 # A tiling matrix of more units than it has room for has the 150 busiest, also where many fire alike.
