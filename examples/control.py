@@ -4,6 +4,7 @@
 
   control.py ENDPOINT TOKEN_FILE status
   control.py ENDPOINT TOKEN_FILE arm [TRIGGER [SECONDS]]
+  control.py ENDPOINT TOKEN_FILE renew [TRIGGER [SECONDS]]
   control.py ENDPOINT TOKEN_FILE disarm [TRIGGER]
   control.py ENDPOINT TOKEN_FILE mark TEXT
   control.py ENDPOINT TOKEN_FILE start
@@ -27,7 +28,7 @@ def main() -> int:
     endpoint, token_file, command, *rest = words
     with open(token_file, encoding="utf-8") as file:
         request = {"token": file.readline().strip("\r\n"), "command": command}
-    names = {"arm": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",)}.get(command, ())
+    names = {"arm": ("trigger", "seconds"), "renew": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",)}.get(command, ())
     request.update(zip(names, rest))
     if "seconds" in request:
         request["seconds"] = float(request["seconds"])

@@ -284,6 +284,10 @@ static void obey(sf_control *control, const sf_command *order)
         if (control->silent != 0) /* what a silent source needs stays disarmed */
             fault(control, control->silent, SF_TRIGGER_SOURCE_SILENT);
         break;
+    case SF_COMMAND_RENEW:
+        event.kind = SF_EVENT_RENEW;
+        command(control, &event);
+        break;
     case SF_COMMAND_DISARM:
         event.kind = SF_EVENT_DISARM;
         command(control, &event);

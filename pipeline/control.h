@@ -27,6 +27,7 @@ typedef struct sf_trigger_post {
 
 typedef enum sf_command_kind {
     SF_COMMAND_ARM,
+    SF_COMMAND_RENEW, /**< arms what is armed */
     SF_COMMAND_DISARM,
     SF_COMMAND_FIRE, /**< a trigger's cause, found by another thread */
     SF_COMMAND_MARK  /**< a text marker where the stream is */

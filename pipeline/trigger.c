@@ -385,9 +385,11 @@ static void command(sf_triggers *triggers, const sf_trigger_event *event, int64_
     for (size_t i = 0; i < triggers->count; i++) {
         if (!is_meant(event, triggers, i))
             continue;
-        if (event->kind == SF_EVENT_ARM)
+        bool renewed = event->kind == SF_EVENT_RENEW;
+        if (event->kind == SF_EVENT_ARM ||
+            (renewed && why_not_armed(&triggers->items[i], now_ns) == SF_TRIGGER_OF_ITSELF))
             arm(&triggers->items[i], event->arm_ns, now_ns);
-        else
+        else if (!renewed)
             disarm(triggers, &triggers->items[i],
                    event->reason != SF_TRIGGER_OF_ITSELF ? event->reason : SF_TRIGGER_DISARMED, now_ns);
     }

@@ -77,7 +77,8 @@ typedef struct sf_cause {
 typedef enum sf_trigger_event_kind {
     SF_EVENT_TIME, /**< a delay is over: the first of those that are */
     SF_EVENT_COMPLETED,
-    SF_EVENT_ARM, /**< also renews */
+    SF_EVENT_ARM,
+    SF_EVENT_RENEW, /**< arms what is armed, for another while */
     SF_EVENT_DISARM,
     SF_EVENT_FAULT /**< of a source */
 } sf_trigger_event_kind;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const commands[] = {"status", "arm", "disarm", "mark", "stop", "start", "reload"};
+static const char *const commands[] = {"status", "arm", "disarm", "mark", "stop", "start", "reload", "renew"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every byte of the given one is looked at, right or wrong. */
@@ -38,7 +38,8 @@ static int take_command(sf_request *request, const json_t *value, sf_error *erro
             request->kind = (sf_request_kind)i;
             return SF_OK;
         }
-    return sf_fail(error, SF_USAGE, "command", "expected status, arm, disarm, mark, stop, start or reload");
+    return sf_fail(error, SF_USAGE, "command",
+                   "expected status, arm, renew, disarm, mark, stop, start or reload");
 }
 
 static int take_seconds(sf_request *request, const json_t *value, sf_error *error)
@@ -53,9 +54,9 @@ static int take_seconds(sf_request *request, const json_t *value, sf_error *erro
 static bool goes_with(const char *key, sf_request_kind kind)
 {
     if (strcmp(key, "trigger") == 0)
-        return kind == SF_REQUEST_ARM || kind == SF_REQUEST_DISARM;
+        return kind == SF_REQUEST_ARM || kind == SF_REQUEST_RENEW || kind == SF_REQUEST_DISARM;
     if (strcmp(key, "seconds") == 0)
-        return kind == SF_REQUEST_ARM;
+        return kind == SF_REQUEST_ARM || kind == SF_REQUEST_RENEW;
     return strcmp(key, "text") == 0 && kind == SF_REQUEST_MARK;
 }
 

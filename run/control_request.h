@@ -20,12 +20,13 @@
 
 typedef enum sf_request_kind {
     SF_REQUEST_STATUS,
-    SF_REQUEST_ARM, /**< also renews */
+    SF_REQUEST_ARM,
     SF_REQUEST_DISARM,
     SF_REQUEST_MARK,
     SF_REQUEST_STOP,
-    SF_REQUEST_START, /**< of a run that waits for it */
-    SF_REQUEST_RELOAD /**< its configuration is read again */
+    SF_REQUEST_START,  /**< of a run that waits for it */
+    SF_REQUEST_RELOAD, /**< its configuration is read again */
+    SF_REQUEST_RENEW   /**< arms what is armed, and nothing else */
 } sf_request_kind;
 
 typedef struct sf_request {

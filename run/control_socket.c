@@ -55,6 +55,9 @@ static int obey(sf_control_socket *it, const sf_request *request, sf_error *erro
     case SF_REQUEST_ARM:
         command.kind = SF_COMMAND_ARM;
         return order(it, command, request->trigger, error);
+    case SF_REQUEST_RENEW:
+        command.kind = SF_COMMAND_RENEW;
+        return order(it, command, request->trigger, error);
     case SF_REQUEST_DISARM:
         command.kind = SF_COMMAND_DISARM;
         return order(it, command, request->trigger, error);

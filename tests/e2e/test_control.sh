@@ -90,6 +90,22 @@ assert all(row['lost'] == 0 for row in rows.values()), rows"
 expect 69 'the token is wrong' "$SYNFIRE" top "ipc://$PWD/control" --token wrong --once
 expect 69 'no status came within 0.1 s' "$SYNFIRE" top "ipc://$PWD/nobody" --token token --once --wait 0.1
 expect 64 'cannot connect' "$SYNFIRE" top nowhere --once
+
+# The controller that is installed arms, acts, and leaves it disarmed soon after it was killed.
+control token disarm
+"$SYNFIRE_PYTHON" -B "$E2E/../../examples/controller.py" "ipc://$PWD/published" "ipc://$PWD/control" token pair 1 >acted &
+controller=$!
+wait_for '^pair [1-9][0-9]*: [0-9.]* ms after' acted
+kill -KILL $controller
+wait_for '"reason":"arming expired"' run.jsonl
+"$SYNFIRE_PYTHON" -B "$E2E/../../examples/controller.py" "ipc://$PWD/published" "ipc://$PWD/control" token pair 3 2>left >acted &
+controller=$!
+wait_for '^pair [1-9]' acted
+sleep 2.5
+control token disarm
+! wait $controller
+grep -q 'pair is not armed any more' left
+control token arm pair 600
 sed -i 's/max_age_ms: 0/max_age_ms: 0, refractory_ms: 1e9/' run.yaml
 control token reload
 wait_for '"reason":"refractory"' run.jsonl

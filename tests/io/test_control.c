@@ -180,6 +180,20 @@ static void await(void *socket, bool armed, long least_sent)
     }
 }
 
+static void await_armed_for(void *socket, double more_than_s)
+{
+    int64_t until_ns = sf_clock_monotonic_ns() + 60 * SF_SECOND;
+    for (double left_s = 0; !(left_s > more_than_s);) {
+        assert_true(sf_clock_monotonic_ns() < until_ns);
+        json_t *answer = ask(socket, "{\"token\": \"" TOKEN "\", \"command\": \"status\"}");
+        const json_t *status = json_object_get(answer, "status"),
+                     *trigger = json_array_get(json_object_get(status, "triggers"), 0);
+        left_s = json_number_value(json_object_get(trigger, "armed_s"));
+        json_decref(answer);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 5 * SF_MILLISECOND);
+    }
+}
+
 static void ask_run(const char *address)
 {
     void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_REQ);
@@ -197,7 +211,10 @@ static void ask_run(const char *address)
     expect_ok(socket, "\"command\": \"arm\", \"trigger\": \"pair\", \"seconds\": 1000");
     await(socket, true, 3);
     expect_ok(socket, "\"command\": \"mark\", \"text\": \"light on\"");
+    expect_ok(socket, "\"command\": \"renew\", \"seconds\": 2000");
+    await_armed_for(socket, 1000);
     expect_ok(socket, "\"command\": \"disarm\"");
+    expect_ok(socket, "\"command\": \"renew\", \"trigger\": \"pair\""); /* which it comes too late for */
     await(socket, false, 3);
     expect_ok(socket, "\"command\": \"stop\"");
     zmq_close(socket);

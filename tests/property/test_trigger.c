@@ -281,11 +281,12 @@ static void random_event(pair *both, test_random *random, int64_t now_ns, uint64
     case 1:
     case 2:
     case 3:
-        event.kind = SF_EVENT_ARM;
+        event.kind = test_random_below(random, 3) ? SF_EVENT_ARM : SF_EVENT_RENEW;
         event.trigger = test_random_below(random, 2) ? SF_ALL_TRIGGERS : t;
         event.arm_ns = (int64_t)test_random_below(random, 2) * 100;
         for (uint32_t i = 0; i < o->count; i++)
-            if (event.trigger == SF_ALL_TRIGGERS || i == t)
+            if ((event.trigger == SF_ALL_TRIGGERS || i == t) &&
+                (event.kind == SF_EVENT_ARM || not_armed(&o->pasts[i], now_ns) == SF_TRIGGER_OF_ITSELF))
                 oracle_arm(o, i, event.arm_ns, now_ns);
         break;
     case 4:
