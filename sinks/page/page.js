@@ -18,7 +18,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 function emptyRun() {
   return {
     hello: null, status: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
-    triggers: [], triggerCounts: new Map(), items: new Map(), drawn: 0, ended: false, trusted: false, refused: null,
+    triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, refused: null,
   };
 }
 
@@ -247,7 +247,7 @@ const raster = {
     at.beginPath();
     at.moveTo(0, bottom + 0.5);
     at.lineTo(across, bottom + 0.5);
-    for (let time = Math.ceil((shown - across) / second / step) * step; time * second <= shown; time += step) {
+    for (let time = Math.ceil(Math.max(shown - across, this.first) / second / step) * step; time * second <= shown; time += step) {
       const x = across - (shown - time * second);
       at.moveTo(x, bottom);
       at.lineTo(x, bottom + 4);
@@ -945,8 +945,10 @@ const allChanged = () => Object.keys(views).forEach(name => { changed[name] = tr
 
 const takers = {
   status(told) {
-    page.run.status = told;
-    page.run.ended = told.last;
+    const {run} = page, now = performance.now();
+    if (run.status && told.time_ns > run.status.time_ns) [run.clockEvery, run.clockAt] = [run.clockAt && now - run.clockAt, now];
+    run.status = told;
+    run.ended = told.last;
     changed.array = changed.health = changed.triggers = true;
   },
   episodes(told) {
@@ -1042,12 +1044,17 @@ function connect() {
 /* How old what is shown is, whatever happens: without a connection it grows on. */
 const ageNow = () => page.age + performance.now() - page.ageAt;
 
+/* Does the time of the stream go on from status to status, of a source that is alive? Then an array without a spike is
+   silent, and nothing is stale. */
+const goesOn = run => run.clockAt > 0 && run.status.sources.some(source => source.state === "live") &&
+  performance.now() - run.clockAt < Math.max(STALE_MS, 1.5 * Math.min(run.clockEvery, 60000));
+
 function tellState() {
-  const link = by("link"), age = ageNow(), stale = !(age < STALE_MS) && page.frames > 0;
+  const link = by("link"), age = ageNow(), old = !(age < STALE_MS) && page.frames > 0, silent = old && goesOn(page.run), stale = old && !silent;
   const [word, kind] = page.link === "connecting" ? ["… connecting", "stale"]
     : page.run.ended ? ["■ run ended", "off"]
     : page.link === "lost" ? ["✗ no connection, trying again", "off"]
-    : page.paused ? ["❚❚ display paused", "stale"] : stale ? ["! no new data", "stale"] : ["● live", "live"];
+    : page.paused ? ["❚❚ display paused", "stale"] : stale ? ["! no new data", "stale"] : [silent ? "● live, no spikes" : "● live", "live"];
   if (link.textContent !== word) [link.textContent, link.className] = [word, `badge ${kind}`];
   setText("age", ageText(age));
   setText("note", page.run.refused ?? "");

@@ -128,6 +128,28 @@ def colours_turn_logarithmic(page):
     assert not chosen["checked"] and chosen["drawn"] == chosen["linear"], chosen
 
 
+# With spikes that came ten seconds ago, while the stream's time goes on and after it has stood for a minute.
+STATES = """(() => {
+    const told = () => {
+        tellState();
+        return [by('link').textContent, by('age').textContent, document.documentElement.classList.contains('stale-data')];
+    };
+    [page.age, page.ageAt] = [10000, performance.now()];
+    takers.status({...page.run.status, time_ns: page.run.status.time_ns + 1e9});
+    takers.status({...page.run.status, time_ns: page.run.status.time_ns + 1e9});
+    const silent = told();
+    [page.run.clockAt, page.run.clockEvery] = [performance.now() - 60000, 1000];
+    return [silent, told()];
+})()"""
+
+
+def silence_is_not_staleness(page):
+    page.until("page.run.status !== null && !page.run.ended")
+    silent, stale = page.value(STATES)
+    assert silent == ["\u25cf live, no spikes", "data 10 s old", False], silent
+    assert stale == ["! no new data", "data 10 s old", True], stale
+
+
 def every_view_by_keys_and_mouse():
     trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E"
     run, port, token = web_protocol.start(1, "--speed", "0.25", *trigger)
@@ -156,6 +178,7 @@ def every_view_by_keys_and_mouse():
         page.key("t")
 
     colours_turn_logarithmic(page)
+    silence_is_not_staleness(page)
 
     # Space stops the display and not the run.
     page.until("page.run.status !== null && raster.next > raster.first + 300")
