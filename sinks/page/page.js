@@ -3,7 +3,7 @@
 "use strict";
 
 const FRAME = {hello: 1, message: 2, raster: 3, edges: 4, marks: 5, answer: 6};
-const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, DELAY_BINS = 40, DISK_WARN_S = 1800;
+const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, MOST_ITEMS = 4000, DELAY_BINS = 40, DISK_WARN_S = 1800;
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
@@ -943,6 +943,17 @@ const OVERVIEW = ["raster", "episodes", "array", "graph", "health"];
 
 const allChanged = () => Object.keys(views).forEach(name => { changed[name] = true; });
 
+/* Of what was counted the newest, so that days do not fill the browser; what is marked and what is watched stays. */
+function remember({id, names, delays_ms}) {
+  const {items, hello} = page.run, stays = key => key === page.marked || hello.watch.some(one => one.id === key);
+  items.delete(id);
+  items.set(id, {id, names, delays_ms});
+  for (const key of items.keys()) {
+    if (items.size <= MOST_ITEMS) break;
+    if (!stays(key)) items.delete(key);
+  }
+}
+
 const takers = {
   status(told) {
     const {run} = page, now = performance.now();
@@ -956,7 +967,7 @@ const takers = {
     run.window = told;
     run.windows.push({hop: told.hop, to_s: told.to_s, counts: new Map(told.episodes.map(item => [item.id, [item.count, item.expected]]))});
     if (run.windows.length > HISTORY) run.windows.shift();
-    for (const {id, names, delays_ms} of told.episodes) run.items.set(id, {id, names, delays_ms});
+    told.episodes.forEach(remember);
     changed.episodes = true;
   },
   trigger(told) {

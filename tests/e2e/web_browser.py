@@ -249,6 +249,12 @@ def every_view_by_keys_and_mouse():
         return [[...by('episodes').tBodies[0].rows[0].cells].map(cell => cell.textContent), by('delays-what').textContent];
     })()""")
     assert row == ["A –(4,6]→ B –(4,6]→ C", "–", "–", "–", "not tested"] and what.endswith("of A → B → C, the newest"), (row, what)
+    # Of what was counted the newest is remembered, and what is watched.
+    sizes = page.value("""(() => {
+        for (let i = 0; i < 2 * MOST_ITEMS; i++) remember({id: `id ${i}`, names: ['A', 'B'], delays_ms: [[4, 6]]});
+        return [page.run.items.size, page.run.items.has(page.marked), page.run.items.has(`id ${2 * MOST_ITEMS - 1}`), MOST_ITEMS];
+    })()""")
+    assert sizes == [sizes[3], True, True, 4000], sizes
     page.key("Escape")
     page.until("page.marked === null && page.marks.length === 0")
 
