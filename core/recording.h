@@ -92,16 +92,15 @@ sf_drop *sf_drops_add(sf_drop drops[SF_DROP_CAUSES], size_t *drop_count, const c
 int64_t sf_recording_duration_ns(const sf_recording *recording);
 
 /**
- * Sorts spikes by (time_ns, unit), stably, in linear time: radix sort on the digits that vary; sorted input
+ * Sorts spikes by (time_ns, unit), stably, in linear time: radix sort on the bits that vary; sorted input
  * is recognised. Merging sorted trains took 1.6 to 4 times as long on real recordings. SF_NO_MEMORY.
  */
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
 
 bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count);
 
-/** The same in room for as many, without a look whether they are sorted: where they are then, in `spikes` or
- * in `room`; the other holds nothing of use. */
-const sf_spike *sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count);
+/** The same with room for as many, without a look whether they are sorted. */
+void sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count);
 
 /**
  * What every reader does last: makes names unique, puts spikes and markers in order, and sets `recorded`

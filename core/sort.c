@@ -14,69 +14,93 @@ bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count)
     return true;
 }
 
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
+/* What differs among some spikes: times, or units where all times are the same. */
+typedef struct spread {
+    bool by_time, in_order;
+    uint64_t least, most;
+} spread;
 
-/* The key of one pass: the unit, or the time's distance from the earliest one. */
-typedef struct radix_pass {
-    bool by_time;
-    int shift;
-    int64_t origin;
-} radix_pass;
-
-static unsigned digit(const sf_spike *spike, radix_pass pass)
+static uint64_t key_of(const sf_spike *spike, bool by_time)
 {
-    uint64_t key = pass.by_time ? (uint64_t)spike->time_ns - (uint64_t)pass.origin : spike->unit;
-    return (unsigned)(key >> pass.shift) & (DIGITS - 1);
+    return by_time ? (uint64_t)spike->time_ns ^ UINT64_C(1) << 63 : spike->unit;
 }
 
-/* One stable counting pass; false where every spike has the same digit, and nothing was moved. */
-static bool scatter(sf_spike *to, const sf_spike *from, size_t count, radix_pass pass)
+static bool is_before(const sf_spike *a, const sf_spike *b)
 {
-    size_t next[DIGITS] = {0};
-    for (size_t i = 0; i < count; i++)
-        next[digit(&from[i], pass)]++;
-    if (next[digit(&from[0], pass)] == count)
-        return false;
-    size_t sum = 0;
-    for (unsigned d = 0; d < DIGITS; d++) {
-        size_t here = next[d];
-        next[d] = sum;
-        sum += here;
-    }
-    for (size_t i = 0; i < count; i++)
-        to[next[digit(&from[i], pass)]++] = from[i];
-    return true;
+    return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->unit < b->unit);
 }
 
-const sf_spike *sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count)
+static spread spread_of(const sf_spike *spikes, size_t count)
 {
-    int64_t earliest = INT64_MAX, latest = INT64_MIN;
-    uint32_t last_unit = 0;
-    bool units_ascend = true;
-    for (size_t i = 0; i < count; i++) {
-        if (spikes[i].time_ns < earliest)
-            earliest = spikes[i].time_ns;
-        if (spikes[i].time_ns > latest)
-            latest = spikes[i].time_ns;
-        units_ascend = units_ascend && spikes[i].unit >= last_unit;
-        last_unit = spikes[i].unit;
-    }
-    radix_pass pass = {.origin = earliest};
-    uint64_t widest = count > 0 ? (uint64_t)latest - (uint64_t)earliest : 0;
-    /* Least significant first: unit (already in order where trains are concatenated), then time. */
-    for (int round = units_ascend ? 1 : 0; round < 2; round++) {
-        pass.by_time = round == 1;
-        uint64_t most = pass.by_time ? widest : UINT32_MAX;
-        for (pass.shift = 0; pass.shift < 64 && most >> pass.shift != 0; pass.shift += DIGIT_BITS) {
-            if (!scatter(room, spikes, count, pass))
-                continue;
-            sf_spike *swap = spikes;
-            spikes = room;
-            room = swap;
+    spread s = {.in_order = true};
+    for (int by_time = 1; by_time >= 0 && s.most == s.least; by_time--) {
+        s.by_time = by_time != 0;
+        s.least = s.most = key_of(&spikes[0], s.by_time);
+        for (size_t i = 1; i < count; i++) {
+            uint64_t key = key_of(&spikes[i], s.by_time);
+            s.least = key < s.least ? key : s.least;
+            s.most = key > s.most ? key : s.most;
+            s.in_order = s.in_order && !is_before(&spikes[i], &spikes[i - 1]);
         }
     }
-    return spikes;
+    return s;
+}
+
+enum { FEW = 24, PER_BIN = 2, LEAST_BITS = 4, MOST_BITS = 11 };
+
+/* So many of the high bits of what differs that a bin has PER_BIN spikes on average. */
+static int shift_of(const spread *s, size_t count)
+{
+    int bits = LEAST_BITS, width = 64 - __builtin_clzll(s->most - s->least);
+    while (bits < MOST_BITS && ((size_t)PER_BIN << bits) < count)
+        bits++;
+    return width > bits ? width - bits : 0;
+}
+
+static void sort_few(sf_spike *to, const sf_spike *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sf_spike spike = from[i];
+        size_t at = i;
+        for (; at > 0 && is_before(&spike, &to[at - 1]); at--)
+            to[at] = to[at - 1];
+        to[at] = spike;
+    }
+}
+
+/*
+ * Deals the spikes out into bins by the high bits of what differs among them, and sorts each bin likewise:
+ * with the most significant bits first, all work after the first deal lies within the processor's caches.
+ * They end up in `to`, which is `from` or `room`; the other is overwritten.
+ */
+static void sort_into(sf_spike *to, sf_spike *from, sf_spike *room, size_t count)
+{
+    if (count <= FEW) {
+        sort_few(to, from, count);
+        return;
+    }
+    spread s = spread_of(from, count);
+    if (s.in_order) {
+        if (to != from)
+            memcpy(to, from, count * sizeof *to);
+        return;
+    }
+    int shift = shift_of(&s, count);
+    size_t bins = (size_t)((s.most - s.least) >> shift) + 1, ends[(1 << MOST_BITS) + 1], begin = 0;
+    memset(ends, 0, (bins + 1) * sizeof *ends);
+    for (size_t i = 0; i < count; i++)
+        ends[((key_of(&from[i], s.by_time) - s.least) >> shift) + 1]++;
+    for (size_t b = 1; b <= bins; b++) /* for now: where each begins */
+        ends[b] += ends[b - 1];
+    for (size_t i = 0; i < count; i++)
+        room[ends[(key_of(&from[i], s.by_time) - s.least) >> shift]++] = from[i];
+    for (size_t b = 0; b < bins; begin = ends[b++])
+        sort_into(to + begin, room + begin, from + begin, ends[b] - begin);
+}
+
+void sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count)
+{
+    sort_into(spikes, spikes, room, count);
 }
 
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
@@ -86,9 +110,7 @@ int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
     sf_spike *room = sf_resize(NULL, count, sizeof *room);
     if (room == NULL)
         return sf_fail_memory(error);
-    const sf_spike *sorted = sf_spikes_sort_within(spikes, room, count);
-    if (sorted != spikes)
-        memcpy(spikes, sorted, count * sizeof *spikes);
+    sf_spikes_sort_within(spikes, room, count);
     sf_free(room);
     return SF_OK;
 }

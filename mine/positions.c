@@ -20,10 +20,8 @@ void sf_followers_find(sf_followers *followers, const int64_t *from, uint32_t be
 {
     uint32_t first = begin < end ? count_until(to, count, from[begin]) : 0, last = first;
     for (uint32_t p = begin; p < end; p++) {
-        while (first < count && to[first] - from[p] <= delay.low_ns)
-            first++;
-        while (last < count && to[last] - from[p] <= delay.high_ns)
-            last++;
+        first = sf_times_until(to, count, first, from[p] + delay.low_ns);
+        last = sf_times_until(to, count, last, from[p] + delay.high_ns);
         followers[p] = (sf_followers){first, last};
     }
 }

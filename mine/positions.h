@@ -39,6 +39,21 @@ static inline void sf_greedy_take(sf_greedy_count *into, uint32_t start, uint32_
     into->restart = takes ? after : into->restart;
 }
 
+/** How many of `count` ascending times are at or before `limit`, where the first `at` of them are. Goes on
+ * four at a time, since a branch on each would be a coin toss. */
+static inline uint32_t sf_times_until(const int64_t *times, uint32_t count, uint32_t at, int64_t limit)
+{
+    uint32_t passed = 4;
+    while (passed == 4 && count - at >= 4) {
+        const int64_t *next = times + at;
+        passed = (uint32_t)(next[0] <= limit) + (next[1] <= limit) + (next[2] <= limit) + (next[3] <= limit);
+        at += passed;
+    }
+    while (at < count && times[at] <= limit)
+        at++;
+    return at;
+}
+
 /**
  * followers[p] = the positions among `to` that follow from[p] by the delay, for begin <= p < end; both times
  * ascend, `to` has `count`. Cost: linear in what is looked at.

@@ -36,13 +36,15 @@ size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
     return events->count * (sizeof(sf_image_spike) + sizeof(uint32_t) + delay_count * sizeof(sf_followers));
 }
 
-int sf_image_room_open(sf_image_room *room, const sf_events *events)
+int sf_image_room_open(sf_image_room *room, const sf_events *events, uint32_t delay_count)
 {
     room->moved = sf_resize(NULL, events->count, sizeof *room->moved);
     room->sorted = sf_resize(NULL, events->count, sizeof *room->sorted);
     room->times = sf_resize(NULL, events->count, sizeof *room->times);
-    room->next = sf_resize(NULL, events->unit_count, sizeof *room->next);
-    bool all = room->moved != NULL && room->sorted != NULL && room->times != NULL && room->next != NULL;
+    room->trains = sf_resize(NULL, events->unit_count, sizeof *room->trains);
+    room->followed = sf_resize(NULL, delay_count, sizeof *room->followed);
+    bool all = room->moved != NULL && room->sorted != NULL && room->times != NULL && room->trains != NULL &&
+               room->followed != NULL;
     return all ? SF_OK : SF_NO_MEMORY;
 }
 
@@ -51,92 +53,135 @@ void sf_image_room_close(sf_image_room *room)
     sf_free(room->moved);
     sf_free(room->sorted);
     sf_free(room->times);
-    sf_free(room->next);
+    sf_free(room->trains);
+    sf_free(room->followed);
     *room = (sf_image_room){0};
 }
 
-/* ---- moving and sorting ---- */
+/* ---- moving ---- */
 
-/* A train of a surrogate; the segment and offset of a spike are still good for most that follow it. */
-typedef struct moving_train {
-    const sf_surrogate_rule *rule;
-    uint32_t surrogate, train, segment;
-    int64_t seam, offset;
-} moving_train;
+/* A surrogate as far as it has come: all spikes that lie before `until` are in the image. */
+typedef struct making {
+    sf_image *image;
+    const sf_events *events;
+    const int64_t *trains;
+    const sf_surrogate_plan *plan;
+    sf_image_room *room;
+    uint32_t surrogate;
+    int64_t reach; /* no spike moves further */
+    int64_t until;
+    uint32_t waiting; /* in room->moved: moved, and not before `until` */
+    uint32_t count;   /* in the image */
+    uint32_t after;   /* recorded spikes up to the last of the image */
+} making;
 
-static moving_train start_train(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train)
+static void start_trains(const making *m)
 {
-    return (moving_train){.rule = rule,
-                          .surrogate = surrogate,
-                          .train = train,
-                          .segment = UINT32_MAX,
-                          .seam = sf_surrogate_seam(rule, surrogate, train)};
-}
-
-/* Where a spike goes. */
-static int64_t move_spike(moving_train *m, uint32_t number, int64_t fired)
-{
-    if (m->rule->kind == SF_SURROGATE_JITTER)
-        return sf_surrogate_time(m->rule, m->surrogate, m->train, number, fired);
-    uint32_t own = sf_surrogate_segment(m->rule, m->seam, fired);
-    if (own != m->segment) {
-        m->segment = own;
-        m->offset = sf_surrogate_offset(m->rule, m->surrogate, m->train, own);
+    for (uint32_t u = 0; u < m->events->unit_count; u++) {
+        uint32_t number = m->plan->trains[u], first = m->events->first[u];
+        m->room->trains[u] =
+            (sf_moving_train){.number = number,
+                              .taken = first,
+                              .dealt = first,
+                              .seam = sf_surrogate_seam(&m->plan->rule, m->surrogate, number)};
     }
-    return fired + m->offset;
 }
 
-static void move(sf_spike *moved, const sf_events *events, const int64_t *trains,
-                 const sf_surrogate_plan *plan, uint32_t surrogate)
+/* Where a spike goes that is `number` of its train. */
+static int64_t move_spike(const making *m, sf_moving_train *train, uint32_t number, int64_t fired)
 {
-    for (uint32_t u = 0; u < events->unit_count; u++) {
-        uint32_t begin = events->first[u], count = events->first[u + 1] - begin;
-        moving_train train = start_train(&plan->rule, surrogate, plan->trains[u]);
-        for (uint32_t i = 0; i < count; i++) {
-            int64_t time = trains[begin + i];
-            uint32_t number = plan->mirrored ? count - 1 - i : i;
-            int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
-            int64_t goes = move_spike(&train, number, fired);
-            moved[begin + i] = (sf_spike){
-                .time_ns = plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, .unit = u};
-        }
+    const sf_surrogate_rule *rule = &m->plan->rule;
+    if (rule->kind == SF_SURROGATE_JITTER)
+        return sf_surrogate_time(rule, m->surrogate, train->number, number, fired);
+    if (fired < train->begin || fired >= train->end) {
+        uint32_t own = sf_surrogate_segment(rule, train->seam, fired);
+        bool whole = rule->kind != SF_SURROGATE_SEGMENT_SHIFT;
+        train->begin = whole ? INT64_MIN : own * rule->segment_ns - train->seam;
+        train->end = whole ? INT64_MAX : train->begin + rule->segment_ns;
+        train->offset = sf_surrogate_offset(rule, m->surrogate, train->number, own);
+    }
+    return fired + train->offset;
+}
+
+/* Moves what may come to lie before `until`. */
+static void move_train(making *m, uint32_t unit)
+{
+    const sf_surrogate_plan *plan = m->plan;
+    sf_moving_train *train = &m->room->trains[unit];
+    uint32_t begin = m->events->first[unit], end = m->events->first[unit + 1];
+    for (; train->taken < end && m->trains[train->taken] - m->reach < m->until; train->taken++) {
+        int64_t time = m->trains[train->taken];
+        uint32_t number = plan->mirrored ? end - 1 - train->taken : train->taken - begin;
+        int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
+        int64_t goes = move_spike(m, train, number, fired);
+        m->room->moved[m->waiting++] = (sf_spike){
+            .time_ns = plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, .unit = unit};
     }
 }
 
 /* ---- the image ---- */
 
-/* Deals the image positions out to the units: each goes to the next place of its owner. */
-static void deal_out(sf_image *image, const sf_events *events, uint32_t *next)
+/* Puts those before `until`, in order now, behind the image's; the others go on waiting. */
+static void lay_out(making *m)
 {
-    memcpy(next, events->first, events->unit_count * sizeof *next);
-    for (uint32_t q = 0; q < events->count; q++)
-        image->positions[next[image->spikes[q].owner]++] = q;
+    const sf_events *events = m->events;
+    sf_spike *moved = m->room->moved;
+    uint32_t i = 0, after = m->after;
+    for (; i < m->waiting && moved[i].time_ns < m->until; i++) {
+        sf_spike spike = moved[i];
+        after = sf_times_until(events->times, events->count, after, spike.time_ns - 1);
+        while (after < events->count && events->times[after] == spike.time_ns &&
+               events->owner[after] <= spike.unit)
+            after++;
+        m->room->times[m->count] = spike.time_ns;
+        m->image->spikes[m->count] = (sf_image_spike){spike.unit, after};
+        m->image->positions[m->room->trains[spike.unit].dealt++] = m->count++;
+    }
+    m->after = after;
+    m->waiting -= i;
+    memmove(moved, moved + i, m->waiting * sizeof *moved);
 }
 
-static void find_after(sf_image *image, const sf_events *events, const int64_t *times)
+/* Of the recorded spikes whose followers are all in the image. */
+static void find_followers(const making *m, uint32_t delay)
 {
-    uint32_t p = 0;
-    for (uint32_t q = 0; q < events->count; q++) {
-        while (p < events->count &&
-               (events->times[p] < times[q] ||
-                (events->times[p] == times[q] && events->owner[p] <= image->spikes[q].owner)))
-            p++;
-        image->spikes[q].after = p;
-    }
+    const sf_events *events = m->events;
+    sf_delay by = m->plan->delays[delay];
+    uint32_t begin = m->room->followed[delay], end = begin;
+    while (end < events->count && (m->until == INT64_MAX || events->times[end] < m->until - by.high_ns))
+        end++;
+    sf_followers_find(m->image->reaches[delay], events->times, begin, end, m->room->times, m->count, by);
+    m->room->followed[delay] = end;
 }
+
+#define STRETCH 8192u /* spikes that all steps go through before the next come: within a core's cache */
 
 void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains,
                    const sf_surrogate_plan *plan, uint32_t surrogate, sf_image_room *room)
 {
-    move(room->moved, events, trains, plan, surrogate);
-    const sf_spike *sorted = sf_spikes_sort_within(room->moved, room->sorted, events->count);
-    for (uint32_t q = 0; q < events->count; q++) {
-        image->spikes[q].owner = sorted[q].unit;
-        room->times[q] = sorted[q].time_ns;
+    making m = {.image = image,
+                .events = events,
+                .trains = trains,
+                .plan = plan,
+                .room = room,
+                .surrogate = surrogate,
+                .reach = plan->rule.width_ns * (plan->rule.kind == SF_SURROGATE_JITTER ? 2 : 1),
+                .until = events->count > 0 ? events->times[0] : 0};
+    start_trains(&m);
+    memset(room->followed, 0, plan->delay_count * sizeof *room->followed);
+    for (uint32_t recorded = 0; m.count < events->count;) {
+        bool last = events->count - recorded <= STRETCH || m.until > INT64_MAX - m.reach;
+        recorded = last ? events->count : recorded + STRETCH;
+        if (last)
+            m.until = INT64_MAX;
+        else /* what moves further than a stretch is long would be sorted again and again */
+            m.until =
+                events->times[recorded] - m.until < m.reach ? m.until + m.reach : events->times[recorded];
+        for (uint32_t u = 0; u < events->unit_count; u++)
+            move_train(&m, u);
+        sf_spikes_sort_within(room->moved, room->sorted, m.waiting);
+        lay_out(&m);
+        for (uint32_t d = 0; d < plan->delay_count; d++)
+            find_followers(&m, d);
     }
-    find_after(image, events, room->times);
-    for (uint32_t d = 0; d < plan->delay_count; d++)
-        sf_followers_find(image->reaches[d], events->times, 0, events->count, room->times, events->count,
-                          plan->delays[d]);
-    deal_out(image, events, room->next);
 }

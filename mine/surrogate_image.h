@@ -26,15 +26,25 @@ void sf_image_close(sf_image *image, uint32_t delay_count); /**< a zeroed object
 /** Bytes that an image takes. */
 size_t sf_image_bytes(const sf_events *events, uint32_t delay_count);
 
+/** A train of a surrogate that is made. */
+typedef struct sf_moving_train {
+    uint32_t number;
+    uint32_t taken, dealt; /**< places by unit: of the next spike to move, of the next image position */
+    int64_t seam;
+    int64_t begin, end, offset; /**< the segment of the newest spike, and how far it moves */
+} sf_moving_train;
+
 /** What one thread makes images with. */
 typedef struct sf_image_room {
     sf_spike *moved, *sorted;
-    int64_t *times; /**< by image position */
-    uint32_t *next; /**< by unit */
+    int64_t *times;          /**< by image position */
+    sf_moving_train *trains; /**< by unit */
+    uint32_t *followed;      /**< by delay: recorded positions whose followers are known */
 } sf_image_room;
 
-int sf_image_room_open(sf_image_room *room, const sf_events *events); /**< SF_NO_MEMORY */
-void sf_image_room_close(sf_image_room *room);                        /**< a zeroed object is allowed */
+int sf_image_room_open(sf_image_room *room, const sf_events *events,
+                       uint32_t delay_count);  /**< SF_NO_MEMORY */
+void sf_image_room_close(sf_image_room *room); /**< a zeroed object is allowed */
 
 /** Makes the image of a surrogate by the plan's rule; `trains` are the times by unit, where sf_events.first
  * says. Cost: linear in the spikes. */

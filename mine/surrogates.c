@@ -107,7 +107,7 @@ static int open_workers(sf_surrogate_counter *c)
         w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
         w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
         if (w->slots == NULL || w->cells == NULL || w->maxima == NULL ||
-            sf_image_room_open(&w->room, c->events) != SF_OK)
+            sf_image_room_open(&w->room, c->events, c->plan->delay_count) != SF_OK)
             return SF_NO_MEMORY;
     }
     return SF_OK;

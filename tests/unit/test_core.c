@@ -227,14 +227,17 @@ static void spikes_sort_as_a_comparison_sort_does(void **state)
     (void)state;
     test_random random = test_random_start("sort", 11);
     for (int round = 0; round < 300; round++) {
-        size_t count = test_random_below(&random, 400) + 1;
+        size_t count = test_random_below(&random, round % 50 == 0 ? 30000 : 400) + 1;
         sf_spike *spikes = calloc(count, sizeof *spikes), *expected = calloc(count, sizeof *expected);
         uint64_t range = UINT64_C(1) << test_random_below(&random, 62);
         int64_t origin = (int64_t)test_random_bits(&random) / 4;
+        bool crowded = round % 3 == 0; /* ever closer together: bins in bins */
         for (size_t i = 0; i < count; i++)
-            spikes[i] = (sf_spike){.time_ns = origin + (int64_t)test_random_below(&random, range),
-                                   .unit = (uint32_t)test_random_below(&random, round % 2 ? 5 : 100000),
-                                   .amplitude = (float)i};
+            spikes[i] =
+                (sf_spike){.time_ns = origin + (int64_t)(test_random_below(&random, range) >>
+                                                         (crowded ? test_random_below(&random, 62) : 0)),
+                           .unit = (uint32_t)test_random_below(&random, round % 2 ? 5 : 100000),
+                           .amplitude = (float)i};
         memcpy(expected, spikes, count * sizeof *spikes);
         qsort(expected, count, sizeof *expected, compare_spikes);
         assert_int_equal(sf_spikes_sort(spikes, count, NULL), SF_OK);
