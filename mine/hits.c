@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mine/hits.h"
 
-#include <string.h>
-
 /* Without a branch, since whether a spike's unit has a slot is a coin toss. */
 size_t sf_hits_walk(sf_hit *hits, const sf_window *windows, size_t count, const uint32_t *owner,
                     const uint32_t *slots)
@@ -34,7 +32,8 @@ size_t sf_hits_merge(sf_hit *hits, const sf_followers *reaches, const sf_list_en
 
 void sf_hits_deal(sf_list_entry *to, size_t *ends, uint32_t slot_count, const sf_hit *hits, size_t count)
 {
-    memset(ends, 0, slot_count * sizeof *ends);
+    for (uint32_t i = 0; i < slot_count; i++)
+        ends[i] = 0;
     for (size_t i = 0; i < count; i++)
         ends[hits[i].slot]++;
     size_t end = 0;
