@@ -124,7 +124,6 @@ static void images_are_the_moved_spikes_in_order(void **state)
         trial t;
         draw_spikes(&t, &random);
         assert_int_equal(sf_events_open(&t.events, t.spikes, t.count, t.unit_count, NULL, NULL), SF_OK);
-        assert_int_equal(sf_events_time_units(&t.events, 1, NULL), SF_OK);
         draw_plan(&t, &random);
         sf_image image = {0};
         sf_image_room room = {0};
