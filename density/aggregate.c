@@ -190,6 +190,14 @@ static void add_by_lattice(sf_range_moments *moments, const box *in, const doubl
     }
 }
 
+/* A kernel at x from the pivot with width h, all of which is in the box. */
+static void add_whole(sf_range_moments *moments, double x, double h)
+{
+    moments->share += 1;
+    moments->first += x;
+    moments->second += x * x + h * h;
+}
+
 /* Kernels all in the box or all outside it, as most are, need no integration. */
 static void add_row(sf_range_moments *moments, const box *in, const double *row, size_t sample)
 {
@@ -201,7 +209,9 @@ static void add_row(sf_range_moments *moments, const box *in, const double *row,
         whole = whole && row[c] - reach > in->from[c] && row[c] + reach < in->to[c];
     }
     size_t last = in->d - 1;
-    if (whole || in->d == 1)
+    if (whole)
+        add_whole(moments, row[last] - in->pivot, in->sigma[last]);
+    else if (in->d == 1)
         add_last(moments, in, row[last], in->sigma[last], 1);
     else if (in->d == 2)
         add_leaning(moments, in, row);
