@@ -46,15 +46,17 @@ static void draw_plan(trial *t, test_random *random)
 {
     static const sf_surrogate_kind kinds[] = {SF_SURROGATE_SEGMENT_SHIFT, SF_SURROGATE_JITTER,
                                               SF_SURROGATE_SHIFT, SF_SURROGATE_DISPLACED};
-    const int64_t last = t->events.times[t->events.count - 1], widths[] = {1, 15000000, 20000000000, last + 1};
-    t->plan = (sf_surrogate_plan){.rule = {.kind = kinds[test_random_below(random, 4)],
-                                           .width_ns = widths[test_random_below(random, 4)],
-                                           .segment_ns = 100000 + (int64_t)test_random_below(random, 1000000000),
-                                           .seed = test_random_bits(random)},
-                                  .trains = t->trains,
-                                  .mirrored = test_random_below(random, 2) != 0,
-                                  .delays = t->delays,
-                                  .delay_count = 1 + (uint32_t)test_random_below(random, 3)};
+    const int64_t last = t->events.times[t->events.count - 1],
+                  widths[] = {1, 15000000, 20000000000, last + 1};
+    t->plan =
+        (sf_surrogate_plan){.rule = {.kind = kinds[test_random_below(random, 4)],
+                                     .width_ns = widths[test_random_below(random, 4)],
+                                     .segment_ns = 100000 + (int64_t)test_random_below(random, 1000000000),
+                                     .seed = test_random_bits(random)},
+                            .trains = t->trains,
+                            .mirrored = test_random_below(random, 2) != 0,
+                            .delays = t->delays,
+                            .delay_count = 1 + (uint32_t)test_random_below(random, 3)};
     t->plan.origin_ns = (int64_t)test_random_below(random, 1000) + (t->plan.mirrored ? last : 0);
     for (uint32_t u = 0; u < t->unit_count; u++)
         t->trains[u] = (uint32_t)test_random_below(random, 100000);
