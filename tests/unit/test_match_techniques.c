@@ -7,6 +7,7 @@
 #include "support/support.h"
 
 #include "graph/match/match.h"
+#include "graph/match/rows.h"
 
 enum { A, B, C, D, E };
 
@@ -249,10 +250,15 @@ static void auto_leaves_a_branch_that_others_spoil(void **state)
     }
     scene triangles;
     open_scene(&triangles, &s, "ABCDE", "010212030434");
-    sf_match_result result = run(&triangles, "auto", 0, 0);
-    static const uint64_t left[] = {2, 2 * AROUND, 2 * AROUND, 2 * FAR, 2 * FAR};
-    assert_memory_equal(result.candidates, left, sizeof left); /* nothing else has ruled any out */
-    assert_int_equal(result.steps, 2 * (1 + 1 + FAR));
+    static const int sets[] = {SF_ROWS_ALWAYS, SF_ROWS_NEVER}; /* as bitmaps, as sorted lists */
+    for (int i = 0; i < 2; i++) {
+        sf_rows_when(sets[i]);
+        sf_match_result result = run(&triangles, "auto", 0, 0);
+        static const uint64_t left[] = {2, 2 * AROUND, 2 * AROUND, 2 * FAR, 2 * FAR};
+        assert_memory_equal(result.candidates, left, sizeof left); /* nothing else has ruled any out */
+        assert_int_equal(result.steps, 2 * (1 + 1 + FAR));
+    }
+    sf_rows_when(SF_ROWS_WORTH);
     close_scene(&triangles);
 }
 
