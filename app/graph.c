@@ -136,12 +136,7 @@ static void print_link(sf_json *json, const drawing *d, size_t i)
     else
         sf_json_uint(json, "count", g->count[i]);
     sf_json_real(json, "expected", g->expected[i]);
-    sf_json_array(json, "delays_ms");
-    sf_json_array(json, NULL);
-    sf_json_milliseconds(json, NULL, g->low_ns[i]);
-    sf_json_milliseconds(json, NULL, g->high_ns[i]);
-    sf_json_end_array(json);
-    sf_json_end_array(json);
+    sf_json_delays(json, "delays_ms", &(sf_delay){g->low_ns[i], g->high_ns[i]}, 1);
     sf_json_real(json, "p", g->p[i]);
     sf_json_real(json, "q", g->q[i]);
     app_ratio_json(json, g->ratio_low[i], g->ratio_high[i]);

@@ -392,14 +392,7 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
     for (uint32_t i = 0; i < episode->size; i++)
         sf_json_string(json, NULL, app_unit_name(recording, episode->units[i]));
     sf_json_end_array(json);
-    sf_json_array(json, "delays_ms");
-    for (uint32_t i = 0; i + 1 < episode->size; i++) {
-        sf_json_array(json, NULL);
-        sf_json_milliseconds(json, NULL, episode->delays[i].low_ns);
-        sf_json_milliseconds(json, NULL, episode->delays[i].high_ns);
-        sf_json_end_array(json);
-    }
-    sf_json_end_array(json);
+    sf_json_delays(json, "delays_ms", episode->delays, episode->size - 1);
 }
 
 void app_ratio_json(sf_json *json, double low, double high)

@@ -130,3 +130,15 @@ void sf_json_milliseconds(sf_json *json, const char *key, int64_t time_ns)
     begin_value(json, key);
     sf_text_scaled(json->out, time_ns, 6);
 }
+
+void sf_json_delays(sf_json *json, const char *key, const sf_delay *delays, size_t count)
+{
+    sf_json_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        sf_json_array(json, NULL);
+        sf_json_milliseconds(json, NULL, delays[i].low_ns);
+        sf_json_milliseconds(json, NULL, delays[i].high_ns);
+        sf_json_end_array(json);
+    }
+    sf_json_end_array(json);
+}

@@ -8,6 +8,8 @@
 
 #include "core/text.h"
 
+#include <synfire/mine.h>
+
 #define SF_JSON_DEPTH 32
 
 typedef struct sf_json {
@@ -32,5 +34,7 @@ void sf_json_null(sf_json *json, const char *key);
 void sf_json_seconds(sf_json *json, const char *key, int64_t time_ns);
 /** Nanoseconds as milliseconds, likewise. */
 void sf_json_milliseconds(sf_json *json, const char *key, int64_t time_ns);
+/** An array of pairs of milliseconds: [[4,6],[0,5]]. */
+void sf_json_delays(sf_json *json, const char *key, const sf_delay *delays, size_t count);
 
 #endif

@@ -262,14 +262,7 @@ static void tell_episode(const sf_web_board *board, const sf_episode *episode, s
     for (uint32_t i = 0; i < episode->size; i++)
         sf_json_string(json, NULL, board->stream->units->items[episode->units[i]].name);
     sf_json_end_array(json);
-    sf_json_array(json, "delays_ms");
-    for (uint32_t i = 0; i + 1 < episode->size; i++) {
-        sf_json_array(json, NULL);
-        sf_json_milliseconds(json, NULL, episode->delays[i].low_ns);
-        sf_json_milliseconds(json, NULL, episode->delays[i].high_ns);
-        sf_json_end_array(json);
-    }
-    sf_json_end_array(json);
+    sf_json_delays(json, "delays_ms", episode->delays, episode->size - 1);
 }
 
 static void tell_watched(const sf_web_board *board, sf_json *json)
