@@ -342,11 +342,12 @@ static int add_units(sf_recording *recording, sf_ids *ids, const sorting *it, sf
     const json_t *list = json_object_get(it->info, "unit_ids");
     int64_t *numbers = NULL;
     size_t count = json_array_size(list);
-    int status =
-        it->info == NULL ? load_member(&numbers, &count, it->file, UNIT_IDS, &it->names, error) : SF_OK;
+    int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < it->names.count; i++)
         status = add_unit(recording, ids, (int64_t)i, it->names.items[i].name, error);
-    for (size_t i = 0; status == SF_OK && it->names.count == 0 && i < count; i++) {
+    if (it->info == NULL && it->names.count == 0)
+        status = load_member(&numbers, &count, it->file, UNIT_IDS, NULL, error);
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
         const json_t *id = json_array_get(list, i);
         char number[24];
         snprintf(number, sizeof number, "%" PRId64,
