@@ -177,20 +177,14 @@ static void the_recorder_does_not_depend_on_the_analysis(void **state)
     sf_config config = test_config(yaml);
     test_collector *all = test_collector_new();
     sf_run_options options = {.config = &config, .handoff_room = 1, .outlet = test_outlet(all)};
-    sf_run *run;
-    sf_error error = {0};
-    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
-    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
-    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
-        ;
-    assert_int_equal(sf_run_close(run, &error), SF_OK);
+    test_run_all(&options);
     const sf_status_message *status = test_last_status(all);
     assert_int_equal(status->sources[0].spikes, recording.spike_count);
     assert_int_equal(status->sources[0].dropped, 0);
     assert_true(status->window_dropped > 0);
     assert_int_equal(status->spikes + status->window_dropped, recording.spike_count);
     sf_recording back;
-    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, NULL), SF_OK);
     assert_int_equal(back.spike_count, recording.spike_count);
     for (size_t i = 0; i < back.spike_count; i++)
         assert_int_equal(back.spikes[i].time_ns, recording.spikes[i].time_ns);
@@ -256,13 +250,7 @@ static void a_duration_ends_the_run_exactly(void **state)
                               .recording = &recording,
                               .duration_ns = INT64_C(4500000000),
                               .outlet = test_outlet(all)};
-    sf_run *run;
-    sf_error error = {0};
-    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
-    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
-    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
-        ;
-    assert_int_equal(sf_run_close(run, &error), SF_OK);
+    test_run_all(&options);
     size_t within = sf_spikes_lower_bound(recording.spikes, recording.spike_count,
                                           recording.spikes[0].time_ns + options.duration_ns);
     assert_int_equal(test_last_status(all)->spikes, within);
@@ -307,13 +295,7 @@ static void the_last_status_has_all_that_was_recorded(void **state)
     sf_config config = test_config("window: {length_s: 1, hop_s: 0.5}\nmine: {every: 0}\n");
     slow_recorder slow = {.all = test_collector_new()};
     sf_run_options options = {.config = &config, .recording = &recording, .outlet = {&kind, &slow}};
-    sf_run *run;
-    sf_error error = {0};
-    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
-    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
-    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
-        ;
-    assert_int_equal(sf_run_close(run, &error), SF_OK);
+    test_run_all(&options);
     const sf_status_message *status = test_last_status(slow.all);
     assert_int_equal(status->sink_count, 1);
     assert_int_equal(status->sinks[0].spikes, RECORDED);

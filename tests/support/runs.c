@@ -84,11 +84,15 @@ sf_config test_config(const char *yaml)
 void test_run_to_end(const sf_config *config, const sf_recording *recording, double speed,
                      test_collector *all)
 {
-    sf_run_options options = {
-        .config = config, .recording = recording, .speed = speed, .outlet = test_outlet(all)};
+    test_run_all(&(sf_run_options){
+        .config = config, .recording = recording, .speed = speed, .outlet = test_outlet(all)});
+}
+
+void test_run_all(const sf_run_options *options)
+{
     sf_run *run;
     sf_error error = {0};
-    if (sf_run_open(&run, &options, &error) != SF_OK)
+    if (sf_run_open(&run, options, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
     while (!sf_pipeline_wait(sf_run_pipeline(run), 100))

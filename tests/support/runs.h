@@ -29,6 +29,8 @@ sf_outlet test_outlet(test_collector *all); /**< which collects */
 /** The configuration; what is wrong with it fails the test. */
 sf_config test_config(const char *yaml);
 
+/** A run from its start to its end; what fails in it fails the test. */
+void test_run_all(const sf_run_options *options);
 void test_run_to_end(const sf_config *config, const sf_recording *recording, double speed,
                      test_collector *all);
 
