@@ -19,7 +19,14 @@ static const app_option options[] = {
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
     {"save", "FILE", "keeps what answers without the samples: a small HDF5 file, of one or two columns"},
-    {"from-state", NULL, "the arguments are files of --save: answers for all of them together"},
+    {"from-state", NULL,
+     "the arguments are files of --save, or control sockets of runs (tcp://..., ipc://...): answers for all "
+     "of them together"},
+    {"density", "NAME", "of runs: a density that they keep, as their messages call it: 'isi A'"},
+    {"token", "FILE", "of runs: the token of their control sockets"},
+    {"key", "FILE", "of runs: shows this key, the secret file of `synfire keys`"},
+    {"server-key", "FILE", "beside --key: the public file of the run"},
+    {"wait", "S", "of runs: for an answer at most (default 10)"},
     {"exact", NULL, "answers from the samples too, and prints the relative error"},
     {0},
 };
@@ -237,6 +244,8 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
 
 /* ---- from states ---- */
 
+static const char *const of_runs[] = {"density", "token", "key", "server-key", "wait", NULL};
+
 static int refuse_samples(const app_call *call, sf_error *error)
 {
     static const char *const of_samples[] = {"exact", "bandwidth", NULL};
@@ -247,6 +256,22 @@ static int refuse_samples(const app_call *call, sf_error *error)
         for (const app_option *option = lists[i]; status == SF_OK && option->name != NULL; option++)
             status = app_refuse(call, (const char *const[]){option->name, NULL}, reason, error);
     return status;
+}
+
+/* Options of runs where none is asked. */
+static int read_asking(const app_call *call, sf_tool_states_asking *asking, sf_error *error)
+{
+    bool is_run = false;
+    for (size_t i = 0; i < call->argument_count; i++)
+        is_run = is_run || sf_tool_states_is_run(call->arguments[i]);
+    *asking = (sf_tool_states_asking){.density = app_value(call, "density", NULL),
+                                      .token_file = app_value(call, "token", NULL),
+                                      .key = app_value(call, "key", NULL),
+                                      .server_key = app_value(call, "server-key", NULL),
+                                      .seconds = 10};
+    if (!is_run)
+        return app_refuse(call, of_runs, "is of runs: no argument is a control socket", error);
+    return app_real(call, "wait", 0.001, 86400, &asking->seconds, error);
 }
 
 static int save_states(const app_call *call, const sf_tool_states *states, sf_error *error)
@@ -265,9 +290,14 @@ static int answer_states(const app_call *call, const aggregate_request *request,
 {
     sf_tool_states *states = NULL;
     outcome told = {.answer = nothing};
+    sf_tool_states_asking asking = {0};
     int status = refuse_samples(call, error);
     if (status == SF_OK)
-        status = sf_tool_states_open(&states, call->arguments, call->argument_count, error);
+        status = read_asking(call, &asking, error);
+    if (status == SF_OK)
+        status = sf_tool_states_open(&states, call->arguments, call->argument_count, &asking, error);
+    if (status != SF_OK && asking.key != NULL)
+        app_name_option(call, status, error);
     if (status == SF_OK && request->ranges > 0)
         status = sf_tool_states_aggregate(states, request->op, request->from, request->to, request->ranges,
                                           &told.answer, error);
@@ -294,6 +324,8 @@ static int run(app_call *call, sf_error *error)
     int status = parse_request(call, &request, error);
     if (status == SF_OK && app_has(call, "from-state"))
         return answer_states(call, &request, error);
+    if (status == SF_OK)
+        status = app_refuse(call, of_runs, "is of runs: with --from-state", error);
     return status == SF_OK ? app_samples_run(call, false, "", answer_series, &request, error) : status;
 }
 
@@ -301,7 +333,7 @@ const app_command app_command_aggregate = {
     .name = "aggregate",
     .group = "timing",
     .summary = "approximate COUNT, SUM, AVG and VAR over a range, from the density",
-    .arguments = "SAMPLES|REC|STATE...",
+    .arguments = "SAMPLES|REC|STATE|ENDPOINT...",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes_several = true,
@@ -312,7 +344,9 @@ const app_command app_command_aggregate = {
         "is a recording of which --units selects one unit. The error bar has two parts: what the number of "
         "samples leaves open, and how much the answer changes with a bandwidth smaller by sqrt 2. "
         "--save keeps a state of some kilobytes: `synfire aggregate --from-state a.h5 b.h5 --range A:B` "
-        "answers for the samples of both without them.",
+        "answers for the samples of both without them, and `... --from-state tcp://127.0.0.1:7740 --token "
+        "token "
+        "--density 'isi A' --range A:B` for the newest window of a run.",
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
     .run = run,
 };

@@ -13,15 +13,23 @@
 /* The range holds this many of the widest kernels: wider ones would say nothing of a shape. */
 enum { WIDEST = 16 };
 
+static const char *const methods[] = {[SF_MOVING_ISJ] = "isj",     [SF_MOVING_PLUGIN] = "plugin",
+                                      [SF_MOVING_LSCV] = "lscv",   [SF_MOVING_SILVERMAN] = "silverman",
+                                      [SF_MOVING_SCOTT] = "scott", [SF_MOVING_FIXED] = "fixed"};
+
 bool sf_moving_method_find(sf_moving_method *method, const char *name)
 {
-    static const char *const names[] = {"isj", "plugin", "lscv", "silverman", "scott"}; /* as in the enum */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0) {
+    for (size_t i = 0; i < SF_MOVING_FIXED; i++)
+        if (strcmp(methods[i], name) == 0) {
             *method = (sf_moving_method)i;
             return true;
         }
     return false;
+}
+
+const char *sf_moving_method_name(sf_moving_method method)
+{
+    return methods[method];
 }
 
 int sf_moving_plan_open(sf_moving_plan *plan, const sf_moving_options *options, sf_error *error)
@@ -84,6 +92,18 @@ void sf_moving_clear(sf_moving_density *live)
     if (live->ticks != NULL)
         memset(live->ticks, 0, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
     live->ticking = live->left_out = 0;
+}
+
+void sf_moving_copy(sf_moving_density *copy, const sf_moving_density *live)
+{
+    sf_moving_clear(copy);
+    sf_characteristic_merge(&copy->state, &live->state, NULL); /* frames are the same */
+    if (live->ticks != NULL)
+        memcpy(copy->ticks, live->ticks, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
+    copy->ticking = live->ticking;
+    copy->h = live->h;
+    copy->changed = live->changed;
+    copy->left_out = live->left_out;
 }
 
 /* How many ticks a sample is, where it is one of those that are counted; else 0. */
@@ -238,12 +258,10 @@ int sf_moving_choose(double *h, sf_moving_method method, const sf_spectrum *spec
 static int select_again(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error)
 {
     const sf_moving_options *options = &plan->options;
-    double b_least = options->b_least;
-    if (options->domain != SF_DOMAIN_LOG)
-        b_least = fmax(b_least, options->tick);
     double h = options->h;
     int status = options->method != SF_MOVING_FIXED
-                     ? sf_moving_choose(&h, options->method, &plan->spectrum, b_least, error)
+                     ? sf_moving_choose(&h, options->method, &plan->spectrum,
+                                        sf_moving_least_bandwidth(options), error)
                      : SF_OK;
     if (status != SF_OK)
         return status;
@@ -264,11 +282,21 @@ bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan)
            (live->h == 0 || (double)live->changed >= plan->options.reselect * (double)n);
 }
 
+double sf_moving_least_bandwidth(const sf_moving_options *options)
+{
+    return options->domain == SF_DOMAIN_LOG ? options->b_least : fmax(options->b_least, options->tick);
+}
+
+int sf_moving_transform(const sf_moving_density *live, sf_moving_plan *plan, sf_error *error)
+{
+    return sf_spectrum_update(&plan->spectrum, gather(live, plan), error);
+}
+
 int sf_moving_select(sf_moving_density *live, sf_moving_plan *plan, sf_error *error)
 {
     int status = sf_samples_check_enough(sf_moving_count(live), error);
     if (status == SF_OK)
-        status = sf_spectrum_update(&plan->spectrum, gather(live, plan), error);
+        status = sf_moving_transform(live, plan, error);
     if (status != SF_OK)
         return status;
     /* From sums of squares, rounding alone makes a sigma of 1e-8 of the period. */

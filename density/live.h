@@ -25,6 +25,8 @@ typedef enum sf_moving_method {
 /** False where a live density has no method of this name ("isj", ...). */
 bool sf_moving_method_find(sf_moving_method *method, const char *name);
 
+const char *sf_moving_method_name(sf_moving_method method);
+
 /** The bandwidth that a method, not SF_MOVING_FIXED, chooses from a spectrum, b_least or above; that where it
  * finds none. SF_DATA where all samples are equal. */
 int sf_moving_choose(double *h, sf_moving_method method, const sf_spectrum *spectrum, double b_least,
@@ -69,6 +71,9 @@ void sf_moving_plan_close(sf_moving_plan *plan);
 int sf_moving_open(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error);
 void sf_moving_close(sf_moving_density *live);
 
+/** Makes an empty density of a plan with the same frame and tick a copy of another. Allocates nothing. */
+void sf_moving_copy(sf_moving_density *copy, const sf_moving_density *live);
+
 /** Real-time safe. What is removed must have been added. */
 void sf_moving_add(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n);
 void sf_moving_remove(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n);
@@ -81,6 +86,12 @@ uint64_t sf_moving_count(const sf_moving_density *live);
 
 /** Whether there are SF_SAMPLES_LEAST samples and so many changed that sf_moving_select would select. */
 bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan);
+
+/** Under which no bandwidth is chosen: b_least, or a tick where samples are told on its axis. */
+double sf_moving_least_bandwidth(const sf_moving_options *options);
+
+/** Transforms the samples as they are, not reflected, into plan->spectrum. SF_DATA for fewer than two. */
+int sf_moving_transform(const sf_moving_density *live, sf_moving_plan *plan, sf_error *error);
 
 /**
  * Transforms the samples into plan->spectrum and selects live->h again where it is due. Allocates nothing.

@@ -12,14 +12,16 @@
 #define SF_DENSITY_SYNOPSIS_H
 
 #include "density/aggregate.h"
+#include "density/live.h"
 
 #include <synfire/density.h>
 
 /** On the axis of the domain: of ln x with SF_DOMAIN_LOG. */
 typedef struct sf_synopsis_axis {
-    double least, most, mean, variance; /**< of the samples; divisor n - 1 */
-    double period;                      /**< t_k = 2 pi k / period */
-    uint64_t modes;                     /**< phi is known up to t_modes */
+    double least, most;    /**< no sample lies outside */
+    double mean, variance; /**< of the samples; divisor n - 1 */
+    double period;         /**< t_k = 2 pi k / period */
+    uint64_t modes;        /**< phi is known up to t_modes */
 } sf_synopsis_axis;
 
 typedef struct sf_synopsis {
@@ -38,12 +40,31 @@ typedef struct sf_synopsis {
 
 #define SF_SYNOPSIS_MOST_MODES ((uint64_t)1 << 21)
 
+/** A kernel is cut off so many widths away, where it holds 1e-9. A period has room for twice that beside the
+ * samples. */
+#define SF_SYNOPSIS_REACH 6.0
+
+/** The width of kernels along column c. */
+double sf_synopsis_width(const sf_synopsis *synopsis, size_t c);
+
+/** The multiple of the period that phi is told about: the same for every set of samples, but for whole turns.
+ */
+double sf_synopsis_anchor(const sf_synopsis_axis *axis);
+
 /** Values of phi: sf_synopsis_size of them, two numbers each. 0 where axes or d are none. */
 size_t sf_synopsis_size(const sf_synopsis *synopsis);
 
 /** Of a density with its bandwidth. SF_USAGE for three and more columns; SF_DATA for fewer than two samples
  * or equal ones; SF_NO_MEMORY. */
 int sf_synopsis_of(sf_synopsis *synopsis, const sf_density *density, sf_error *error);
+
+/**
+ * Of a density that follows a window, whose bandwidth is chosen where it is due. `least` and `most` are those
+ * of all that the plan has room for, and the period is its frame's: states of one plan always add up, and
+ * with those of sf_synopsis_of they answer together. SF_DATA as sf_moving_select; SF_NO_MEMORY.
+ */
+int sf_synopsis_of_moving(sf_synopsis *synopsis, sf_moving_density *live, sf_moving_plan *plan,
+                          sf_error *error);
 void sf_synopsis_close(sf_synopsis *synopsis);
 
 /** Of one that came from outside, phi of its size: SF_DATA with what cannot be. */

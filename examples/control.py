@@ -7,12 +7,15 @@
   control.py ENDPOINT TOKEN_FILE renew [TRIGGER [SECONDS]]
   control.py ENDPOINT TOKEN_FILE disarm [TRIGGER]
   control.py ENDPOINT TOKEN_FILE mark TEXT
+  control.py ENDPOINT TOKEN_FILE aggregate DENSITY [count|sum|avg|var [FROM [TO]]]
+  control.py ENDPOINT TOKEN_FILE state DENSITY
   control.py ENDPOINT TOKEN_FILE start
   control.py ENDPOINT TOKEN_FILE reload
   control.py ENDPOINT TOKEN_FILE stop
 
-A run with keys is asked with `--keys MINE.key_secret ITS.key` first (docs/operations.md, Keys).
+`aggregate` and `state` print the answer as JSON; DENSITY is called as in the run's messages, 'isi A'. A run with keys is asked with `--keys MINE.key_secret ITS.key` first (docs/operations.md, Keys).
 """
+import json
 import sys
 
 import zmq
@@ -28,10 +31,11 @@ def main() -> int:
     endpoint, token_file, command, *rest = words
     with open(token_file, encoding="utf-8") as file:
         request = {"token": file.readline().strip("\r\n"), "command": command}
-    names = {"arm": ("trigger", "seconds"), "renew": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",)}.get(command, ())
+    names = {"arm": ("trigger", "seconds"), "renew": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",),
+             "aggregate": ("density", "op", "from", "to"), "state": ("density",)}.get(command, ())
     request.update(zip(names, rest))
-    if "seconds" in request:
-        request["seconds"] = float(request["seconds"])
+    for number in {"seconds", "from", "to"} & set(request):
+        request[number] = float(request[number])
     socket = zmq.Context().socket(zmq.REQ)
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.RCVTIMEO, 5000)
@@ -46,6 +50,8 @@ def main() -> int:
         sys.exit(f"control.py: nobody answers at {endpoint}")
     if not answer["ok"]:
         sys.exit("control.py: " + answer["error"])
+    if command in ("aggregate", "state"):
+        print(json.dumps(answer))
     if command != "status":
         return 0
     for trigger in (answer["status"] or {}).get("triggers", []):

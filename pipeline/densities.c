@@ -152,6 +152,7 @@ static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, const
         most_delay =
             fmax(most_delay, (double)setup->episodes[e].delays[setup->episodes[e].size - 2].high_ns * 1e-9);
     plan->grid = wanted->grid;
+    plan->first_unit = setup->episodes != NULL ? -1 : (int64_t)setup->first_unit;
     int status = sf_quantity_open(&plan->window, setup, error);
     if (status == SF_OK && setup->quantity == SF_QUANTITY_POSITION)
         return sf_positions_open(&plan->positions, wanted, plan->window, error);
@@ -229,8 +230,9 @@ int sf_densities_open(sf_densities *densities, const sf_live_options *config, co
                       const sf_observed *observed, size_t observed_count, sf_error *error)
 {
     *densities = (sf_densities){.last_ns = INT64_MIN};
+    densities->lockable = pthread_mutex_init(&densities->lock, NULL) == 0;
     densities->plans = sf_alloc(config->density_count, sizeof *densities->plans);
-    int status = densities->plans != NULL ? SF_OK : sf_fail_memory(error);
+    int status = densities->plans != NULL && densities->lockable ? SF_OK : sf_fail_memory(error);
     for (uint32_t i = 0; status == SF_OK && i < config->density_count; i++) {
         const sf_live_density *wanted = &config->density[i];
         sf_density_plan *plan = &densities->plans[densities->count++];
@@ -254,6 +256,8 @@ void sf_densities_close(sf_densities *densities)
     for (size_t i = 0; i < densities->count; i++)
         close_plan(&densities->plans[i]);
     sf_free(densities->plans);
+    if (densities->lockable)
+        pthread_mutex_destroy(&densities->lock);
     *densities = (sf_densities){0};
 }
 
@@ -446,12 +450,15 @@ static int slide(const sf_densities *densities, sf_density_plan *plan, const sf_
 int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error)
 {
     int status = SF_OK;
+    pthread_mutex_lock(&densities->lock);
+    densities->window = (sf_span){change->window_start_ns, change->hop.stop_ns};
     bool new_tick = densities->count > 0 && find_tick(densities, change);
     if (change->hop.stop_ns - change->hop.start_ns == change->hop_ns)
         densities->hops_ns[densities->hops++ % SF_DENSITY_RATES] = change->hop.start_ns;
     for (size_t i = 0; status == SF_OK && i < densities->count; i++)
         status = slide(densities, &densities->plans[i], change, new_tick, error);
     densities->begun = true;
+    pthread_mutex_unlock(&densities->lock);
     return status;
 }
 
@@ -586,6 +593,7 @@ int sf_densities_tell(sf_densities *densities, sf_span window,
                       void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
 {
     int status = SF_OK;
+    pthread_mutex_lock(&densities->lock);
     for (size_t i = 0; status == SF_OK && i < densities->count; i++) {
         sf_density_plan *plan = &densities->plans[i];
         if (plan->quantity != SF_QUANTITY_POSITION) {
@@ -597,5 +605,6 @@ int sf_densities_tell(sf_densities *densities, sf_span window,
         if (message != NULL)
             publish(user, message);
     }
+    pthread_mutex_unlock(&densities->lock);
     return status;
 }

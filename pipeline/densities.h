@@ -8,7 +8,7 @@
  * densities of intervals are made again from the window; that ends within the first spikes.
  *
  * States have nothing in common but what does not change: those of a hop are followed on `mine.threads`
- * threads.
+ * threads. Any other thread may copy one: density_copy.h.
  */
 #ifndef SF_PIPELINE_DENSITIES_H
 #define SF_PIPELINE_DENSITIES_H
@@ -18,6 +18,8 @@
 #include "density/live.h"
 #include "pipeline/options.h"
 #include "pipeline/positions.h"
+
+#include <pthread.h>
 
 /** Rates are of so many of the newest hops at most. */
 #define SF_DENSITY_RATES 1000
@@ -44,6 +46,7 @@ typedef struct sf_density_plan {
     sf_quantity_state *window;      /**< the samples in the window, by state */
     sf_state_samples entered, left; /**< scratch */
     bool every;
+    int64_t first_unit; /**< of state 0; -1: the states are of episodes */
     uint32_t grid;
     sf_moving_plan live;       /**< shared by the states */
     sf_moving_density *states; /**< as many as the window has */
@@ -56,6 +59,9 @@ typedef struct sf_density_plan {
 } sf_density_plan;
 
 typedef struct sf_densities {
+    pthread_mutex_t lock; /**< of all that changes in a hop, for sf_densities_copy */
+    bool lockable;
+    sf_span window; /**< that the states are of */
     sf_density_plan *plans;
     size_t count;
     sf_tick tick;          /**< of the stream's clock */

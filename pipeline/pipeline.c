@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "pipeline/density_copy.h"
 #include "pipeline/front.h"
 #include "pipeline/hops.h"
 
@@ -379,6 +380,12 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
 bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command)
 {
     return sf_front_order(&pipeline->front, command);
+}
+
+int sf_pipeline_copy_density(sf_pipeline *pipeline, sf_density_copy *copy, const char *density,
+                             sf_error *error)
+{
+    return sf_densities_copy(copy, &pipeline->hops.densities, density, error);
 }
 
 void sf_pipeline_hurry(sf_pipeline *pipeline, const sf_realtime *wanted)

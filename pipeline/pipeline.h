@@ -59,6 +59,12 @@ bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command);
  * spike lost; as sf_control_change. */
 int sf_pipeline_change(sf_pipeline *pipeline, const sf_live_options *options, sf_error *error);
 
+struct sf_density_copy;
+
+/** Any thread, until it is closed: as sf_densities_copy (pipeline/density_copy.h). */
+int sf_pipeline_copy_density(sf_pipeline *pipeline, struct sf_density_copy *copy, const char *density,
+                             sf_error *error);
+
 /** Once it has started: gives the threads by which spikes come, and the one that watches, this priority and
  * that one the core; what is refused is logged. */
 void sf_pipeline_hurry(sf_pipeline *pipeline, const sf_realtime *wanted);

@@ -6,10 +6,18 @@
 #include "core/text.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const commands[] = {"status", "arm", "disarm", "mark", "stop", "start", "reload", "renew"};
+static const char *const commands[] = {"status", "arm",    "disarm", "mark",      "stop",
+                                       "start",  "reload", "renew",  "aggregate", "state"};
+static const char *const ops[] = {[SF_AGGREGATE_COUNT] = "count",
+                                  [SF_AGGREGATE_SUM] = "sum",
+                                  [SF_AGGREGATE_AVERAGE] = "avg",
+                                  [SF_AGGREGATE_VARIANCE] = "var"};
+enum { OPS = sizeof ops / sizeof ops[0] };
+
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every byte of the given one is looked at, right or wrong. */
@@ -39,7 +47,7 @@ static int take_command(sf_request *request, const json_t *value, sf_error *erro
             return SF_OK;
         }
     return sf_fail(error, SF_USAGE, "command",
-                   "expected status, arm, renew, disarm, mark, stop, start or reload");
+                   "expected status, arm, renew, disarm, mark, aggregate, state, stop, start or reload");
 }
 
 static int take_seconds(sf_request *request, const json_t *value, sf_error *error)
@@ -50,9 +58,36 @@ static int take_seconds(sf_request *request, const json_t *value, sf_error *erro
     return sf_fail(error, SF_USAGE, "seconds", "expected a number over 0, up to 1000000");
 }
 
+static int take_op(sf_request *request, const json_t *value, sf_error *error)
+{
+    for (int i = 0; json_is_string(value) && i < OPS; i++)
+        if (strcmp(json_string_value(value), ops[i]) == 0) {
+            request->op = (sf_aggregate_kind)i;
+            return SF_OK;
+        }
+    return sf_fail(error, SF_USAGE, "op", "expected count, sum, avg or var");
+}
+
+const char *sf_request_op(sf_aggregate_kind op)
+{
+    return ops[op];
+}
+
+static int take_end(double *end, const char *key, const json_t *value, sf_error *error)
+{
+    if (!json_is_number(value))
+        return sf_fail(error, SF_USAGE, key, "expected a number, in the unit of the quantity");
+    *end = json_number_value(value);
+    return SF_OK;
+}
+
 /* Which of the commands a key is for. */
 static bool goes_with(const char *key, sf_request_kind kind)
 {
+    if (strcmp(key, "density") == 0)
+        return kind == SF_REQUEST_AGGREGATE || kind == SF_REQUEST_STATE;
+    if (strcmp(key, "op") == 0 || strcmp(key, "from") == 0 || strcmp(key, "to") == 0)
+        return kind == SF_REQUEST_AGGREGATE;
     if (strcmp(key, "trigger") == 0)
         return kind == SF_REQUEST_ARM || kind == SF_REQUEST_RENEW || kind == SF_REQUEST_DISARM;
     if (strcmp(key, "seconds") == 0)
@@ -68,8 +103,28 @@ static int take_key(sf_request *request, const char *key, const json_t *value, s
         return sf_fail(error, SF_USAGE, NULL, "there is no key '%.40s' for %s", key, commands[request->kind]);
     if (strcmp(key, "seconds") == 0)
         return take_seconds(request, value, error);
-    return key[1] == 'r' ? take_text(request->trigger, sizeof request->trigger, key, value, error)
-                         : take_text(request->text, sizeof request->text, key, value, error);
+    if (strcmp(key, "op") == 0)
+        return take_op(request, value, error);
+    if (strcmp(key, "from") == 0)
+        return take_end(&request->from, key, value, error);
+    if (strcmp(key, "to") == 0)
+        return take_end(&request->to, key, value, error);
+    if (strcmp(key, "density") == 0)
+        return take_text(request->density, sizeof request->density, key, value, error);
+    if (strcmp(key, "trigger") == 0)
+        return take_text(request->trigger, sizeof request->trigger, key, value, error);
+    return take_text(request->text, sizeof request->text, key, value, error);
+}
+
+static int check_density(const sf_request *request, sf_error *error)
+{
+    bool asks = goes_with("density", request->kind);
+    if (asks && request->density[0] == '\0')
+        return sf_fail(error, SF_USAGE, "density", "is missing: expected one of the run, as \"isi A\"");
+    if (asks && !(request->from < request->to))
+        return sf_fail(error, SF_USAGE, "from", "found %g and for `to` %g, expected from < to", request->from,
+                       request->to);
+    return SF_OK;
 }
 
 static int read_request(sf_request *request, json_t *map, const char *token, sf_error *error)
@@ -81,10 +136,12 @@ static int read_request(sf_request *request, json_t *map, const char *token, sf_
     int status = take_command(request, json_object_get(map, "command"), error);
     const char *key;
     json_t *value;
+    request->from = -INFINITY;
+    request->to = INFINITY;
     json_object_foreach(map, key, value) if (status == SF_OK) status = take_key(request, key, value, error);
     if (status == SF_OK && request->kind == SF_REQUEST_MARK && request->text[0] == '\0')
         status = sf_fail(error, SF_USAGE, "text", "is missing: expected the text of the mark");
-    return status;
+    return status == SF_OK ? check_density(request, error) : status;
 }
 
 int sf_request_parse(sf_request *request, const char *bytes, size_t length, const char *token,

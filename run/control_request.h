@@ -12,6 +12,7 @@
 
 #include "core/recording.h"
 
+#include <synfire/density.h>
 #include <synfire/error.h>
 
 #define SF_REQUEST_MOST 4096
@@ -24,9 +25,11 @@ typedef enum sf_request_kind {
     SF_REQUEST_DISARM,
     SF_REQUEST_MARK,
     SF_REQUEST_STOP,
-    SF_REQUEST_START,  /**< of a run that waits for it */
-    SF_REQUEST_RELOAD, /**< its configuration is read again */
-    SF_REQUEST_RENEW   /**< arms what is armed, and nothing else */
+    SF_REQUEST_START,     /**< of a run that waits for it */
+    SF_REQUEST_RELOAD,    /**< its configuration is read again */
+    SF_REQUEST_RENEW,     /**< arms what is armed, and nothing else */
+    SF_REQUEST_AGGREGATE, /**< of a density that the run keeps */
+    SF_REQUEST_STATE      /**< that density itself, without its samples */
 } sf_request_kind;
 
 typedef struct sf_request {
@@ -34,11 +37,17 @@ typedef struct sf_request {
     char trigger[64];               /**< empty: all of them */
     double seconds;                 /**< of arming; 0: as configured */
     char text[SF_MARKER_TEXT_SIZE]; /**< of a mark */
+    char density[64];               /**< "isi A" */
+    sf_aggregate_kind op;
+    double from, to; /**< of the quantity; an infinity where nothing was said */
 } sf_request;
 
 /** SF_UNAVAILABLE for a wrong token; SF_USAGE, with what was expected, for what is no request. */
 int sf_request_parse(sf_request *request, const char *bytes, size_t length, const char *token,
                      sf_error *error);
+
+/** "count", "sum", "avg" or "var". */
+const char *sf_request_op(sf_aggregate_kind op);
 
 /**
  * Reads the token: the first line of a file that nobody but its owner may read. SF_NO_INPUT; SF_CONFIG for

@@ -10,6 +10,7 @@
 #include "io/curve.h"
 #include "io/endpoint.h"
 #include "run/control_request.h"
+#include "run/live_state.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -76,6 +77,8 @@ static int obey(sf_control_socket *it, const sf_request *request, sf_error *erro
             return sf_fail(error, SF_USAGE, NULL, "this run has no file to read again");
         return it->calls.reload(it->calls.user, error);
     case SF_REQUEST_STATUS:
+    case SF_REQUEST_AGGREGATE:
+    case SF_REQUEST_STATE:
         return SF_OK;
     }
     return SF_OK;
@@ -97,6 +100,16 @@ static void answer_status(sf_control_socket *it)
         sf_text_printf(&it->answer, "null");
     sf_text_printf(&it->answer, "}");
     sf_message_release(status);
+}
+
+static int answer_density(sf_control_socket *it, const sf_request *request, sf_error *error)
+{
+    sf_density_copy copy;
+    int status = sf_pipeline_copy_density(it->pipeline, &copy, request->density, error);
+    if (status == SF_OK)
+        status = sf_live_state_answer(&it->answer, &copy, request, error);
+    sf_density_copy_close(&copy);
+    return status;
 }
 
 static void answer_error(sf_control_socket *it, const sf_error *error)
@@ -124,11 +137,14 @@ static void answer(sf_control_socket *it, const char *bytes, size_t length, bool
     }
     if (status == SF_OK)
         status = obey(it, &request, &error);
+    bool of_density = request.kind == SF_REQUEST_AGGREGATE || request.kind == SF_REQUEST_STATE;
+    if (status == SF_OK && of_density)
+        status = answer_density(it, &request, &error);
     if (status != SF_OK)
         answer_error(it, &error);
     else if (request.kind == SF_REQUEST_STATUS)
         answer_status(it);
-    else
+    else if (!of_density)
         sf_text_printf(&it->answer, "{\"ok\":true}");
 }
 

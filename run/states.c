@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of `aggregate --save`, written and asked. */
+/* Files of `aggregate --save`, written and asked, and densities of runs that go on. */
 #include "core/error.h"
 #include "core/memory.h"
 #include "density/estimate.h"
-#include "io/state_file.h"
+#include "run/live_state.h"
 #include "run/tool.h"
 
 #include <stdio.h>
@@ -74,7 +74,31 @@ static int take(sf_tool_states *states, sf_state *state, const char *path, sf_er
     return status;
 }
 
-int sf_tool_states_open(sf_tool_states **out, char *const *paths, size_t count, sf_error *error)
+bool sf_tool_states_is_run(const char *path)
+{
+    return strncmp(path, "tcp://", 6) == 0 || strncmp(path, "ipc://", 6) == 0;
+}
+
+static int read_state(sf_state *state, const char *path, const sf_tool_states_asking *asking, sf_error *error)
+{
+    *state = (sf_state){0};
+    if (!sf_tool_states_is_run(path))
+        return sf_state_read(state, path, error);
+    if (asking->density == NULL)
+        return sf_fail(error, SF_USAGE, "--density",
+                       "is needed to ask the run at %.80s: expected a name as in `quantity` of its messages, "
+                       "\"isi A\"",
+                       path);
+    if (asking->token_file == NULL)
+        return sf_fail(error, SF_USAGE, "--token", "is needed to ask the run at %.80s: expected its file",
+                       path);
+    const sf_live_state_asking live = {asking->token_file, asking->key, asking->server_key, asking->density,
+                                       (int)(asking->seconds * 1e3)};
+    return sf_live_state_ask(state, path, &live, error);
+}
+
+int sf_tool_states_open(sf_tool_states **out, char *const *paths, size_t count,
+                        const sf_tool_states_asking *asking, sf_error *error)
 {
     *out = NULL;
     sf_tool_states *states = sf_alloc(1, sizeof *states);
@@ -84,7 +108,7 @@ int sf_tool_states_open(sf_tool_states **out, char *const *paths, size_t count, 
     int status = states->synopses != NULL ? SF_OK : sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         sf_state state;
-        status = sf_state_read(&state, paths[i], error);
+        status = read_state(&state, paths[i], asking, error);
         if (status == SF_OK)
             status = take(states, &state, paths[i], error);
         sf_state_free(&state);

@@ -263,13 +263,24 @@ typedef struct sf_tool_states_about {
     const char *name;     /**< of the unit or link; NULL where they differ or have none */
     int64_t unit;         /**< its index, or -1 */
     uint64_t n;
-    size_t files, parts; /**< parts: those that did not add up; each answers for itself */
+    size_t files, parts; /**< files: or runs; parts: those that did not add up; each answers for itself */
     double h;            /**< of the first part */
     const char *method;
 } sf_tool_states_about;
 
-/** SF_USAGE where they are of different quantities, axes or numbers of columns; SF_NO_INPUT, SF_DATA. */
-int sf_tool_states_open(sf_tool_states **out, char *const *paths, size_t count, sf_error *error);
+/** How runs are asked for the state of a density that they keep; strings are borrowed. */
+typedef struct sf_tool_states_asking {
+    const char *density;          /**< as their messages call it: "isi A"; NULL: no run is asked */
+    const char *token_file;       /**< of their control sockets */
+    const char *key, *server_key; /**< as of sf_tool_watching */
+    double seconds;               /**< an answer is waited for */
+} sf_tool_states_asking;
+
+/** A path that is an endpoint, tcp:// or ipc://, is that of a run's control socket. SF_USAGE where they are
+ * of different quantities, axes or numbers of columns; SF_NO_INPUT, SF_DATA, SF_UNAVAILABLE. */
+int sf_tool_states_open(sf_tool_states **out, char *const *paths, size_t count,
+                        const sf_tool_states_asking *asking, sf_error *error);
+bool sf_tool_states_is_run(const char *path);
 void sf_tool_states_tell(const sf_tool_states *states, sf_tool_states_about *about);
 void sf_tool_states_close(sf_tool_states *states); /**< NULL is allowed */
 

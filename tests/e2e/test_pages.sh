@@ -11,8 +11,8 @@ fi
 # The command lines of the documentation run as they stand, page by page, on the demo's recording.
 synfire() { "$SYNFIRE" "$@"; }
 for page in "$SYNFIRE_SOURCE"/docs/*.md; do
-    # Players and recorders need a partner, which the tests of streams give them.
-    grep -E '^    (synfire|echo) ' "$page" | grep -vE '^    synfire (play|record|top|doctor --loop|run [^-])' >lines || continue
+    # Players, recorders and who asks a run need a partner, which the tests of streams give them.
+    grep -E '^    (synfire|echo) ' "$page" | grep -vE '^    synfire (play|record|top|doctor --loop|run [^-]|aggregate --from-state tcp:)' >lines || continue
     rm -rf page && mkdir page && pushd page >/dev/null
     synfire simulate demo.h5 --preset sym26 --quiet >/dev/null
     while read -r line; do

@@ -7,6 +7,7 @@
 #include "run/control_request.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -41,6 +42,20 @@ static void requests_are_read(void **state)
         SF_OK);
     assert_int_equal(request.kind, SF_REQUEST_MARK);
     assert_string_equal(request.text, "light on");
+    assert_int_equal(parse(&request,
+                           "{\"token\": \"" TOKEN "\", \"command\": \"aggregate\", \"density\": \"isi A\", "
+                           "\"op\": \"avg\", \"from\": -1, \"to\": 0.5}",
+                           &error),
+                     SF_OK);
+    assert_int_equal(request.kind, SF_REQUEST_AGGREGATE);
+    assert_string_equal(request.density, "isi A");
+    assert_true(request.op == SF_AGGREGATE_AVERAGE && request.from == -1 && request.to == 0.5);
+    assert_int_equal(parse(&request,
+                           "{\"token\": \"" TOKEN "\", \"command\": \"state\", \"density\": \"rate B\"}",
+                           &error),
+                     SF_OK);
+    assert_int_equal(request.kind, SF_REQUEST_STATE);
+    assert_true(request.from == -INFINITY && request.to == INFINITY);
 }
 
 static void wrong_tokens_get_no_other_answer(void **state)
@@ -83,6 +98,17 @@ static void wrong_requests_are_refused(void **state)
         {"{\"token\": \"" TOKEN "\", \"command\": \"stop\", \"trigger\": \"a\"}",
          "no key 'trigger' for stop"},
         {"{\"token\": \"" TOKEN "\", \"command\": \"mark\"}", "is missing"},
+        {"{\"token\": \"" TOKEN "\", \"command\": \"aggregate\"}", "is missing: expected one of the run"},
+        {"{\"token\": \"" TOKEN "\", \"command\": \"state\", \"density\": \"a\", \"op\": \"avg\"}",
+         "no key 'op' for state"},
+        {"{\"token\": \"" TOKEN "\", \"command\": \"stop\", \"density\": \"a\"}",
+         "no key 'density' for stop"},
+        {"{\"token\": \"" TOKEN "\", \"command\": \"aggregate\", \"density\": \"a\", \"op\": \"max\"}",
+         "expected count, sum, avg or var"},
+        {"{\"token\": \"" TOKEN "\", \"command\": \"aggregate\", \"density\": \"a\", \"to\": \"9\"}",
+         "expected a number, in the unit"},
+        {"{\"token\": \"" TOKEN "\", \"command\": \"aggregate\", \"density\": \"a\", \"from\": 2, \"to\": 2}",
+         "expected from < to"},
         {"{\"token\": \"" TOKEN "\", \"command\": \"mark\", \"text\": \"a\\u0000b\"}", "one JSON object"},
     };
     sf_request request;

@@ -161,6 +161,126 @@ static void states_add_up(void **state)
 }
 
 /* What does not add up answers together all the same: a count is the sum of both. */
+/* As the live density of a window, with `ticks` of its clock, that other samples have come to and left. */
+static void follow(sf_moving_density *live, const sf_moving_plan *plan, const double *x, size_t n)
+{
+    double others[50];
+    for (size_t i = 0; i < 50; i++)
+        others[i] = 1 + (double)i;
+    assert_int_equal(sf_moving_open(live, plan, NULL), SF_OK);
+    sf_moving_add(live, plan, others, 50);
+    sf_moving_add(live, plan, x, n);
+    sf_moving_remove(live, plan, others, 50);
+}
+
+static sf_synopsis copied_synopsis(sf_moving_density *live, sf_moving_plan *plan)
+{
+    sf_moving_density copy;
+    sf_synopsis synopsis;
+    assert_int_equal(sf_moving_open(&copy, plan, NULL), SF_OK);
+    sf_moving_copy(&copy, live);
+    assert_int_equal(sf_synopsis_of_moving(&synopsis, &copy, plan, NULL), SF_OK);
+    assert_true(sf_moving_count(&copy) == sf_moving_count(live) && copy.left_out == live->left_out);
+    sf_moving_close(&copy);
+    return synopsis;
+}
+
+/* Intervals in ms, from a quarter to some hundreds. */
+static sf_moving_plan plan_of(sf_domain domain, double tick)
+{
+    sf_moving_plan plan;
+    const sf_moving_options options = {.least = domain == SF_DOMAIN_LOG ? 1e-3 : 0,
+                                       .most = domain == SF_DOMAIN_LOG ? 1e5 : 2000,
+                                       .b_least = domain == SF_DOMAIN_LOG ? 0.05 : 0.5,
+                                       .domain = domain,
+                                       .tick = tick,
+                                       .method = SF_MOVING_ISJ,
+                                       .reselect = 0.2};
+    assert_int_equal(sf_moving_plan_open(&plan, &options, NULL), SF_OK);
+    return plan;
+}
+
+static void a_live_density_answers_as_its_samples(void **state)
+{
+    (void)state;
+    size_t columns;
+    double *x = check_samples("isi", N, &columns);
+    static const double ranges[][2] = {{2, 6}, {0.5, 300}, {20, 21}, {40, 40.001}, {1, 250}};
+    for (size_t d = 0; d < 3; d++) {
+        sf_moving_plan plan = plan_of(domains[d], 0);
+        sf_moving_density live;
+        follow(&live, &plan, x, N);
+        sf_synopsis synopsis = copied_synopsis(&live, &plan);
+        assert_true(synopsis.n == N && synopsis.h > 0);
+        sf_series *series;
+        sf_density *density = density_of(&series, x, N, 1, domains[d], synopsis.h);
+        for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++)
+            same_answers(density, &synopsis, &ranges[r][0], &ranges[r][1], 1, 2000);
+        sf_density_free(density);
+        sf_series_free(series);
+        sf_synopsis_close(&synopsis);
+        sf_moving_close(&live);
+        sf_moving_plan_close(&plan);
+    }
+    free(x);
+}
+
+/* Of two windows, or of two runs: the sum is that of all their samples, ticks of a clock among them. */
+static void live_densities_add_up(void **state)
+{
+    (void)state;
+    size_t columns;
+    double *x = check_samples("isi", N, &columns);
+    for (size_t i = 0; i < N; i++)
+        x[i] = ceil(20 * x[i]) / 20;
+    for (size_t d = 0; d < 3; d++) {
+        sf_moving_plan plan = plan_of(domains[d], 0.05);
+        sf_moving_density all, first, second;
+        follow(&all, &plan, x, N);
+        follow(&first, &plan, x, N / 3);
+        follow(&second, &plan, x + N / 3, N - N / 3);
+        assert_true(domains[d] != SF_DOMAIN_LOG || (first.ticking > 0 && second.ticking > 0));
+        sf_synopsis whole = copied_synopsis(&all, &plan), sum = copied_synopsis(&first, &plan);
+        sf_synopsis other = copied_synopsis(&second, &plan);
+        assert_true(sf_synopsis_fits(&sum, &other));
+        assert_int_equal(sf_synopsis_add(&sum, &other, NULL), SF_OK);
+        assert_int_equal(sum.n, N);
+        assert_true(fabs(sum.axes[0].mean - whole.axes[0].mean) < 1e-9 * fabs(whole.axes[0].mean));
+        assert_true(fabs(sum.axes[0].variance / whole.axes[0].variance - 1) < 1e-9);
+        assert_true(fabs(sum.h / whole.h - 1) < 1e-6);
+        assert_int_equal(sf_synopsis_size(&sum), sf_synopsis_size(&whole));
+        for (size_t k = 0; k < 2 * sf_synopsis_size(&sum); k++)
+            assert_true(fabs((double)sum.phi[k] - (double)whole.phi[k]) < 2e-7);
+        sf_synopsis_close(&sum);
+        sf_synopsis_close(&other);
+        sf_synopsis_close(&whole);
+        sf_moving_close(&all);
+        sf_moving_close(&first);
+        sf_moving_close(&second);
+        sf_moving_plan_close(&plan);
+    }
+    free(x);
+}
+
+static void too_few_have_no_state(void **state)
+{
+    (void)state;
+    static const double some[] = {1, 2, 3}, equal[60] = {[0] = 0};
+    sf_moving_plan plan = plan_of(SF_DOMAIN_REFLECT, 0);
+    sf_moving_density live;
+    sf_synopsis synopsis;
+    sf_error error = {0};
+    assert_int_equal(sf_moving_open(&live, &plan, NULL), SF_OK);
+    sf_moving_add(&live, &plan, some, 3);
+    test_assert_fails(sf_synopsis_of_moving(&synopsis, &live, &plan, &error), &error, SF_DATA,
+                      "found 3 samples");
+    sf_moving_clear(&live);
+    sf_moving_add(&live, &plan, equal, 60);
+    test_assert_fails(sf_synopsis_of_moving(&synopsis, &live, &plan, &error), &error, SF_DATA, "equal");
+    sf_moving_close(&live);
+    sf_moving_plan_close(&plan);
+}
+
 static void what_does_not_add_up_answers_together(void **state)
 {
     (void)state;
@@ -277,6 +397,9 @@ int main(void)
         cmocka_unit_test(ranges_are_answered_as_from_the_samples),
         cmocka_unit_test(boxes_are_answered_as_from_the_samples),
         cmocka_unit_test(states_add_up),
+        cmocka_unit_test(a_live_density_answers_as_its_samples),
+        cmocka_unit_test(live_densities_add_up),
+        cmocka_unit_test(too_few_have_no_state),
         cmocka_unit_test(what_does_not_add_up_answers_together),
         cmocka_unit_test(it_is_small),
         cmocka_unit_test(what_makes_no_sense_is_refused),
