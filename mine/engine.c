@@ -30,3 +30,11 @@ int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
     sf_text_free(&names);
     return status;
 }
+
+int sf_mine_fail_most(size_t most, sf_error *error)
+{
+    return sf_fail(error, SF_DATA, NULL,
+                   "more than %zu episodes are frequent: ask for a higher threshold, fewer or narrower "
+                   "delays, or a smaller size",
+                   most);
+}

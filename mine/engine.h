@@ -40,6 +40,7 @@ typedef struct sf_mine_job {
     size_t most; /**< SF_DATA once more episodes than this are found */
     unsigned threads;
     const sf_progress *progress;
+    bool paired;          /**< level 2 is linked already; on the CPU alone */
     bool divided;         /**< first units are, among the ranks, which all make this call */
     bool keep_stopped;    /**< SF_CANCELLED leaves a cut tree with all that was found */
     sf_mine_tally *tally; /**< added to; or NULL */
@@ -54,8 +55,9 @@ typedef struct sf_engine {
 
     /**
      * Finds all frequent episodes by a way of its own, given the linked level of size 1: fills and links
-     * levels 2 and up. seconds[size] is the time that size took. NULL: the engine mines level by level
-     * through `count`.
+     * levels 2 and up. Of a job that is `paired` level 2 is as it is, and spikes of units that are in no
+     * chain of two of its pairs may be missing. seconds[size] is the time that size took. NULL: the engine
+     * mines level by level through `count`.
      */
     int (*mine)(sf_tree *tree, double *seconds, const sf_mine_job *job, sf_error *error);
 } sf_engine;
@@ -78,5 +80,8 @@ extern const sf_engine *const sf_engines[];
 
 /** The engine of that name; NULL or "auto": the fastest for this machine. SF_USAGE lists the names. */
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error);
+
+/** SF_DATA, with its sentence: more than `most` episodes are frequent. */
+int sf_mine_fail_most(size_t most, sf_error *error);
 
 #endif

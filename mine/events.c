@@ -29,6 +29,7 @@ typedef struct layout {
     uint64_t *unit_spikes; /* by unit of the recording */
     uint32_t *number;      /* by unit of the recording: its number among those kept, or SF_LEFT_OUT */
     uint32_t *places;      /* those of all pieces */
+    const bool *silent;    /* as in sf_events_choice */
     piece *pieces;
     size_t piece_count;
 } layout;
@@ -140,6 +141,11 @@ static bool is_kept(const sf_events_choice *choice, size_t unit, const uint64_t 
     return (choice->keep == NULL || choice->keep[unit]) && unit_spikes[unit] >= choice->least;
 }
 
+static bool is_silent(const bool *silent, size_t unit)
+{
+    return silent != NULL && silent[unit];
+}
+
 /* Numbers the kept units, whether or not they fire at all, and adds up their spikes. */
 static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t unit_count,
                         const sf_events_choice *choice, sf_error *error)
@@ -149,7 +155,7 @@ static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t u
         if (!is_kept(choice, u, unit_spikes))
             continue;
         events->unit[events->unit_count++] = (uint32_t)u;
-        count += unit_spikes[u];
+        count += is_silent(choice->silent, u) ? 0 : unit_spikes[u];
         events->first[events->unit_count] = (uint32_t)count;
     }
     if (count >= UINT32_MAX)
@@ -169,7 +175,8 @@ int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, s
                      ? number_units(events, unit_spikes, unit_count, choice, error)
                      : sf_fail_memory(error);
     size_t first = 0;
-    while (first < count && !is_kept(choice, spikes[first].unit, unit_spikes))
+    while (first < count && (!is_kept(choice, spikes[first].unit, unit_spikes) ||
+                             is_silent(choice->silent, spikes[first].unit)))
         first++;
     events->origin_ns = first < count ? spikes[first].time_ns : 0;
     if (status != SF_OK)
@@ -196,7 +203,8 @@ static void place_pieces(layout *l)
     for (size_t p = 0; p < l->piece_count; p++) {
         l->pieces[p].position = position;
         for (uint32_t u = 0; u < events->unit_count; u++) {
-            uint32_t *place = &l->pieces[p].places[events->unit[u]], own = *place;
+            uint32_t *place = &l->pieces[p].places[events->unit[u]];
+            uint32_t own = is_silent(l->silent, events->unit[u]) ? 0 : *place;
             *place = events->first[u];
             events->first[u] += own;
             position += own;
@@ -215,7 +223,7 @@ static int deal_out_piece(void *context, unsigned worker, size_t item)
     uint32_t p = own->position;
     for (size_t i = own->begin; i < own->end; i++) {
         uint32_t unit = l->spikes[i].unit, number = l->number[unit];
-        if (number == SF_LEFT_OUT)
+        if (number == SF_LEFT_OUT || is_silent(l->silent, unit))
             continue;
         l->events->times[p] = l->spikes[i].time_ns - l->events->origin_ns;
         l->events->owner[p] = number;
@@ -245,7 +253,11 @@ int sf_events_lay_out(sf_events *events, const sf_spike *spikes, size_t count, s
                       const sf_events_choice *choice, sf_error *error)
 {
     *events = (sf_events){0};
-    layout l = {.events = events, .spikes = spikes, .count = count, .unit_count = unit_count};
+    layout l = {.events = events,
+                .spikes = spikes,
+                .count = count,
+                .unit_count = unit_count,
+                .silent = choice->silent};
     int status = count_pieces(&l, choice->threads, error);
     if (status == SF_OK)
         status = sf_events_outline(events, spikes, count, unit_count, l.unit_spikes, choice, error);

@@ -27,6 +27,8 @@ typedef struct sf_events {
 typedef struct sf_events_choice {
     const bool *keep; /**< by unit of the recording; NULL: all */
     uint32_t least;   /**< units with fewer spikes are left out too */
+    /** By unit of the recording, or NULL: kept, but only by number, as if it had never fired. */
+    const bool *silent;
     unsigned threads; /**< at least 1; the layout is the same for any number */
 } sf_events_choice;
 

@@ -7,11 +7,11 @@
  * [from(k), min(to(k), from(k + 1))), and one walk over these ranges meets every spike at most once and
  * extends the list's episode by all units together.
  *
- * Pairs are counted that way for all units. Beyond them the search goes depth first, one first unit after the
- * other, with lists only along the current path. Two bounds spare most walks. An extension must end in a
- * frequent pair. And each spike has a signature, 64 bits for the units (modulo 64) that may usefully follow
- * it: a unit cannot occur more often after an episode than there are ends with its bit set, and bit-sliced
- * counters find all bits set often enough in one pass over the list.
+ * Pairs are counted that way for all units, unless they are in the tree already. Beyond them the search goes
+ * depth first, one first unit after the other, with lists only along the current path. Two bounds spare most
+ * walks. An extension must end in a frequent pair. And each spike has a signature, 64 bits for the units
+ * (modulo 64) that may usefully follow it: a unit cannot occur more often after an episode than there are
+ * ends with its bit set, and bit-sliced counters find all bits set often enough in one pass over the list.
  *
  * Of several ranks each takes the first units whose number has its remainder, so that busy ones, which often
  * have neighbouring numbers, are spread; what was found is then joined, size by size, in the order of units.
@@ -352,14 +352,6 @@ static int end_part(search *s, uint32_t unit, int status)
     return status;
 }
 
-static int fail_most(const search *s, sf_error *error)
-{
-    return sf_fail(error, SF_DATA, NULL,
-                   "more than %zu episodes are frequent: ask for a higher threshold, fewer or narrower "
-                   "delays, or a smaller size",
-                   s->job->most);
-}
-
 static uint32_t unit_of(const search *s, size_t item)
 {
     return (uint32_t)item * s->ranks + s->rank;
@@ -385,7 +377,7 @@ static int for_units(search *s, const char *what, int (*body)(void *, unsigned, 
         return sf_fail_memory(error);
     if (status == SF_CANCELLED)
         return sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
-    return status == SF_DATA ? fail_most(s, error) : status;
+    return status == SF_DATA ? sf_mine_fail_most(s->job->most, error) : status;
 }
 
 /* ---- pairs ---- */
@@ -723,7 +715,7 @@ static int gather_sizes(search *s, uint32_t from, uint32_t to, int searched, sf_
     for (uint32_t size = 2; size <= to; size++)
         total += s->tree->levels[size - 1].count;
     if (status == SF_OK && total > s->job->most)
-        status = fail_most(s, error); /* no rank alone had too many */
+        status = sf_mine_fail_most(s->job->most, error); /* no rank alone had too many */
     return status == SF_OK ? searched : status;
 }
 
@@ -749,17 +741,20 @@ int sf_interval_search(sf_tree *tree, double *seconds, const sf_mine_job *job, s
     }
     s.threads = job->threads > 0 ? job->threads : 1;
     double start = sf_clock_seconds();
+    atomic_store(&s.found_count, job->paired ? tree->levels[1].count : 0);
     int status = prepare_pairs(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
+    if (status == SF_OK && !job->paired)
         status = for_units(&s, "counting pairs", find_pairs, weigh_spikes, error);
-    status = gather_sizes(&s, 2, 2, status, error);
-    seconds[2] = sf_clock_seconds() - start;
+    if (!job->paired)
+        status = gather_sizes(&s, 2, 2, status, error);
+    double paired = sf_clock_seconds();
+    seconds[2] = paired - start + (job->paired ? seconds[2] : 0);
     if (status == SF_OK && job->max_size > 2 && tree->levels[1].count > 0) {
         status = prepare_deeper(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
         if (status == SF_OK)
             status = for_units(&s, "growing episodes", grow_unit, weigh_pairs, error);
         status = gather_sizes(&s, 3, job->max_size, status, error);
-        share_time(&s, seconds, sf_clock_seconds() - start - seconds[2]);
+        share_time(&s, seconds, sf_clock_seconds() - paired);
     }
     add_tallies(&s, job->tally);
     close_search(&s);

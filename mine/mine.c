@@ -10,6 +10,7 @@
 #include "core/thread.h"
 #include "mine/analytic.h"
 #include "mine/found.h"
+#include "mine/known.h"
 #include "mine/piece_counter.h"
 #include "mine/resident.h"
 #include "mine/ways.h"
@@ -35,6 +36,7 @@ typedef struct run {
     double core_seconds;                             /* what one core would need, roughly */
     double seconds[SF_EPISODE_MAX_SIZE + 1];         /* by size */
     bool outlined;                                   /* the events are laid out on devices alone */
+    bool paired;                                     /* pairs are known; who needs spikes lays them out */
     bool resident;                                   /* on the one that holds the window already */
     sf_piece_counter in_pieces;                      /* where the spikes are not held */
     sf_count_tally tallies[SF_EPISODE_MAX_SIZE + 1]; /* by size */
@@ -158,6 +160,7 @@ static int choose_devices(run *r, sf_error *error)
         .engine = r->engine->name, .device = options->device, .most = sf_devices_worth(r->core_seconds / 2)};
     int status = searches ? sf_choose(&r->choice, sf_search_ways, &how, r, error)
                           : sf_choose(&r->choice, sf_count_ways, &how, &work, error);
+    r->paired = searches && options->pairs != NULL && sf_crew_left(&r->choice.crew) == 0;
     if (status != SF_OK || sf_crew_left(&r->choice.crew) == 0 || !searches)
         return status;
     r->outlined = true;
@@ -173,7 +176,7 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
 {
     const sf_mine_input *input = r->input;
     size_t units = input->units->count;
-    const uint64_t *known = r->resident ? r->options->unit_spikes : NULL;
+    const uint64_t *known = r->resident || r->paired ? r->options->unit_spikes : NULL;
     uint64_t *counted = NULL;
     int status = SF_OK;
     if (known == NULL)
@@ -194,7 +197,7 @@ static int lay_out(run *r, sf_error *error)
     if (r->options->pieces != NULL)
         return sf_events_outline(&r->events, NULL, 0, input->units->count, r->options->pieces->unit_spikes,
                                  &choice, error);
-    if (r->outlined)
+    if (r->outlined || r->paired)
         return outline(r, &choice, error);
     int status =
         sf_events_lay_out(&r->events, input->spikes, input->spike_count, input->units->count, &choice, error);
@@ -417,10 +420,37 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     return status == SF_OK ? sf_crew_mine(&r->on, r->engine, tree, r->seconds, &r->job, error) : status;
 }
 
+/* Of pairs that are known to what is longer: of the spikes those that may be part of it are laid out. */
+static int search_on(run *r, sf_error *error)
+{
+    const sf_mine_input *input = r->input;
+    size_t units = input->units->count;
+    sf_tree *tree = &r->result->found->tree;
+    double start = sf_clock_seconds();
+    bool chains, *silent = sf_resize(NULL, units, sizeof *silent);
+    if (silent == NULL)
+        return sf_fail_memory(error);
+    int status = sf_tree_take_pairs(tree, &r->job, r->options->pairs, r->options->pair_count, units, error);
+    if (status == SF_OK)
+        status = sf_tree_find_silent(tree, &r->events, silent, units, &chains, error);
+    bool goes_on = status == SF_OK && chains && r->options->max_size > 2;
+    if (goes_on) {
+        const sf_events_choice choice = {.least = r->job.least, .silent = silent, .threads = r->job.threads};
+        sf_events_close(&r->events);
+        status = sf_events_lay_out(&r->events, input->spikes, input->spike_count, units, &choice, error);
+    }
+    r->seconds[2] = sf_clock_seconds() - start;
+    r->job.paired = true;
+    sf_free(silent);
+    return goes_on && status == SF_OK ? r->engine->mine(tree, r->seconds, &r->job, error) : status;
+}
+
 static int search_here(void *job, sf_crew *crew, sf_error *error)
 {
     (void)crew;
     run *r = job;
+    if (r->paired)
+        return search_on(r, error);
     int status = lay_out_here(r, error);
     return status == SF_OK ? r->engine->mine(&r->result->found->tree, r->seconds, &r->job, error) : status;
 }

@@ -148,21 +148,13 @@ static int forbid(uint32_t **bits, const sf_pair_rule *rule, uint32_t units, sf_
     return SF_OK;
 }
 
-static int fail_most(size_t most, sf_error *error)
-{
-    return sf_fail(error, SF_DATA, NULL,
-                   "more than %zu episodes are frequent: ask for a higher threshold, fewer or narrower "
-                   "delays, or a smaller size",
-                   most);
-}
-
 static int take_level(void *user, uint32_t size, const sf_found *found, size_t count, double seconds)
 {
     receiver *r = user;
     sf_level *level = &r->to->levels[size - 1];
     r->to->seconds[size] = seconds;
     if (atomic_fetch_add(&r->all->total, count) + count > r->all->job->most)
-        return fail_most(r->all->job->most, &r->error);
+        return sf_mine_fail_most(r->all->job->most, &r->error);
     for (size_t i = 0; i < count; i++)
         if (sf_level_append(level, found[i].parent, found[i].step, found[i].count) != SF_OK)
             return sf_fail_memory(&r->error);

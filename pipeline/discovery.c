@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/reals.h"
+#include "core/thread.h"
 #include "mine/ways.h"
 
 #include <math.h>
@@ -23,6 +24,16 @@ double sf_discovery_threshold(const sf_live_options *config, sf_span window, uin
 }
 
 /* ---- mining a window ---- */
+
+/* Known pairs are for the interval engine on the CPU: a device holds the window, and counts its pairs sooner
+ * than the CPU follows them. The first window is new as a whole, and tells where windows are mined. */
+static bool is_mined_anew(const sf_discovery *discovery)
+{
+    const sf_engine *engine;
+    sf_error reason;
+    return sf_engine_find(&engine, discovery->config->mine.engine, &reason) != SF_OK ||
+           engine != &sf_engine_interval || strcmp(discovery->how.device, "cpu") != 0;
+}
 
 /* Spells out the episodes that count most above chance only: there may be a million others. */
 static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
@@ -51,13 +62,15 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 static int mine_window(sf_discovery *discovery)
 {
     const sf_live_options *config = discovery->config;
+    size_t count;
+    const sf_spike *spikes = sf_kept_pairs_spikes(&discovery->kept, &count);
     discovery->found_count = 0;
     sf_mine_options options;
     sf_mine_options_default(&options);
     options.delays = discovery->delays;
     options.delay_count = discovery->delay_count;
     options.threshold_kind = SF_THRESHOLD_COUNT;
-    options.threshold = sf_discovery_threshold(config, discovery->window, discovery->count);
+    options.threshold = sf_discovery_threshold(config, discovery->window, count);
     options.max_size = config->mine.max_size;
     options.self = config->mine.self;
     options.engine = config->mine.engine;
@@ -66,8 +79,10 @@ static int mine_window(sf_discovery *discovery)
     options.device = discovery->device;
     options.resident = discovery->resident;
     options.unit_spikes = discovery->unit_spikes;
-    sf_mine_input input = {.spikes = discovery->spikes,
-                           .spike_count = discovery->count,
+    options.pairs = sf_kept_pairs_follow(&discovery->kept, sf_threshold_least(options.threshold),
+                                         is_mined_anew(discovery), &options.pair_count);
+    sf_mine_input input = {.spikes = spikes,
+                           .spike_count = count,
                            .units = discovery->units,
                            .duration_ns = discovery->window.stop_ns - discovery->window.start_ns};
     sf_progress progress = sf_background_progress(&discovery->background);
@@ -106,6 +121,13 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
     if (sf_engine_check(engine, device, &reason) == SF_USAGE)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
+    unsigned threads = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
+    sf_kept_pairs_open(&discovery->kept, &(sf_kept_pairs_setup){.cost = SF_KEPT_PAIRS_COST * threads,
+                                                                .unit_count = units->count,
+                                                                .delays = discovery->delays,
+                                                                .delay_count = discovery->delay_count,
+                                                                .self = config->mine.self,
+                                                                .most = SF_DISCOVERY_MOST});
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);
@@ -120,7 +142,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
 void sf_discovery_close(sf_discovery *discovery)
 {
     sf_background_close(&discovery->background);
-    sf_free(discovery->spikes);
+    sf_kept_pairs_close(&discovery->kept);
     sf_free(discovery->unit_spikes);
     sf_free(discovery->found);
     *discovery = (sf_discovery){0};
@@ -133,15 +155,11 @@ bool sf_discovery_idle(const sf_discovery *discovery)
 
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
-    void *room = discovery->spikes;
-    if (sf_reserve(&room, &discovery->capacity, window->count + 1, sizeof *window->spikes) != 0)
-        return sf_fail_memory(error);
-    discovery->spikes = room;
-    if (window->count > 0)
-        memcpy(discovery->spikes, window->spikes, window->count * sizeof *window->spikes);
+    int status = sf_kept_pairs_show(&discovery->kept, window->spikes, window->begin, window->end, error);
+    if (status != SF_OK)
+        return status;
     memcpy(discovery->unit_spikes, window->unit_spikes,
            discovery->units->count * sizeof *window->unit_spikes);
-    discovery->count = window->count;
     discovery->window = window->span;
     discovery->resident = window->resident;
     sf_background_start(&discovery->background);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Re-mining a window in the background: its result is taken by the first hop after it is done, on a virtual
- * clock by the hop that asks for it.
+ * Mining a window in the background, from what is known of the one before (kept_pairs.h): its result is taken
+ * by the first hop after it is done, on a virtual clock by the hop that asks for it.
  */
 #ifndef SF_PIPELINE_DISCOVERY_H
 #define SF_PIPELINE_DISCOVERY_H
 
 #include "mine/mine.h"
 #include "pipeline/background.h"
+#include "pipeline/kept_pairs.h"
 #include "pipeline/options.h"
 #include "pipeline/tracking.h"
 #include "window/resident.h"
@@ -39,9 +40,8 @@ typedef struct sf_discovery {
     size_t delay_count;
     sf_background background;
     /* The job: the window thread's while idle, the miner's while busy. */
-    sf_spike *spikes;
+    sf_kept_pairs kept; /* the window's spikes, and what is known of their pairs */
     uint64_t *unit_spikes;
-    size_t count, capacity;
     sf_span window;
     sf_resident *resident;
     sf_episode *found;
@@ -60,8 +60,8 @@ void sf_discovery_close(sf_discovery *discovery);
 /** A window to mine. */
 typedef struct sf_discovery_window {
     sf_span span;
-    const sf_spike *spikes; /**< copied */
-    size_t count;
+    uint64_t begin, end;         /**< positions of the stream, which never descend from window to window */
+    const sf_spike *spikes;      /**< those; copied as far as they are new */
     const uint64_t *unit_spikes; /**< how many each unit has; copied */
     sf_resident *resident; /**< or NULL: the same spikes on the device, kept until the result is taken */
 } sf_discovery_window;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery: a window is mined for what may be tracked, and what was found is taken up. In real time a copy
- * of the window is mined in the background, over as many hops as that takes.
+ * of the window is mined in the background, over as many hops as that takes; pairs of which it knows the
+ * counts in the window before are followed and not counted again.
  */
 #include "core/clock.h"
 #include "pipeline/accelerator.h"
@@ -50,8 +51,9 @@ static int mine(sf_hop *hop, sf_error *error)
     const sf_history *history = sf_read_history(hop);
     const sf_hop_window *window = sf_read_window(hop);
     sf_discovery_window mined = {.span = window->span,
+                                 .begin = window->begin,
+                                 .end = window->end,
                                  .spikes = sf_history_view(history, window->begin),
-                                 .count = window->end - window->begin,
                                  .unit_spikes = sf_read_rates(hop)->spikes};
     int status = sf_accelerator_hold(sf_change_device(hop, SF_PLAN_ASSIGN), history, window->begin,
                                      window->end, &mined.resident, error);

@@ -8,6 +8,7 @@
 #include "mine/lanes.h"
 #include "mine/mine.h"
 #include "oracle/count_oracle.h"
+#include "window/pair_counts.h"
 
 #define HOURS_10 (INT64_C(36000) * 1000000000)
 
@@ -238,6 +239,105 @@ static void mining_finds_what_enumeration_finds(void **state)
         tear_down_trial(&t);
     }
     assert_true(total > 10000);
+}
+
+/* All pairs of the trial that count `least` and more, those that the rules forbid too, in a random order. */
+static size_t count_pairs(const trial *t, uint32_t least, sf_pair_count *pairs, test_random *random)
+{
+    size_t count = 0;
+    for (uint32_t d = 0; d < t->options.delay_count; d++)
+        for (uint32_t a = 0; a < t->units.count; a++)
+            for (uint32_t b = 0; b < t->units.count; b++) {
+                sf_episode pair = {.size = 2, .units = {a, b}, .delays = {t->delays[d]}};
+                uint32_t times = (uint32_t)oracle_count(t->spikes, t->count, &pair);
+                size_t at = test_random_below(random, count + 1);
+                if (times < least)
+                    continue;
+                pairs[count++] = pairs[at];
+                pairs[at] = (sf_pair_count){a, b, d, times};
+            }
+    return count;
+}
+
+/* Known by the threshold or a lower one, pairs make no difference but that nobody counts them. */
+static void known_pairs_change_nothing(void **state)
+{
+    (void)state;
+    enum { MOST_PAIRS = 3 * 9 * 9 };
+    static sf_pair_count pairs[MOST_PAIRS];
+    test_random random = test_random_start("known pairs", 46);
+    size_t longer = 0, without = 0;
+    for (int round = 0; round < 600; round++) {
+        trial t;
+        uint64_t unit_spikes[9] = {0};
+        set_up_trial(&t, &random);
+        if (round % 3 == 0) { /* so many units that few pairs chain */
+            tear_down_trial(&t);
+            make_units(&t.units, 9);
+            t.count = test_random_stream(&random, &t.spikes, 150, 9, 300);
+        }
+        t.options.max_size = 2 + (uint32_t)test_random_below(&random, 4);
+        t.options.threshold += (double)test_random_below(&random, 6);
+        t.options.threads = 1 + (unsigned)test_random_below(&random, 3);
+        for (size_t i = 0; i < t.count; i++)
+            unit_spikes[t.spikes[i].unit]++;
+        sf_mine_result *anew = mine(&t);
+        uint32_t least = (uint32_t)test_random_below(&random, 2) == 0 ? anew->least : 1;
+        t.options.pair_count = count_pairs(&t, least, pairs, &random);
+        t.options.pairs = pairs;
+        t.options.unit_spikes = unit_spikes;
+        sf_mine_result *known = mine(&t);
+        assert_same_result(anew, known);
+        for (size_t i = 0; i < anew->count; i++) {
+            test_assert_same(known->items[i].expected, anew->items[i].expected);
+            test_assert_same(known->items[i].strength, anew->items[i].strength);
+        }
+        longer += anew->count > 0 && anew->items[anew->count - 1].size > 2;
+        without += anew->count > 0 && anew->level_count == 2;
+        sf_mine_result_free(anew);
+        sf_mine_result_free(known);
+        tear_down_trial(&t);
+    }
+    printf("%zu with longer episodes, %zu with pairs that nothing goes on from\n", longer, without);
+    assert_true(longer > 100 && without > 20);
+}
+
+/* That they are believed shows where they are wrong. */
+static void known_pairs_are_not_counted_again(void **state)
+{
+    (void)state;
+    const sf_spike spikes[] = {{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {10, 0, 0}, {11, 1, 0}, {12, 2, 0}};
+    const uint64_t unit_spikes[] = {2, 2, 2};
+    trial t = {.count = 6, .delays = {{0, 1}}};
+    sf_error error;
+    t.spikes = calloc(t.count, sizeof *t.spikes);
+    memcpy(t.spikes, spikes, sizeof spikes);
+    make_units(&t.units, 3);
+    sf_mine_options_default(&t.options);
+    t.options.delays = t.delays;
+    t.options.delay_count = 1;
+    t.options.threshold = 2;
+    t.options.unit_spikes = unit_spikes;
+    t.options.pairs = (const sf_pair_count[]){{1, 2, 0, 7}, {0, 1, 0, 1}};
+    t.options.pair_count = 2;
+    sf_mine_result *result = mine(&t);
+    assert_int_equal(result->count, 1);
+    assert_int_equal(result->items[0].count, 7);
+    sf_mine_result_free(result);
+    t.options.pairs = (const sf_pair_count[]){{1, 2, 0, 2}, {0, 1, 0, 2}};
+    t.options.most = 1;
+    const sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
+    test_assert_fails(sf_mine_spikes(&result, &input, &t.options, NULL, &error), &error, SF_DATA,
+                      "more than 1 episodes");
+    t.options.most = 2; /* with what is longer there are three */
+    test_assert_fails(sf_mine_spikes(&result, &input, &t.options, NULL, &error), &error, SF_DATA,
+                      "more than 2 episodes");
+    t.options.threshold = 3;
+    t.options.pairs = (const sf_pair_count[]){{1, 2, 0, 3}};
+    t.options.pair_count = 1;
+    test_assert_fails(sf_mine_spikes(&result, &input, &t.options, NULL, &error), &error, SF_INTERNAL,
+                      "units #1 and #2 counts 3");
+    tear_down_trial(&t);
 }
 
 static void engines_mine_the_same(void **state)
@@ -587,6 +687,8 @@ int main(void)
         cmocka_unit_test(engines_count_what_the_definition_says),
         cmocka_unit_test(a_counter_counts_many_episodes_in_slices),
         cmocka_unit_test(mining_finds_what_enumeration_finds),
+        cmocka_unit_test(known_pairs_change_nothing),
+        cmocka_unit_test(known_pairs_are_not_counted_again),
         cmocka_unit_test(engines_mine_the_same),
         cmocka_unit_test(ten_hours_later_and_on_two_threads_nothing_changes),
         cmocka_unit_test(many_units_and_long_episodes),
