@@ -138,6 +138,7 @@ int sf_connections_open(sf_connections *connections, const sf_live_options *conf
                                                            .delay_count = delay_count,
                                                            .self = config->mine.self,
                                                            .most = SF_CONNECTIONS_MOST,
+                                                           .threads = 1, /* of those that share a hop */
                                                            .device = device,
                                                            .always = strcmp(config->device, "auto") != 0},
                                        error);

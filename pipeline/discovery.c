@@ -122,12 +122,12 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
     if (sf_engine_check(engine, device, &reason) == SF_USAGE)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
     unsigned threads = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
-    sf_kept_pairs_open(&discovery->kept, &(sf_kept_pairs_setup){.cost = SF_KEPT_PAIRS_COST * threads,
-                                                                .unit_count = units->count,
+    sf_kept_pairs_open(&discovery->kept, &(sf_kept_pairs_setup){.unit_count = units->count,
                                                                 .delays = discovery->delays,
                                                                 .delay_count = discovery->delay_count,
                                                                 .self = config->mine.self,
-                                                                .most = SF_DISCOVERY_MOST});
+                                                                .most = SF_DISCOVERY_MOST,
+                                                                .threads = threads});
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);

@@ -58,7 +58,7 @@ static bool is_worth_it(const sf_kept_pairs *kept)
     uint64_t moved = 2 * kept->came;
     if (kept->pairs != NULL)
         moved = kept->end - kept->kept_end + kept->begin - kept->kept_begin;
-    return kept->setup.cost * (double)moved < (double)(kept->end - kept->begin);
+    return SF_KEPT_PAIRS_COST * (double)moved < (double)(kept->end - kept->begin);
 }
 
 static int follow(sf_kept_pairs *kept, uint32_t least, sf_error *error)
@@ -67,7 +67,7 @@ static int follow(sf_kept_pairs *kept, uint32_t least, sf_error *error)
     int status = SF_OK;
     if (kept->pairs == NULL)
         status = sf_pair_counts_open(&kept->pairs, s->unit_count, s->delays, s->delay_count, s->self, s->most,
-                                     kept->begin, error);
+                                     s->threads, kept->begin, error);
     else
         kept->followed++;
     if (status == SF_OK)

@@ -20,7 +20,7 @@
 #define SF_KEPT_PAIRS_BYTES (UINT64_C(1) << 30)
 
 /** A spike that comes or goes takes about so many times what one of a window takes that is mined anew, for
- * the pairs of both on one thread (bench_discovery). */
+ * the pairs of both (bench_discovery). */
 #define SF_KEPT_PAIRS_COST 2.0
 
 /** As sf_pair_counts_open; the delays are borrowed until close. */
@@ -30,7 +30,7 @@ typedef struct sf_kept_pairs_setup {
     size_t delay_count;
     bool self;
     size_t most;
-    double cost; /**< SF_KEPT_PAIRS_COST for each thread that mines, since one follows */
+    unsigned threads;
 } sf_kept_pairs_setup;
 
 /** Zero-initialised there is nothing to close. */

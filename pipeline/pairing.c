@@ -9,8 +9,8 @@
 static int open_here(sf_pairing *p, uint64_t position, sf_error *error)
 {
     const sf_pairing_setup *s = &p->setup;
-    return sf_pair_counts_open(&p->here, s->unit_count, s->delays, s->delay_count, s->self, s->most, position,
-                               error);
+    return sf_pair_counts_open(&p->here, s->unit_count, s->delays, s->delay_count, s->self, s->most,
+                               s->threads, position, error);
 }
 
 static int open_there(sf_pairing *p, uint64_t position, sf_error *error)

@@ -22,6 +22,7 @@ typedef struct sf_pairing_setup {
     size_t delay_count;
     bool self;
     size_t most;
+    unsigned threads;  /**< on the CPU */
     sf_device *device; /**< of the run, or NULL */
     bool always;       /**< on the device whatever it costs */
 } sf_pairing_setup;

@@ -5,6 +5,7 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 #include "window/tally.h"
 #include "window/trains.h"
 
@@ -21,13 +22,23 @@ typedef struct carried {
     uint64_t end;
 } carried;
 
-/* By the unit that the pair begins with: those of unit u are items[first[u]] .. items[first[u + 1] - 1], with
- * the latest of a pair last. */
+/* By the unit that the pair begins with: those of a share's unit number u are items[first[u]] ..
+ * items[first[u + 1] - 1], with the latest of a pair last. */
 typedef struct carry {
     carried *items;
     size_t count, capacity;
     size_t *first;
 } carry;
+
+/* Shares of the units that pairs begin with, which threads take: each has what is carried of its own. */
+#define SHARES_OF_THREAD 4
+
+typedef struct share {
+    uint32_t begin, end;   /* units */
+    carry *carried, *next; /* by delay */
+    sf_pair_count *found;
+    size_t found_count, found_room;
+} share;
 
 /* Consecutive spikes, and which of them follow each at a delay: spike i is followed by near[i] .. far[i] - 1.
  */
@@ -42,8 +53,19 @@ typedef struct stretch {
 typedef struct table {
     sf_delay delay;
     sf_tally *counts; /* by the unit that a pair begins with */
-    carry carried, next;
 } table;
+
+/* What a thread works with. */
+typedef struct worker {
+    const struct sf_pair_counts *pairs;
+    /* By unit B, for the unit A at hand: `mark` plus one plus the place of the end of the last occurrence
+     * taken in the stretch. What units before A have left there is at most `mark`, and means none. */
+    uint32_t *taken;
+    uint32_t mark;
+    uint32_t *hits; /* the Bs of occurrences taken, in order */
+    size_t hit_room;
+    sf_tally_entry *entries;
+} worker;
 
 struct sf_pair_counts {
     size_t unit_count;
@@ -53,13 +75,10 @@ struct sf_pair_counts {
     table *tables;
     size_t table_count;
     stretch entering, leaving; /* of the table at hand */
-    /* By unit B, for the unit A at hand: `mark` plus one plus the place of the end of the last occurrence
-     * taken in the stretch. What units before A have left there is at most `mark`, and means none. */
-    uint32_t *taken;
-    uint32_t mark;
-    uint32_t *hits; /* the Bs of occurrences taken, in order */
-    size_t hit_room;
-    sf_tally_entry *entries;
+    worker *workers;
+    unsigned threads;
+    share *shares;
+    size_t share_count;
     sf_pair_count *found;
     size_t found_count, found_room, most;
 };
@@ -71,10 +90,29 @@ static void close_table(table *closed, size_t unit_count)
     for (size_t u = 0; closed->counts != NULL && u < unit_count; u++)
         sf_tally_free(&closed->counts[u]);
     sf_free(closed->counts);
-    sf_free(closed->carried.items);
-    sf_free(closed->carried.first);
-    sf_free(closed->next.items);
-    sf_free(closed->next.first);
+}
+
+static void close_carries(carry *closed, size_t count)
+{
+    for (size_t i = 0; closed != NULL && i < count; i++) {
+        sf_free(closed[i].items);
+        sf_free(closed[i].first);
+    }
+    sf_free(closed);
+}
+
+static void close_share(share *closed, size_t table_count)
+{
+    close_carries(closed->carried, table_count);
+    close_carries(closed->next, table_count);
+    sf_free(closed->found);
+}
+
+static void close_worker(worker *closed)
+{
+    sf_free(closed->taken);
+    sf_free(closed->hits);
+    sf_free(closed->entries);
 }
 
 static void close_stretch(stretch *closed)
@@ -88,55 +126,102 @@ void sf_pair_counts_close(sf_pair_counts *pairs)
 {
     if (pairs == NULL)
         return;
-    for (size_t i = 0; i < pairs->table_count; i++)
+    for (size_t i = 0; pairs->shares != NULL && i < pairs->share_count; i++)
+        close_share(&pairs->shares[i], pairs->table_count);
+    for (unsigned i = 0; pairs->workers != NULL && i < pairs->threads; i++)
+        close_worker(&pairs->workers[i]);
+    for (size_t i = 0; pairs->tables != NULL && i < pairs->table_count; i++)
         close_table(&pairs->tables[i], pairs->unit_count);
+    sf_free(pairs->shares);
+    sf_free(pairs->workers);
     sf_free(pairs->tables);
     close_stretch(&pairs->entering);
     close_stretch(&pairs->leaving);
     sf_trains_close(&pairs->trains);
-    sf_free(pairs->taken);
-    sf_free(pairs->hits);
-    sf_free(pairs->entries);
     sf_free(pairs->found);
     sf_free(pairs);
 }
 
-static int open_table(table *opened, sf_delay delay, size_t unit_count, sf_error *error)
+static int open_carries(carry **opened, size_t count, size_t units)
 {
-    opened->delay = delay;
-    opened->counts = sf_alloc(unit_count, sizeof *opened->counts);
-    opened->carried.first = sf_alloc(unit_count + 1, sizeof *opened->carried.first);
-    opened->next.first = sf_alloc(unit_count + 1, sizeof *opened->next.first);
-    return opened->counts != NULL && opened->carried.first != NULL && opened->next.first != NULL
-               ? SF_OK
-               : sf_fail_memory(error);
+    *opened = sf_alloc(count, sizeof **opened);
+    for (size_t i = 0; *opened != NULL && i < count; i++) {
+        (*opened)[i].first = sf_alloc(units + 1, sizeof *(*opened)->first);
+        if ((*opened)[i].first == NULL)
+            return SF_NO_MEMORY;
+    }
+    return *opened != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
-int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_delay *delays, size_t delay_count,
-                        bool self, size_t most, uint64_t position, sf_error *error)
+static int open_shares(sf_pair_counts *pairs)
 {
-    *pairs = NULL;
-    sf_pair_counts *made = sf_alloc(1, sizeof *made);
-    if (made == NULL)
+    size_t most = pairs->threads > 1 ? SHARES_OF_THREAD * (size_t)pairs->threads : 1;
+    pairs->share_count = most < pairs->unit_count ? most : pairs->unit_count;
+    pairs->shares = sf_alloc(pairs->share_count, sizeof *pairs->shares);
+    int status = pairs->shares != NULL ? SF_OK : SF_NO_MEMORY;
+    for (size_t i = 0; i < pairs->share_count && status == SF_OK; i++) {
+        share *own = &pairs->shares[i];
+        own->begin = (uint32_t)(pairs->unit_count * i / pairs->share_count);
+        own->end = (uint32_t)(pairs->unit_count * (i + 1) / pairs->share_count);
+        status = open_carries(&own->carried, pairs->table_count, own->end - own->begin);
+        if (status == SF_OK)
+            status = open_carries(&own->next, pairs->table_count, own->end - own->begin);
+    }
+    return status;
+}
+
+static int open_workers(sf_pair_counts *pairs)
+{
+    pairs->workers = sf_alloc(pairs->threads, sizeof *pairs->workers);
+    for (unsigned i = 0; pairs->workers != NULL && i < pairs->threads; i++) {
+        worker *w = &pairs->workers[i];
+        *w = (worker){.pairs = pairs,
+                      .mark = FIRST_MARK,
+                      .taken = sf_alloc(pairs->unit_count, sizeof *w->taken),
+                      .entries = sf_alloc(pairs->unit_count, sizeof *w->entries)};
+        if (w->taken == NULL || w->entries == NULL)
+            return SF_NO_MEMORY;
+    }
+    return pairs->workers != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static int open_tables(sf_pair_counts *pairs, const sf_delay *delays)
+{
+    pairs->tables = sf_alloc(pairs->table_count, sizeof *pairs->tables);
+    for (size_t i = 0; pairs->tables != NULL && i < pairs->table_count; i++) {
+        pairs->tables[i].delay = delays[i];
+        pairs->tables[i].counts = sf_alloc(pairs->unit_count, sizeof *pairs->tables->counts);
+        if (pairs->tables[i].counts == NULL)
+            return SF_NO_MEMORY;
+    }
+    return pairs->tables != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+int sf_pair_counts_open(sf_pair_counts **opened, size_t unit_count, const sf_delay *delays,
+                        size_t delay_count, bool self, size_t most, unsigned threads, uint64_t position,
+                        sf_error *error)
+{
+    *opened = NULL;
+    sf_pair_counts *pairs = sf_alloc(1, sizeof *pairs);
+    if (pairs == NULL)
         return sf_fail_memory(error);
-    made->unit_count = unit_count;
-    made->self = self;
-    made->most = most;
-    made->begin = made->end = position;
-    made->mark = FIRST_MARK;
-    made->taken = sf_alloc(unit_count, sizeof *made->taken);
-    made->entries = sf_alloc(unit_count, sizeof *made->entries);
-    made->tables = sf_alloc(delay_count, sizeof *made->tables);
-    int status =
-        made->taken != NULL && made->entries != NULL && made->tables != NULL ? SF_OK : sf_fail_memory(error);
+    *pairs = (sf_pair_counts){.unit_count = unit_count,
+                              .self = self,
+                              .most = most,
+                              .begin = position,
+                              .end = position,
+                              .table_count = delay_count,
+                              .threads = threads};
+    int status = open_tables(pairs, delays);
     if (status == SF_OK)
-        status = sf_trains_open(&made->trains, unit_count, error);
-    for (size_t i = 0; i < delay_count && status == SF_OK; i++)
-        status = open_table(&made->tables[made->table_count++], delays[i], unit_count, error);
+        status = open_shares(pairs);
     if (status == SF_OK)
-        *pairs = made;
+        status = open_workers(pairs);
+    status = status == SF_OK ? sf_trains_open(&pairs->trains, unit_count, error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        *opened = pairs;
     else
-        sf_pair_counts_close(made);
+        sf_pair_counts_close(pairs);
     return status;
 }
 
@@ -213,12 +298,11 @@ static uint32_t larger(uint32_t a, uint32_t b)
 /* Of one A, the spikes first .. last - 1 of the stretch follow its spike `start`, and none of its spikes that
  * are later: each ends an occurrence, which is taken if the one taken before has ended. Appends the Bs of
  * those taken to the hits. */
-static size_t take(sf_pair_counts *pairs, const stretch *s, uint32_t start, uint32_t first, uint32_t last,
-                   size_t hits)
+static size_t take(worker *w, const stretch *s, uint32_t start, uint32_t first, uint32_t last, size_t hits)
 {
-    uint32_t *taken = pairs->taken, *hit = pairs->hits;
+    uint32_t *taken = w->taken, *hit = w->hits;
     const uint32_t *units = s->unit;
-    uint32_t key = pairs->mark + 1 + start, end = pairs->mark + 1 + first;
+    uint32_t key = w->mark + 1 + start, end = w->mark + 1 + first;
     for (uint32_t i = first; i < last; i++, end++) {
         uint32_t unit = units[i], before = taken[unit];
         bool takes = key > before;
@@ -239,55 +323,50 @@ static uint32_t territory_end(const stretch *s, uint32_t start, uint64_t next)
 
 /* Another A begins: the marks of the one before are worth nothing. An A does not follow itself, unless it
  * may. */
-static void begin_unit(sf_pair_counts *pairs, uint32_t unit, const stretch *s)
+static void begin_unit(worker *w, uint32_t unit, const stretch *s)
 {
-    if (pairs->mark > UINT32_MAX - 2 - s->count) {
-        memset(pairs->taken, 0, pairs->unit_count * sizeof *pairs->taken);
-        pairs->mark = 0;
+    if (w->mark > UINT32_MAX - 2 - s->count) {
+        memset(w->taken, 0, w->pairs->unit_count * sizeof *w->taken);
+        w->mark = 0;
     }
-    if (!pairs->self)
-        pairs->taken[unit] = UINT32_MAX;
+    if (!w->pairs->self)
+        w->taken[unit] = UINT32_MAX;
 }
 
-static void end_unit(sf_pair_counts *pairs, uint32_t unit, const stretch *s)
+static void end_unit(worker *w, uint32_t unit, const stretch *s)
 {
-    pairs->taken[unit] = pairs->self ? pairs->taken[unit] : 0;
-    pairs->mark += s->count + 1;
+    w->taken[unit] = w->pairs->self ? w->taken[unit] : 0;
+    w->mark += s->count + 1;
 }
 
 /* ---- what is carried ---- */
 
-static int reserve_carry(carry *c, size_t more, sf_error *error)
+static int reserve_carry(carry *c, size_t more)
 {
-    return sf_reserve(&c->items, &c->capacity, c->count + more, sizeof *c->items) == 0
-               ? SF_OK
-               : sf_fail_memory(error);
+    return sf_reserve(&c->items, &c->capacity, c->count + more, sizeof *c->items) == 0 ? SF_OK : SF_NO_MEMORY;
 }
 
 /* Carries on what can still lie across an occurrence to come: what ends at `since` or later. */
-static int carry_on(table *t, uint32_t unit, uint64_t since, sf_error *error)
+static int carry_on(carry *next, const carry *before, uint32_t number, uint64_t since)
 {
-    size_t first = t->carried.first[unit], last = t->carried.first[unit + 1];
-    if (reserve_carry(&t->next, last - first, error) != SF_OK)
+    size_t first = before->first[number], last = before->first[number + 1];
+    if (reserve_carry(next, last - first) != SF_OK)
         return SF_NO_MEMORY;
     for (size_t i = first; i < last; i++)
-        if (t->carried.items[i].end >= since)
-            t->next.items[t->next.count++] = t->carried.items[i];
+        if (before->items[i].end >= since)
+            next->items[next->count++] = before->items[i];
     return SF_OK;
 }
 
-/* The chain of a pair of the unit at hand, whose items are the last, starts again at another place in the
- * window that begins at `begin`. */
-static int carry_instead(table *t, uint32_t from, uint32_t to, uint64_t again, uint64_t begin,
-                         sf_error *error)
+/* The chain of a pair of the unit at hand, whose items are those from `kept` on, starts again at another
+ * place in the window that begins at `begin`. */
+static int carry_instead(carry *c, size_t kept, uint32_t to, uint64_t again, uint64_t begin)
 {
-    carry *c = &t->next;
-    size_t kept = c->first[from];
     for (size_t i = kept; i < c->count; i++)
         if (c->items[i].unit != to)
             c->items[kept++] = c->items[i];
     c->count = kept;
-    if (reserve_carry(c, 1, error) != SF_OK)
+    if (reserve_carry(c, 1) != SF_OK)
         return SF_NO_MEMORY;
     if (again > begin)
         c->items[c->count++] = (carried){to, again - 1};
@@ -297,62 +376,74 @@ static int carry_instead(table *t, uint32_t from, uint32_t to, uint64_t again, u
 /* ---- spikes that come ---- */
 
 /* As take, and what is taken is carried. */
-static int take_last(sf_pair_counts *pairs, table *t, uint32_t start, uint32_t first, uint32_t last,
-                     size_t *hits, sf_error *error)
+static int take_last(worker *w, carry *next, uint32_t start, uint32_t first, uint32_t last, size_t *hits)
 {
-    const stretch *s = &pairs->entering;
+    const stretch *s = &w->pairs->entering;
     if (first >= last)
         return SF_OK;
-    if (reserve_carry(&t->next, last - first, error) != SF_OK)
+    if (reserve_carry(next, last - first) != SF_OK)
         return SF_NO_MEMORY;
     for (uint32_t i = first; i < last; i++) {
-        size_t taken = take(pairs, s, start, i, i + 1, *hits);
+        size_t taken = take(w, s, start, i, i + 1, *hits);
         if (taken > *hits)
-            t->next.items[t->next.count++] = (carried){s->unit[i], s->position + i};
+            next->items[next->count++] = (carried){s->unit[i], s->position + i};
         *hits = taken;
     }
     return SF_OK;
 }
 
-static void recall(sf_pair_counts *pairs, const table *t, uint32_t unit)
+static void recall(worker *w, const carry *before, uint32_t number)
 {
-    const stretch *s = &pairs->entering;
-    for (size_t i = t->carried.first[unit]; i < t->carried.first[unit + 1]; i++)
-        if (t->carried.items[i].end >= s->position)
-            pairs->taken[t->carried.items[i].unit] =
-                pairs->mark + 1 + (uint32_t)(t->carried.items[i].end - s->position);
+    const stretch *s = &w->pairs->entering;
+    for (size_t i = before->first[number]; i < before->first[number + 1]; i++)
+        if (before->items[i].end >= s->position)
+            w->taken[before->items[i].unit] = w->mark + 1 + (uint32_t)(before->items[i].end - s->position);
 }
 
+/* The unit at hand of a slide, and what is carried of it: the unit's own are the last of `next`, from `own`
+ * on.
+ */
+typedef struct turn {
+    worker *w;
+    table *t;
+    uint32_t unit, number; /* within its share */
+    const carry *before;
+    carry *next;
+    size_t own;
+} turn;
+
 /* Takes the occurrences of A that end with spikes that have come, those of the window from `end` on. */
-static int enter(sf_pair_counts *pairs, table *t, uint32_t unit, uint64_t keep, sf_error *error)
+static int enter(const turn *at, uint64_t keep)
 {
+    worker *w = at->w;
+    const sf_pair_counts *pairs = w->pairs;
     const stretch *s = &pairs->entering;
-    const sf_queue *train = &pairs->trains.units[unit];
+    const sf_queue *train = &pairs->trains.units[at->unit];
+    sf_tally *counts = &at->t->counts[at->unit];
     uint32_t fresh = (uint32_t)(pairs->end - s->position), late = (uint32_t)(keep - s->position);
     uint64_t i = train->end;
     size_t hits = 0;
     while (i > train->begin && sf_train_at(train, i - 1)->position >= s->position)
         i--;
-    if (carry_on(t, unit, keep, error) != SF_OK)
+    if (carry_on(at->next, at->before, at->number, keep) != SF_OK)
         return SF_NO_MEMORY;
     if (i == train->end)
         return SF_OK;
-    if (train->end - train->begin > UINT16_MAX && !t->counts[unit].is_wide &&
-        sf_tally_widen(&t->counts[unit], pairs->unit_count) != 0)
-        return sf_fail_memory(error);
-    begin_unit(pairs, unit, s);
-    recall(pairs, t, unit);
+    if (train->end - train->begin > UINT16_MAX && !counts->is_wide &&
+        sf_tally_widen(counts, pairs->unit_count) != 0)
+        return SF_NO_MEMORY;
+    begin_unit(w, at->unit, s);
+    recall(w, at->before, at->number);
     for (; i < train->end; i++) {
         uint32_t start = (uint32_t)(sf_train_at(train, i)->position - s->position);
         uint64_t next = i + 1 < train->end ? sf_train_at(train, i + 1)->position : UINT64_MAX;
         uint32_t first = larger(s->near[start], fresh), last = territory_end(s, start, next);
-        hits = take(pairs, s, start, first, smaller(last, late), hits);
-        if (take_last(pairs, t, start, larger(first, late), last, &hits, error) != SF_OK)
+        hits = take(w, s, start, first, smaller(last, late), hits);
+        if (take_last(w, at->next, start, larger(first, late), last, &hits) != SF_OK)
             return SF_NO_MEMORY;
     }
-    end_unit(pairs, unit, s);
-    return sf_tally_add(&t->counts[unit], pairs->hits, hits, pairs->unit_count) == 0 ? SF_OK
-                                                                                     : sf_fail_memory(error);
+    end_unit(w, at->unit, s);
+    return sf_tally_add(counts, w->hits, hits, pairs->unit_count) == 0 ? SF_OK : SF_NO_MEMORY;
 }
 
 /* ---- spikes that go ---- */
@@ -393,24 +484,26 @@ static void follow(chains *c, const sf_queue *from, uint64_t early, const sf_que
 }
 
 /*
- * An occurrence of the pair from..to that the chain loses ends with the spike at position `end` of the window
- * that begins at `begin`; the first spike of `from` in there, number `first` of its train, lies before it.
- * *gains: the chain of the new window makes good for it.
+ * An occurrence of the pair A..to that the chain loses ends with the spike at position `end` of the window
+ * that begins at `begin`; the first spike of A in there, number `first` of its train, lies before it. *gains:
+ * the chain of the new window makes good for it.
  */
-static int lose_across(sf_pair_counts *pairs, table *t, uint32_t from, uint32_t to, uint64_t begin,
-                       uint64_t first, uint64_t end, bool *gains, sf_error *error)
+static int lose_across(const turn *at, uint32_t to, uint64_t begin, uint64_t first, uint64_t end, bool *gains)
 {
+    const sf_queue *trains = at->w->pairs->trains.units;
     chains c = {.old = end + 1, .new = begin};
-    follow(&c, &pairs->trains.units[from], first, &pairs->trains.units[to], t->delay);
+    follow(&c, &trains[at->unit], first, &trains[to], at->t->delay);
     *gains = c.new_is_longer;
-    return c.met ? SF_OK : carry_instead(t, from, to, c.new, begin, error);
+    return c.met ? SF_OK : carry_instead(at->next, at->own, to, c.new, begin);
 }
 
 /* Gives the occurrences of A back that start with spikes before `begin`. */
-static int leave(sf_pair_counts *pairs, table *t, uint32_t unit, uint64_t begin, sf_error *error)
+static int leave(const turn *at, uint64_t begin)
 {
-    const stretch *s = &pairs->leaving;
-    const sf_queue *train = &pairs->trains.units[unit];
+    worker *w = at->w;
+    const stretch *s = &w->pairs->leaving;
+    const sf_queue *train = &w->pairs->trains.units[at->unit];
+    sf_tally *counts = &at->t->counts[at->unit];
     uint64_t stays = train->begin;
     size_t hits = 0;
     while (stays < train->end && sf_train_at(train, stays)->position < begin)
@@ -420,44 +513,61 @@ static int leave(sf_pair_counts *pairs, table *t, uint32_t unit, uint64_t begin,
     /* From here on an occurrence lies across the next spike of A. */
     uint64_t second = stays < train->end ? sf_train_at(train, stays)->position - s->position : UINT64_MAX;
     uint32_t across = second < s->count ? (uint32_t)second : s->count;
-    begin_unit(pairs, unit, s);
+    begin_unit(w, at->unit, s);
     for (uint64_t i = train->begin; i < stays; i++) {
         uint32_t start = (uint32_t)(sf_train_at(train, i)->position - s->position);
         uint64_t next = i + 1 < train->end ? sf_train_at(train, i + 1)->position : UINT64_MAX;
         uint32_t first = s->near[start], last = territory_end(s, start, next);
-        hits = take(pairs, s, start, first, smaller(last, across), hits);
+        hits = take(w, s, start, first, smaller(last, across), hits);
         for (uint32_t end = larger(first, across); end < last; end++) {
-            size_t taken = take(pairs, s, start, end, end + 1, hits);
+            size_t taken = take(w, s, start, end, end + 1, hits);
             bool gains = false;
-            if (taken > hits && lose_across(pairs, t, unit, s->unit[end], begin, stays, s->position + end,
-                                            &gains, error) != SF_OK)
+            if (taken > hits &&
+                lose_across(at, s->unit[end], begin, stays, s->position + end, &gains) != SF_OK)
                 return SF_NO_MEMORY;
             hits = gains ? hits : taken;
         }
     }
-    end_unit(pairs, unit, s);
-    sf_tally_subtract(&t->counts[unit], pairs->hits, hits);
+    end_unit(w, at->unit, s);
+    sf_tally_subtract(counts, w->hits, hits);
     if (stays == train->end)
-        sf_tally_free(&t->counts[unit]);
+        sf_tally_free(counts);
     return SF_OK;
 }
 
 /* ---- what reaches the threshold ---- */
 
-static int find(sf_pair_counts *pairs, const table *t, uint32_t from, uint64_t begin, uint32_t least,
-                sf_error *error)
+static int find(const turn *at, share *own, uint64_t begin, uint32_t least)
 {
-    const sf_queue *train = &pairs->trains.units[from];
+    const sf_pair_counts *pairs = at->w->pairs;
+    const sf_queue *train = &pairs->trains.units[at->unit];
     uint64_t first = sf_train_find_position(train, begin);
-    if (train->end - first < least || pairs->found_count > pairs->most)
+    if (train->end - first < least || own->found_count > pairs->most)
         return SF_OK; /* it begins no more occurrences than it has spikes */
-    size_t entries = sf_tally_reaching(&t->counts[from], pairs->unit_count, least, pairs->entries);
-    if (sf_reserve(&pairs->found, &pairs->found_room, pairs->found_count + entries, sizeof *pairs->found) !=
-        0)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < entries; i++)
-        pairs->found[pairs->found_count++] = (sf_pair_count){
-            from, pairs->entries[i].unit, (uint32_t)(t - pairs->tables), pairs->entries[i].count};
+    const sf_tally_entry *entries = at->w->entries;
+    size_t count = sf_tally_reaching(&at->t->counts[at->unit], pairs->unit_count, least, at->w->entries);
+    if (sf_reserve(&own->found, &own->found_room, own->found_count + count, sizeof *own->found) != 0)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        own->found[own->found_count++] =
+            (sf_pair_count){at->unit, entries[i].unit, (uint32_t)(at->t - pairs->tables), entries[i].count};
+    return SF_OK;
+}
+
+/* Puts what the shares found side by side. */
+static int gather(sf_pair_counts *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pairs->share_count; i++)
+        count += pairs->shares[i].found_count;
+    if (sf_reserve(&pairs->found, &pairs->found_room, count, sizeof *pairs->found) != 0)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < pairs->share_count; i++) {
+        const share *own = &pairs->shares[i];
+        if (own->found_count > 0)
+            memcpy(pairs->found + pairs->found_count, own->found, own->found_count * sizeof *own->found);
+        pairs->found_count += own->found_count;
+    }
     return SF_OK;
 }
 
@@ -474,36 +584,59 @@ static uint64_t keep_from(const sf_pair_counts *pairs, const sf_history *history
     return first > pairs->begin ? first : pairs->begin;
 }
 
+/* A slide of the table at hand, which threads do share by share. */
+typedef struct slide {
+    sf_pair_counts *pairs;
+    table *t;
+    uint64_t begin, keep;
+    uint32_t least;
+} slide;
+
+static int slide_share(void *context, unsigned worker_number, size_t number)
+{
+    const slide *all = context;
+    sf_pair_counts *pairs = all->pairs;
+    share *own = &pairs->shares[number];
+    worker *w = &pairs->workers[worker_number];
+    carry *before = &own->carried[all->t - pairs->tables], *next = &own->next[all->t - pairs->tables];
+    size_t most = pairs->entering.count > pairs->leaving.count ? pairs->entering.count : pairs->leaving.count;
+    int status = sf_reserve(&w->hits, &w->hit_room, most + 1, sizeof *w->hits) == 0 ? SF_OK : SF_NO_MEMORY;
+    next->count = 0;
+    for (uint32_t unit = own->begin; unit < own->end && status == SF_OK; unit++) {
+        const turn at = {w, all->t, unit, unit - own->begin, before, next, next->count};
+        next->first[at.number] = next->count;
+        status = enter(&at, all->keep);
+        if (status == SF_OK)
+            status = leave(&at, all->begin);
+        if (status == SF_OK)
+            status = find(&at, own, all->begin, all->least);
+    }
+    next->first[own->end - own->begin] = next->count;
+    carry old = *before;
+    *before = *next;
+    *next = old;
+    return status;
+}
+
 static int slide_table(sf_pair_counts *pairs, table *t, const sf_history *history, uint64_t begin,
                        uint64_t end, uint32_t least, sf_error *error)
 {
+    slide all = {pairs, t, begin, keep_from(pairs, history, end, t->delay), least};
     int status = lay_out_entering(pairs, history, end, t->delay, error);
     if (status == SF_OK)
         status = lay_out_leaving(pairs, history, begin, end, t->delay, error);
-    size_t most = pairs->entering.count > pairs->leaving.count ? pairs->entering.count : pairs->leaving.count;
-    if (status == SF_OK && sf_reserve(&pairs->hits, &pairs->hit_room, most + 1, sizeof *pairs->hits) != 0)
-        status = sf_fail_memory(error);
-    uint64_t keep = keep_from(pairs, history, end, t->delay);
-    t->next.count = 0;
-    for (uint32_t unit = 0; unit < pairs->unit_count && status == SF_OK; unit++) {
-        t->next.first[unit] = t->next.count;
-        status = enter(pairs, t, unit, keep, error);
-        if (status == SF_OK)
-            status = leave(pairs, t, unit, begin, error);
-        if (status == SF_OK)
-            status = find(pairs, t, unit, begin, least, error);
-    }
-    t->next.first[pairs->unit_count] = t->next.count;
-    carry old = t->carried;
-    t->carried = t->next;
-    t->next = old;
-    return status;
+    if (status != SF_OK)
+        return status;
+    status = sf_parallel_for(pairs->threads, pairs->share_count, slide_share, &all);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
 int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint64_t begin, uint64_t end,
                          uint32_t least, sf_error *error)
 {
     pairs->found_count = 0;
+    for (size_t i = 0; i < pairs->share_count; i++)
+        pairs->shares[i].found_count = 0;
     if (end == 0)
         return SF_OK;
     if (end - pairs->begin >= MOST_SPIKES)
@@ -512,6 +645,8 @@ int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint6
                                   (size_t)(end - pairs->end), pairs->end, error);
     for (size_t i = 0; i < pairs->table_count && status == SF_OK; i++)
         status = slide_table(pairs, &pairs->tables[i], history, begin, end, least, error);
+    if (status == SF_OK && gather(pairs) != SF_OK)
+        status = sf_fail_memory(error);
     sf_trains_drop_before(&pairs->trains, begin);
     pairs->begin = begin;
     pairs->end = end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The exact counts of all pairs A -(low,high]-> B in a window that slides over the merged stream: those of
- * the window's spikes taken alone. One thread.
+ * the window's spikes taken alone. One thread calls; as many as are given move the units along.
  *
  * A count is the length of a greedy chain: from the window's first spike on, the occurrence that ends next is
  * taken, then the one that ends next of those that start after it. The count at the right end needs nothing
@@ -39,10 +39,10 @@ typedef struct sf_pair_count {
 /**
  * A window that is empty at a position of the stream. Delays are copied; each satisfies 0 <= low < high.
  * `self`: a unit may follow itself. `most`: how many pairs at the threshold are looked for, about.
- * SF_NO_MEMORY.
+ * threads: 1 or more; the counts are the same for any number. SF_NO_MEMORY.
  */
 int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_delay *delays, size_t delay_count,
-                        bool self, size_t most, uint64_t position, sf_error *error);
+                        bool self, size_t most, unsigned threads, uint64_t position, sf_error *error);
 void sf_pair_counts_close(sf_pair_counts *pairs);
 
 /**

@@ -47,7 +47,7 @@ static void set_up(scene *s, test_random *random)
     s->config.mine.max_size = 2 + (uint32_t)test_random_below(random, 3);
     s->config.mine.min_count = 3 + (uint32_t)test_random_below(random, 9);
     s->config.mine.min_rate_hz = 0;
-    s->config.mine.threads = 1;
+    s->config.mine.threads = 1 + (uint32_t)test_random_below(random, 3);
     s->config.mine.track_most = 100000;
 }
 

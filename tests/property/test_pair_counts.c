@@ -23,6 +23,7 @@ typedef struct scene {
     size_t delay_count;
     bool self;
     sf_device *device; /* NULL: the CPU */
+    unsigned threads;
     size_t compared, there;
 } scene;
 
@@ -66,6 +67,7 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
                                     .delay_count = s->delay_count,
                                     .self = s->self,
                                     .most = MOST_DELAYS * MOST_UNITS * MOST_UNITS,
+                                    .threads = s->threads,
                                     .device = s->device,
                                     .always = test_random_below(random, 2) == 0};
     assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
@@ -104,6 +106,7 @@ static void choose_delays(scene *s, test_random *random, uint64_t longest)
         s->delays[d] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, longest)};
     }
     s->self = test_random_below(random, 2) == 0;
+    s->threads = 1 + (unsigned)test_random_below(random, 2) * (unsigned)test_random_below(random, 4);
 }
 
 static void compare_random(sf_device *device, int rounds, uint64_t seed, size_t least)
@@ -270,6 +273,7 @@ static int slide_twice_there(void *context)
                                     .delays = s->delays,
                                     .delay_count = s->delay_count,
                                     .most = 100,
+                                    .threads = 1,
                                     .device = status == SF_OK ? sf_device_at(0) : NULL,
                                     .always = true};
     if (status == SF_OK)
@@ -292,7 +296,8 @@ static int slide_twice(void *context)
     sf_history history = {0};
     sf_pair_counts *pairs = NULL;
     uint64_t half = s->count / 2;
-    int status = sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, SIZE_MAX, 0, NULL);
+    int status = sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, SIZE_MAX,
+                                     s->threads, 0, NULL);
     if (status == SF_OK)
         status = sf_history_append(&history, s->spikes, s->count, NULL);
     if (status == SF_OK)
@@ -309,7 +314,7 @@ static void failed_allocations_leak_nothing(void **state)
     (void)state;
     test_random random = test_random_start("pairs allocations", 45);
     sf_spike *spikes;
-    scene s = {.units = 40, .delays = {{0, 5}, {3, 20}}, .delay_count = 2, .self = true};
+    scene s = {.units = 40, .delays = {{0, 5}, {3, 20}}, .delay_count = 2, .self = true, .threads = 1};
     s.count = test_random_stream(&random, &spikes, 300, s.units, 900);
     s.spikes = spikes;
     test_fail_every_allocation(slide_twice, &s);
@@ -351,7 +356,7 @@ static void counts_may_be_large(void **state)
     for (int round = 0; round < 2; round++) {
         sf_history history = {0};
         sf_pair_counts *pairs;
-        assert_int_equal(sf_pair_counts_open(&pairs, units[round], delays, 2, false, 9, 0, NULL), SF_OK);
+        assert_int_equal(sf_pair_counts_open(&pairs, units[round], delays, 2, false, 9, 1, 0, NULL), SF_OK);
         for (uint64_t stop = STEP; stop <= SPIKES + LENGTH; stop += STEP) {
             uint64_t end = stop < SPIKES ? stop : SPIKES, begin = stop > LENGTH ? stop - LENGTH : 0;
             assert_int_equal(
@@ -379,7 +384,7 @@ static void more_than_asked_for_and_unknown_units_are_told(void **state)
         sf_pair_counts *pairs;
         size_t count;
         assert_int_equal(sf_history_append(&history, spikes, 5, NULL), SF_OK);
-        assert_int_equal(sf_pair_counts_open(&pairs, 4, &delay, 1, false, most, 0, NULL), SF_OK);
+        assert_int_equal(sf_pair_counts_open(&pairs, 4, &delay, 1, false, most, 1, 0, NULL), SF_OK);
         assert_int_equal(sf_pair_counts_slide(pairs, &history, 0, 4, 1, NULL), SF_OK);
         sf_pair_counts_found(pairs, &count);
         assert_true(most < 6 ? count > most : count == 6);
