@@ -33,6 +33,13 @@ static const app_option options[] = {
      "of --engine gvsm: with these of its techniques alone, as blacklist,order: blacklist, implication, "
      "twins, order, "
      "twigs, pipeline, stay, pairs, or none (default: all)"},
+    {"slots", "N",
+     "of --engine gvsm on a device: so many pieces of a layer under way at once, 1 to 3 (default: 3; needs "
+     "the "
+     "feature pipeline)"},
+    {"threshold", "N",
+     "of --engine gvsm on a device: layers of more than N entries are the CPU's to join, as in the paper "
+     "(default: all stay there, the large ones in parts; needs the feature stay)"},
     {"rewired", "N",
      "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
      "z-score"},
@@ -82,8 +89,8 @@ static bool is_census(const app_call *call)
 /* What searching for one pattern takes and the census does not. */
 static int refuse_pattern_options(const app_call *call, sf_error *error)
 {
-    static const char *const others[] = {"count",   "distinct", "limit",    "time-limit", "semantics",
-                                         "induced", "engine",   "features", "explain",    NULL};
+    static const char *const others[] = {"count",  "distinct", "limit", "time-limit", "semantics", "induced",
+                                         "engine", "features", "slots", "threshold",  "explain",   NULL};
     static const char *const of_device[] = {"device", NULL};
     if (!is_census(call))
         return SF_OK;
@@ -106,7 +113,9 @@ static int read_features(sf_match_options *how, const app_call *call, sf_error *
 {
     static const char *const names[] = {"blacklist", "implication", "twins", "order", "twigs", "pipeline",
                                         "stay",      "pairs",       "none",  NULL}; /* as their bits */
-    static const char *const of_gvsm[] = {"features", NULL};
+    static const char *const of_gvsm[] = {"features", "slots", "threshold", NULL};
+    static const char *const of_pipeline[] = {"slots", NULL}, *const of_stay[] = {"threshold", NULL};
+    uint64_t slots = 0;
     unsigned all = SF_GVSM_PAIRS * 2 - 1, with = all;
     int status = how->engine != NULL && strcmp(how->engine, "gvsm") == 0
                      ? SF_OK
@@ -114,6 +123,16 @@ static int read_features(sf_match_options *how, const app_call *call, sf_error *
     if (status == SF_OK)
         status = app_words(call, "features", names, &with, error);
     how->without = all & ~with;
+    if (status == SF_OK && (with & SF_GVSM_PIPELINE) == 0)
+        status = app_refuse(call, of_pipeline, "goes with the feature pipeline, which --features leaves out",
+                            error);
+    if (status == SF_OK && (with & SF_GVSM_STAY) == 0)
+        status = app_refuse(call, of_stay, "goes with the feature stay, which --features leaves out", error);
+    if (status == SF_OK)
+        status = app_uint(call, "slots", 1, 3, &slots, error);
+    if (status == SF_OK)
+        status = app_uint(call, "threshold", 1, UINT32_MAX, &how->threshold, error);
+    how->slots = (uint32_t)slots;
     return status;
 }
 

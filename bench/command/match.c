@@ -159,28 +159,31 @@ static int measure_both(benchmark *b, sf_error *error)
 static int measure_gvsm(benchmark *b, sf_error *error)
 {
     static const struct {
-        unsigned without;
+        sf_match_options how;
         const char *name;
-    } variants[] = {{0, "gvsm"},
-                    {SF_GVSM_BLACKLIST, "gvsm, no blacklist"},
-                    {SF_GVSM_IMPLICATION, "gvsm, no implication"},
-                    {SF_GVSM_TWINS, "gvsm, no twins"},
-                    {SF_GVSM_ORDER, "gvsm, no order"},
-                    {SF_GVSM_TWIGS, "gvsm, no twigs"},
-                    {SF_GVSM_STAY, "gvsm, no layers stay"},
-                    {SF_GVSM_STAY | SF_GVSM_PIPELINE, "gvsm, no layers stay, no pipeline"},
-                    {SF_GVSM_PAIRS, "gvsm, one twig a kernel"}};
-    enum { OF_DEVICES = 3 }; /* the last, which the CPU does not have */
+    } variants[] = {{{.without = 0}, "gvsm"},
+                    {{.without = SF_GVSM_BLACKLIST}, "gvsm, no blacklist"},
+                    {{.without = SF_GVSM_IMPLICATION}, "gvsm, no implication"},
+                    {{.without = SF_GVSM_TWINS}, "gvsm, no twins"},
+                    {{.without = SF_GVSM_ORDER}, "gvsm, no order"},
+                    {{.without = SF_GVSM_TWIGS}, "gvsm, no twigs"},
+                    {{.without = SF_GVSM_STAY}, "gvsm, no layers stay"},
+                    {{.without = SF_GVSM_STAY, .slots = 2}, "gvsm, no layers stay, two slots"},
+                    {{.without = SF_GVSM_STAY | SF_GVSM_PIPELINE}, "gvsm, no layers stay, no pipeline"},
+                    {{.threshold = 4096}, "gvsm, layers up to 4096 stay"},
+                    {{.threshold = 65536}, "gvsm, layers up to 65536 stay"},
+                    {{.without = SF_GVSM_PAIRS}, "gvsm, one twig a kernel"}};
+    enum { OF_DEVICES = 6 }; /* the last, which the CPU does not have */
     int status = SF_OK;
     for (uint32_t d = 0; d <= sf_device_count() && status == SF_OK; d++) {
-        sf_match_options options = {.engine = "gvsm",
-                                    .device = d > 0 ? sf_device_name(sf_device_at(d - 1)) : "cpu",
-                                    .threads = b->threads};
         size_t count = sizeof variants / sizeof variants[0] - (d > 0 ? 0 : OF_DEVICES);
         if (d > 0 && app_bench_device(d - 1) == NULL)
             continue;
         for (size_t v = 0; v < count && status == SF_OK; v++) {
-            options.without = variants[v].without;
+            sf_match_options options = variants[v].how;
+            options.engine = "gvsm";
+            options.device = d > 0 ? sf_device_name(sf_device_at(d - 1)) : "cpu";
+            options.threads = b->threads;
             status = measure(b, &options, variants[v].name, error);
         }
     }

@@ -23,6 +23,8 @@ typedef struct sf_match_job {
     const sf_progress *progress;
     const char *device; /**< as in sf_match_options */
     unsigned without;   /**< sf_gvsm_feature bits */
+    uint32_t slots;     /**< as in sf_match_options, */
+    uint64_t threshold; /**< and this */
     size_t keep;        /**< with list: hand back so many at most, in result->embeddings */
     sf_match_result *result;
 } sf_match_job;

@@ -3,6 +3,7 @@
 
 #include "graph/match/engine.h"
 
+#include "core/backend/match.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -65,6 +66,9 @@ static int check_options(const sf_pattern *pattern, const sf_match_options *opti
         return sf_fail(
             error, SF_USAGE, NULL,
             "homomorphisms can send exchangeable vertices to one: they are counted undivided only");
+    if (options->slots > SF_BACKEND_SLOTS)
+        return sf_fail(error, SF_USAGE, "slots", "found %u, expected up to %d", options->slots,
+                       SF_BACKEND_SLOTS);
     return pattern->exchange_count > 0 ? check_exchanges(pattern, error) : SF_OK;
 }
 
@@ -158,6 +162,8 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .distinct = divides,
                             .deadline = options->time_limit_s > 0 ? start + options->time_limit_s : 0,
                             .without = options->without,
+                            .slots = options->slots,
+                            .threshold = options->threshold,
                             .threads = options->threads != 0 ? options->threads : sf_thread_cores(),
                             .progress = progress,
                             .device = options->device,

@@ -337,6 +337,10 @@ typedef struct sf_match_options {
     /** Or NULL. Becomes whether the progress stopped the search: SF_CANCELLED then comes with the matches
      * found by then, the count being a lower bound; a device hands over none. */
     bool *stopped;
+    uint32_t slots; /**< gvsm on a device: pieces of a layer under way at once, 1 to 3; 0: 3 */
+    /** gvsm on a device: layers of more entries are joined by the CPU, and the pipeline goes on with them, as
+     * in the paper; 0: every layer stays, those that are too large in parts. */
+    uint64_t threshold;
 } sf_match_options;
 
 static inline sf_match_options sf_match_options_default(void)

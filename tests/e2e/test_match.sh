@@ -56,6 +56,11 @@ expect 64 "--induced" $SYNFIRE match cycle.el 'A -> B' --semantics homomorphism 
 expect 64 "expected auto, cpu, cuda" $SYNFIRE match cycle.el 'A -> B' --device abacus
 expect 64 "quantum" $SYNFIRE match cycle.el 'A -> B' --engine quantum
 expect 64 "features: goes with --engine gvsm" $SYNFIRE match cycle.el 'A -> B' --features order
+expect 64 "slots: goes with --engine gvsm" $SYNFIRE match cycle.el 'A -> B' --slots 2
+expect 64 "threshold: goes with --engine gvsm" $SYNFIRE match cycle.el 'A -> B' --threshold 100
+expect 64 "slots: goes with the feature pipeline" $SYNFIRE match cycle.el 'A -> B' --engine gvsm --features order --slots 2
+expect 64 "threshold: goes with the feature stay" $SYNFIRE match cycle.el 'A -> B' --engine gvsm --features none --threshold 9
+expect 64 "slots" $SYNFIRE match cycle.el 'A -> B' --engine gvsm --slots 4
 expect 64 "found 'speed', expected blacklist, implication," $SYNFIRE match cycle.el 'A -> B' --engine gvsm --features order,speed
 
 # Known counts in the graphs of real data.
@@ -72,6 +77,7 @@ count 2965 "$worm" 030T --distinct
 count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm
 # Techniques of gvsm by name: the same count, and what a technique saves is saved by it alone.
 count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --features none
+count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --slots 1 --threshold 1000
 $SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --features none --explain >none
 $SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --features twins --explain >twins
 grep -q "share the branch of a twin" twins && ! grep -q "share the branch of a twin" none

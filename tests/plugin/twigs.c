@@ -236,7 +236,10 @@ int test_twigs_descend(sf_backend_twigs *t, sf_backend_descent *d, sf_error *err
         d->left = count;
         if (!find_roots(t, layer - 1, first, count, roots))
             break;
-        count = grow(t, d, layer, first, count, roots);
+        uint32_t grown = grow(t, d, layer, first, count, roots);
+        if (layer + 1 < t->job.layer_count && grown > t->job.most_kept)
+            break;
+        count = grown;
         first = d->left = 0;
         d->reached = layer;
         d->tried += count;

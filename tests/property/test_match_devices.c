@@ -98,15 +98,20 @@ enum { ALL_TECHNIQUES = 2 * SF_GVSM_PAIRS - 1 };
 
 /* The engine gvsm, whose layers the device expands. Returns whether the device did. */
 static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,
-                        sf_semantics semantics, const char *device, unsigned without)
+                        sf_semantics semantics, const char *device, sf_match_options options)
 {
-    sf_match_options options = {
-        .engine = "gvsm", .semantics = semantics, .device = device, .threads = 2, .without = without};
+    unsigned without = options.without;
+    options.engine = "gvsm";
+    options.semantics = semantics;
+    options.device = device;
+    options.threads = 2;
     sf_match_result result = run(index, pattern, &options);
     uint64_t expected = match_oracle(data, pattern, semantics);
     if (result.count != expected)
-        fail_msg("gvsm on %s without %#x found %llu embeddings, expected %llu (semantics %d)", device,
-                 without, (unsigned long long)result.count, (unsigned long long)expected, semantics);
+        fail_msg("gvsm on %s without %#x, %u slots, threshold %llu, found %llu embeddings, expected %llu "
+                 "(semantics %d)",
+                 device, without, options.slots, (unsigned long long)options.threshold,
+                 (unsigned long long)result.count, (unsigned long long)expected, semantics);
     done_by.implied += result.implied;
     done_by.pieces += result.pieces;
     done_by.stayed += result.stayed;
@@ -136,9 +141,11 @@ static void check_device(const char *device, int rounds)
         for (int semantics = SF_ISOMORPHISM; semantics <= SF_HOMOMORPHISM; semantics++)
             done += check_case(index, &data, &pattern, (sf_semantics)semantics, device);
         sf_semantics any = (sf_semantics)test_random_below(&random, 3);
-        expanded += check_twigs(index, &data, &pattern, any, device, 0);
-        check_twigs(index, &data, &pattern, any, device,
-                    (unsigned)test_random_below(&random, ALL_TECHNIQUES + 1));
+        expanded += check_twigs(index, &data, &pattern, any, device, (sf_match_options){0});
+        sf_match_options drawn = {.without = (unsigned)test_random_below(&random, ALL_TECHNIQUES + 1),
+                                  .slots = (uint32_t)test_random_below(&random, SF_BACKEND_SLOTS + 1),
+                                  .threshold = test_random_below(&random, 40)};
+        check_twigs(index, &data, &pattern, any, device, drawn);
         sf_pattern_free(&pattern);
         sf_match_close(index);
         sf_csr_free(&data);
@@ -222,9 +229,60 @@ static void pieces_of_layers_overlap_and_grow(void **state)
         assert_true(result.pieces > 3 && result.pieces < NEIGHBOURS / LEAST_PIECE / 2);
         work->most_slots = 0;
     }
+    options.without = SF_GVSM_STAY;
+    options.slots = 2;
+    assert_int_equal(run(index, &path, &options).count, VERTICES * 20 * 19);
+    assert_int_equal(test_plugin_work_of(TEST_PLUGIN)->most_slots, 2);
+    test_plugin_work_of(TEST_PLUGIN)->most_slots = 0;
     options.without = 0;
     assert_true(run(index, &path, &options).stayed > 0);
     assert_int_equal(test_plugin_work_of(TEST_PLUGIN)->most_slots, 0);
+    close_ring(&data, index, &path);
+    sf_devices_close();
+}
+
+/* As in the paper: layers stay while they are small, and a search of which one outgrows the threshold is the
+ * pipeline's. A pair whose labels few have begins small, and its second layer has 20 entries. */
+static void only_small_layers_stay(void **state)
+{
+    (void)state;
+    enum { VERTICES = 61 }; /* 40 at the end of the paths */
+    use_test_plugin();
+    sf_edge_list list = {0};
+    size_t column;
+    assert_int_equal(sf_edge_list_set_vertices(&list, VERTICES, NULL), SF_OK);
+    assert_int_equal(sf_columns_grow(&list.vertex_columns, VERTICES, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(&list.vertex_columns, SF_LABEL_COLUMN, &column, NULL), SF_OK);
+    for (uint32_t v = 0; v < VERTICES; v++) {
+        list.vertex_columns.items[column].values[v] = v == 0 ? 0 : v <= 20 ? 1 : 2;
+        assert_int_equal(v == 0 ? SF_OK : sf_edge_list_add(&list, v <= 20 ? 0 : 1 + v % 20, v, NULL), SF_OK);
+    }
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path = {0};
+    assert_int_equal(sf_csr_build(&data, &list, 0, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+    for (uint32_t u = 0; u < 3; u++)
+        assert_int_equal(sf_pattern_add_vertex(&path, NULL, u, NULL), SF_OK);
+    for (uint32_t u = 0; u < 2; u++)
+        assert_int_equal(sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL), SF_OK);
+    static const struct {
+        uint64_t threshold;
+        bool stays, goes_back;
+    } cases[] = {{0, true, false}, {20, true, false}, {19, false, true}, {1, false, true}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        sf_match_options options = {.engine = "gvsm",
+                                    .device = "test:0",
+                                    .threads = 1,
+                                    .without = SF_GVSM_TWINS | SF_GVSM_ORDER,
+                                    .threshold = cases[c].threshold};
+        sf_match_result result = run(index, &path, &options);
+        assert_int_equal(result.count, VERTICES - 21);
+        assert_string_equal(result.ran.device, "test:0");
+        assert_true((result.stayed == 2) == cases[c].stays);
+        assert_true((result.pieces > 0) == cases[c].goes_back);
+    }
     close_ring(&data, index, &path);
     sf_devices_close();
 }
@@ -459,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_is_asked_for_what_the_cpu_does),
         cmocka_unit_test(pieces_of_layers_overlap_and_grow),
+        cmocka_unit_test(only_small_layers_stay),
         cmocka_unit_test(the_cpu_goes_on_where_a_device_does_not),
         cmocka_unit_test(a_long_search_goes_to_a_device),
         cmocka_unit_test(no_memory_is_no_crash),

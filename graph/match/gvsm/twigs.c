@@ -8,7 +8,8 @@
  *
  * Where the pattern says nothing but edges and labels, layers stay on the device: it joins them too, and only
  * counts the last one. A layer that would be too large is cut above, and what is below one part is searched
- * after what is below another. */
+ * after what is below another. With a threshold, as in the paper, only small layers stay: where one outgrows
+ * it, the pipeline searches what is below the same first layer, whose layers above were small. */
 #include "graph/match/gvsm/gvsm.h"
 
 #include "core/error.h"
@@ -243,7 +244,8 @@ typedef struct flight {
 /* Sends pieces as long as there is a slot, and room for all that can come back. */
 static int send_pieces(twigs *t, uint32_t depth, flight *f, uint32_t *next, uint32_t count, uint32_t end)
 {
-    uint32_t slots = (t->g->features & SF_GVSM_PIPELINE) != 0 ? SLOTS : 1;
+    uint32_t asked = t->g->job->slots > 0 && t->g->job->slots < SLOTS ? t->g->job->slots : SLOTS;
+    uint32_t slots = (t->g->features & SF_GVSM_PIPELINE) != 0 ? asked : 1;
     int status = SF_OK;
     while (status == SF_OK && f->sent - f->joined < slots && *next < count) {
         piece p = cut_piece(t, depth, *next, count);
@@ -285,6 +287,26 @@ static int search_below(twigs *t, uint32_t depth, uint32_t count)
     return status;
 }
 
+/* Below the first layer, by the device alone unless a layer outgrows the threshold. */
+static int search_small(twigs *t, uint32_t begun)
+{
+    sf_backend_descent d = {.count = begun, .entries = t->entries[0]};
+    int status = t->backend->twigs_descend(t->expander, &d, &t->failure);
+    if (status != SF_OK)
+        return status;
+    note_descent(t, &d);
+    return d.left > 0 ? search_below(t, 0, begun) : SF_OK; /* nothing was found yet where something is left */
+}
+
+static int search_begun(twigs *t, uint32_t begun)
+{
+    uint64_t threshold = t->g->job->threshold;
+    if (!t->stays || t->g->query->count == 1 || begun == 0 || (threshold > 0 && begun > threshold))
+        return search_below(t, 0, begun);
+    return threshold > 0 ? search_small(t, begun)
+                         : search_there(t, (sf_backend_descent){.count = begun, .entries = t->entries[0]});
+}
+
 static int search_all(twigs *t)
 {
     size_t count;
@@ -295,9 +317,7 @@ static int search_all(twigs *t)
         uint32_t size = count - first < ROOM ? (uint32_t)(count - first) : ROOM;
         task work = {.t = t, .end = size, .vertices = vertices + first};
         uint32_t begun = run_and_pack(&work, begin_block);
-        bool goes_there = t->stays && t->g->query->count > 1 && begun > 0;
-        status = goes_there ? search_there(t, (sf_backend_descent){.count = begun, .entries = t->entries[0]})
-                            : search_below(t, 0, begun);
+        status = search_begun(t, begun);
         first += size;
         atomic_store(&t->g->watch.done, first);
     }
@@ -413,6 +433,7 @@ static void describe_layer(const sf_gvsm *g, uint32_t i, sf_backend_twig *to)
 static int open_expander(twigs *t, sf_device *device)
 {
     const sf_gvsm *g = t->g;
+    uint64_t threshold = g->job->threshold;
     sf_backend_twig_job job = {.vertex_count = g->index->out->vertex_count,
                                .blacklist = g->blacklist,
                                .implied = g->implied,
@@ -423,7 +444,8 @@ static int open_expander(twigs *t, sf_device *device)
                                .injective = g->injective,
                                .pairs = (g->features & SF_GVSM_PAIRS) != 0,
                                .most_entries = t->most_piece,
-                               .most_kept = t->room};
+                               .most_kept =
+                                   threshold > 0 && threshold < t->room ? (uint32_t)threshold : t->room};
     for (uint32_t i = 0; i < g->query->count; i++)
         describe_layer(g, i, &t->layers[i]);
     int status = describe_graph(t, &job);
