@@ -7,6 +7,7 @@
 #include "density/normal.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PI 3.14159265358979323846
 
@@ -122,15 +123,20 @@ typedef struct box {
     double root[MOST_COLUMNS][MOST_COLUMNS]; /* lower triangle */
 } box;
 
+static void add_moments(sf_range_moments *moments, const sf_range_moments *own, double weight)
+{
+    moments->share += weight * own->share;
+    moments->first += weight * own->first;
+    moments->second += weight * own->second;
+}
+
 /* The integrals of a kernel's last column at x with width h, in the box, times `weight`. */
 static void add_last(sf_range_moments *moments, const box *in, double x, double h, double weight)
 {
     size_t last = in->d - 1;
     sf_range_moments own = {0};
     add_kernel(&own, x - in->pivot, h, in->from[last] - in->pivot, in->to[last] - in->pivot);
-    moments->share += weight * own.share;
-    moments->first += weight * own.first;
-    moments->second += weight * own.second;
+    add_moments(moments, &own, weight);
 }
 
 /* Of two columns: over the first in panels as narrow as the kernel leans, the second in closed form. */
@@ -149,6 +155,28 @@ static void add_leaning(sf_range_moments *moments, const box *in, const double *
             double z = from + half * (2 * p + 1 + (i % 2 ? 1 : -1) * nodes[i / 2]);
             add_last(moments, in, row[1] + slope * z, rest, half * weights[i / 2] * sf_normal_density(z));
         }
+}
+
+/* What rows of two columns gave, the latest of each hash: spikes are many, electrodes few. */
+enum { REMEMBERED = 1024 };
+
+typedef struct remembered {
+    bool filled;
+    double row[2];
+    sf_range_moments gave;
+} remembered;
+
+static const sf_range_moments *leaning_of(remembered known[REMEMBERED], const box *in, const double *row)
+{
+    uint64_t bits[2];
+    memcpy(bits, row, sizeof bits);
+    uint64_t hash = (bits[0] ^ bits[1] * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
+    remembered *of = &known[hash >> 54];
+    if (!of->filled || of->row[0] != row[0] || of->row[1] != row[1]) {
+        *of = (remembered){.filled = true, .row = {row[0], row[1]}};
+        add_leaning(&of->gave, in, row);
+    }
+    return &of->gave;
 }
 
 /* The place below which a share of `below` lies, at most 1/2; above it for the rest, for its digits. */
@@ -199,7 +227,8 @@ static void add_whole(sf_range_moments *moments, double x, double h)
 }
 
 /* Kernels all in the box or all outside it, as most are, need no integration. */
-static void add_row(sf_range_moments *moments, const box *in, const double *row, size_t sample)
+static void add_row(sf_range_moments *moments, const box *in, const double *row, size_t sample,
+                    remembered known[REMEMBERED])
 {
     bool whole = true;
     for (size_t c = 0; c < in->d; c++) {
@@ -214,7 +243,7 @@ static void add_row(sf_range_moments *moments, const box *in, const double *row,
     else if (in->d == 1)
         add_last(moments, in, row[last], in->sigma[last], 1);
     else if (in->d == 2)
-        add_leaning(moments, in, row);
+        add_moments(moments, leaning_of(known, in, row), 1);
     else
         add_by_lattice(moments, in, row, sample);
 }
@@ -266,10 +295,11 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
     if (status != SF_OK)
         return status;
     sf_range_moments sums = {0};
+    remembered known[REMEMBERED] = {0};
     for (size_t i = 0; i < n; i++) {
         if (i % ROWS == 0 && !sf_progress_update(progress, "integrals", (double)i, (double)n))
             return sf_fail(error, SF_CANCELLED, NULL, "stopped before the integrals were complete");
-        add_row(&sums, &in, rows + i * d, i);
+        add_row(&sums, &in, rows + i * d, i, known);
     }
     double count = (double)n;
     *moments = (sf_range_moments){in.pivot, sums.share / count, sums.first / count, sums.second / count};

@@ -168,6 +168,33 @@ static void a_box_of_correlated_columns_holds_what_is_true(void **state)
     free(set);
 }
 
+/* Spikes at more electrodes than are remembered at a time: all of them thrice, in other orders, hold what
+ * they do once, by kernels as wide (of n samples thrice the variance is that of one, but for n - 1). */
+static void places_that_come_again_hold_the_same(void **state)
+{
+    (void)state;
+    enum { SIDE = 60, PLACES = SIDE * SIDE, TIMES = 3 };
+    static const size_t strides[TIMES] = {7, 11, 13}; /* no factor of PLACES */
+    static double once[2 * PLACES], again[2 * PLACES * TIMES];
+    for (size_t i = 0; i < PLACES; i++) {
+        once[2 * i] = 42.0 * (double)(i % SIDE);
+        once[2 * i + 1] = 42.0 * (double)(i / SIDE) + 7.0 * (double)(i % SIDE);
+        for (size_t k = 0; k < TIMES; k++) {
+            size_t at = 2 * (k * PLACES + (i * strides[k]) % PLACES);
+            again[at] = once[2 * i];
+            again[at + 1] = once[2 * i + 1];
+        }
+    }
+    const double from[] = {400, 300}, to[] = {1500, 2500}, h = 0.1;
+    const double as_wide = h * sqrt((TIMES * PLACES - 1.0) / (TIMES * (PLACES - 1.0)));
+    sf_range_moments first, all;
+    assert_int_equal(sf_box_moments(&first, once, PLACES, 2, h, from, to, NULL, NULL), SF_OK);
+    assert_int_equal(sf_box_moments(&all, again, TIMES * PLACES, 2, as_wide, from, to, NULL, NULL), SF_OK);
+    assert_near(all.share, first.share, 1e-12);
+    assert_near(sf_range_total(&all), sf_range_total(&first), 1e-9);
+    assert_near(sf_range_variance(&all), sf_range_variance(&first), 1e-6);
+}
+
 /* Of three columns that lean, against a sum over points in the box. */
 static void boxes_of_three_columns_lean_too(void **state)
 {
@@ -295,6 +322,7 @@ int main(void)
         cmocka_unit_test(the_whole_line_holds_everything),
         cmocka_unit_test(boxes_are_integrals_of_the_leaning_density),
         cmocka_unit_test(a_box_of_correlated_columns_holds_what_is_true),
+        cmocka_unit_test(places_that_come_again_hold_the_same),
         cmocka_unit_test(boxes_of_three_columns_lean_too),
         cmocka_unit_test(what_is_linked_to_a_range_is_the_integral_over_it),
         cmocka_unit_test(rows_in_a_box_are_counted_as_they_are),
