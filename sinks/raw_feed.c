@@ -87,6 +87,16 @@ bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch)
     return true;
 }
 
+uint64_t sf_raw_feed_put_so_far(const sf_raw_feed *feed)
+{
+    return sf_ring_pushed(&feed->spikes);
+}
+
+uint64_t sf_raw_feed_taken_so_far(const sf_raw_feed *feed)
+{
+    return sf_ring_popped(&feed->spikes);
+}
+
 void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recorded)
 {
     atomic_fetch_add(recorded ? &feed->spikes_recorded : &feed->spikes_failed, batch->spike_count);

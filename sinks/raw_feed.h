@@ -39,6 +39,10 @@ void sf_raw_feed_put(sf_raw_feed *feed, const sf_raw_batch *batch, bool wait, vo
 bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch);
 void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recorded);
 
+/** Writing thread: spikes that found room so far, and of these those that were taken. */
+uint64_t sf_raw_feed_put_so_far(const sf_raw_feed *feed);
+uint64_t sf_raw_feed_taken_so_far(const sf_raw_feed *feed);
+
 sf_raw_counts sf_raw_feed_count(const sf_raw_feed *feed);
 
 /** Any thread: of some that was put and had room it is not settled yet whether it is recorded. */

@@ -163,6 +163,16 @@ static bool serve_raw(sf_sink *sink)
     return true;
 }
 
+/* What came before a message is shown before it: all that waits, and no more, however fast more comes. */
+static void serve_raw_before(sf_sink *sink)
+{
+    if (sink->raw == NULL || !sink->kind->shows)
+        return;
+    uint64_t put = sf_raw_feed_put_so_far(sink->raw);
+    while (sf_raw_feed_taken_so_far(sink->raw) < put && serve_raw(sink))
+        ;
+}
+
 /* With the parts of the message that went out before. */
 static void note_took(sf_sink *sink, int64_t took_ns)
 {
@@ -177,6 +187,7 @@ static bool serve_message(sf_sink *sink)
 {
     if (sink->offered == NULL && !take_next(sink))
         return false;
+    serve_raw_before(sink);
     bool too_old = is_told_of(sink) && sf_clock_monotonic_ns() >= sink->trigger.trigger.expires_ns;
     if (too_old || atomic_load(&sink->stuck)) {
         tell_delivery(sink, too_old ? "too old" : "failed");

@@ -215,6 +215,7 @@ int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *
         put(board, &board->status, message);
         return SF_OK;
     case SF_TOPIC_EPISODES:
+        sf_web_raster_pass(&board->raster, message->time_ns);
         put(board, &board->episodes[board->episode_count++ % EPISODES], message);
         return SF_OK;
     case SF_TOPIC_GRAPH:

@@ -67,6 +67,13 @@ void sf_web_raster_add(sf_web_raster *raster, const sf_spike *spike)
     *cell = (uint8_t)(*cell + (*cell < UINT8_MAX ? 1 : 0));
 }
 
+void sf_web_raster_pass(sf_web_raster *raster, int64_t time_ns)
+{
+    int64_t column = column_of(raster, time_ns);
+    if (raster->begun && column >= raster->next)
+        reach(raster, column);
+}
+
 void sf_web_raster_end(sf_web_raster *raster)
 {
     raster->ended = true;

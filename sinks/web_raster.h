@@ -27,6 +27,10 @@ void sf_web_raster_close(sf_web_raster *raster);
 /** In time order; a spike older than the newest column is counted where its column still is. */
 void sf_web_raster_add(sf_web_raster *raster, const sf_spike *spike);
 
+/** Time has passed until here, spikes or none: the columns before it are whole. Nothing before the first
+ * spike. */
+void sf_web_raster_pass(sf_web_raster *raster, int64_t time_ns);
+
 /** The newest column is whole. */
 void sf_web_raster_end(sf_web_raster *raster);
 

@@ -17,7 +17,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 
 function emptyRun() {
   return {
-    hello: null, status: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
+    hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
     triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, refused: null,
   };
 }
@@ -210,7 +210,7 @@ const raster = {
     const {at, width, height} = to;
     const labels = this.rows <= 60 ? Math.min(90, Math.ceil(10 + Math.max(...hello.units.map(unit => at.measureText(unit[0]).width)))) : 52;
     const room = height - 22, across = Math.floor(width - labels - 4);
-    const row = Math.min(room / this.rows, 28), bottom = Math.round(row * this.rows);
+    const row = Math.min(room / this.rows, 44), bottom = Math.round(row * this.rows);
     if (!page.paused) {
       const behind = this.next - this.edge;
       this.edge = behind > 400 ? this.next : this.edge + Math.ceil(behind * 0.3);
@@ -257,10 +257,10 @@ const raster = {
     at.stroke();
     at.textBaseline = "middle";
     at.textAlign = "right";
-    const every = Math.ceil(16 / row);
+    const every = row < 16 ? Math.ceil(20 / row) : 1; /* the first one is moved down, to be whole */
     for (let i = 0; i < this.rows; i += every) {
       const unit = i * hello.units_per_row;
-      if (unit === 0 || (i + 0.5) * row >= 20) at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, Math.max((i + 0.5) * row, 6), labels - 8);
+      at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, Math.max((i + 0.5) * row, 6), labels - 8);
     }
     at.textAlign = "left";
   },
@@ -539,10 +539,10 @@ function isLogarithmic(active) {
 let arrayPoints = [], arraySide = 0;
 
 function drawArray() {
-  const {status, hello} = page.run, to = canvasOf("array");
-  if (!to || !status || !hello) return;
+  const {rates: ofUnits, hello} = page.run, to = canvasOf("array");
+  if (!to || !ofUnits || !hello) return;
   const {at, width, height} = to, sums = new Map();
-  status.unit_rates_hz.forEach((rate, unit) => {
+  ofUnits.forEach((rate, unit) => {
     const place = places.of[unit];
     if (place !== null) sums.set(place.join(), {place, rate: (sums.get(place.join())?.rate ?? 0) + (rate ?? 0)});
   });
@@ -575,7 +575,7 @@ function drawArray() {
   const shared = sums.size < hello.units.length - places.missing ? `, ${hello.units.length - places.missing} units: those of one place added` : "";
   setText("array-what", `${places.known ? `${sums.size} places` : "no positions known: units in order, row by row"}${shared}, ` +
     `${active.length} active (others empty), over the window`);
-  setText("array-chosen", page.chosen === null ? "" : `▸ ${unitName(page.chosen)}: ${digits(status.unit_rates_hz[page.chosen])} Hz`);
+  setText("array-chosen", page.chosen === null ? "" : `▸ ${unitName(page.chosen)}: ${digits(ofUnits[page.chosen])} Hz`);
 }
 
 /* ---- the graph ---- */
@@ -954,21 +954,41 @@ function remember({id, names, delays_ms}) {
   }
 }
 
+/* What is told while the display is paused waits, of each kind as much as is kept, so that every view stays at the moment
+   that is looked at. The state of the run, and what answers a click, goes on. */
+const waiting = new Map();
+
+function onceShown(kind, most, take) {
+  if (!page.paused) return take();
+  if (!waiting.has(kind)) waiting.set(kind, []);
+  const list = waiting.get(kind);
+  list.push(take);
+  if (list.length > most) list.shift();
+}
+
+function takeWaiting() {
+  for (const list of waiting.values()) list.forEach(take => take());
+  waiting.clear();
+}
+
 const takers = {
   status(told) {
     const {run} = page, now = performance.now();
     if (run.status && told.time_ns > run.status.time_ns) [run.clockEvery, run.clockAt] = [run.clockAt && now - run.clockAt, now];
     run.status = told;
     run.ended = told.last;
-    changed.array = changed.health = changed.triggers = true;
+    onceShown("rates", 1, () => { run.rates = told.unit_rates_hz; changed.array = true; });
+    changed.health = changed.triggers = true;
   },
   episodes(told) {
-    const run = page.run;
-    run.window = told;
-    run.windows.push({hop: told.hop, to_s: told.to_s, counts: new Map(told.episodes.map(item => [item.id, [item.count, item.expected]]))});
-    if (run.windows.length > HISTORY) run.windows.shift();
-    told.episodes.forEach(remember);
-    changed.episodes = true;
+    onceShown("episodes", HISTORY, () => {
+      const run = page.run;
+      run.window = told;
+      run.windows.push({hop: told.hop, to_s: told.to_s, counts: new Map(told.episodes.map(item => [item.id, [item.count, item.expected]]))});
+      if (run.windows.length > HISTORY) run.windows.shift();
+      told.episodes.forEach(remember);
+      changed.episodes = true;
+    });
   },
   trigger(told) {
     const run = page.run;
@@ -978,12 +998,10 @@ const takers = {
     changed.triggers = true;
   },
   graph(told) {
-    page.run.graph = told;
-    changed.graph = true;
+    onceShown("graph", 1, () => { page.run.graph = told; changed.graph = true; });
   },
   density(told) {
-    page.run.densities.set(told.quantity, told);
-    changed.density = true;
+    onceShown(`density of ${told.quantity}`, 1, () => { page.run.densities.set(told.quantity, told); changed.density = true; });
   },
 };
 
@@ -993,6 +1011,7 @@ function greet(hello) {
   page.marks = [];
   page.marked = null;
   page.chosen = null;
+  waiting.clear();
   for (const {id, names, delays_ms} of hello.watch) page.run.items.set(id, {id, names, delays_ms});
   raster.begin(hello);
   places.begin(hello);
@@ -1021,7 +1040,7 @@ function take(buffer) {
   page.ageAt = performance.now();
   if (kind === FRAME.hello) greet(json());
   else if (kind === FRAME.raster) { raster.take(body); changed.raster = true; }
-  else if (kind === FRAME.edges) { takeEdges(body); changed.graph = true; }
+  else if (kind === FRAME.edges) onceShown("edges", 1, () => { takeEdges(body); changed.graph = true; });
   else if (kind === FRAME.marks) { takeMarks(body); changed.raster = true; }
   else if (kind === FRAME.answer) ({trusted: page.run.trusted, refused: page.run.refused} = json());
   else if (kind === FRAME.message) { const told = json(); takers[told.topic]?.(told); }
@@ -1093,7 +1112,10 @@ function pause() {
   page.paused = !page.paused;
   page.back = 0;
   if (page.paused) raster.edge = raster.next;
-  else raster.goOn();
+  else {
+    raster.goOn();
+    takeWaiting();
+  }
   by("pause").setAttribute("aria-pressed", String(page.paused));
   setText("pause", page.paused ? "Go on" : "Pause display");
   allChanged();

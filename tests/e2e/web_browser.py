@@ -97,8 +97,8 @@ CONTRAST = """(() => {
 
 # Of the places whose rates are told: the colours that are drawn, and those of a linear and a logarithmic scale.
 COLOURS = """(factor => {
-    const status = page.run.status, rates = status.unit_rates_hz.map((rate, unit) => (rate || 1) * (unit === 3 ? factor : 1));
-    page.run.status = {...status, unit_rates_hz: rates};
+    const told = page.run.rates, rates = told.map((rate, unit) => (rate || 1) * (unit === 3 ? factor : 1));
+    page.run.rates = rates;
     drawArray();
     const {width, height} = by('array'), copy = new OffscreenCanvas(width, height).getContext('2d');
     copy.drawImage(by('array'), 0, 0);
@@ -106,7 +106,7 @@ COLOURS = """(factor => {
     const low = Math.min(...rates), high = Math.max(...rates), pixel = ([x, y]) => 4 * (Math.round(y) * width + Math.round(x));
     const drawn = arrayPoints.map(point => [...image.slice(pixel(point), pixel(point) + 3)].join());
     const scale = share => rates.map(rate => viridis(share(rate)).join());
-    page.run.status = status;
+    page.run.rates = told;
     return {checked: by('array-log').checked, drawn, linear: scale(rate => rate / high),
             logarithmic: scale(rate => Math.log(rate / low) / Math.log(high / low))};
 })"""
@@ -191,6 +191,13 @@ def every_view_by_keys_and_mouse():
     page.key("1")
     page.until("raster.edge - raster.first > 290 && raster.waiting.length > 1")
     newest = page.value("raster.next")
+    # In any view: what is told meanwhile waits, but for the state of the run.
+    window, spikes = page.value("[page.run.window.seq, page.run.status.spikes]")
+    page.until(f"page.run.status.spikes > {spikes} && waiting.get('episodes')?.length > 0 && waiting.has('rates')")
+    page.key("2")
+    page.until("!document.querySelector('#view-episodes').hidden")
+    assert page.value("page.run.window.seq") == window
+    page.key("1")
     x, y = page.value("(() => { const box = by('raster').getBoundingClientRect(); return [box.x + 300, box.y + 50]; })()")
     page.wheel(x, y, -70)
     page.until("page.back === 70")
@@ -215,7 +222,8 @@ def every_view_by_keys_and_mouse():
         return [wrong, spikes, raster.next];
     })()""")
     assert wrong == 0 and spikes > 0 and after > newest, (wrong, spikes, after, newest)
-    page.until("!page.paused && raster.waiting.length === 0")
+    page.until("!page.paused && raster.waiting.length === 0 && waiting.size === 0")
+    assert page.value("page.run.window.seq") > window
     page.key("?")
     page.until("document.querySelector('#keys').open")
     page.key("Escape")

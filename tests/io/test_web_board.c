@@ -113,6 +113,8 @@ static void columns_hold_every_spike(void **state)
             }
             if (over)
                 sf_web_raster_end(&raster);
+            else if (test_random_below(&random, 3) == 0)
+                sf_web_raster_pass(&raster, time_ns);
             while (sf_web_raster_lacks(&raster, next)) {
                 int64_t first;
                 uint32_t size[2];
@@ -140,6 +142,34 @@ static void columns_hold_every_spike(void **state)
         sf_free(counts);
         sf_web_raster_close(&raster);
     }
+}
+
+/* Time goes on in silence: its columns are told, and are empty; a spike that comes then is told once. */
+static void columns_pass_without_spikes(void **state)
+{
+    (void)state;
+    sf_web_raster raster;
+    assert_int_equal(sf_web_raster_open(&raster, 1, 10 * SF_MILLISECOND, NULL), SF_OK);
+    sf_web_raster_pass(&raster, SF_SECOND);
+    assert_false(sf_web_raster_lacks(&raster, INT64_MIN)); /* nothing before the first spike */
+    sf_web_raster_add(&raster, &(sf_spike){.time_ns = 2 * SF_SECOND});
+    sf_web_raster_pass(&raster, 2 * SF_SECOND + 5 * SF_MILLISECOND);
+    assert_false(sf_web_raster_lacks(&raster, 200)); /* more may come into this column */
+    sf_web_raster_pass(&raster, 3 * SF_SECOND);
+    sf_web_raster_pass(&raster, SF_SECOND); /* and never back */
+    sf_text frame = {0};
+    assert_int_equal(sf_web_raster_encode(&raster, 200, &frame), 300);
+    assert_int_equal(frame.length, 24 + 100);
+    assert_int_equal(frame.data[24], 1);
+    for (size_t i = 1; i < 100; i++)
+        assert_int_equal(frame.data[24 + i], 0);
+    sf_web_raster_add(&raster, &(sf_spike){.time_ns = 3 * SF_SECOND});
+    sf_web_raster_end(&raster);
+    sf_text_clear(&frame);
+    assert_int_equal(sf_web_raster_encode(&raster, 300, &frame), 301);
+    assert_int_equal(frame.data[24], 1);
+    sf_text_free(&frame);
+    sf_web_raster_close(&raster);
 }
 
 /* A browser that was away gets the newest columns and no more; a leap of the stream keeps nothing old. */
@@ -275,6 +305,33 @@ static void views_get_the_newest_once(void **state)
     test_stream_free(&stream);
 }
 
+/* A browser's raster goes on in silence: by the windows' ends. */
+static void silence_is_drawn(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("silence", 17);
+    test_stream stream;
+    test_stream_make(&stream, &random, 3);
+    sf_web_board *board;
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, NULL), SF_OK);
+    sf_web_board_draw(board, &(sf_raw_batch){.spikes = &(sf_spike){.time_ns = 0}, .spike_count = 1});
+    sf_message *message = test_message_random(&random, SF_TOPIC_EPISODES, &stream.units);
+    message->time_ns = SF_SECOND;
+    assert_int_equal(sf_web_board_take(board, message, NULL), SF_OK);
+    sf_message_release(message);
+    sf_web_view view = {0};
+    sf_text frame = {0};
+    uint32_t columns = 0;
+    for (; sf_web_board_next(board, &view, &frame); sf_text_clear(&frame))
+        if (frame.data[1] == SF_WEB_RASTER)
+            memcpy(&columns, frame.data + SF_WEB_HEADER + 8, sizeof columns);
+    assert_int_equal(columns, 100);
+    sf_text_free(&frame);
+    sf_web_view_close(&view);
+    sf_web_board_close(board);
+    test_stream_free(&stream);
+}
+
 /* Names of a sender reach the page of Prometheus escaped: one line, quotes and backslashes behind
  * backslashes. */
 static void metrics_escape_names(void **state)
@@ -297,14 +354,11 @@ static void metrics_escape_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hosts_are_numbers_or_known_by_name),
-        cmocka_unit_test(origins_are_the_own_page),
-        cmocka_unit_test(requests_are_three_words),
-        cmocka_unit_test(columns_hold_every_spike),
-        cmocka_unit_test(old_columns_go),
-        cmocka_unit_test(edges_are_what_the_changes_leave),
-        cmocka_unit_test(views_get_the_newest_once),
-        cmocka_unit_test(metrics_escape_names),
+        cmocka_unit_test(hosts_are_numbers_or_known_by_name), cmocka_unit_test(origins_are_the_own_page),
+        cmocka_unit_test(requests_are_three_words),           cmocka_unit_test(columns_hold_every_spike),
+        cmocka_unit_test(columns_pass_without_spikes),        cmocka_unit_test(old_columns_go),
+        cmocka_unit_test(edges_are_what_the_changes_leave),   cmocka_unit_test(silence_is_drawn),
+        cmocka_unit_test(views_get_the_newest_once),          cmocka_unit_test(metrics_escape_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
