@@ -155,9 +155,9 @@ static int choose_devices(run *r, sf_error *error)
     r->on = (sf_crew_events){.crew = &r->choice.crew, .events = &r->events};
     sf_count_work work = {
         .engine = r->engine, .core_seconds = r->core_seconds, .threads = r->job.threads, .on = &r->on};
-    /* Half the work is pairs, which divide; the copy of the spikes and the longer sizes do not. */
+    /* Pairs divide; the copy of the spikes and the longer sizes do not. */
     sf_how how = {
-        .engine = r->engine->name, .device = options->device, .most = sf_devices_worth(r->core_seconds / 2)};
+        .engine = r->engine->name, .device = options->device, .most = sf_devices_worth(r->core_seconds)};
     int status = searches ? sf_choose(&r->choice, sf_search_ways, &how, r, error)
                           : sf_choose(&r->choice, sf_count_ways, &how, &work, error);
     r->paired = searches && options->pairs != NULL && sf_crew_left(&r->choice.crew) == 0;

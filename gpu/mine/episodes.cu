@@ -4,12 +4,15 @@
  *
  *   bound    with many units, where a warp's share of shared memory allows few warps: how many spikes of
  *            each unit the windows hold, which the count does not exceed. It needs 2 bytes a unit and no
- *            order, and leaves to `extend` those (episode, delay, tile) in which a unit may be frequent
+ *            order, and leaves to `extend` those (episode, delay, tile) in which a unit may be frequent;
+ *            where these units are few it lists them, too
+ *   merge    a warp for each of them merges the episode's list with its spikes: a walk by one warp would
+ *            take as long as the longest list, whatever else there is to do
  *   extend   a warp for each (episode, delay, tile of units) counts all extensions. It walks the windows of
  *            the episode's list, with a restart and a count for each unit in shared memory; or, from size 3
  *            on, where few units may follow and windows hold many spikes, merges the list with the spikes
  *            of each of these units. What is frequent is appended where there is room, in whatever order
- *            warps finish
+ *            warps finish. What `merge` has counted it only takes over
  *   collect  puts a level in order: a prefix sum over the warps' numbers gives each its place
  *   build    makes the lists of the new level (occurrences.cu)
  *
@@ -18,7 +21,7 @@
  *
  * The floor is the walk of the pairs: spikes x spikes within a delay, 2 bytes each from the L2 cache.
  */
-#include "gpu/mine/occurrences.cuh"
+#include "gpu/mine/bound.cuh"
 
 extern "C" {
 #include "core/clock.h"
@@ -26,9 +29,6 @@ extern "C" {
 }
 
 #include <string.h>
-
-#define WARP SF_GPU_WARP
-#define FULL SF_GPU_FULL
 
 namespace
 {
@@ -38,38 +38,12 @@ typedef struct place {
     uint32_t begin, count;
 } place;
 
-#define MERGE_COST 16u          /* an end that looks for a unit's spike, in spikes that a walk visits */
-#define BOUND_WARPS 8u          /* a block */
-#define LEAST_BOUND_UNITS 1024u /* in a tile: with fewer, `extend` runs as many warps */
-
-typedef struct counters {
-    uint32_t ticket;          /* the next job of `extend` */
-    uint32_t bound_ticket;    /* and of `bound` */
-    uint32_t open;            /* jobs that `bound` has left */
-    unsigned long long found; /* frequent episodes, also those that had no room */
-} counters;
-
-/* What all kernels know of the job. */
-typedef struct job_view {
-    uint32_t unit_count, spike_count, delay_count;
-    sf_gpu_tiling tiling;
-    const uint16_t *owner;
-    const uint2 *reaches; /* [delay][position]: the positions from <= p < to that follow it by the delay */
-    const uint32_t *forbidden;
-    uint32_t least;
-    bool self;
-    const uint32_t *unit_first; /* the spikes of each unit, as the stream has them */
-    const uint2 *unit_ends;
-    const sf_found *pairs;      /* those that are frequent, in order; NULL: not all are known */
-    const uint32_t *pair_first; /* by unit * delay_count + delay: the first of its pairs; and one more */
-} job_view;
-
 typedef struct mining {
     sf_backend_stream *stream;
     sf_backend_device *device;
     const sf_backend_mine *job;
     job_view view;
-    sf_gpu_array reaches, forbidden, counters, found, places, jobs, open;
+    sf_gpu_array reaches, forbidden, counters, found, places, jobs, open, held;
     sf_gpu_array pairs, pair_first; /* pairs: once their level is closed */
     uint32_t found_capacity;
     sf_gpu_episode_lists before, after;
@@ -79,19 +53,6 @@ typedef struct mining {
 } mining;
 
 /* ---- kernels ---- */
-
-__device__ bool may_follow(const job_view *v, uint32_t from, uint32_t to)
-{
-    if (from == to && !v->self)
-        return false;
-    return v->forbidden == NULL ||
-           (v->forbidden[(size_t)from * ((v->unit_count + 31) / 32) + to / 32] >> (to & 31) & 1) == 0;
-}
-
-__device__ uint32_t last_unit(const job_view *v, sf_gpu_level_view from, uint32_t node)
-{
-    return from.nodes == NULL ? node : from.nodes[node].step % v->unit_count;
-}
 
 /* Appends what is frequent in a warp's tile; returns where. */
 __device__ place keep_frequent(const job_view *v, const sf_gpu_cell *cells, sf_found *found,
@@ -120,61 +81,6 @@ __device__ place keep_frequent(const job_view *v, const sf_gpu_cell *cells, sf_f
     return own;
 }
 
-/* A job is (episode, delay, tile), numbered in this order, which is the order of the level to be. */
-typedef struct job {
-    uint32_t parent, delay, tile_begin, tile_end;
-    const uint2 *reaches, *list;
-    uint32_t length;
-} job;
-
-__device__ job job_of(const job_view *v, sf_gpu_level_view from, uint32_t number)
-{
-    job j;
-    j.tile_begin = number % v->tiling.tiles * v->tiling.tile_units;
-    j.tile_end = min(j.tile_begin + v->tiling.tile_units, v->unit_count);
-    j.delay = number / v->tiling.tiles % v->delay_count;
-    j.parent = from.first + number / v->tiling.tiles / v->delay_count;
-    j.reaches = v->reaches + (size_t)j.delay * v->spike_count;
-    j.list = from.entries + from.offsets[j.parent];
-    j.length = from.lengths[j.parent];
-    return j;
-}
-
-/* The pairs first <= p < last tell which units of a job's tile may follow. */
-typedef struct following {
-    uint32_t first, last;
-} following;
-
-__device__ uint32_t pairs_before(const job_view *v, following all, uint32_t step)
-{
-    while (all.first < all.last) {
-        uint32_t middle = all.first + (all.last - all.first) / 2;
-        if (v->pairs[middle].step < step)
-            all.first = middle + 1;
-        else
-            all.last = middle;
-    }
-    return all.first;
-}
-
-/* Whether merging the list with the spikes of each unit that may follow costs less than walking its windows,
- * by 32 of them. Those of a crowded list are cut short by the next. */
-__device__ bool merges(const job_view *v, job j, uint32_t last, following *own, uint32_t lane)
-{
-    if (v->pairs == NULL)
-        return false;
-    const uint32_t *first = v->pair_first + last * v->delay_count + j.delay;
-    *own = following{first[0], first[1]};
-    own->first = pairs_before(v, *own, j.delay * v->unit_count + j.tile_begin);
-    own->last = pairs_before(v, *own, j.delay * v->unit_count + j.tile_end);
-    uint32_t start, sample = min(j.length, WARP);
-    uint32_t k = lane < sample ? (uint32_t)((uint64_t)j.length * lane / sample) : j.length;
-    uint2 window = sf_gpu_window(j.list, j.length, j.reaches, k, &start);
-    uint32_t visits = sf_gpu_inclusive_sum(window.y - window.x, lane);
-    visits = __shfl_sync(FULL, visits, WARP - 1);
-    return (uint64_t)(own->last - own->first) * MERGE_COST * sample <= visits;
-}
-
 /* The counts of a tile's units by merging. */
 __device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, following own, uint32_t lane)
 {
@@ -182,12 +88,21 @@ __device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, followi
         cells[u] = make_uint2(0, 0);
     __syncwarp();
     for (uint32_t p = own.first; p < own.last; p++) {
-        uint32_t unit = v->pairs[p].step % v->unit_count, first = v->unit_first[unit];
-        uint32_t count = sf_gpu_count_extension(j.reaches, j.list, j.length, v->unit_ends + first,
-                                                v->unit_first[unit + 1] - first, lane);
+        uint32_t unit = v->pairs[p].step % v->unit_count, count = merge_unit(v, j, unit, lane);
         if (lane == 0)
             cells[unit - j.tile_begin].y = count;
     }
+    __syncwarp();
+}
+
+/* The counts of those units that `merge` has counted; the others are not frequent. */
+__device__ void take_counts(sf_gpu_cell *cells, job j, const held_unit *held, uint32_t count, uint32_t lane)
+{
+    for (uint32_t u = lane; u < j.tile_end - j.tile_begin; u += WARP)
+        cells[u] = make_uint2(0, 0);
+    __syncwarp();
+    for (uint32_t i = lane; i < count; i += WARP)
+        cells[held[i].unit - j.tile_begin].y = held[i].count;
     __syncwarp();
 }
 
@@ -198,90 +113,21 @@ __device__ uint32_t next_job(uint32_t *ticket, uint32_t lane)
     return __shfl_sync(FULL, number, 0);
 }
 
-/* Adds the spikes that lie in windows to 16-bit counters, two in a word. The warps of a block take turns. */
-__device__ void count_within(uint32_t *halves, const uint16_t *owner, job j)
-{
-    const uint32_t ahead = 4; /* reads on their way at a time */
-    uint32_t lane = threadIdx.x % WARP;
-    for (uint32_t base = threadIdx.x - lane; base < j.length; base += blockDim.x) {
-        uint32_t start;
-        uint2 window = sf_gpu_window(j.list, j.length, j.reaches, base + lane, &start);
-        for (uint32_t k = 0; k < min(WARP, j.length - base); k++) {
-            uint32_t from = __shfl_sync(FULL, window.x, k), to = __shfl_sync(FULL, window.y, k);
-            for (; from < to; from += ahead * WARP) {
-                uint32_t units[ahead];
-#pragma unroll
-                for (uint32_t i = 0; i < ahead; i++) {
-                    uint32_t position = from + i * WARP + lane;
-                    units[i] = position < to ? owner[position] : FULL;
-                }
-#pragma unroll
-                for (uint32_t i = 0; i < ahead; i++)
-                    if (units[i] >= j.tile_begin && units[i] < j.tile_end) {
-                        uint32_t unit = units[i] - j.tile_begin;
-                        atomicAdd(&halves[unit / 2], 1u << 16 * (unit & 1));
-                    }
-            }
-        }
-    }
-}
-
-/* Whether the windows hold enough spikes of a unit for it to be frequent: the whole block's answer. */
-__device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint32_t last)
-{
-    uint32_t units = j.tile_end - j.tile_begin;
-    for (uint32_t w = threadIdx.x; w < (units + 1) / 2; w += blockDim.x)
-        halves[w] = 0;
-    __syncthreads();
-    count_within(halves, v->owner, j);
-    __syncthreads();
-    bool any = false;
-    for (uint32_t u = threadIdx.x; u < units; u += blockDim.x)
-        any = any ||
-              ((halves[u / 2] >> 16 * (u & 1) & 0xffff) >= v->least && may_follow(v, last, j.tile_begin + u));
-    return __syncthreads_or(any);
-}
-
-/* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. A block does a job:
- * its warps share the counters, so that more of them have room, and a list is walked in an eighth of the
- * time, however few there are. */
-__global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open, counters *shared)
-{
-    extern __shared__ uint32_t halves[];
-    __shared__ uint32_t ticket;
-    uint32_t jobs = from.count * v.delay_count * v.tiling.tiles, number;
-    for (;;) {
-        if (threadIdx.x == 0)
-            ticket = atomicAdd(&shared->bound_ticket, 1u);
-        __syncthreads();
-        number = ticket;
-        __syncthreads(); /* the next one may be written */
-        if (number >= jobs)
-            return;
-        job j = job_of(&v, from, number);
-        uint32_t last = last_unit(&v, from, j.parent);
-        following own;
-        bool may = merges(&v, j, last, &own, threadIdx.x % WARP) ? own.first < own.last
-                                                                 : may_hold(&v, halves, j, last);
-        if (may && threadIdx.x == 0)
-            open[atomicAdd(&shared->open, 1u)] = number;
-    }
-}
-
-/* `open` NULL: all jobs, else those that it lists. */
-__global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t *open, sf_found *found,
-                       uint32_t capacity, place *places, counters *shared)
+__global__ void extend(job_view v, sf_gpu_level_view from, left_view left, sf_found *found, uint32_t capacity,
+                       place *places, counters *shared)
 {
     extern __shared__ sf_gpu_cell all_cells[];
     uint32_t lane = threadIdx.x % WARP, next;
     sf_gpu_cell *cells = all_cells + threadIdx.x / WARP * v.tiling.tile_units;
-    uint32_t jobs = open != NULL ? shared->open : from.count * v.delay_count * v.tiling.tiles;
+    uint32_t jobs = left.open != NULL ? shared->open : from.count * v.delay_count * v.tiling.tiles;
     while ((next = next_job(&shared->ticket, lane)) < jobs) {
-        uint32_t number = open != NULL ? open[next] : next;
-        job j = job_of(&v, from, number);
+        open_job one = left.open != NULL ? left.open[next] : open_job{next, 0, NOT_LISTED};
+        job j = job_of(&v, from, one.number);
         uint32_t last = last_unit(&v, from, j.parent);
         following own;
-        if (merges(&v, j, last, &own, lane))
+        if (one.held != NOT_LISTED)
+            take_counts(cells, j, left.held + one.first_held, one.held, lane);
+        else if (merges(&v, j, last, &own, lane))
             merge_list(&v, cells, j, own, lane);
         else
             sf_gpu_extend_list(cells, sf_gpu_image{v.owner, NULL}, j.reaches, j.list, j.length, j.tile_begin,
@@ -289,7 +135,7 @@ __global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t *open,
         place kept = keep_frequent(&v, cells, found, capacity, shared, last, j.parent,
                                    j.delay * v.unit_count + j.tile_begin, j.tile_begin, j.tile_end, lane);
         if (lane == 0)
-            places[number] = kept;
+            places[one.number] = kept;
         __syncwarp();
     }
 }
@@ -336,8 +182,8 @@ __global__ void index_pairs(uint32_t *pair_first, const sf_found *pairs, uint32_
 
 static void release_all(mining *m)
 {
-    sf_gpu_array *arrays[] = {&m->reaches, &m->forbidden, &m->counters, &m->found,     &m->places,
-                              &m->jobs,    &m->open,      &m->pairs,    &m->pair_first};
+    sf_gpu_array *arrays[] = {&m->reaches, &m->forbidden, &m->counters, &m->found, &m->places,
+                              &m->jobs,    &m->open,      &m->held,     &m->pairs, &m->pair_first};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sf_gpu_array_close(m->device, arrays[i]);
     sf_gpu_level_close(m->device, &m->before);
@@ -391,42 +237,47 @@ static int prepare(mining *m, sf_error *error)
     return status;
 }
 
-/* Where it pays; *open stays NULL elsewhere. */
-static int launch_bound(mining *m, uint32_t jobs, const uint32_t **open, sf_error *error)
+/* Where it pays; left->open stays NULL elsewhere. */
+static int launch_bound(mining *m, uint32_t jobs, left_view *left, sf_error *error)
 {
     sf_gpu_tiling tiling = m->view.tiling;
     if (tiling.tile_units < LEAST_BOUND_UNITS || m->stream->longest_train > UINT16_MAX)
         return SF_OK;
     tiling.warps = BOUND_WARPS;
     tiling.bytes = (tiling.tile_units + 1) / 2 * sizeof(uint32_t);
-    uint32_t blocks;
-    int status = reserve(m, &m->open, jobs * sizeof(uint32_t), error);
+    uint32_t blocks, room = jobs < MOST_HELD / HELD_A_JOB ? jobs * HELD_A_JOB : MOST_HELD;
+    int status = reserve(m, &m->open, jobs * sizeof(open_job), error);
+    if (status == SF_OK)
+        status = reserve(m, &m->held, room * sizeof(held_unit), error);
     if (status == SF_OK)
         status = sf_gpu_fill(&blocks, m->device, (const void *)bound, &tiling, error);
     if (status != SF_OK)
         return status;
     SF_GPU_TRY(cudaMemsetAsync(m->places.data, 0, jobs * sizeof(place), m->device->work));
-    bound<<<blocks, tiling.warps * WARP, tiling.bytes, m->device->work>>>(
-        m->view, sf_gpu_view_level(m->stream, &m->before), (uint32_t *)m->open.data,
-        (counters *)m->counters.data);
+    *left = left_view{(open_job *)m->open.data, (held_unit *)m->held.data, room};
+    sf_gpu_level_view from = sf_gpu_view_level(m->stream, &m->before);
+    bound<<<blocks, tiling.warps * WARP, tiling.bytes, m->device->work>>>(m->view, from, *left,
+                                                                          (counters *)m->counters.data);
     SF_GPU_LAUNCHED();
-    *open = (const uint32_t *)m->open.data;
+    merge<<<grid(m), 256, 0, m->device->work>>>(m->view, from, left->held,
+                                                (const counters *)m->counters.data);
+    SF_GPU_LAUNCHED();
     return SF_OK;
 }
 
 static int launch_extend(mining *m, uint32_t jobs, sf_error *error)
 {
     const sf_gpu_tiling *tiling = &m->view.tiling;
-    const uint32_t *open = NULL;
+    left_view left = {};
     uint32_t blocks;
     SF_GPU_TRY(cudaMemsetAsync(m->counters.data, 0, sizeof(counters), m->device->work));
-    int status = launch_bound(m, jobs, &open, error);
+    int status = launch_bound(m, jobs, &left, error);
     if (status == SF_OK)
         status = sf_gpu_fill(&blocks, m->device, (const void *)extend, tiling, error);
     if (status != SF_OK)
         return status;
     extend<<<blocks, tiling->warps * WARP, tiling->bytes, m->device->work>>>(
-        m->view, sf_gpu_view_level(m->stream, &m->before), open, (sf_found *)m->found.data, m->found_capacity,
+        m->view, sf_gpu_view_level(m->stream, &m->before), left, (sf_found *)m->found.data, m->found_capacity,
         (place *)m->places.data, (counters *)m->counters.data);
     SF_GPU_LAUNCHED();
     return SF_OK;
