@@ -26,7 +26,8 @@ typedef struct layout {
     sf_events *events;
     const sf_spike *spikes;
     size_t count, unit_count;
-    uint64_t *unit_spikes; /* by unit of the recording */
+    uint32_t stretches;    /* of as many pieces each; 0 is 1 */
+    uint64_t *unit_spikes; /* by stretch and unit of the recording */
     uint32_t *number;      /* by unit of the recording: its number among those kept, or SF_LEFT_OUT */
     uint32_t *places;      /* those of all pieces */
     const bool *silent;    /* as in sf_events_choice */
@@ -38,10 +39,12 @@ static int cut(layout *l, unsigned threads)
 {
     size_t least = l->unit_count > LEAST_PIECE ? l->unit_count : LEAST_PIECE;
     size_t wanted = l->count / least < 2 * threads ? l->count / least : 2 * threads;
+    uint32_t stretches = l->stretches > 0 ? l->stretches : 1;
     l->piece_count = wanted + 1 + (l->count >> 31); /* what a piece counts fits into 32 bits */
+    l->piece_count = (l->piece_count + stretches - 1) / stretches * stretches;
     l->pieces = sf_resize(NULL, l->piece_count, sizeof *l->pieces);
     l->places = sf_alloc(l->piece_count * l->unit_count, sizeof *l->places);
-    l->unit_spikes = sf_resize(NULL, l->unit_count, sizeof *l->unit_spikes);
+    l->unit_spikes = sf_alloc(stretches * l->unit_count, sizeof *l->unit_spikes);
     if (l->pieces == NULL || l->places == NULL || l->unit_spikes == NULL)
         return SF_NO_MEMORY;
     size_t length = l->count / l->piece_count + 1;
@@ -93,13 +96,12 @@ static int check_order(const layout *l, sf_error *error)
     return SF_OK;
 }
 
-static void sum_pieces(const layout *l, uint64_t *unit_spikes)
+static void sum_pieces(const layout *l)
 {
-    for (size_t u = 0; u < l->unit_count; u++)
-        unit_spikes[u] = 0;
+    size_t pieces = l->piece_count / (l->stretches > 0 ? l->stretches : 1); /* of a stretch */
     for (size_t p = 0; p < l->piece_count; p++)
         for (size_t u = 0; u < l->unit_count; u++)
-            unit_spikes[u] += l->pieces[p].places[u];
+            l->unit_spikes[p / pieces * l->unit_count + u] += l->pieces[p].places[u];
 }
 
 static void close_layout(layout *l)
@@ -118,19 +120,23 @@ static int count_pieces(layout *l, unsigned threads, sf_error *error)
     sf_parallel_for(threads, l->piece_count, count_piece, l);
     int status = check_order(l, error);
     if (status == SF_OK)
-        sum_pieces(l, l->unit_spikes);
+        sum_pieces(l);
     return status;
 }
 
-int sf_events_count(uint64_t **unit_spikes, const sf_spike *spikes, size_t count, size_t unit_count,
-                    unsigned threads, sf_error *error)
+int sf_events_count_stretches(uint64_t **unit_spikes, size_t *bounds, uint32_t stretches,
+                              const sf_spike *spikes, size_t count, size_t unit_count, unsigned threads,
+                              sf_error *error)
 {
-    layout l = {.spikes = spikes, .count = count, .unit_count = unit_count};
+    layout l = {.spikes = spikes, .count = count, .unit_count = unit_count, .stretches = stretches};
     int status = count_pieces(&l, threads, error);
     *unit_spikes = NULL;
     if (status == SF_OK) {
         *unit_spikes = l.unit_spikes;
         l.unit_spikes = NULL;
+        for (uint32_t i = 0; i < stretches; i++)
+            bounds[i] = l.pieces[l.piece_count / stretches * i].begin;
+        bounds[stretches] = count;
     }
     close_layout(&l);
     return status;

@@ -47,11 +47,14 @@ int sf_events_open(sf_events *events, const sf_spike *spikes, size_t count, size
                    const bool *keep, sf_error *error);
 
 /**
- * How many spikes each unit fires, *unit_spikes by unit of the recording, from sf_alloc. SF_DATA as
- * sf_events_lay_out, SF_NO_MEMORY.
+ * How many spikes each unit fires in each of so many stretches, 1 or more, into which it cuts the spikes:
+ * unit_spikes[stretch * unit_count + unit], units of the recording, from sf_alloc. Stretch i is the spikes
+ * bounds[i] .. bounds[i + 1] - 1; the last ones of few spikes may be empty. SF_DATA as sf_events_lay_out,
+ * SF_NO_MEMORY.
  */
-int sf_events_count(uint64_t **unit_spikes, const sf_spike *spikes, size_t count, size_t unit_count,
-                    unsigned threads, sf_error *error);
+int sf_events_count_stretches(uint64_t **unit_spikes, size_t *bounds, uint32_t stretches,
+                              const sf_spike *spikes, size_t count, size_t unit_count, unsigned threads,
+                              sf_error *error);
 
 /**
  * The events of the units chosen as far as the numbers of spikes tell: unit_count, unit, count, first and

@@ -141,6 +141,20 @@ static void set_threshold(run *r)
 
 /* ---- size 1 ---- */
 
+/* Half the work is pairs, which divide by units; the copy of the spikes and the longer sizes do not. */
+static uint32_t worth_by_unit(const run *r)
+{
+    return sf_devices_worth(r->core_seconds / 2);
+}
+
+/* By time the copy divides, too. Whether that pays is known when the units' spikes are counted. */
+static uint32_t devices_worth(const run *r, bool searches)
+{
+    uint32_t by_unit = worth_by_unit(r);
+    uint32_t by_time = sf_devices_worth((double)r->input->spike_count / SF_STRETCH_SPIKES_A_SECOND);
+    return searches && sf_ranks_count() == 1 && by_time > by_unit ? by_time : by_unit;
+}
+
 /* Where to mine, by the ways of searching or of counting. Devices that search lay the spikes out themselves,
  * if they do not hold them already. */
 static int choose_devices(run *r, sf_error *error)
@@ -155,9 +169,7 @@ static int choose_devices(run *r, sf_error *error)
     r->on = (sf_crew_events){.crew = &r->choice.crew, .events = &r->events};
     sf_count_work work = {
         .engine = r->engine, .core_seconds = r->core_seconds, .threads = r->job.threads, .on = &r->on};
-    /* Pairs divide; the copy of the spikes and the longer sizes do not. */
-    sf_how how = {
-        .engine = r->engine->name, .device = options->device, .most = sf_devices_worth(r->core_seconds)};
+    sf_how how = {.engine = r->engine->name, .device = options->device, .most = devices_worth(r, searches)};
     int status = searches ? sf_choose(&r->choice, sf_search_ways, &how, r, error)
                           : sf_choose(&r->choice, sf_count_ways, &how, &work, error);
     r->paired = searches && options->pairs != NULL && sf_crew_left(&r->choice.crew) == 0;
@@ -171,6 +183,33 @@ static int choose_devices(run *r, sf_error *error)
     return SF_OK;
 }
 
+/* Counts what each unit fires, in as many stretches as there are devices that may get one each. */
+static int count_spikes(run *r, uint64_t **counted, unsigned threads, sf_error *error)
+{
+    const sf_mine_input *input = r->input;
+    sf_stretches *cut = &r->on.by_time;
+    size_t units = input->units->count;
+    cut->count = sf_ranks_count() == 1 ? sf_crew_left(&r->choice.crew) : 1;
+    int status = sf_events_count_stretches(&cut->unit_spikes, cut->bounds, cut->count, input->spikes,
+                                           input->spike_count, units, threads, error);
+    *counted = status == SF_OK ? sf_alloc(units, sizeof **counted) : NULL;
+    for (size_t u = 0; *counted != NULL && u < units; u++)
+        for (uint32_t i = 0; i < cut->count; i++)
+            (*counted)[u] += cut->unit_spikes[i * units + u];
+    return status == SF_OK && *counted == NULL ? sf_fail_memory(error) : status;
+}
+
+/* Devices that are not worth it by unit are left where chance finds too much to divide by time. */
+static void choose_division(run *r)
+{
+    sf_stretches *cut = &r->on.by_time;
+    if (cut->count < 2 || sf_stretches_pay(cut, &r->on.raw, &r->events, &r->job))
+        return;
+    uint32_t worth = worth_by_unit(r);
+    r->choice.crew.count = r->choice.crew.count < worth ? r->choice.crew.count : worth;
+    cut->count = 0;
+}
+
 /* What a device lays out, the CPU only counts. */
 static int outline(run *r, const sf_events_choice *choice, sf_error *error)
 {
@@ -180,10 +219,12 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
     uint64_t *counted = NULL;
     int status = SF_OK;
     if (known == NULL)
-        status = sf_events_count(&counted, input->spikes, input->spike_count, units, choice->threads, error);
+        status = count_spikes(r, &counted, choice->threads, error);
     if (status == SF_OK)
         status = sf_events_outline(&r->events, input->spikes, input->spike_count, units,
                                    known != NULL ? known : counted, choice, error);
+    if (status == SF_OK)
+        choose_division(r);
     sf_free(counted);
     return status;
 }
@@ -705,6 +746,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     if (status == SF_OK)
         status = mine_all(&r, error);
     sf_choice_leave(&r.choice);
+    sf_stretches_free(&r.on.by_time);
     sf_piece_counter_close(&r.in_pieces);
     sf_events_close(&r.events);
     sf_free(r.unit_spikes);

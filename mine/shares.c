@@ -317,6 +317,16 @@ int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, dou
     int status = forbid(&m.forbidden, &job->pairs, on->events->unit_count, error);
     if (status != SF_OK)
         return status;
+    if (on->by_time.count > 1) {
+        sf_stretches_job whole = {
+            .job = job, .raw = &on->raw, .events = on->events, .forbidden = m.forbidden};
+        status = sf_stretches_mine(&on->by_time, on->crew, &whole, tree, seconds, error);
+        on->by_time.count = 0; /* whoever asks again has no stretches */
+        if (status != SF_UNAVAILABLE) {
+            sf_free(m.forbidden);
+            return status;
+        }
+    }
     size_t shares = on->crew->count; /* each prepares the whole stream: more would cost more */
     status = mine_in_shares(&m, shares, seconds, error);
     for (int halving = 0;

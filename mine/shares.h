@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Counting and mining on a crew of devices, in shares. Results do not depend on how a job is divided:
- * candidates are counted one by one, and episodes with different first units are found apart.
+ * candidates are counted one by one, episodes with different first units are found apart, and what stretches
+ * of time count is joined exactly (mine/stretches.h).
  */
 #ifndef SF_MINE_SHARES_H
 #define SF_MINE_SHARES_H
@@ -9,13 +10,15 @@
 #include "core/backend/crew.h"
 #include "mine/engine.h"
 #include "mine/resident.h"
+#include "mine/stretches.h"
 
 /** The events that a crew works on: a member gets them with its first share, an sf_device_stream as its part.
  */
 typedef struct sf_crew_events {
     sf_crew *crew;
     const sf_events *events; /**< borrowed */
-    sf_raw_spikes raw; /**< borrowed: where `spikes` is set, the events are outlined and members lay out */
+    sf_raw_spikes raw;    /**< borrowed: where `spikes` is set, the events are outlined and members lay out */
+    sf_stretches by_time; /**< owned; below 2 stretches, members get all events, and first units divide */
     double sending[SF_MOST_DEVICES]; /**< seconds that it took, by member */
 } sf_crew_events;
 

@@ -325,6 +325,7 @@ static int lay_out_raw(sf_backend_stream **made, sf_backend_device *device, cons
     if (device->character == IS_SMALL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a small device has no room for raw spikes");
     test_plugin_work_done.raw++;
+    test_plugin_work_done.raw_spikes += (uint32_t)spike_count;
     return lay_out(made, device, spikes, spike_count, layout, error);
 }
 

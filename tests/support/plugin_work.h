@@ -8,6 +8,7 @@
 typedef struct test_plugin_work {
     _Atomic uint32_t copied;       /**< streams of events that came from the program, laid out there */
     _Atomic uint32_t raw;          /**< streams of spikes that came as they are */
+    _Atomic uint32_t raw_spikes;   /**< in them */
     _Atomic uint32_t from_windows; /**< streams of windows that lay on the device */
     _Atomic uint32_t counted;      /**< shares of candidates */
     _Atomic uint32_t all_reached;  /**< searches from every vertex */
