@@ -3,10 +3,10 @@
  * bench_discovery [SPIKES_PER_SECOND WINDOW_SECONDS EVERY_SECONDS THREADS]
  *
  * What a discovery costs that mines its window anew, and one that follows the window before: 4,096 units that
- * fire at random, a hundred chains of four units 2 ms apart among them; (0,5] ms, to size 4, six standard
- * deviations above chance, and as often as that each chain fires besides. `shown` is what the window's thread
- * does, `begun` the discovery that first counts the pairs to follow. Every window's episodes are held
- * together.
+ * fire at random, and a hundred chains of four units among them; (0,5] ms, with a million spikes a second
+ * (0,1] ms, to size 4, six standard deviations above chance. `shown` is what
+ * the window's thread does, `begun` the discovery that first counts the pairs to follow. Every window's
+ * episodes are held together.
  */
 #include "core/clock.h"
 #include "core/episode.h"
@@ -25,7 +25,6 @@
 #define UNITS 4096
 #define CHAINS 100
 #define CHAIN_SIZE 4
-#define STEP_NS (2 * SF_MILLISECOND)
 #define MOST_WINDOWS 8
 
 typedef struct job {
@@ -57,12 +56,31 @@ static int compare_spikes(const void *a, const void *b)
     return left->unit < right->unit ? -1 : left->unit > right->unit;
 }
 
-static double threshold_of(const job *j)
+/* Where units fire so often that all follow all within 5 ms, it is 1. */
+static int64_t delay_ms(const job *j)
+{
+    return j->rate > 500000 ? 1 : 5;
+}
+
+/* Of two units that fire at random, in a window. */
+static double expected_of(const job *j)
 {
     const double rates[] = {(double)j->rate / UNITS, (double)j->rate / UNITS};
-    const sf_delay delay = {0, 5 * SF_MILLISECOND};
-    double expected = sf_expected_count(2, rates, &delay, j->window_s);
+    const sf_delay delay = {0, delay_ms(j) * SF_MILLISECOND};
+    return sf_expected_count(2, rates, &delay, j->window_s);
+}
+
+static double threshold_of(const job *j)
+{
+    double expected = expected_of(j);
     return ceil(expected + 6 * sqrt(expected));
+}
+
+/* Each chain, in a window: as often as the threshold is, but not so often that all of their units follow all.
+ */
+static double fires_of(const job *j)
+{
+    return delay_ms(j) == 1 ? 8 * sqrt(expected_of(j)) : threshold_of(j);
 }
 
 /* Chains c, CHAINS + c, 2 CHAINS + c, ...: each unit is in one at most. */
@@ -70,7 +88,7 @@ static sf_spike *make_spikes(const job *j, size_t *count)
 {
     double seconds = j->window_s + j->every_s * (double)j->windows;
     size_t at_random = (size_t)(seconds * j->rate),
-           chained = (size_t)(seconds * threshold_of(j) / j->window_s) * CHAINS;
+           chained = (size_t)(seconds / j->window_s * fires_of(j)) * CHAINS;
     sf_spike *spikes = malloc((at_random + chained * CHAIN_SIZE) * sizeof *spikes);
     *count = at_random;
     for (size_t i = 0; spikes != NULL && i < at_random; i++)
@@ -79,7 +97,8 @@ static sf_spike *make_spikes(const job *j, size_t *count)
     for (size_t i = 0; spikes != NULL && i < chained; i++)
         for (uint32_t n = 0; n < CHAIN_SIZE; n++)
             spikes[(*count)++] =
-                (sf_spike){.time_ns = (int64_t)(draw((uint32_t)i, 2) * 0x1p-32 * seconds * 1e9) + n * STEP_NS,
+                (sf_spike){.time_ns = (int64_t)(draw((uint32_t)i, 2) * 0x1p-32 * seconds * 1e9) +
+                                      n * delay_ms(j) * (2 * SF_MILLISECOND / 5),
                            .unit = (uint32_t)(i % CHAINS) + n * CHAINS};
     if (spikes != NULL)
         qsort(spikes, *count, sizeof *spikes, compare_spikes);
@@ -159,7 +178,7 @@ static int move_along(const job *j, const sf_units *units, const sf_spike *spike
     static times t;
     sf_live_options config = sf_live_options_default();
     sf_discovery discovery = {0}, alone = {0};
-    config.mine.delays_ms = "0:5";
+    config.mine.delays_ms = delay_ms(j) == 5 ? "0:5" : "0:1";
     config.mine.min_count = threshold_of(j);
     config.mine.threads = j->threads;
     config.mine.track_most = 1000000;
