@@ -4,7 +4,11 @@
 
 static const app_option options[] = {
     {"calibrate", NULL, "episodes: only from how many episodes of each size on hybrid counts as ptpe does"},
-    {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},
+    {"graph", "FILE", "bfs: the graph of a file, both ways, in place of a drawn one"},
+    {"kronecker", "SCALE:EDGEFACTOR:SEED[:A,B,C]",
+     "bfs: the graph (default 20:16:1); with A,B,C the chances of R-MAT, as 0.45,0.15,0.15, in place of "
+     "those of "
+     "Graph500"},
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"data", "DIR", "episodes, match: where the data are (default: $SYNFIRE_DATA, else ../shared/data)"},
     {"device", "DEVICE",
@@ -12,7 +16,7 @@ static const app_option options[] = {
      "episodes: this device alone, mining "
      "with cuda:all on one GPU, two, four ... and all; latency, throughput: as the key `device` of a "
      "configuration (default: cpu, then the first GPU, if any)"},
-    {"levels", NULL, "bfs: the time of each level of the median search"},
+    {"levels", NULL, "bfs: the time of each level of the median search; of rules: a row a source"},
     {"seconds", "S",
      "latency: of the part trigger (default 10); throughput: of each row over sockets (default 5)"},
     {"threads", "N", "bfs, episodes, match, plan: threads of the fast rows (default: all cores)"},
@@ -40,6 +44,20 @@ const app_command app_command_bench = {
         "fastest\n"
         "way, the others are Enterprise with one technique more at a time, and ratio is over the first row.\n"
         "With cuda:all on several GPUs the rows are the fastest way on one, and on all together.\n"
+        "graph500_teps counts edges as Graph500 does: those of the list in the component, loops and repeats "
+        "among\n"
+        "them, each once; it is left out of graphs that a device draws. Part ways is what is said so far; "
+        "only "
+        "where named:\n"
+        "rules, what a search reads that switches once to bottom-up where gamma (over 30 % of the hubs in "
+        "the "
+        "frontier)\n"
+        "or alpha (a fourteenth of the edges that are left) says, where it is best, and never, as a share of "
+        "the edges,\n"
+        "and which share of the bottom-up reads the hub cache saves; and scaling, 1, 2, 4, ... threads on "
+        "the "
+        "same graph\n"
+        "(strong) and on one twice as large each time (weak), teps being all edges over all seconds.\n"
         "floor_mb is 8 bytes a vertex for levels and parents, and 4 for each twentieth edge.\n"
         "episodes: mining data sets by every engine on the CPU, on every device and divided among all. Words "
         "after the name "
@@ -56,7 +74,8 @@ const app_command app_command_bench = {
         "that would take too long is left out.\n"
         "density: bandwidths by direct sums on one core, on every device, and by the characteristic\n"
         "function (part direct), of a million samples (million), and what the densities of a live run cost\n"
-        "(live).\n"
+        "(live); only where named: series, the plug-in and least squares over n, by direct sums as far as "
+        "they go.\n"
         "latency: part hop: 22 s of 4,096 units at 100,000 spikes a second through the live pipeline in real "
         "time: a "
         "window "
@@ -90,7 +109,13 @@ const app_command app_command_bench = {
         "(on_device is how many went to a device). Parts: hprd (40 dense patterns in the protein network), "
         "celegans (feed-forward loops), votes-4 and votes-10 (24 patterns in a generated graph of 7,115 "
         "vertices and about 100,000 edges with so many labels), clique (5 vertices, unlabelled), gvsm (that "
-        "engine without each of its techniques), large (10 million edges, 4 labels). A search is stopped "
+        "engine without each of its techniques), large (10 million edges, 4 labels); only where named: "
+        "labels (the "
+        "same "
+        "edges and shapes with 2 to 64 labels), orders (what gvsm's order tries beside the best and worst of "
+        "all "
+        "120 "
+        "numberings of 24 patterns). A search is stopped "
         "after a second: complete is then 0 and embeddings a lower bound.",
     .options = {options},
     .run = start,

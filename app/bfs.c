@@ -23,8 +23,8 @@ static const app_option options[] = {
     {"directed", NULL,
      "follow edges in their direction only (default, but for Matrix Market: by its symmetry)"},
     {"undirected", NULL, "follow edges both ways"},
-    {"kronecker", "SCALE:EDGEFACTOR:SEED",
-     "search a Kronecker graph with Graph500's parameters instead of G"},
+    {"kronecker", "SCALE:EDGEFACTOR:SEED[:A,B,C]",
+     "search a Kronecker graph with Graph500's parameters instead of G, or with the chances A,B,C of R-MAT"},
     {"direction", "auto|top-down|bottom-up", "auto (default) goes bottom-up while the frontier is large"},
     {"features", "ts,wb,hc,gamma",
      "on a GPU: search as Enterprise does, with these of its techniques: frontier queues, balanced work, "

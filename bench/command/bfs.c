@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench bfs: every way of searching on one Kronecker graph, from the same 64 random sources. */
+/* bench bfs: every way of searching on one Kronecker graph, or that of a file, from the same 64 random
+ * sources; what rules of switching direction read; and how searching goes faster with threads. */
 #include "bench/command/bench.h"
+#include "bench/command/bfs_rules.h"
 
 #include "core/backend/find.h"
 #include "core/clock.h"
@@ -10,8 +12,10 @@
 #include "core/thread.h"
 #include "graph/search/device.h"
 #include "graph/store/kronecker.h"
+#include "io/graph/file.h"
 
 #include <Random123/philox.h>
+#include <math.h>
 #include <string.h>
 
 enum { SOURCES = 64 };
@@ -19,7 +23,11 @@ enum { SOURCES = 64 };
 typedef struct benchmark {
     const app_call *call;
     sf_csr graph;
+    const char *file; /**< of the graph; NULL: it is drawn */
     sf_kronecker kind;
+    /** Of each source: edges of its component as they were drawn or listed, loops and repeats among them and
+     * each counted once, as Graph500 has it; NaN where they are not here. */
+    double tuples[SOURCES];
     unsigned threads;
     uint32_t sources[SOURCES];
     double seconds[SOURCES];
@@ -33,20 +41,64 @@ static int parse(benchmark *b, sf_error *error)
     uint64_t threads = sf_thread_cores();
     int status = app_uint(b->call, "threads", 1, 1024, &threads, error);
     b->threads = (unsigned)threads;
+    b->file = app_value(b->call, "graph", NULL);
+    if (status == SF_OK && b->file != NULL && app_has(b->call, "kronecker"))
+        status = sf_fail(error, SF_USAGE, "--graph", "does not go with --kronecker: it is the graph");
     if (status == SF_OK)
         status = sf_kronecker_parse(&b->kind, app_value(b->call, "kronecker", "20:16:1"), error);
+    for (size_t i = 0; i < SOURCES; i++)
+        b->tuples[i] = NAN;
     return status;
 }
 
+static int make_list(const benchmark *b, sf_edge_list *list, sf_error *error)
+{
+    if (b->file == NULL)
+        return sf_kronecker_edges(list, &b->kind, b->threads, NULL, error);
+    int status = sf_graph_read(list, b->file, NULL, error);
+    if (status == SF_OK)
+        list->directed = false; /* as Graph500 has graphs */
+    return status;
+}
+
+static int draw_sources(benchmark *b, sf_error *error);
+
+/* Edges of the list in the component of each source. */
+static int count_tuples(benchmark *b, const sf_edge_list *list, sf_error *error)
+{
+    uint32_t n = b->graph.vertex_count;
+    uint32_t *component = sf_resize(NULL, n, sizeof *component);
+    uint64_t *edges = sf_alloc(n, sizeof *edges);
+    if (component == NULL || edges == NULL) {
+        sf_free(component);
+        sf_free(edges);
+        return sf_fail_memory(error);
+    }
+    sf_components(&b->graph, component);
+    for (uint64_t e = 0; e < list->edge_count; e++)
+        edges[component[list->edges[e].from]]++;
+    for (size_t i = 0; i < SOURCES; i++)
+        b->tuples[i] = (double)edges[component[b->sources[i]]];
+    sf_free(component);
+    sf_free(edges);
+    return SF_OK;
+}
+
+/* The graph, its sources, and what Graph500 counts for each. */
 static int build(benchmark *b, sf_error *error)
 {
     sf_edge_list list;
     double start = sf_clock_seconds();
-    int status = sf_kronecker_edges(&list, &b->kind, b->threads, NULL, error);
-    if (status == SF_OK)
-        status = sf_csr_build(&b->graph, &list, SF_CSR_SIMPLE, error);
-    sf_edge_list_free(&list);
+    int status = make_list(b, &list, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_csr_build(&b->graph, &list, SF_CSR_SIMPLE, error);
     b->graph_seconds = sf_clock_seconds() - start;
+    if (status == SF_OK)
+        status = draw_sources(b, error);
+    if (status == SF_OK)
+        status = count_tuples(b, &list, error);
+    sf_edge_list_free(&list);
     return status;
 }
 
@@ -54,7 +106,8 @@ static int build(benchmark *b, sf_error *error)
 static int draw_sources(benchmark *b, sf_error *error)
 {
     if (sf_csr_edge_count(&b->graph) == 0)
-        return sf_fail(error, SF_USAGE, "--kronecker", "gives a graph without edges");
+        return sf_fail(error, SF_USAGE, b->file != NULL ? "--graph" : "--kronecker",
+                       "gives a graph without edges");
     uint32_t counter = 0;
     for (size_t i = 0; i < SOURCES; i++) {
         do {
@@ -76,10 +129,11 @@ static double floor_bytes(const benchmark *b)
 static void report(benchmark *b, app_bench_rows *rows, const char *device, const char *search,
                    unsigned threads, double preparation)
 {
-    double total = 0, inverse = 0;
+    double total = 0, inverse = 0, inverse_tuples = 0;
     for (size_t i = 0; i < SOURCES; i++) {
         total += b->seconds[i];
         inverse += b->seconds[i] / b->edges[i];
+        inverse_tuples += b->seconds[i] / b->tuples[i];
     }
     sf_reals_sort(b->seconds, SOURCES);
     if (b->first_seconds == 0)
@@ -93,6 +147,7 @@ static void report(benchmark *b, app_bench_rows *rows, const char *device, const
     app_bench_number(rows, "median_ms", median * 1e3);
     app_bench_number(rows, "worst_ms", b->seconds[SOURCES - 1] * 1e3);
     app_bench_number(rows, "teps", SOURCES / inverse);
+    app_bench_number(rows, "graph500_teps", SOURCES / inverse_tuples);
     app_bench_number(rows, "ratio", b->first_seconds / total);
     app_bench_number(rows, "floor_mb", floor_bytes(b) * 1e-6);
     app_bench_number(rows, "floor_gb_per_s", floor_bytes(b) / median * 1e-9);
@@ -187,8 +242,6 @@ static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *
 static int run_on_cpu(benchmark *b, app_bench_rows *rows, sf_error *error)
 {
     int status = build(b, error);
-    if (status == SF_OK)
-        status = draw_sources(b, error);
     if (status == SF_OK)
         status = run_queue(b, rows, error);
     const sf_bfs_options ways[] = {{.direction = SF_BFS_TOP_DOWN, .threads = b->threads},
@@ -302,6 +355,11 @@ static int run_every_way(benchmark *b, app_bench_rows *rows, const sf_device_gra
 static int draw(benchmark *b, sf_device_graph *graph, sf_device *device, sf_error *error)
 {
     double start = sf_clock_seconds();
+    *graph = (sf_device_graph){0};
+    if (b->file != NULL) {
+        int built = build(b, error);
+        return built == SF_OK ? sf_device_graph_open(graph, device, &b->graph, error) : built;
+    }
     int status = sf_device_graph_generate(graph, device, &b->kind, error);
     b->graph_seconds = sf_clock_seconds() - start;
     if (status == SF_OK)
@@ -342,22 +400,208 @@ static int run_on_devices(benchmark *b, app_bench_rows *rows, sf_device *const *
     return status;
 }
 
+/* ---- rules of switching ---- */
+
+typedef struct rule_sums {
+    const char *name;
+    double level, reads, bottom_up, saved;
+    size_t switched; /* of how many sources it comes before the last level */
+} rule_sums;
+
+static void add_up(rule_sums *sums, const app_bfs_switch *found, uint32_t depth)
+{
+    sums->level += found->level;
+    sums->reads += (double)found->reads;
+    sums->bottom_up += (double)found->bottom_up;
+    sums->saved += (double)found->saved;
+    sums->switched += found->level <= depth;
+}
+
+static void report_source(app_bench_rows *rows, uint32_t source, const char *rule,
+                          const app_bfs_switch *found, const app_bfs_rules *rules)
+{
+    app_bench_row(rows, "cpu");
+    app_bench_text(rows, "rule", rule);
+    app_bench_number(rows, "source", source);
+    app_bench_number(rows, "switch_level", found->level);
+    app_bench_number(rows, "reads", (double)found->reads);
+    app_bench_number(rows, "bottom_up_reads", (double)found->bottom_up);
+    app_bench_number(rows, "hub_saved", (double)found->saved);
+    app_bench_number(rows, "gamma_most", rules->gamma_most);
+}
+
+static void report_rule(app_bench_rows *rows, const benchmark *b, const rule_sums *sums, double best,
+                        double gamma_most, uint32_t hubs)
+{
+    double edges = (double)sf_csr_edge_count(&b->graph);
+    app_bench_row(rows, "cpu");
+    app_bench_text(rows, "rule", sums->name);
+    app_bench_number(rows, "vertices", b->graph.vertex_count);
+    app_bench_number(rows, "edges", edges);
+    app_bench_number(rows, "hubs", hubs);
+    app_bench_number(rows, "gamma_most", gamma_most / SOURCES);
+    app_bench_number(rows, "switched", (double)sums->switched);
+    app_bench_number(rows, "switch_level", sums->level / SOURCES);
+    app_bench_number(rows, "reads_share", sums->reads / SOURCES / edges);
+    app_bench_number(rows, "over_best", sums->reads / best);
+    app_bench_number(rows, "hub_cache_saves", sums->saved / sums->bottom_up);
+}
+
+/* gamma against alpha, and what the hub cache saves of the bottom-up reads of each. */
+static int run_rules(benchmark *b, app_bench_rows *rows, sf_error *error)
+{
+    rule_sums sums[] = {
+        {.name = "gamma over 30 %"}, {.name = "alpha 14"}, {.name = "the best level"}, {.name = "never"}};
+    enum { RULES = sizeof sums / sizeof sums[0] };
+    double gamma_most = 0;
+    uint64_t tau;
+    app_bfs_rules rules = {0};
+    int status = app_bfs_tau(&tau, &b->graph, error);
+    for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
+        sf_bfs_result result;
+        if (!go_on(b, "rules", i))
+            return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+        status = sf_bfs(&result, &b->graph, b->sources[i], UINT32_MAX, error);
+        if (status != SF_OK)
+            return status;
+        uint32_t depth = result.depth;
+        status = app_bfs_rules_count(&rules, &b->graph, &result, tau, error);
+        sf_bfs_result_free(&result);
+        if (status != SF_OK)
+            return status;
+        const app_bfs_switch *found[RULES] = {&rules.gamma, &rules.alpha, &rules.best, &rules.never};
+        for (size_t r = 0; r < RULES; r++) {
+            add_up(&sums[r], found[r], depth);
+            if (app_has(b->call, "levels"))
+                report_source(rows, b->sources[i], sums[r].name, found[r], &rules);
+        }
+        gamma_most += rules.gamma_most;
+    }
+    for (size_t r = 0; r < RULES && status == SF_OK && !app_has(b->call, "levels"); r++)
+        report_rule(rows, b, &sums[r], sums[2].reads, gamma_most, rules.hubs);
+    return status;
+}
+
+/* ---- threads ---- */
+
+static int search_with(benchmark *b, unsigned threads, double *teps, double *median, sf_error *error)
+{
+    const sf_bfs_options options = {.direction = SF_BFS_AUTO, .threads = threads};
+    sf_bfs_search *search;
+    sf_bfs_result result = {0};
+    double edges = 0, seconds = 0;
+    int status = sf_bfs_open(&search, &b->graph, &options, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_bfs_run(search, b->sources[0], &result, error);
+    for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
+        status = go_on(b, "scaling", i) ? sf_bfs_run(search, b->sources[i], &result, error)
+                                        : sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+        b->seconds[i] = result.seconds;
+        seconds += result.seconds;
+        edges += (double)result.edges;
+    }
+    sf_bfs_result_free(&result);
+    sf_bfs_close(search);
+    sf_reals_sort(b->seconds, SOURCES);
+    *median = b->seconds[SOURCES / 2];
+    *teps = edges / seconds; /* a source in a component of two vertices weighs little */
+    return status;
+}
+
+static void report_scaling(app_bench_rows *rows, const benchmark *b, const char *kind, unsigned threads,
+                           double median, double teps, double first)
+{
+    app_bench_row(rows, "cpu");
+    app_bench_text(rows, "scaling", kind);
+    app_bench_number(rows, "threads", threads);
+    app_bench_number(rows, "vertices", b->graph.vertex_count);
+    app_bench_number(rows, "edges", (double)sf_csr_edge_count(&b->graph));
+    app_bench_number(rows, "median_ms", median * 1e3);
+    app_bench_number(rows, "teps", teps);
+    app_bench_number(rows, "speedup", teps / first);
+    app_bench_number(rows, "efficiency", teps / first / threads);
+}
+
+/* On 1, 2, 4, ... threads: strong, the same graph; weak, one that has twice the vertices for twice the
+ * threads, and so the same of each. */
+static int run_scaling(benchmark *b, app_bench_rows *rows, bool weak, sf_error *error)
+{
+    double first = 0, teps = 0, median = 0;
+    const sf_kronecker kind = b->kind;
+    int status = weak ? SF_OK : build(b, error);
+    for (unsigned threads = 1; threads <= b->threads && status == SF_OK; threads *= 2) {
+        if (weak)
+            status = build(b, error);
+        if (status == SF_OK)
+            status = search_with(b, threads, &teps, &median, error);
+        first = threads == 1 ? teps : first;
+        if (status == SF_OK)
+            report_scaling(rows, b, weak ? "weak" : "strong", threads, median, teps, first);
+        if (weak)
+            sf_csr_free(&b->graph);
+        b->kind.scale += weak;
+    }
+    sf_csr_free(&b->graph);
+    b->kind = kind;
+    return status;
+}
+
+static int run_counted(benchmark *b, app_bench_rows *rows, sf_error *error)
+{
+    int status = build(b, error);
+    if (status == SF_OK)
+        status = run_rules(b, rows, error);
+    sf_csr_free(&b->graph);
+    return status;
+}
+
+static const char *const parts[] = {"ways", "rules", "scaling", NULL};
+
+static int run_parts(benchmark *b, app_bench_rows *rows, sf_error *error)
+{
+    bool named = b->call->argument_count > 1;
+    int status = SF_OK;
+    if (app_bench_wants(b->call, "ways"))
+        status = run_on_cpu(b, rows, error);
+    if (status == SF_OK && named && app_bench_wants(b->call, "rules"))
+        status = run_counted(b, rows, error);
+    if (status == SF_OK && named && app_bench_wants(b->call, "scaling"))
+        status = run_scaling(b, rows, false, error);
+    if (status == SF_OK && named && app_bench_wants(b->call, "scaling") && b->file == NULL)
+        status = run_scaling(b, rows, true, error);
+    return status;
+}
+
+static int refuse_devices(const app_call *call, sf_error *error)
+{
+    for (size_t i = 1; i < call->argument_count; i++)
+        if (strcmp(call->arguments[i], "ways") != 0)
+            return sf_fail(error, SF_USAGE, "--device", "goes with the part ways: %s is the CPU's",
+                           call->arguments[i]);
+    return SF_OK;
+}
+
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     benchmark b = {.call = call};
     sf_device *devices[SF_MOST_DEVICES];
     uint32_t count = 0;
     int status = parse(&b, error);
+    if (status == SF_OK && strcmp(app_value(call, "device", "cpu"), "cpu") != 0)
+        status = refuse_devices(call, error);
     if (status == SF_OK)
         status = sf_devices_find(devices, SF_MOST_DEVICES, &count, app_value(call, "device", "cpu"), error);
+    if (status == SF_OK && count > 1 && b.file != NULL)
+        status = sf_fail(error, SF_USAGE, "--graph", "goes with one device: several draw their graph");
     if (status != SF_OK)
         return status;
     if (count == 0)
-        return run_on_cpu(&b, rows, error);
+        return run_parts(&b, rows, error);
     return count == 1 ? run_on_device(&b, rows, devices[0], error)
                       : run_on_devices(&b, rows, devices, count, error);
 }
 
-static const char *const options[] = {"kronecker", "threads", "device", "levels", NULL};
+static const char *const options[] = {"kronecker", "graph", "threads", "device", "levels", NULL};
 
-const app_bench app_bench_bfs = {.name = "bfs", .options = options, .run = run};
+const app_bench app_bench_bfs = {.name = "bfs", .parts = parts, .options = options, .run = run};

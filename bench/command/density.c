@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench density: bandwidths by direct sums on one core and on every device, and by the characteristic
- * function on one core; the same for a million samples; and the upkeep of live densities. Samples are
- * intervals of a neuron that fires in bursts: 2 ms + 4 exp(0.4 z) ms in three of ten cases, 2 ms + 50 exp(0.7
- * z) ms in the others, z normal; more columns are independent normal numbers.
+ * function on one core; the same for a million samples, and over n; and the upkeep of live densities. Samples
+ * are intervals of a neuron that fires in bursts: 2 ms + 4 exp(0.4 z) ms in three of ten cases, 2 ms + 50
+ * exp(0.7 z) ms in the others, z normal; more columns are independent normal numbers.
  */
 #include "bench/command/bench.h"
 
@@ -164,6 +164,32 @@ static int bench_million(const app_call *call, app_bench_rows *rows, sf_error *e
     return status;
 }
 
+/* Both families over n, each as large as direct sums on one core, or on a device, take some seconds for. */
+static int bench_series(const app_call *call, app_bench_rows *rows, sf_error *error)
+{
+    static const char *const methods[] = {"plugin", "lscv-paper"};
+    enum { FIRST = 1 << 10, LAST = 1 << 20, MOST_HERE = 1 << 14, MOST_THERE = 1 << 16 };
+    int status = SF_OK;
+    for (size_t m = 0; m < 2; m++)
+        for (size_t n = FIRST; status == SF_OK && n <= LAST; n *= 4) {
+            const selection_case what = {methods[m], n, 1, m == 0 ? 0 : 150, NAN};
+            selection_run rival = {.device = "cpu", .exact = true, .rounds = 1};
+            if (n <= MOST_HERE)
+                status = time_selection(call, &what, &rival, error);
+            if (status == SF_OK && n <= MOST_HERE)
+                add_row(rows, &what, &rival, &rival);
+            for (uint32_t d = 0; status == SF_OK && d < sf_device_count() && n <= MOST_THERE; d++) {
+                selection_run run = {.device = sf_device_name(sf_device_at(d)), .exact = true, .rounds = 3};
+                if (app_bench_device(d) != NULL)
+                    status = run_and_add(call, rows, &what, run, n <= MOST_HERE ? &rival : NULL, error);
+            }
+            if (status == SF_OK)
+                status = run_and_add(call, rows, &what, (selection_run){.device = "cpu", .rounds = 3},
+                                     n <= MOST_HERE ? &rival : NULL, error);
+        }
+    return status;
+}
+
 /* ---- live ---- */
 
 enum { UNITS = 4096, RATE = 100000, WINDOW_S = 60, HOPS = 80, MEASURED = 20 };
@@ -284,7 +310,7 @@ static int bench_live(app_bench_rows *rows, sf_error *error)
     return status;
 }
 
-static const char *const parts[] = {"direct", "million", "live", NULL};
+static const char *const parts[] = {"direct", "million", "live", "series", NULL};
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
@@ -295,6 +321,8 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         status = bench_million(call, rows, error);
     if (status == SF_OK && app_bench_wants(call, parts[2]))
         status = bench_live(rows, error);
+    if (status == SF_OK && call->argument_count > 1 && app_bench_wants(call, parts[3]))
+        status = bench_series(call, rows, error);
     return status;
 }
 

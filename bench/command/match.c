@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench match: sets of patterns on several graphs, by one core, all cores, every device, what is chosen by
- * the work, and the engine gvsm without each of its techniques in turn. Complete counts of a set must agree.
+ * the work, and the engine gvsm without each of its techniques in turn; ever more labels, and all orders that
+ * gvsm could take. Complete counts of a set must agree.
  */
 #include "bench/command/bench.h"
 
@@ -217,10 +218,9 @@ static bool is_among(const uint32_t *vertices, uint32_t count, uint32_t v)
 }
 
 /* Grows a connected part of the graph from a random vertex, by a random neighbour of a random member. */
-static int draw_pattern(workload *w, sf_random *random, uint32_t size, sf_error *error)
+static void draw_vertices(uint32_t *vertices, const sf_csr *data, sf_random *random, uint32_t size)
 {
-    const sf_csr *data = &w->data;
-    uint32_t vertices[SF_PATTERN_MOST], count = 1;
+    uint32_t count = 1;
     do
         vertices[0] = (uint32_t)sf_random_below(random, data->vertex_count);
     while (sf_csr_degree(data, vertices[0]) < size);
@@ -230,7 +230,13 @@ static int draw_pattern(workload *w, sf_random *random, uint32_t size, sf_error 
         if (!is_among(vertices, count, x))
             vertices[count++] = x;
     }
-    return pattern_of(&w->patterns[w->count++], data, vertices, count, error);
+}
+
+static int draw_pattern(workload *w, sf_random *random, uint32_t size, sf_error *error)
+{
+    uint32_t vertices[SF_PATTERN_MOST];
+    draw_vertices(vertices, &w->data, random, size);
+    return pattern_of(&w->patterns[w->count++], &w->data, vertices, size, error);
 }
 
 /* Vertices labelled 0, 1, ... in turn, where `labels` is not 0; edges as pairs of letters. */
@@ -392,15 +398,157 @@ static int bench_large(benchmark *b, sf_error *error)
     return status;
 }
 
+/* The same edges and shapes with ever more labels, which the generator draws apart from the edges. */
+static int bench_labels(benchmark *b, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t labels = 2; labels <= 64 && status == SF_OK; labels *= 2) {
+        const sf_power_law kind = {7115, 103500, 0.72, 12, labels, 1};
+        char name[32];
+        snprintf(name, sizeof name, "votes, %u labels", labels);
+        status = draw_data(b, name, &kind, error);
+        sf_random random = sf_random_start(kind.seed, 2);
+        for (uint32_t i = 0; i < 24 && status == SF_OK; i++)
+            status = draw_pattern(&b->work, &random, 4 + i % 5, error);
+        const sf_match_options ways[] = {{.device = "cpu", .threads = b->threads},
+                                         {.device = "cpu", .threads = b->threads, .engine = "gvsm"}};
+        for (size_t w = 0; w < 2 && status == SF_OK; w++)
+            status = measure(b, &ways[w], w == 0 ? "auto" : "gvsm", error);
+        close_workload(&b->work);
+    }
+    return status;
+}
+
+/* ---- forced orders ---- */
+
+/* Of one pattern: neighbours tried by the order that gvsm chooses, and by the best and worst of all. */
+typedef struct orders {
+    double chosen, best, worst;
+    uint64_t count;
+    size_t numberings;
+} orders;
+
+/* The next permutation of ascending numbers, in lexicographic order; false after the last. */
+static bool permute(uint32_t *items, uint32_t count)
+{
+    uint32_t i = count - 1, j = count - 1;
+    while (i > 0 && items[i - 1] >= items[i])
+        i--;
+    if (i == 0)
+        return false;
+    while (items[j] <= items[i - 1])
+        j--;
+    uint32_t kept = items[i - 1];
+    items[i - 1] = items[j];
+    items[j] = kept;
+    for (j = count - 1; i < j; i++, j--) {
+        kept = items[i];
+        items[i] = items[j];
+        items[j] = kept;
+    }
+    return true;
+}
+
+static int try_order(benchmark *b, orders *of, const uint32_t *vertices, uint32_t size, bool chooses,
+                     sf_error *error)
+{
+    sf_pattern pattern = {0};
+    sf_match_result result;
+    const sf_match_options options = {
+        .engine = "gvsm", .device = "cpu", .threads = 1, .without = chooses ? 0 : SF_GVSM_ORDER};
+    int status = pattern_of(&pattern, &b->work.data, vertices, size, error);
+    if (status == SF_OK)
+        status = sf_match_run(b->work.index, &pattern, &options, &result, NULL, error);
+    sf_pattern_free(&pattern);
+    if (status != SF_OK)
+        return status;
+    double tried = (double)result.steps;
+    if (chooses) {
+        of->chosen = tried;
+        of->count = result.count;
+        return SF_OK;
+    }
+    of->best = of->numberings == 0 || tried < of->best ? tried : of->best;
+    of->worst = tried > of->worst ? tried : of->worst;
+    of->numberings++;
+    return result.count == of->count
+               ? SF_OK
+               : sf_fail(error, SF_INTERNAL, b->work.name,
+                         "an order found %" PRIu64 " embeddings, expected %" PRIu64, result.count, of->count);
+}
+
+/* Without its order gvsm takes the vertices as they are numbered: all numberings force all its orders. */
+static int try_orders(benchmark *b, orders *of, const uint32_t *vertices, uint32_t size, sf_error *error)
+{
+    uint32_t places[SF_PATTERN_MOST], numbered[SF_PATTERN_MOST];
+    for (uint32_t u = 0; u < size; u++)
+        places[u] = u;
+    int status = try_order(b, of, vertices, size, true, error);
+    do {
+        for (uint32_t u = 0; u < size; u++)
+            numbered[u] = vertices[places[u]];
+        if (status == SF_OK)
+            status = try_order(b, of, numbered, size, false, error);
+    } while (status == SF_OK && permute(places, size));
+    return status;
+}
+
+static void report_orders(benchmark *b, const orders *of, double best, double within, double worse)
+{
+    app_bench_row(b->rows, "cpu");
+    app_bench_text(b->rows, "work", b->work.name);
+    app_bench_number(b->rows, "numberings", (double)of->numberings);
+    app_bench_number(b->rows, "embeddings", (double)of->count);
+    app_bench_number(b->rows, "tried_chosen", of->chosen);
+    app_bench_number(b->rows, "tried_best", of->best);
+    app_bench_number(b->rows, "tried_worst", of->worst);
+    app_bench_number(b->rows, "chosen_is_best", best);
+    app_bench_number(b->rows, "within_a_tenth", within);
+    app_bench_number(b->rows, "worst_over_best", worse);
+}
+
+/* 24 patterns of 5 vertices: what the order of gvsm tries beside all others. The last row is of all: sums,
+ * and shares of the patterns. */
+static int bench_orders(benchmark *b, sf_error *error)
+{
+    enum { PATTERNS = 24, SIZE = 5 };
+    const sf_power_law kind = {7115, 103500, 0.72, 12, 40, 1};
+    double best = 0, within = 0;
+    orders all = {0};
+    int status = draw_data(b, "votes, 40 labels", &kind, error);
+    sf_random random = sf_random_start(kind.seed, 3);
+    for (uint32_t i = 0; i < PATTERNS && status == SF_OK; i++) {
+        uint32_t vertices[SF_PATTERN_MOST];
+        orders one = {0};
+        draw_vertices(vertices, &b->work.data, &random, SIZE);
+        status = try_orders(b, &one, vertices, SIZE, error);
+        if (status != SF_OK)
+            break;
+        bool is_best = one.chosen <= one.best, is_near = one.chosen <= 1.1 * one.best;
+        report_orders(b, &one, is_best, is_near, one.worst / one.best);
+        best += is_best;
+        within += is_near;
+        all = (orders){all.chosen + one.chosen, all.best + one.best, all.worst + one.worst,
+                       all.count + one.count, all.numberings + one.numberings};
+    }
+    b->work.name = "all patterns";
+    if (status == SF_OK)
+        report_orders(b, &all, best / PATTERNS, within / PATTERNS, all.worst / all.best);
+    return status;
+}
+
 static const struct {
     const char *name;
     int (*run)(benchmark *b, sf_error *error);
-} works[] = {{"hprd", bench_proteins},       {"celegans", bench_worm}, {"votes-4", bench_four_labels},
-             {"votes-10", bench_ten_labels}, {"clique", bench_clique}, {"gvsm", bench_techniques},
-             {"large", bench_large}};
+    bool only_named;
+} works[] = {{"hprd", bench_proteins, false},       {"celegans", bench_worm, false},
+             {"votes-4", bench_four_labels, false}, {"votes-10", bench_ten_labels, false},
+             {"clique", bench_clique, false},       {"gvsm", bench_techniques, false},
+             {"large", bench_large, false},         {"labels", bench_labels, true},
+             {"orders", bench_orders, true}};
 
-static const char *const parts[] = {"hprd",   "celegans", "votes-4", "votes-10",
-                                    "clique", "gvsm",     "large",   NULL};
+static const char *const parts[] = {"hprd", "celegans", "votes-4", "votes-10", "clique",
+                                    "gvsm", "large",    "labels",  "orders",   NULL};
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
@@ -408,7 +556,7 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     int status = app_uint(call, "threads", 1, 1024, &threads, error);
     benchmark b = {.call = call, .rows = rows, .threads = (unsigned)threads};
     for (size_t i = 0; i < sizeof works / sizeof works[0] && status == SF_OK; i++) {
-        if (app_bench_wants(call, works[i].name))
+        if (app_bench_wants(call, works[i].name) && (!works[i].only_named || call->argument_count > 1))
             status = works[i].run(&b, error);
         close_workload(&b.work);
     }

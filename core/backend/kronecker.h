@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The edges of Kronecker graphs with the parameters of Graph500 (A = 0.57, B = C = 0.19, D = 0.05). Edge i
- * comes from the counter i of Philox under the seed, and vertices are scrambled by a bijection of the seed:
- * the same graph on every machine, device and number of threads.
+ * The edges of Kronecker graphs with the parameters of Graph500 (A = 0.57, B = C = 0.19, D = 0.05), or with
+ * others, as R-MAT has them (Chakrabarti, Zhan and Faloutsos 2004): 0.45, 0.15, 0.15 (and 0.25). Edge i comes
+ * from the counter i of Philox under the seed, and vertices are scrambled by a bijection of the seed: the
+ * same graph on every machine, device and number of threads.
  */
 #ifndef SF_CORE_BACKEND_KRONECKER_H
 #define SF_CORE_BACKEND_KRONECKER_H
@@ -14,7 +15,14 @@ typedef struct sf_kronecker {
     unsigned scale;       /**< 2^scale vertices, 1..31 */
     uint64_t edge_factor; /**< edge_factor * 2^scale edges are drawn, loops and repeats among them */
     uint64_t seed;
+    double a, b, c; /**< chances of three of the quadrants; a = 0: those of Graph500 */
 } sf_kronecker;
+
+/** What a 32-bit uniform number is compared with: sums of chances. */
+SF_RANDOM_INLINE uint32_t sf_kronecker_below(double chance)
+{
+    return (uint32_t)(chance * 0x1p32);
+}
 
 /* A bijection of 0..2^scale-1: odd multiplications and shifts to the right can each be undone. */
 SF_RANDOM_INLINE uint32_t sf_kronecker_scramble(uint32_t vertex, const sf_kronecker *graph)
@@ -34,8 +42,10 @@ SF_RANDOM_INLINE uint32_t sf_kronecker_scramble(uint32_t vertex, const sf_kronec
  */
 SF_RANDOM_INLINE sf_edge sf_kronecker_edge(const sf_kronecker *graph, uint64_t index)
 {
-    const uint32_t a = (uint32_t)(0.57 * 0x1p32), ab = (uint32_t)(0.76 * 0x1p32),
-                   abc = (uint32_t)(0.95 * 0x1p32);
+    const int own = graph->a > 0;
+    const uint32_t a = sf_kronecker_below(own ? graph->a : 0.57),
+                   ab = sf_kronecker_below(own ? graph->a + graph->b : 0.76),
+                   abc = sf_kronecker_below(own ? graph->a + graph->b + graph->c : 0.95);
     uint32_t from = 0, to = 0;
     for (uint32_t block = 0; 4 * block < graph->scale; block++) {
         uint64_t words[2];

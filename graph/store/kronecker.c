@@ -8,15 +8,38 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_SCALE = 31, BLOCK = 1 << 16 };
 
+/* A,B,C: three chances, and something left for the fourth. */
+static int parse_chances(sf_kronecker *graph, const char *text, sf_error *error)
+{
+    char a[32], b[32], c[32], rest;
+    if (sscanf(text, "%31[^,],%31[^,],%31[^,]%c", a, b, c, &rest) == 3 && sf_parse_real(a, &graph->a) &&
+        sf_parse_real(b, &graph->b) && sf_parse_real(c, &graph->c) && graph->a > 0 && graph->b >= 0 &&
+        graph->c >= 0 && graph->a + graph->b + graph->c < 1)
+        return SF_OK;
+    return sf_fail(
+        error, SF_USAGE, NULL,
+        "has the chances '%s', expected A,B,C such as 0.45,0.15,0.15: A over 0, and less than 1 in "
+        "all",
+        text);
+}
+
 int sf_kronecker_parse(sf_kronecker *graph, const char *text, sf_error *error)
 {
-    char scale[32], factor[32], seed[32], rest;
+    char scale[32], factor[32], seed[32], chances[96] = "", rest;
     uint64_t value;
-    if (sscanf(text, "%31[^:]:%31[^:]:%31[^:]%c", scale, factor, seed, &rest) != 3)
-        return sf_fail(error, SF_USAGE, NULL, "is '%s', expected SCALE:EDGEFACTOR:SEED such as 20:16:1",
+    *graph = (sf_kronecker){0};
+    int found = sscanf(text, "%31[^:]:%31[^:]:%31[^:]:%95[^:]%c", scale, factor, seed, chances, &rest);
+    size_t colons = 0;
+    for (const char *at = text; (at = strchr(at, ':')) != NULL; at++)
+        colons++;
+    if ((found != 3 && found != 4) || colons + 1 != (size_t)found)
+        return sf_fail(error, SF_USAGE, NULL,
+                       "is '%s', expected SCALE:EDGEFACTOR:SEED such as 20:16:1, or with chances "
+                       "20:16:1:0.45,0.15,0.15",
                        text);
     if (!sf_parse_uint(scale, MOST_SCALE, &value) || value == 0)
         return sf_fail(error, SF_USAGE, NULL, "has the scale '%s', expected 1 to %d", scale, MOST_SCALE);
@@ -25,7 +48,7 @@ int sf_kronecker_parse(sf_kronecker *graph, const char *text, sf_error *error)
         return sf_fail(error, SF_USAGE, NULL, "has the edge factor '%s', expected 1 to %d", factor, 1 << 20);
     if (!sf_parse_uint(seed, UINT64_MAX, &graph->seed))
         return sf_fail(error, SF_USAGE, NULL, "has the seed '%s', expected an integer", seed);
-    return SF_OK;
+    return found == 4 ? parse_chances(graph, chances, error) : SF_OK;
 }
 
 typedef struct drawing {

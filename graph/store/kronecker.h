@@ -7,7 +7,8 @@
 #include "core/progress.h"
 #include "graph/store/edge_list.h"
 
-/** Reads `SCALE:EDGEFACTOR:SEED`. SF_USAGE. */
+/** Reads `SCALE:EDGEFACTOR:SEED`, or `SCALE:EDGEFACTOR:SEED:A,B,C` with other chances than those of Graph500.
+ * SF_USAGE. */
 int sf_kronecker_parse(sf_kronecker *graph, const char *text, sf_error *error);
 
 /** Draws the edges of an undirected graph on up to `threads` threads, the same with any number of them.

@@ -93,7 +93,8 @@ SF_API int sf_graph_save(const sf_graph *graph, const char *path, const char *pr
 
 /**
  * Draws a Kronecker graph with Graph500's parameters: `text` is SCALE:EDGEFACTOR:SEED, 2^SCALE vertices and
- * EDGEFACTOR * 2^SCALE undirected edges, the same on every machine. SF_USAGE, SF_CANCELLED, SF_NO_MEMORY.
+ * EDGEFACTOR * 2^SCALE undirected edges, the same on every machine; with ":A,B,C" behind it the chances of
+ * R-MAT in place of 0.57,0.19,0.19. SF_USAGE, SF_CANCELLED, SF_NO_MEMORY.
  */
 SF_API int sf_graph_kronecker(sf_graph **graph, const char *text, const sf_graph_options *options,
                               const sf_progress *progress, sf_error *error);

@@ -121,6 +121,118 @@ import json
 rows = json.load(open("out"))
 assert [row["search"] for row in rows] == ["queue", "top-down", "bottom-up"] + 2 * ["auto", "auto, sorted lists"], rows
 assert all(row["bench"] == "bfs" and row["machine"] and row["device"] == "cpu" and row["teps"] > 0 for row in rows)
+assert all(0 < row["graph500_teps"] < row["teps"] for row in rows), rows # a drawn edge counts once, one of the graph twice
+END
+expect 64 "with chances 20:16:1:0.45,0.15,0.15" $SYNFIRE bench bfs --kronecker 8
+expect 64 "has the chances '0.5,0.3,0.2'" $SYNFIRE bfs --kronecker 8:8:1:0.5,0.3,0.2 --source 5
+expect 64 "graph: does not go with --kronecker" $SYNFIRE bench bfs --graph "$karate" --kronecker 8:8:1
+expect 64 "device: goes with the part ways: rules is the CPU's" $SYNFIRE bench bfs rules --device cuda:all
+expect 64 "bfs has no part 'gamma'; it has: ways, rules, scaling" $SYNFIRE bench bfs gamma
+
+# A graph of a file, as Graph500 counts it: 5 edges of the component with a loop and two repeats, of which 2 are left,
+# 4 with a direction; the other component's is not counted.
+printf '%s\n' '0 1' '1 0' '0 1' '1 1' '1 2' '5 6' >listed.el
+$SYNFIRE bench bfs --graph listed.el --threads 1 --json >out
+python3 - <<'END'
+import json
+rows = json.load(open("out"))
+assert all(row["vertices"] == 7 and row["edges"] == 6 and row["teps"] > 0 for row in rows), rows
+END
+printf '%s\n' '0 1' '1 0' '0 1' '1 1' '1 2' >listed.el
+$SYNFIRE bench bfs --graph listed.el --threads 1 --json >out
+python3 - <<'END'
+import json
+rows = json.load(open("out"))
+assert rows and all(abs(row["graph500_teps"] / row["teps"] - 5 / 4) < 1e-9 for row in rows), rows
+END
+
+# What rules of switching read, beside the same counted here from the definition, source by source.
+python3 - <<'END'
+import random
+random.seed(7)
+n, hubs = 1400, 40
+edges = [(random.randrange(n), random.randrange(n)) for _ in range(1500)]
+edges += [(random.randrange(hubs), random.randrange(n)) for _ in range(1500)]
+open("rules.el", "w").write("".join(f"{a} {b}\n" for a, b in edges))
+END
+$SYNFIRE bench bfs rules --graph rules.el --levels --json >out
+$SYNFIRE bench bfs rules --graph rules.el --json >all
+python3 - <<'END'
+import collections, json
+around = collections.defaultdict(set)
+for line in open("rules.el"):
+    a, b = map(int, line.split())
+    if a != b:
+        around[a].add(b)
+        around[b].add(a)
+n = 1 + max(around)
+total = sum(map(len, around.values()))
+tau = sorted((len(around[v]) for v in range(n)), reverse=True)[1024]
+hubs = {v for v in range(n) if len(around[v]) > tau}
+assert hubs
+
+def search(source):
+    levels, frontier = {source: 0}, [source]
+    while frontier:
+        found = []
+        for v in frontier:
+            for w in around[v]:
+                if w not in levels:
+                    levels[w] = levels[v] + 1
+                    found.append(w)
+        frontier = found
+    return levels
+
+def cost(levels, switch):
+    depth, reads, up, saved = max(levels.values()), 0, 0, 0
+    for level in range(depth + 1):
+        if level < switch:
+            reads += sum(len(around[v]) for v in levels if levels[v] == level)
+            continue
+        for v in range(n):
+            if levels.get(v, n) <= level:
+                continue
+            for w in sorted(around[v]):
+                up += 1
+                if levels.get(w) == level:
+                    saved += w in hubs
+                    break
+    return reads + up, up, saved
+
+seen = {}
+for row in json.load(open("out")):
+    levels = seen.setdefault(row["source"], search(row["source"]))
+    depth = max(levels.values())
+    at = [[v for v in levels if levels[v] == level] for level in range(depth + 1)]
+    edges = [sum(len(around[v]) for v in level) for level in at]
+    if row["rule"].startswith("gamma"):
+        switch = next((i for i, level in enumerate(at) if 10 * len(hubs & set(level)) > 3 * len(hubs)), depth + 1)
+        assert abs(row["gamma_most"] - max(len(hubs & set(level)) for level in at) / len(hubs)) < 1e-9, row
+    elif row["rule"].startswith("alpha"):
+        switch = next((i for i in range(depth + 1) if edges[i] > (total - sum(edges[:i])) // 14), depth + 1)
+    elif row["rule"] == "never":
+        switch = depth + 1
+    else:
+        best = min(cost(levels, i)[0] for i in range(depth + 2))
+        assert row["reads"] == best, (row, best)
+        continue
+    assert (row["switch_level"], row["reads"], row["bottom_up_reads"], row["hub_saved"]) == (switch, *cost(levels, switch)), row
+assert len(seen) > 30
+names = [row["rule"] for row in json.load(open("all"))]
+assert names == ["gamma over 30 %", "alpha 14", "the best level", "never"], names
+for row in json.load(open("all")):
+    assert row["over_best"] >= 1 and row["hubs"] == len(hubs) and row["edges"] == total, row
+    assert (row["rule"] == "never") == (row["switched"] == 0), row
+END
+$SYNFIRE bench bfs scaling --kronecker 9:8:1 --threads 2 --json >out
+python3 - <<'END'
+import json
+rows = json.load(open("out"))
+assert [(row["scaling"], row["threads"], row["vertices"]) for row in rows] == [
+    ("strong", 1, 512), ("strong", 2, 512), ("weak", 1, 512), ("weak", 2, 1024)], rows
+for row in rows:
+    assert abs(row["speedup"] / row["threads"] - row["efficiency"]) < 1e-9 and row["teps"] > 0, row
+assert rows[0]["speedup"] == rows[2]["speedup"] == 1, rows
 END
 $SYNFIRE bench bfs --kronecker 8:8:1 --threads 2 --levels --json >out
 python3 - <<'END'

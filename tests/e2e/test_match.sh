@@ -146,3 +146,23 @@ assert abs(loops["rewired"]["z"] - (14324 - loops["rewired"]["mean"]) / loops["r
 assert loops["rewired"]["z"] > 50
 END
 $SYNFIRE match "$worm" census --rewired 5 | grep -q '^300 *A<->B B<->C A<->C  *273 '
+
+# All numberings of patterns without gvsm's order are all its orders: the best is no worse than what it chooses, and all find
+# the same.
+if [ -z "$SYNFIRE_SANITIZE" ]; then
+    $SYNFIRE bench match orders --json >out
+    python3 - <<'END'
+import json
+*rows, every = json.load(open("out"))
+assert len(rows) == 24 and every["work"] == "all patterns" and every["numberings"] == 24 * 120, every
+for row in rows:
+    assert row["numberings"] == 120 and 0 < row["tried_best"] <= row["tried_worst"] and row["embeddings"] > 0, row
+    assert row["chosen_is_best"] == (row["tried_chosen"] <= row["tried_best"]), row
+    assert row["within_a_tenth"] == (row["tried_chosen"] <= 1.1 * row["tried_best"]), row
+    assert abs(row["worst_over_best"] - row["tried_worst"] / row["tried_best"]) < 1e-9, row
+for key in ("tried_chosen", "tried_best", "tried_worst", "embeddings"):
+    assert every[key] == sum(row[key] for row in rows), key
+assert every["tried_worst"] > every["tried_best"], every
+assert abs(every["chosen_is_best"] - sum(row["chosen_is_best"] for row in rows) / 24) < 1e-9, every
+END
+fi

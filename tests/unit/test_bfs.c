@@ -4,9 +4,11 @@
 #include "core/memory.h"
 #include "graph/search/device.h"
 #include "graph/store/kronecker.h"
+#include "graph/store/power_law.h"
 #include "io/graph/file.h"
 #include "oracle/bfs_oracle.h"
 
+#include <math.h>
 #include <sys/mman.h>
 
 /* Hash of the edges of 12:16:1: other devices must draw the same ones. */
@@ -884,8 +886,21 @@ static void kronecker_graphs_are_the_same_everywhere(void **state)
     sf_bfs_result_free(&result);
     search_from_many(&graph);
     sf_csr_free(&graph);
-    static const char *const bad[] = {"",        "20",     "20:16",   "0:16:1",
-                                      "32:16:1", "20:0:1", "20:16:x", "20:16:1:2"};
+    static const char *const bad[] = {"",
+                                      "20",
+                                      "20:16",
+                                      "0:16:1",
+                                      "32:16:1",
+                                      "20:0:1",
+                                      "20:16:x",
+                                      "20:16:1:2",
+                                      "20:16:1:",
+                                      "20:16:1:.5,.5",
+                                      "20:16:1:0,.5,.4",
+                                      "20:16:1:.5,.3,.2",
+                                      "20:16:1:.5,-.1,.2",
+                                      "20:16:1:.5,.1,.2:",
+                                      "20:16:1:.5,.1,.2,.1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sf_error error = {0};
         test_assert_fails(sf_kronecker_parse(&kind, bad[i], &error), &error, SF_USAGE, NULL);
@@ -895,7 +910,7 @@ static void kronecker_graphs_are_the_same_everywhere(void **state)
 static void devices_draw_the_same_kronecker_graph(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"1:1:1", "3:40:2", "12:16:1", "17:16:9"};
+    static const char *const kinds[] = {"1:1:1", "3:40:2", "12:16:1:0.45,0.15,0.15", "17:16:9"};
     if (test_no_device())
         skip();
     for (int i = 0; i < 4 && i < test_rounds(4); i++) {
@@ -922,6 +937,69 @@ static void devices_draw_the_same_kronecker_graph(void **state)
         sf_device_graph_close(&drawn);
         sf_csr_free(&graph);
     }
+}
+
+/* With the scrambling undone, each bit of the two ends falls into the quadrants by their chances. */
+static void check_quadrants(const char *text, const double *chances)
+{
+    sf_kronecker kind;
+    sf_edge_list list;
+    assert_int_equal(sf_kronecker_parse(&kind, text, NULL), SF_OK);
+    assert_int_equal(sf_kronecker_edges(&list, &kind, 2, NULL, NULL), SF_OK);
+    uint32_t back[1 << 7];
+    for (uint32_t v = 0; v < list.vertex_count; v++)
+        back[sf_kronecker_scramble(v, &kind)] = v;
+    for (unsigned bit = 0; bit < kind.scale; bit++) {
+        double counts[4] = {0}, n = (double)list.edge_count;
+        for (size_t e = 0; e < list.edge_count; e++)
+            counts[2 * (back[list.edges[e].from] >> bit & 1) + (back[list.edges[e].to] >> bit & 1)]++;
+        for (int q = 0; q < 4; q++)
+            assert_true(fabs(counts[q] - n * chances[q]) < 5 * sqrt(n * chances[q] * (1 - chances[q])));
+    }
+    sf_edge_list_free(&list);
+}
+
+static void quadrants_have_their_chances(void **state)
+{
+    (void)state;
+    check_quadrants("7:2000:1", (const double[]){0.57, 0.19, 0.19, 0.05});
+    check_quadrants("7:2000:1:0.57,0.19,0.19", (const double[]){0.57, 0.19, 0.19, 0.05});
+    check_quadrants("7:2000:2:0.45,0.15,0.15", (const double[]){0.45, 0.15, 0.15, 0.25});
+    check_quadrants("5:9000:3:0.2,0.3,0.4", (const double[]){0.2, 0.3, 0.4, 0.1});
+    sf_kronecker plain, said;
+    assert_int_equal(sf_kronecker_parse(&plain, "10:4:1", NULL), SF_OK);
+    assert_int_equal(sf_kronecker_parse(&said, "10:4:1:0.57,0.19,0.19", NULL), SF_OK);
+    for (uint64_t i = 0; i < 4096; i++) {
+        sf_edge a = sf_kronecker_edge(&plain, i), b = sf_kronecker_edge(&said, i);
+        assert_true(a.from == b.from && a.to == b.to);
+    }
+}
+
+/* As many labels as are asked for, alike in number, in the order of their random numbers; the edges stay. */
+static void labels_are_drawn_apart_from_edges(void **state)
+{
+    (void)state;
+    enum { VERTICES = 5000, EDGES = 20000 };
+    sf_edge_list plain, list;
+    assert_int_equal(sf_power_law_edges(&plain, &(sf_power_law){VERTICES, EDGES, 0.7, 10, 0, 9}, NULL),
+                     SF_OK);
+    for (uint32_t labels = 1; labels <= 64; labels *= 4) {
+        assert_int_equal(
+            sf_power_law_edges(&list, &(sf_power_law){VERTICES, EDGES, 0.7, 10, labels, 9}, NULL), SF_OK);
+        assert_memory_equal(list.edges, plain.edges, EDGES * sizeof *list.edges);
+        const double *values = list.vertex_columns.items[0].values;
+        sf_random random = sf_random_start(9, 1);
+        size_t counts[64] = {0};
+        for (size_t v = 0; v < VERTICES; v++) {
+            assert_true(values[v] == (double)sf_random_below(&random, labels));
+            counts[(size_t)values[v]]++;
+        }
+        double p = 1.0 / labels, n = VERTICES;
+        for (uint32_t l = 0; l < labels; l++)
+            assert_true(fabs((double)counts[l] - n * p) <= 5 * sqrt(n * p * (1 - p)));
+        sf_edge_list_free(&list);
+    }
+    sf_edge_list_free(&plain);
 }
 
 /* Every vertex appears once: the scrambling is a bijection, whatever the scale. */
@@ -1055,6 +1133,8 @@ int main(void)
         cmocka_unit_test(kronecker_graphs_are_the_same_everywhere),
         cmocka_unit_test(devices_draw_the_same_kronecker_graph),
         cmocka_unit_test(kronecker_labels_are_a_permutation),
+        cmocka_unit_test(quadrants_have_their_chances),
+        cmocka_unit_test(labels_are_drawn_apart_from_edges),
         cmocka_unit_test(the_karate_club),
         cmocka_unit_test(every_row_of_the_expected_file),
         cmocka_unit_test(failed_allocations_leak_nothing),
