@@ -208,9 +208,23 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
     return s->count == 1 ? search_on_cpu(s, error) : many_on_cpu(s, error);
 }
 
+/* With fewer vertices meeting after every level costs more than several devices save. */
+#define LEAST_DIVIDED (UINT32_C(1) << 24)
+
+/* The first of several searches alone where they would not be faster; the others then have no part in it.
+ * SF_UNAVAILABLE where it does not hold the graph: all together may. */
+static int search_on_first(searching *s, sf_crew *crew, sf_device *device, sf_error *error)
+{
+    int status = search_on_device(s, device, error);
+    for (uint32_t i = 0; i < crew->count && status == SF_OK; i++)
+        crew->members[i].out = crew->members[i].device != device;
+    return status;
+}
+
 static int search_there(void *job, sf_crew *crew, sf_error *error)
 {
     searching *s = job;
+    bool divides = s->graph->csr.vertex_count >= LEAST_DIVIDED || sf_devices_worth(0) > 1;
     sf_device *devices[SF_MOST_DEVICES];
     uint32_t left = 0;
     for (uint32_t i = 0; i < crew->count; i++)
@@ -218,7 +232,8 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
             devices[left++] = crew->members[i].device;
     if (s->count > 1)
         return many_on_device(s, devices[0], error);
-    return left > 1 ? search_on_devices(s, devices, left, error) : search_on_device(s, devices[0], error);
+    int status = left == 1 || !divides ? search_on_first(s, crew, devices[0], error) : SF_UNAVAILABLE;
+    return left > 1 && status == SF_UNAVAILABLE ? search_on_devices(s, devices, left, error) : status;
 }
 
 /* The techniques of Enterprise are those of its kernels: a CPU searches otherwise, under no such names. */
@@ -247,7 +262,11 @@ static int choose_for_enterprise(sf_choice *choice, const searching *s, sf_error
         return sf_fail(error, SF_USAGE, "features",
                        "goes with a GPU, as --device cuda: the CPU has none of them");
     if (strcmp(how.device, "cuda:all") == 0)
-        return sf_fail(error, SF_USAGE, "features", "goes with one device, not with %s", name);
+        return sf_fail(
+            error, SF_USAGE, "features",
+            "goes with one device, not with %s: a divided search always has queues, balanced work and "
+            "a switch of direction of its own",
+            name);
     int status = sf_choose(choice, sf_bfs_ways, &how, s, &reason);
     if (status == SF_USAGE)
         return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
