@@ -81,8 +81,8 @@ static void describe_mining(sf_text *text, const sf_episodes *e)
     sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
                    mining->max_size);
     sf_text_delays(text, mining->delays, mining->delay_count);
-    sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
-                   mining->self ? ", units following themselves included," : "", e->result->threshold,
+    sf_text_printf(text, " ms%s and a count of %" PRIu32 " or more%s from ",
+                   mining->self ? ", units following themselves included," : "", e->result->least,
                    mining->closed ? ", none part of a longer one with the same count," : "");
 }
 

@@ -44,7 +44,7 @@ static void print_words(sf_text *page, const char *words)
 static const char style[] =
     "<style>body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:190mm;margin:2em auto;padding:0 "
     "1em;color:#111}"
-    "h1{font-size:1.5em;overflow-wrap:anywhere}h2{font-size:1.15em;margin:1.8em 0 .4em}"
+    "h1{font-size:1.5em;overflow-wrap:anywhere}h2{font-size:1.15em;margin:1.8em 0 .4em;break-after:avoid}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:.7em;"
     "font:11.5px/1.45 Menlo,Consolas,'DejaVu Sans Mono',monospace}"
     "figure{margin:1em 0;break-inside:avoid}figure svg{max-width:100%;height:auto}figcaption{font-size:.9em}"

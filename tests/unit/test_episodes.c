@@ -298,7 +298,7 @@ static void a_result_can_be_tested(void **state)
 static void a_paper_can_print_what_was_done(void **state)
 {
     (void)state;
-    sf_mining_options options = options_for(30);
+    sf_mining_options options = options_for(29.25); /* counts are whole */
     options.self = true;
     sf_episodes *episodes;
     char *words, looked_at[100];
@@ -306,7 +306,7 @@ static void a_paper_can_print_what_was_done(void **state)
     assert_int_equal(sf_episodes_methods(episodes, NULL, &words, NULL), SF_OK);
     snprintf(looked_at, sizeof looked_at, "from %zu spikes of 6 units in 60 s (data ", recording.spike_count);
     assert_non_null(
-        strstr(words, "delays of (4,6] ms, units following themselves included, and a count of 30"));
+        strstr(words, "delays of (4,6] ms, units following themselves included, and a count of 30 or more"));
     assert_non_null(strstr(words, looked_at));
     assert_non_null(strstr(words, "; no test was made."));
     sf_release(words);
