@@ -126,7 +126,7 @@ static void answer_error(sf_control_socket *it, const sf_error *error)
 
 static void answer(sf_control_socket *it, const char *bytes, size_t length, bool whole)
 {
-    sf_request request;
+    sf_request request = {0};
     sf_error error = {0};
     sf_text_clear(&it->answer);
     int status = whole ? sf_request_parse(&request, bytes, length, it->token, &error)
