@@ -201,7 +201,8 @@ void sf_platform_unload(void *module)
 void sf_platform_sort(void *items, size_t count, size_t size,
                       int (*compare)(const void *a, const void *b, void *context), void *context)
 {
-    qsort_r(items, count, size, compare, context);
+    if (count > 0) /* of none `items` may be NULL, which qsort_r takes ill */
+        qsort_r(items, count, size, compare, context);
 }
 
 double sf_platform_log_gamma(double x)

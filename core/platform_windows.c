@@ -181,7 +181,8 @@ void sf_platform_sort(void *items, size_t count, size_t size,
                       int (*compare)(const void *a, const void *b, void *context), void *context)
 {
     comparison by = {compare, context};
-    qsort_s(items, count, size, compare_by, &by);
+    if (count > 0)
+        qsort_s(items, count, size, compare_by, &by);
 }
 
 double sf_platform_log_gamma(double x)
