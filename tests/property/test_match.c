@@ -167,26 +167,33 @@ static void bitmaps_count_as_lists_do(void **state)
     assert_true(counted > 20);
 }
 
-/* A spine of six vertices with a branch at each inner one: a search goes through all ways to match most of
- * them, while terms go through the ways to match what bears on a component. Both count the same. */
+/* A spine of six vertices with a branch at each inner one. */
+static void open_spine(sf_pattern *tree, bool directed)
+{
+    static const char edges[] = "abbccddeefbgchdi";
+    *tree = (sf_pattern){.directed = directed};
+    for (uint32_t u = 0; u < 9; u++)
+        assert_int_equal(sf_pattern_add_vertex(tree, NULL, 3 * (u % 3), NULL), SF_OK);
+    for (const char *e = edges; *e != '\0'; e += 2)
+        assert_int_equal(sf_pattern_add_edge(tree, (uint32_t)(e[0] - 'a'), (uint32_t)(e[1] - 'a'),
+                                             SF_ANY_LABEL, false, NULL),
+                         SF_OK);
+}
+
+/* A search goes through all ways to match most of a tree, while terms go through the ways to match what bears
+ * on a component. Both count the same. */
 static void what_falls_apart_is_counted_apart(void **state)
 {
     (void)state;
-    static const char edges[] = "abbccddeefbgchdi";
     test_random random = test_random_start("split", 15);
     recalled = 0;
     for (int round = 0; round < 4; round++) {
         match_kind k = {.directed = round % 2 != 0, .labelled = true, .labels = 3};
-        sf_pattern tree = {.directed = k.directed};
+        sf_pattern tree;
         sf_csr data = match_draw_hubs(&random, &k, 150, 900);
         sf_match_index *index;
         assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
-        for (uint32_t u = 0; u < 9; u++)
-            assert_int_equal(sf_pattern_add_vertex(&tree, NULL, 3 * (u % 3), NULL), SF_OK);
-        for (const char *e = edges; *e != '\0'; e += 2)
-            assert_int_equal(sf_pattern_add_edge(&tree, (uint32_t)(e[0] - 'a'), (uint32_t)(e[1] - 'a'),
-                                                 SF_ANY_LABEL, false, NULL),
-                             SF_OK);
+        open_spine(&tree, k.directed);
         sf_match_options options = {.device = "cpu", .threads = 1};
         go(4);
         sf_match_result searched = run(index, &tree, &options);
@@ -202,6 +209,27 @@ static void what_falls_apart_is_counted_apart(void **state)
     }
     go(0);
     assert_true(recalled > 100);
+}
+
+/* Left to itself, auto splits what a search would be long at, and only that. */
+static void a_long_search_is_split(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("long", 16);
+    match_kind k = {.directed = false, .labelled = true, .labels = 3};
+    go(0);
+    for (int large = 0; large < 2; large++) {
+        sf_pattern tree;
+        sf_csr data = match_draw_hubs(&random, &k, large ? 1000 : 30, large ? 30000 : 60);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        open_spine(&tree, k.directed);
+        sf_match_options options = {.device = "cpu", .threads = 1};
+        assert_int_equal(run(index, &tree, &options).terms > 0, large);
+        sf_pattern_free(&tree);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
 }
 
 /* Graphs with hubs and a search of some ten milliseconds: threads have nothing to do but what they take from
@@ -294,6 +322,7 @@ int main(void)
         cmocka_unit_test(counts_are_those_of_the_oracle),
         cmocka_unit_test(bitmaps_count_as_lists_do),
         cmocka_unit_test(what_falls_apart_is_counted_apart),
+        cmocka_unit_test(a_long_search_is_split),
         cmocka_unit_test(threads_share_one_root),
         cmocka_unit_test(no_memory_is_no_crash),
     };
