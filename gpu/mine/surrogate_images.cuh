@@ -10,7 +10,7 @@ extern "C" {
 #include "core/backend/surrogates.h"
 }
 
-/** How spikes become sorted numbers: (time + bias) << unit_bits | unit. */
+/** How spikes become sorted numbers: image << bits | (time + bias) << unit_bits | unit. */
 typedef struct sf_gpu_key_form {
     int64_t bias;  /**< no time is below -bias */
     uint64_t most; /**< no time plus bias is above it */
@@ -24,7 +24,7 @@ typedef struct sf_gpu_images {
     sf_gpu_key_form form;
     uint32_t batch; /**< images that there is room for */
     sf_gpu_array trains, delays;
-    sf_gpu_array keys[2], scratch; /**< of the image that is made */
+    sf_gpu_array keys[2], scratch; /**< of the images that are made */
     /** Of the batch: the unit of each spike and where an occurrence may start after it, [image][position],
      * and [image][delay][recorded position] the positions that follow by the delay. */
     sf_gpu_array owner, after, reaches;
@@ -36,7 +36,7 @@ int sf_gpu_images_open(sf_gpu_images *images, sf_backend_stream *stream, const s
                        uint32_t most, sf_error *error);
 void sf_gpu_images_close(sf_gpu_images *images); /**< a zeroed object is allowed */
 
-/** Makes image `place` of the batch of this surrogate, in the order of the device's work. */
-int sf_gpu_images_make(sf_gpu_images *images, uint32_t place, uint32_t surrogate, sf_error *error);
+/** Makes the images of `surrogates`, 1 to `batch`, from this one on, in the order of the device's work. */
+int sf_gpu_images_make(sf_gpu_images *images, uint32_t first, uint32_t surrogates, sf_error *error);
 
 #endif

@@ -303,9 +303,7 @@ static int count_level(sf_backend_surrogate_job *j, const job_level *level, uint
 static int count_batch(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t *counts,
                        sf_error *error)
 {
-    int status = SF_OK;
-    for (uint32_t s = 0; s < surrogates && status == SF_OK; s++)
-        status = sf_gpu_images_make(&j->images, s, first + s, error);
+    int status = sf_gpu_images_make(&j->images, first, surrogates, error);
     for (uint32_t k = 0; k < j->level_count && status == SF_OK; k++)
         if (j->levels[k].count > 0)
             status = count_level(j, &j->levels[k], surrogates, counts, error);
