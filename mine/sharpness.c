@@ -6,9 +6,11 @@
 #include "core/memory.h"
 #include "core/progress.h"
 #include "core/reals.h"
+#include "core/thread.h"
 #include "mine/surrogate_scatter.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,11 +37,15 @@ typedef struct survey {
     int64_t *times; /* since the first spike */
     uint32_t *slots;
     size_t count, units;
-    cell *cells;   /* [first * units + second] */
+    cell *cells;   /* [worker][first * units + second]; those of worker 0 are the sums in the end */
     size_t stride; /* every so many-th spike is a first one */
+    unsigned threads;
     sf_delay delay;
     int64_t width_ns, seen_twice_ns;
     const sf_progress *progress;
+    _Atomic uint64_t near; /* pairs of spikes that are near or far to either side */
+    _Atomic size_t done;   /* pieces */
+    size_t pieces;         /* of both passes together */
 } survey;
 
 /* c(0), m and c(3 w) of a pair, and its z. */
@@ -123,9 +129,9 @@ static void slide_all(sliding *windows, const survey *s, int64_t time_ns)
     slide(&windows[AFTER], s, low + far, high + far);
 }
 
-static void count_spike(survey *s, const sliding *windows, size_t i)
+static void count_spike(const survey *s, cell *cells, const sliding *windows, size_t i)
 {
-    cell *row = s->cells + s->slots[i] * s->units;
+    cell *row = cells + s->slots[i] * s->units;
     for (size_t j = windows[NEAR].first; j < windows[NEAR].last; j++) {
         int64_t lag_ns = s->times[j] - s->times[i];
         row[s->slots[j]].shifted += weigh(s, lag_ns);
@@ -136,38 +142,102 @@ static void count_spike(survey *s, const sliding *windows, size_t i)
             row[s->slots[j]].far++;
 }
 
-/* Asked at every so many-th spike; both passes are one work. */
-static bool go_on(const survey *s, size_t i, int pass)
+/* The first spike after a time. */
+static size_t first_after(const survey *s, int64_t time_ns)
 {
-    enum { SPIKES_AT_ONCE = 4096 };
-    return i / s->stride % SPIKES_AT_ONCE != 0 ||
-           sf_progress_update(s->progress, "looking at bursts", (double)((pass == 0 ? 0 : s->count) + i),
-                              2.0 * (double)s->count);
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->times[middle] <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-static int count_pairs(survey *s)
+/* Around the first spike of a piece. */
+static void open_windows(sliding *windows, const survey *s, int64_t time_ns)
 {
+    int64_t low = time_ns + s->delay.low_ns, far = SF_DISPLACED_WIDTHS * s->width_ns;
+    const int64_t begins[WINDOWS] = {[NEAR] = low - s->width_ns, [BEFORE] = low - far, [AFTER] = low + far};
+    for (int w = 0; w < WINDOWS; w++)
+        windows[w].first = windows[w].last = first_after(s, begins[w]);
+}
+
+/* Of the spikes that are first ones, so many make a piece. */
+enum { PIECE = 4096 };
+
+static size_t pieces_of(const survey *s)
+{
+    size_t length = PIECE * s->stride;
+    return (s->count + length - 1) / length;
+}
+
+/* Only the caller's thread tells how far it is, and asks. */
+static int end_piece(survey *s, unsigned worker)
+{
+    double done = (double)(atomic_fetch_add(&s->done, 1) + 1);
+    return worker != 0 || sf_progress_update(s->progress, "looking at bursts", done, (double)s->pieces)
+               ? SF_OK
+               : SF_CANCELLED;
+}
+
+static int size_piece(void *context, unsigned worker, size_t item)
+{
+    survey *s = context;
+    sliding windows[WINDOWS];
+    size_t begin = item * PIECE;
     uint64_t sum = 0;
-    sliding windows[WINDOWS] = {{0, 0}};
-    for (size_t i = 0; i < s->count; i++) {
-        if (!go_on(s, i, 0))
-            return SF_CANCELLED;
+    open_windows(windows, s, s->times[begin]);
+    for (size_t i = begin; i < s->count && i - begin < PIECE; i++) {
         slide_all(windows, s, s->times[i]);
         for (int w = 0; w < WINDOWS; w++)
             sum += windows[w].last - windows[w].first;
     }
-    s->stride = (size_t)(sum / MOST_SPIKE_PAIRS) + 1;
-    s->cells = sf_alloc(s->units * s->units, sizeof *s->cells);
+    atomic_fetch_add(&s->near, sum);
+    return end_piece(s, worker);
+}
+
+static int count_piece(void *context, unsigned worker, size_t item)
+{
+    survey *s = context;
+    sliding windows[WINDOWS];
+    size_t length = PIECE * s->stride, begin = item * length;
+    open_windows(windows, s, s->times[begin]);
+    for (size_t i = begin; i < s->count && i - begin < length; i += s->stride) {
+        slide_all(windows, s, s->times[i]);
+        count_spike(s, s->cells + worker * s->units * s->units, windows, i);
+    }
+    return end_piece(s, worker);
+}
+
+static void add_workers(const survey *s)
+{
+    const size_t cells = s->units * s->units;
+    for (unsigned w = 1; w < s->threads; w++)
+        for (size_t c = 0; c < cells; c++) {
+            s->cells[c].shifted += s->cells[w * cells + c].shifted;
+            s->cells[c].here += s->cells[w * cells + c].here;
+            s->cells[c].far += s->cells[w * cells + c].far;
+        }
+}
+
+static int count_pairs(survey *s)
+{
+    s->pieces = 2 * pieces_of(s);
+    int status = sf_parallel_for(s->threads, pieces_of(s), size_piece, s);
+    if (status != SF_OK)
+        return status;
+    s->stride = (size_t)(s->near / MOST_SPIKE_PAIRS) + 1;
+    s->pieces = s->done + pieces_of(s);
+    s->cells = sf_alloc(s->threads * s->units * s->units, sizeof *s->cells);
     if (s->cells == NULL)
         return SF_NO_MEMORY;
-    memset(windows, 0, sizeof windows);
-    for (size_t i = 0; i < s->count; i += s->stride) {
-        if (!go_on(s, i, 1))
-            return SF_CANCELLED;
-        slide_all(windows, s, s->times[i]);
-        count_spike(s, windows, i);
-    }
-    return SF_OK;
+    status = sf_parallel_for(s->threads, pieces_of(s), count_piece, s);
+    if (status == SF_OK)
+        add_workers(s);
+    return status;
 }
 
 /* ---- the middle half ---- */
@@ -271,7 +341,8 @@ static int measure(sf_sharpness *told, survey *s, const sf_spike *spikes, size_t
 }
 
 int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
-                         sf_delay delay, int64_t width_ns, const sf_progress *progress, sf_error *error)
+                         sf_delay delay, int64_t width_ns, unsigned threads, const sf_progress *progress,
+                         sf_error *error)
 {
     *sharpness =
         (sf_sharpness){.delay = delay, .width_ns = width_ns, .divisor = SF_SMOOTH_DIVISOR, .testable = true};
@@ -281,6 +352,7 @@ int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t
                 .width_ns = width_ns,
                 .seen_twice_ns = SEEN_TWICE_NS,
                 .stride = 1,
+                .threads = threads > 0 ? threads : sf_thread_cores(),
                 .progress = progress};
     if (delay.low_ns < SEEN_TWICE_NS) /* then such spikes are within the delay */
         s.seen_twice_ns = 0;

@@ -47,9 +47,11 @@
 /**
  * Measures it for shifts by up to `width_ns` (at most SF_SHARPNESS_WIDEST), with the 64 units that fire most.
  * Spikes are in order. Linear in the spikes, and at most about 20 million pairs of spikes: beyond that only a
- * part of them are first ones. progress may be NULL. SF_NO_MEMORY, SF_CANCELLED.
+ * part of them are first ones. On so many threads (0: all cores), which change nothing. progress may be NULL.
+ * SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
-                         sf_delay delay, int64_t width_ns, const sf_progress *progress, sf_error *error);
+                         sf_delay delay, int64_t width_ns, unsigned threads, const sf_progress *progress,
+                         sf_error *error);
 
 #endif

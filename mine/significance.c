@@ -238,10 +238,10 @@ static int look_at_recording(test *t, sf_error *error)
     int status = segments && t->chooses_width
                      ? sf_significance_choose_width(&told->sharpness, t->input->spikes, t->input->spike_count,
                                                     t->input->units->count, span_of(t->mining), t->widest_ns,
-                                                    t->progress, error)
+                                                    t->threads, t->progress, error)
                      : sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
                                             t->input->units->count, span_of(t->mining), options->width_ns,
-                                            t->progress, error);
+                                            t->threads, t->progress, error);
     options->width_ns = told->sharpness.width_ns;
     if (status == SF_OK && !options->always && !told->sharpness.testable)
         told->not_testable = SF_BURSTS_TOO_SHARP;
@@ -628,17 +628,19 @@ static int64_t choose_segment(const test *t)
 }
 
 int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
-                                 size_t unit_count, sf_delay delay, int64_t widest_ns,
+                                 size_t unit_count, sf_delay delay, int64_t widest_ns, unsigned threads,
                                  const sf_progress *progress, sf_error *error)
 {
     int64_t narrow = NARROW(delay.high_ns), wide = WIDE * delay.high_ns;
     if (wide <= widest_ns) {
-        int status = sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, wide, progress, error);
+        int status =
+            sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, wide, threads, progress, error);
         if (status != SF_OK || (sharpness->testable && sharpness->divisor >= SMOOTH_DIVISOR &&
                                 sharpness->sharpness <= SMOOTH_SHARPNESS))
             return status;
     }
-    return sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, narrow, progress, error);
+    return sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, narrow, threads, progress,
+                                error);
 }
 
 int64_t sf_significance_widest(int64_t segment_ns)

@@ -59,7 +59,7 @@ int64_t sf_significance_width(const sf_delay *delays, size_t count);
  * widest_ns or less; else by half more than it. SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
-                                 size_t unit_count, sf_delay delay, int64_t widest_ns,
+                                 size_t unit_count, sf_delay delay, int64_t widest_ns, unsigned threads,
                                  const sf_progress *progress, sf_error *error);
 
 /**

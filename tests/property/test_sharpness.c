@@ -36,7 +36,7 @@ static sf_sharpness measure(const sf_recording *recording, sf_delay asked)
 {
     sf_sharpness sharpness;
     assert_int_equal(sf_sharpness_measure(&sharpness, recording->spikes, recording->spike_count,
-                                          recording->units.count, asked, sf_significance_width(&asked, 1),
+                                          recording->units.count, asked, sf_significance_width(&asked, 1), 2,
                                           NULL, NULL),
                      SF_OK);
     return sharpness;
@@ -205,7 +205,7 @@ static void few_spikes_tell_nothing(void **state)
     for (size_t count = 0; count <= 2; count++) {
         sf_sharpness told;
         assert_int_equal(sf_sharpness_measure(&told, spikes, count, 2, delay,
-                                              sf_significance_width(&delay, 1), NULL, NULL),
+                                              sf_significance_width(&delay, 1), 1, NULL, NULL),
                          SF_OK);
         assert_true(told.pairs == 0 && told.sharpness == 0 && told.divisor == 54);
         assert_true(told.testable);
@@ -222,7 +222,7 @@ static void spikes_at_one_instant_take_no_longer(void **state)
         spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 2000), .unit = (uint32_t)(i % 2000 / 100)};
     sf_sharpness told; /* 40 thousand million pairs */
     assert_int_equal(sf_sharpness_measure(&told, spikes, SPIKES, 20, (sf_delay){0, delay.high_ns},
-                                          30 * SF_MILLISECOND, NULL, NULL),
+                                          30 * SF_MILLISECOND, 2, NULL, NULL),
                      SF_OK);
     assert_true(told.pairs > 0);
     free(spikes);
@@ -341,6 +341,28 @@ static void returning_chains_are_neither_judged_nor_counted(void **state)
     sf_recording_clear(&recording);
 }
 
+/* Bursts in some 40,000 spikes, and twice as many where not every spike is a first one. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t dense = 0; dense < 2; dense++) {
+        sf_recording recording = simulate(724, 100, dense ? 200 : 1, dense ? 4 : 200, NULL);
+        sf_sharpness told[3];
+        for (unsigned t = 0; t < 3; t++)
+            assert_int_equal(sf_sharpness_measure(&told[t], recording.spikes, recording.spike_count,
+                                                  recording.units.count, delay, 30 * SF_MILLISECOND,
+                                                  1 + 2 * t, NULL, NULL),
+                             SF_OK);
+        assert_true(told[0].pairs > 0);
+        for (unsigned t = 1; t < 3; t++) {
+            assert_int_equal(told[t].pairs, told[0].pairs);
+            assert_true(told[t].sharpness == told[0].sharpness && told[t].divisor == told[0].divisor);
+            assert_true(told[t].left == told[0].left && told[t].spread == told[0].spread);
+        }
+        sf_recording_clear(&recording);
+    }
+}
+
 /* ---- failing ---- */
 
 static int measure_once(void *context)
@@ -348,7 +370,7 @@ static int measure_once(void *context)
     sf_sharpness told;
     const sf_recording *recording = context;
     return sf_sharpness_measure(&told, recording->spikes, recording->spike_count, recording->units.count,
-                                delay, 30 * SF_MILLISECOND, NULL, NULL);
+                                delay, 30 * SF_MILLISECOND, 2, NULL, NULL);
 }
 
 static void memory_that_runs_out_is_told(void **state)
@@ -372,6 +394,7 @@ int main(void)
         cmocka_unit_test(delays_that_no_segment_holds_have_no_verdict),
         cmocka_unit_test(segments_are_longer_where_units_are_fast),
         cmocka_unit_test(returning_chains_are_neither_judged_nor_counted),
+        cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(memory_that_runs_out_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
