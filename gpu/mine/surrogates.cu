@@ -5,8 +5,8 @@
  * The lists of all prefixes are made once, of the recorded spikes. Then, for a batch of surrogates at a time:
  *
  *   images   of the shifted spikes (surrogate_images.cu)
- *   count    one warp for each (surrogate, prefix, delay, tile of units) walks the windows of the prefix's
- *            list in the image (occurrences.cuh), and writes the counts of the prefix's candidates
+ *   count    one warp for each (level, surrogate, prefix, delay, tile of units) walks the windows of the
+ *            prefix's list in the image (occurrences.cuh), and writes the counts of the prefix's candidates
  *   add_up   adds a batch's counts to the tallies; they are kept where memory allows, to be compared
  *
  * The floor is the walk: list entries x spikes within a delay, 6 bytes each from the L2 cache.
@@ -33,17 +33,25 @@ extern "C" {
 namespace
 {
 
-/* What `count` works on: one level in a batch. */
-typedef struct count_view {
-    uint32_t unit_count, spike_count, delay_count, surrogates;
-    sf_gpu_tiling tiling;
+/* A level that `count` works on. */
+typedef struct counted_level {
+    uint64_t jobs_end; /* of all levels up to it: those of the first come first, whose lists are the longest */
     sf_gpu_level_view prefixes;
     const uint64_t *first;      /* by prefix: its candidates */
     const uint32_t *candidates; /* steps */
-    const uint16_t *owner;      /* [surrogate][position of the image], as all three */
+    uint64_t base;              /* of its candidates among all */
+} counted_level;
+
+/* What `count` works on: all levels in a batch. */
+typedef struct count_view {
+    uint32_t unit_count, spike_count, delay_count, surrogates;
+    sf_gpu_tiling tiling;
+    uint32_t level_count;
+    counted_level levels[MOST_LEVELS];
+    const uint16_t *owner; /* [surrogate][position of the image], as all three */
     const uint32_t *after;
     const uint2 *reaches;  /* [surrogate][delay][recorded position] */
-    uint32_t *counts;      /* [surrogate][candidate of all levels], from this level's first */
+    uint32_t *counts;      /* [surrogate][candidate of all levels] */
     uint64_t counts_apart; /* from one surrogate to the next */
     unsigned long long *ticket;
 } count_view;
@@ -85,32 +93,36 @@ __global__ void count(count_view v)
     extern __shared__ sf_gpu_cell all_cells[];
     uint32_t lane = threadIdx.x % WARP, tiles = v.tiling.tiles;
     sf_gpu_cell *cells = all_cells + threadIdx.x / WARP * v.tiling.tile_units;
-    uint64_t jobs = (uint64_t)v.surrogates * v.prefixes.count * v.delay_count * tiles;
+    uint32_t level = 0;
     for (;;) {
         unsigned long long job = 0;
         if (lane == 0)
             job = atomicAdd(v.ticket, 1ull);
         job = __shfl_sync(SF_GPU_FULL, job, 0);
-        if (job >= jobs)
+        while (level < v.level_count && job >= v.levels[level].jobs_end)
+            level++; /* a warp's jobs ascend */
+        if (level == v.level_count)
             break;
+        const counted_level &of = v.levels[level];
+        job -= level > 0 ? v.levels[level - 1].jobs_end : 0;
         uint32_t tile_begin = (uint32_t)(job % tiles) * v.tiling.tile_units;
         uint32_t tile_end = min(tile_begin + v.tiling.tile_units, v.unit_count);
         uint32_t delay = (uint32_t)(job / tiles % v.delay_count);
-        uint32_t prefix = (uint32_t)(job / tiles / v.delay_count % v.prefixes.count);
-        size_t surrogate = job / tiles / v.delay_count / v.prefixes.count;
+        uint32_t prefix = (uint32_t)(job / tiles / v.delay_count % of.prefixes.count);
+        size_t surrogate = job / tiles / v.delay_count / of.prefixes.count;
         uint32_t first_step = delay * v.unit_count + tile_begin;
         uint32_t last_step = delay * v.unit_count + tile_end; /* not included */
-        uint64_t begin = v.first[prefix], all_end = v.first[prefix + 1];
-        begin += sf_gpu_lower_bound(v.candidates + begin, all_end - begin, first_step);
-        uint64_t end = begin + sf_gpu_lower_bound(v.candidates + begin, all_end - begin, last_step);
+        uint64_t begin = of.first[prefix], all_end = of.first[prefix + 1];
+        begin += sf_gpu_lower_bound(of.candidates + begin, all_end - begin, first_step);
+        uint64_t end = begin + sf_gpu_lower_bound(of.candidates + begin, all_end - begin, last_step);
         if (begin == end)
             continue;
         sf_gpu_image image = {v.owner + surrogate * v.spike_count, v.after + surrogate * v.spike_count};
         const uint2 *reaches = v.reaches + (surrogate * v.delay_count + delay) * v.spike_count;
-        sf_gpu_extend_list(cells, image, reaches, v.prefixes.entries + v.prefixes.offsets[prefix],
-                           v.prefixes.lengths[prefix], tile_begin, tile_end, lane);
+        sf_gpu_extend_list(cells, image, reaches, of.prefixes.entries + of.prefixes.offsets[prefix],
+                           of.prefixes.lengths[prefix], tile_begin, tile_end, lane);
         for (uint64_t c = begin + lane; c < end; c += WARP)
-            v.counts[surrogate * v.counts_apart + c] = cells[v.candidates[c] - first_step].y;
+            v.counts[surrogate * v.counts_apart + of.base + c] = cells[of.candidates[c] - first_step].y;
         __syncwarp();
     }
 }
@@ -271,24 +283,39 @@ static int grid(const sf_backend_surrogate_job *j)
     return j->device->properties.multiProcessorCount * 8;
 }
 
-static int count_level(sf_backend_surrogate_job *j, const job_level *level, uint32_t surrogates,
-                       uint32_t *counts, sf_error *error)
+static count_view view_counts(const sf_backend_surrogate_job *j, uint32_t surrogates, uint32_t *counts)
 {
-    sf_backend_device *device = j->device;
     count_view v = {.unit_count = j->stream->unit_count,
                     .spike_count = j->stream->count,
                     .delay_count = j->plan->delay_count,
                     .surrogates = surrogates,
                     .tiling = sf_gpu_tile(j->stream->unit_count),
-                    .prefixes = sf_gpu_view_level(j->stream, &level->prefixes),
-                    .first = (const uint64_t *)level->first.data,
-                    .candidates = (const uint32_t *)level->candidates.data,
                     .owner = (const uint16_t *)j->images.owner.data,
                     .after = (const uint32_t *)j->images.after.data,
                     .reaches = (const uint2 *)j->images.reaches.data,
-                    .counts = counts + level->base,
+                    .counts = counts,
                     .counts_apart = j->candidate_count,
                     .ticket = (unsigned long long *)j->ticket.data};
+    uint64_t jobs = 0, each = (uint64_t)surrogates * v.delay_count * v.tiling.tiles;
+    for (uint32_t k = 0; k < j->level_count; k++) {
+        const job_level *from = &j->levels[k];
+        if (from->count == 0)
+            continue;
+        counted_level *to = &v.levels[v.level_count++];
+        to->prefixes = sf_gpu_view_level(j->stream, &from->prefixes);
+        jobs += each * to->prefixes.count;
+        to->jobs_end = jobs;
+        to->first = (const uint64_t *)from->first.data;
+        to->candidates = (const uint32_t *)from->candidates.data;
+        to->base = from->base;
+    }
+    return v;
+}
+
+static int launch_count(sf_backend_surrogate_job *j, uint32_t surrogates, uint32_t *counts, sf_error *error)
+{
+    sf_backend_device *device = j->device;
+    count_view v = view_counts(j, surrogates, counts);
     uint32_t blocks;
     int status = sf_gpu_fill(&blocks, device, (const void *)count, &v.tiling, error);
     if (status != SF_OK)
@@ -304,10 +331,7 @@ static int count_batch(sf_backend_surrogate_job *j, uint32_t first, uint32_t sur
                        sf_error *error)
 {
     int status = sf_gpu_images_make(&j->images, first, surrogates, error);
-    for (uint32_t k = 0; k < j->level_count && status == SF_OK; k++)
-        if (j->levels[k].count > 0)
-            status = count_level(j, &j->levels[k], surrogates, counts, error);
-    return status;
+    return status == SF_OK ? launch_count(j, surrogates, counts, error) : status;
 }
 
 static uint32_t next_batch(sf_backend_surrogate_job *j, uint32_t left)
