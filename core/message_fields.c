@@ -472,10 +472,12 @@ static void tell_sink(const teller *t, const sf_sink_status *sink)
 
 static void tell_stage(const teller *t, const sf_stage_status *stage)
 {
-    t->as->map(t->to, NULL, 8);
+    t->as->map(t->to, NULL, 10);
     t->as->string(t->to, "name", stage->name);
     t->as->real(t->to, "last_ms", stage->last_ms);
     t->as->real(t->to, "max_ms", stage->max_ms);
+    t->as->real(t->to, "share", stage->share);
+    t->as->string(t->to, "device", stage->device);
     t->as->natural(t->to, "missed", stage->missed);
     tell_took(t, &stage->took);
     t->as->end_map(t->to);

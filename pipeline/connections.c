@@ -2,6 +2,7 @@
 #include "pipeline/connections.h"
 
 #include "analysis/links.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -95,8 +96,10 @@ static void tell_too_many(sf_connections *connections, bool too_many)
 static int take_pairs(sf_connections *connections, const sf_connections_window *window,
                       sf_connectivity *snapshot, bool *ready, sf_error *error)
 {
+    int64_t began_ns = sf_clock_monotonic_ns();
     int status = sf_pairing_slide(&connections->pairs, window->history, window->first, window->last,
                                   sf_threshold_least(window->threshold), error);
+    connections->parts_ns[SF_PART_PAIRS] = sf_clock_monotonic_ns() - began_ns;
     if (status != SF_OK)
         return status;
     size_t count;
@@ -179,13 +182,16 @@ static int fill_message(sf_connections *connections, const sf_connectivity *snap
     graph->edges = snapshot->count;
     int status =
         sf_connectivity_diff(&connections->snapshot, snapshot, &graph->changes, &graph->change_count, error);
-    return status == SF_OK ? sf_queries_answer(&connections->queries, snapshot, graph, error) : status;
+    return status == SF_OK
+               ? sf_queries_answer(&connections->queries, snapshot, graph, connections->parts_ns, error)
+               : status;
 }
 
 int sf_connections_update(sf_connections *connections, const sf_connections_window *window,
                           sf_message **message, sf_error *error)
 {
     *message = NULL;
+    memset(connections->parts_ns, 0, sizeof connections->parts_ns);
     if (!connections->config->graph.enabled)
         return SF_OK;
     sf_connectivity snapshot = {0};

@@ -51,6 +51,7 @@ typedef struct sf_connections {
     sf_queries queries;
     sf_background tiling;
     sf_tiling_job job;
+    int64_t parts_ns[SF_PARTS]; /**< what parts of the newest update took */
 } sf_connections;
 
 /** Resolves what queries need. The delays of pairs are borrowed until close. device: of the run, for counting

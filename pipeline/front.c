@@ -7,6 +7,8 @@
 #include "core/memory.h"
 #include "pipeline/testing.h"
 
+#include <math.h>
+
 #define BATCH 4096 /* spikes that a pull yields at most */
 
 /* ---- the front thread ---- */
@@ -131,7 +133,8 @@ static void time_turn(sf_front *front, const sf_merged *merged, int64_t began_ns
 void sf_front_tell(const sf_front *front, sf_status_message *status)
 {
     sf_stage_status *watch = &status->stages[status->stage_count++];
-    *watch = (sf_stage_status){.name = "watch", .took = sf_durations_tell(&front->turns)};
+    *watch = (sf_stage_status){
+        .name = "watch", .share = NAN, .device = "cpu", .took = sf_durations_tell(&front->turns)};
     watch->last_ms = (double)atomic_load_explicit(&front->turns.last_ns, memory_order_relaxed) * 1e-6;
     watch->max_ms =
         watch->took.count > 0 ? watch->took.max_ms : 0; /* before the first spikes, as of a stage */

@@ -114,6 +114,7 @@ struct sf_hop {
     int64_t arrival_ns;               /**< of the newest spike, by the monotonic clock */
     bool last;                        /**< the stream has ended */
     const sf_times *times;            /**< of the stages before this one */
+    int64_t *parts_ns;                /**< SF_PARTS: the stage adds what parts of it took, if any */
     const sf_stage *stage;
     void *const *model; /**< the elements, by number */
     sf_outbox *outbox;

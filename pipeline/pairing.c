@@ -137,3 +137,8 @@ const sf_pair_count *sf_pairing_found(const sf_pairing *pairing, size_t *count)
     return pairing->here != NULL ? sf_pair_counts_found(pairing->here, count)
                                  : sf_pairs_there_found(pairing->there, count);
 }
+
+const char *sf_pairing_device(const sf_pairing *pairing)
+{
+    return sf_device_name(pairing->here == NULL && pairing->there != NULL ? pairing->setup.device : NULL);
+}

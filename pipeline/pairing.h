@@ -44,4 +44,7 @@ int sf_pairing_slide(sf_pairing *pairing, const sf_history *history, uint64_t be
                      uint32_t least, sf_error *error);
 const sf_pair_count *sf_pairing_found(const sf_pairing *pairing, size_t *count);
 
+/** Where the newest pairs were counted: "cpu", "cuda:0". */
+const char *sf_pairing_device(const sf_pairing *pairing);
+
 #endif

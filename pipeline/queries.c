@@ -2,6 +2,7 @@
 #include "pipeline/queries.h"
 
 #include "analysis/graph.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "graph/motif/census.h"
@@ -112,6 +113,7 @@ static void compare(void *argument)
                                   .seed = config->graph.seed,
                                   .threads = config->mine.threads,
                                   .device = "cpu"}; /* a hop's counting would wait for one that rewires */
+    int64_t began_ns = sf_clock_monotonic_ns();
     job->status = SF_OK;
     if (patterns > 0)
         job->status = sf_spread_find(job->spreads, job->counts, &job->graph, &searches, &options, NULL,
@@ -120,6 +122,7 @@ static void compare(void *argument)
         job->status = sf_spread_find(job->spreads + patterns, job->counts + patterns, &job->graph, &census,
                                      &options, NULL, &progress, &job->error);
     sf_csr_free(&job->graph);
+    job->took_ns = sf_clock_monotonic_ns() - began_ns;
 }
 
 /* All but what needs units. */
@@ -183,11 +186,12 @@ void sf_queries_close(sf_queries *queries)
 
 /* ---- counts beside those of rewired graphs ---- */
 
-static int take_spreads(sf_queries *queries, sf_error *error)
+static int take_spreads(sf_queries *queries, int64_t *took_ns, sf_error *error)
 {
     const sf_rewired_job *job = &queries->job;
     if (!sf_background_take(&queries->rewiring))
         return SF_OK;
+    *took_ns += job->took_ns;
     if (job->status != SF_OK)
         return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
     for (size_t i = 0; i < count_counts(queries); i++)
@@ -219,13 +223,14 @@ static void start_spreads(sf_queries *queries, sf_csr *csr, const sf_graph_messa
     sf_background_start(&queries->rewiring);
 }
 
-static int compare_counts(sf_queries *queries, sf_csr *csr, sf_graph_message *message, sf_error *error)
+static int compare_counts(sf_queries *queries, sf_csr *csr, sf_graph_message *message, int64_t *took_ns,
+                          sf_error *error)
 {
-    int status = take_spreads(queries, error);
+    int status = take_spreads(queries, took_ns, error);
     if (status != SF_OK)
         return status;
     start_spreads(queries, csr, message);
-    status = take_spreads(queries, error); /* on a virtual clock it is there already */
+    status = take_spreads(queries, took_ns, error); /* on a virtual clock it is there already */
     for (size_t i = 0; i < message->motif_count && status == SF_OK; i++)
         message->motifs[i].spread = queries->spreads[i];
     for (size_t i = 0; i < message->triad_count && status == SF_OK; i++)
@@ -235,7 +240,16 @@ static int compare_counts(sf_queries *queries, sf_csr *csr, sf_graph_message *me
 
 /* ---- answers ---- */
 
-static int match_pattern(sf_motif_result *motif, const sf_queries *queries, sf_match_index *index, size_t i,
+/* Of all patterns of a window. */
+static void note_device(sf_queries *queries, size_t i, const char *device)
+{
+    if (i == 0)
+        snprintf(queries->matched_on, sizeof queries->matched_on, "%s", device);
+    else if (strcmp(queries->matched_on, device) != 0)
+        queries->matched_on[0] = '\0';
+}
+
+static int match_pattern(sf_motif_result *motif, sf_queries *queries, sf_match_index *index, size_t i,
                          sf_error *error)
 {
     sf_match_result result;
@@ -245,6 +259,7 @@ static int match_pattern(sf_motif_result *motif, const sf_queries *queries, sf_m
     int status = sf_match_run(index, &queries->patterns[i], &queries->options[i], &result, NULL, error);
     if (status != SF_OK)
         return status;
+    note_device(queries, i, result.ran.device);
     motif->count = result.count;
     motif->truncated = result.truncated;
     motif->size = result.vertex_count;
@@ -301,21 +316,43 @@ static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, co
     return status;
 }
 
+/* The time since *since_ns, which becomes now. */
+static int64_t lap(int64_t *since_ns)
+{
+    int64_t before_ns = *since_ns;
+    *since_ns = sf_clock_monotonic_ns();
+    return *since_ns - before_ns;
+}
+
+static int ask(sf_queries *queries, const sf_connectivity *snapshot, sf_csr *csr, sf_graph_message *message,
+               int64_t *parts_ns, sf_error *error)
+{
+    const sf_live_graph *config = &queries->config->graph;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    int status = follow_paths(queries, snapshot, csr, message, error);
+    parts_ns[SF_PART_REACH] += lap(&now_ns);
+    if (status == SF_OK && queries->pattern_count > 0) {
+        status = match_patterns(queries, csr, message, error);
+        parts_ns[SF_PART_PATTERNS] += lap(&now_ns);
+    }
+    if (status == SF_OK && config->census) {
+        status = take_census(csr, message, error);
+        parts_ns[SF_PART_CENSUS] += lap(&now_ns);
+    }
+    if (status == SF_OK && config->rewired > 0 && count_counts(queries) > 0)
+        status = compare_counts(queries, csr, message, &parts_ns[SF_PART_REWIRE], error);
+    return status;
+}
+
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
-                      sf_error *error)
+                      int64_t *parts_ns, sf_error *error)
 {
     sf_csr csr;
     int status = sf_connectivity_csr(&csr, snapshot, NULL, error);
     if (status != SF_OK)
         return status;
     message->unit_count = snapshot->unit_count;
-    status = follow_paths(queries, snapshot, &csr, message, error);
-    if (status == SF_OK && queries->pattern_count > 0)
-        status = match_patterns(queries, &csr, message, error);
-    if (status == SF_OK && queries->config->graph.census)
-        status = take_census(&csr, message, error);
-    if (status == SF_OK && queries->config->graph.rewired > 0 && count_counts(queries) > 0)
-        status = compare_counts(queries, &csr, message, error);
+    status = ask(queries, snapshot, &csr, message, parts_ns, error);
     sf_csr_free(&csr);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "pipeline/background.h"
 #include "pipeline/options.h"
 #include "pipeline/reaching.h"
+#include "pipeline/times.h"
 
 /** Share of a hop that all patterns together may take; a search that is cut short says so. */
 #define SF_QUERIES_SHARE 0.25
@@ -22,6 +23,7 @@ typedef struct sf_rewired_job {
     sf_span window;
     double *counts; /**< of each pattern, then of each triad, in `graph` */
     sf_spread *spreads;
+    int64_t took_ns;
     int status;
     sf_error error;
 } sf_rewired_job;
@@ -37,6 +39,7 @@ typedef struct sf_queries {
     sf_match_options *options; /**< of each pattern */
     size_t pattern_count;
     double time_limit_s; /**< of one pattern; 0: none */
+    char matched_on[32]; /**< the device of the newest searches for patterns; empty: none yet, or several */
     sf_background rewiring;
     sf_rewired_job job;
     sf_motif_spread *spreads; /**< the newest of each count */
@@ -54,8 +57,9 @@ void sf_queries_close(sf_queries *queries);
  * SF_CONFIG. */
 int sf_queries_check(const sf_live_options *config, sf_error *error);
 
-/** Answers everything for a snapshot, of the message's window, into the message. */
+/** Answers everything for a snapshot, of the message's window, into the message; adds to parts_ns, by
+ * sf_hop_part, what each kind of question took. */
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
-                      sf_error *error);
+                      int64_t *parts_ns, sf_error *error);
 
 #endif

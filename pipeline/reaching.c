@@ -66,3 +66,8 @@ int sf_reaching_search(sf_reaching *reaching, sf_reach_counts *counts, const sf_
         sf_reach_counts_free(counts);
     return status;
 }
+
+const char *sf_reaching_device(const sf_reaching *reaching)
+{
+    return sf_device_name(reaching->there ? reaching->device : NULL);
+}

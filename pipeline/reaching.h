@@ -26,4 +26,7 @@ void sf_reaching_open(sf_reaching *reaching, sf_device *device, bool always);
 int sf_reaching_search(sf_reaching *reaching, sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops,
                        sf_error *error);
 
+/** Where the next window is searched, and the newest was unless it was the first there: "cpu", "cuda:0". */
+const char *sf_reaching_device(const sf_reaching *reaching);
+
 #endif

@@ -97,8 +97,10 @@ static void run_stage(course *at, size_t number)
     sf_outbox *outbox = &of->outboxes[number];
     sf_hop call = *at->call;
     sf_error error = {0};
+    int64_t parts_ns[SF_PARTS] = {0};
     call.stage = stage;
     call.outbox = outbox;
+    call.parts_ns = parts_ns;
     at->begun |= 1u << number;
     pthread_mutex_unlock(&of->lock);
     int64_t began_ns = sf_clock_monotonic_ns();
@@ -110,6 +112,9 @@ static void run_stage(course *at, size_t number)
     pthread_mutex_lock(&of->lock);
     of->took_ns[number] = took_ns;
     sf_times_add(of->times, stage->part, took_ns);
+    for (sf_hop_part part = 0; part < SF_PARTS; part++)
+        if (parts_ns[part] > 0)
+            sf_times_add(of->times, part, parts_ns[part]);
     at->over |= 1u << number;
     if (status != SF_OK)
         fail(at, number, status, &error);

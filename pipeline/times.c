@@ -5,8 +5,12 @@
 
 void sf_times_open(sf_times *times, int64_t hop_ns)
 {
-    static const char *const names[SF_PARTS] = {"count",   "discover", "test", "graph",
-                                                "density", "publish",  "hop"};
+    static const char *const names[SF_PARTS] = {
+        [SF_PART_COUNT] = "count",       [SF_PART_DISCOVER] = "discover", [SF_PART_TEST] = "test",
+        [SF_PART_GRAPH] = "graph",       [SF_PART_DENSITY] = "density",   [SF_PART_PUBLISH] = "publish",
+        [SF_PART_HOP] = "hop",           [SF_PART_PAIRS] = "pairs",       [SF_PART_REACH] = "reach",
+        [SF_PART_PATTERNS] = "patterns", [SF_PART_CENSUS] = "census",     [SF_PART_MINE] = "mine",
+        [SF_PART_REWIRE] = "rewire"};
     memset(times, 0, sizeof *times);
     times->hop_ns = hop_ns;
     for (int i = 0; i < SF_PARTS; i++)
@@ -39,6 +43,7 @@ void sf_times_tell(const sf_times *times, sf_status_message *status)
     for (int i = 0; i < SF_PARTS; i++) {
         status->stages[i] = times->status[i];
         status->stages[i].took = sf_durations_tell(&times->took[i]);
+        status->stages[i].share = times->status[i].last_ms * 1e6 / (double)times->hop_ns;
     }
     status->stage_count = SF_PARTS;
     status->hop_ms = (double)times->hop_ns * 1e-6;

@@ -13,7 +13,13 @@ typedef enum sf_hop_part {
     SF_PART_GRAPH,
     SF_PART_DENSITY,
     SF_PART_PUBLISH,
-    SF_PART_HOP, /**< the whole of it */
+    SF_PART_HOP,   /**< the whole of it */
+    SF_PART_PAIRS, /**< of the graph: counting pairs */
+    SF_PART_REACH, /**< of the graph: what units reach, and components */
+    SF_PART_PATTERNS,
+    SF_PART_CENSUS,
+    SF_PART_MINE,   /**< in the background, as the next: the newest window whose result was taken */
+    SF_PART_REWIRE, /**< counts in rewired graphs */
     SF_PARTS,
     SF_PART_NONE /**< is not told */
 } sf_hop_part;
@@ -33,7 +39,7 @@ void sf_times_begin(sf_times *times);
 /** Adds to what a part has taken in this hop. */
 void sf_times_add(sf_times *times, sf_hop_part part, int64_t took_ns);
 
-/** What is known so far, into a status. */
+/** What is known so far, into a status; where parts were done is left to others. */
 void sf_times_tell(const sf_times *times, sf_status_message *status);
 
 #endif

@@ -524,10 +524,14 @@ typedef struct sf_sink_status {
 } sf_sink_status;
 
 typedef struct sf_stage_status {
-    /** A literal: "count", "discover", "test", "graph", "density", "publish"; "hop", all of them; "watch",
-     * which is done as spikes come: merging, watching, deciding on triggers, handing on. */
+    /** A literal: "count", "discover", "test", "graph", "density", "publish"; "hop", all of them; of "graph"
+     * "pairs", "reach", "patterns" and "census"; beside the hops "mine" and "rewire", in the background;
+     * "watch", which is done as spikes come: merging, watching, deciding on triggers, handing on. */
     const char *name;
     double last_ms, max_ms;
+    double share; /**< last_ms as a share of a hop; NaN of "watch" */
+    char
+        device[32]; /**< where it was done last: "cpu", "cuda:0"; empty: not yet, or in more than one place */
     uint64_t missed; /**< hops that took longer than a hop */
     sf_took took;    /**< by hop, without the newest */
 } sf_stage_status;
@@ -542,7 +546,7 @@ typedef struct sf_trigger_status {
     double chance_per_min; /**< completions that chance would give, by the newest test; NaN: not known */
 } sf_trigger_status;
 
-#define SF_STATUS_STAGES 8
+#define SF_STATUS_STAGES 14
 
 typedef struct sf_status_message {
     uint64_t spikes; /**< since the start */

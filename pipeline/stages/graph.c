@@ -4,6 +4,8 @@
 #include "pipeline/discovery.h"
 #include "pipeline/hop.h"
 
+#include <string.h>
+
 static int run(sf_hop *hop, sf_error *error);
 
 const sf_stage sf_stage_graph = {
@@ -33,7 +35,9 @@ static int run(sf_hop *hop, sf_error *error)
         .unit_spikes = sf_read_rates(hop)->spikes,
         .testing = sf_read_tests(hop),
         .threshold = sf_discovery_threshold(hop->config, window->span, window->end - window->begin)};
-    int status = sf_connections_update(sf_change_graph(hop, SF_PLAN_ASSIGN), &asked, &message, error);
+    sf_connections *graph = sf_change_graph(hop, SF_PLAN_ASSIGN);
+    int status = sf_connections_update(graph, &asked, &message, error);
+    memcpy(hop->parts_ns, graph->parts_ns, sizeof graph->parts_ns);
     if (message != NULL)
         message->time_ns = message->graph.window.stop_ns;
     sf_hop_publish(hop, message);

@@ -147,6 +147,30 @@ static void tell_testing(const sf_hop *hop, sf_status_message *into)
     into->not_tested = testing->not_tested;
 }
 
+static void tell_part(sf_status_message *into, sf_hop_part part, const char *device)
+{
+    if (into->stages[part].last_ms > 0)
+        snprintf(into->stages[part].device, sizeof into->stages[part].device, "%s", device);
+}
+
+/* Where the parts of a hop were done last; that of the whole graph, and of the hop, is not one place. */
+static void tell_parts(const sf_hop *hop, sf_status_message *into)
+{
+    const sf_connections *graph = sf_read_graph(hop);
+    sf_times_tell(hop->times, into);
+    tell_part(into, SF_PART_COUNT, into->counting_device);
+    tell_part(into, SF_PART_DISCOVER, "cpu");
+    tell_part(into, SF_PART_TEST, "cpu");
+    tell_part(into, SF_PART_DENSITY, "cpu");
+    tell_part(into, SF_PART_PUBLISH, "cpu");
+    tell_part(into, SF_PART_PAIRS, sf_pairing_device(&graph->pairs));
+    tell_part(into, SF_PART_REACH, sf_reaching_device(&graph->queries.reaching));
+    tell_part(into, SF_PART_PATTERNS, graph->queries.matched_on);
+    tell_part(into, SF_PART_CENSUS, "cpu");
+    tell_part(into, SF_PART_MINE, into->discovery_device);
+    tell_part(into, SF_PART_REWIRE, "cpu");
+}
+
 static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *error)
 {
     const sf_publisher *sinks = sf_read_sinks(hop);
@@ -180,7 +204,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     into->control_refused = -1;
     tell_device(hop, into);
     tell_testing(hop, into);
-    sf_times_tell(hop->times, into);
+    tell_parts(hop, into);
     const sf_hop_sources *sources = sf_read_sources(hop);
     int told = tell_sinks(hop, into, error);
     return told == SF_OK ? sources->complete_status(sources->user, into, error) : told;

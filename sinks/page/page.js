@@ -852,7 +852,7 @@ function stateText(state) {
 }
 
 /* `watch` is done each time that spikes come and not by hop. */
-const shareOfHop = stage => stage.last_ms === null || stage.name === "watch" ? null : stage.last_ms / page.run.status.hop_ms;
+const shareOfHop = stage => stage.share;
 
 /* What recorders have, and how long their disks last; the name of what is not recorded is told as well. */
 function recordingFigures(sinks) {
@@ -917,7 +917,7 @@ function drawHealth() {
   fillTable("stages", status.stages, stage => {
     const share = shareOfHop(stage);
     return [stage.name, [digits(stage.last_ms), "n"], [digits(stage.p50_ms), "n"], [digits(stage.p99_ms), "n"], [digits(stage.max_ms), "n"],
-      [share === null ? "–" : share > 0 && share < 1e-4 ? "< 0.01 %" : `${digits(100 * share, 2)} %`, ""], [whole(stage.missed), stage.missed ? "n warn" : "n"]];
+      [share === null ? "–" : share > 0 && share < 1e-4 ? "< 0.01 %" : `${digits(100 * share, 2)} %`, ""], [whole(stage.missed), stage.missed ? "n warn" : "n"], [stage.device || "–", ""]];
   }, (row, stage) => {
     const share = shareOfHop(stage) ?? 0, cell = row.cells[5], text = cell.textContent;
     const bar = document.createElement("span");

@@ -9,6 +9,7 @@
 #include "core/backend/crew.h"
 #include "core/backend/find.h"
 
+#include <math.h>
 #include <string.h>
 #include <synfire/device.h>
 
@@ -39,6 +40,21 @@ static const sf_status_message *status_at(const test_collector *all, size_t numb
             return &all->messages[i]->status;
     fail_msg("there is no such status");
     return NULL;
+}
+
+/* A step of a hop that was done there last, and took its share of the hop. */
+static void assert_stage(const sf_status_message *status, const char *name, const char *device)
+{
+    for (size_t i = 0; i < status->stage_count; i++) {
+        const sf_stage_status *stage = &status->stages[i];
+        if (strcmp(stage->name, name) != 0)
+            continue;
+        assert_string_equal(stage->device, device);
+        assert_true(stage->last_ms > 0);
+        assert_true(fabs(stage->share * status->hop_ms / stage->last_ms - 1) < 1e-9);
+        return;
+    }
+    fail_msg("there is no step %s", name);
 }
 
 /* Whether two runs publish the same episodes with the same counts, hop by hop. */
@@ -98,6 +114,9 @@ static void a_device_finds_what_the_cpu_does(void **state)
     assert_string_equal(status->counting_device, "test:0");
     assert_string_equal(status->discovery_device, "test:0");
     assert_true(status->discovery_ms > 0);
+    assert_stage(status, "count", "test:0");
+    assert_stage(status, "mine", "test:0");
+    assert_stage(status, "discover", "cpu");
     /* Both mined the window and counted in its hop where it lies: nothing but the spikes of a hop was ever
      * sent. */
     const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
@@ -107,6 +126,8 @@ static void a_device_finds_what_the_cpu_does(void **state)
     assert_string_equal(status->device, "cpu");
     assert_string_equal(status->device_state, "ok");
     assert_string_equal(status->discovery_device, "cpu");
+    assert_stage(status, "count", "cpu");
+    assert_stage(status, "mine", "cpu");
     test_collector_free(cpu);
     test_collector_free(device);
     sf_recording_clear(&recording);

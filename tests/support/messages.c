@@ -411,12 +411,19 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->dedup_dropped = random_count(random);
     message->blank_dropped = random_count(random);
     message->trigger_dropped = random_count(random);
-    static const char *const stages[SF_STATUS_STAGES] = {"merge", "watch",   "count",   "discover",
-                                                         "graph", "density", "publish", "other"};
+    static const char *const stages[SF_STATUS_STAGES] = {"merge",    "watch",   "count", "discover", "graph",
+                                                         "density",  "publish", "other", "pairs",    "reach",
+                                                         "patterns", "census",  "mine",  "rewire"};
     message->stage_count = test_random_below(random, SF_STATUS_STAGES + 1);
-    for (size_t i = 0; i < message->stage_count; i++)
-        message->stages[i] = (sf_stage_status){stages[i], random_real(random), random_real(random),
-                                               random_count(random), random_took(random)};
+    for (size_t i = 0; i < message->stage_count; i++) {
+        message->stages[i] = (sf_stage_status){.name = stages[i],
+                                               .last_ms = random_real(random),
+                                               .max_ms = random_real(random),
+                                               .share = random_real(random),
+                                               .missed = random_count(random),
+                                               .took = random_took(random)};
+        random_text(random, message->stages[i].device, sizeof message->stages[i].device);
+    }
     message->run_s = random_real(random);
     message->hop_ms = random_real(random);
     message->window_fill = random_count(random);

@@ -562,6 +562,8 @@ static void check_stage(const json_t *map, const sf_stage_status *stage)
     is_string(take(&from, "name"), stage->name);
     is_real(take(&from, "last_ms"), stage->last_ms);
     is_real(take(&from, "max_ms"), stage->max_ms);
+    is_real(take(&from, "share"), stage->share);
+    is_string(take(&from, "device"), stage->device);
     is_integer(take(&from, "missed"), (int64_t)stage->missed);
     check_took(&from, &stage->took);
     all_taken(&from);
