@@ -11,8 +11,10 @@
 #include "core/random.h"
 #include "core/reals.h"
 #include "core/thread.h"
+#include "graph/match/made_space.h"
 #include "graph/match/match.h"
 #include "graph/motif/motif.h"
+#include "graph/store/kronecker.h"
 #include "graph/store/power_law.h"
 #include "io/graph/file.h"
 
@@ -54,31 +56,34 @@ static void close_workload(workload *w)
 
 /* What the searches of a row come to. */
 typedef struct total {
-    double seconds, device_seconds, all[MOST_PATTERNS];
+    double seconds, space_seconds, device_seconds, all[MOST_PATTERNS];
     double tried;
     uint64_t embeddings;
     bool truncated;
-    size_t on_device;
+    size_t on_device, made_there;
 } total;
 
 static int search_best(benchmark *b, size_t i, const sf_match_options *options, total *t, sf_error *error)
 {
-    double best = 0, on_device = 0;
+    double best = 0, space = 0, on_device = 0;
     sf_match_result result;
     for (int run = 0; run < SHORT_RUNS && (run == 0 || best < SHORT_SECONDS); run++) {
         int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, NULL, error);
         if (status != SF_OK)
             return status;
         best = run == 0 || result.ran.seconds < best ? result.ran.seconds : best;
+        space = run == 0 || result.space_s < space ? result.space_s : space;
         on_device = run == 0 || result.device_s < on_device ? result.device_s : on_device;
     }
     t->all[i] = best;
     t->seconds += best;
+    t->space_seconds += space;
     t->device_seconds += on_device;
     t->tried += (double)result.steps;
     t->embeddings += result.count;
     t->truncated |= result.truncated;
     t->on_device += strcmp(result.ran.device, "cpu") != 0;
+    t->made_there += result.made_there;
     return SF_OK;
 }
 
@@ -95,6 +100,8 @@ static void add_row(benchmark *b, total *t, const sf_match_options *options, con
     app_bench_number(b->rows, "complete", !t->truncated);
     app_bench_number(b->rows, "tried", t->tried);
     app_bench_number(b->rows, "seconds", t->seconds);
+    app_bench_number(b->rows, "spaces_on_device", (double)t->made_there);
+    app_bench_number(b->rows, "space_seconds", t->space_seconds);
     app_bench_number(b->rows, "device_seconds", t->device_seconds);
     app_bench_number(b->rows, "median_seconds", t->all[b->work.count / 2]);
     app_bench_number(b->rows, "embeddings_per_second", (double)t->embeddings / t->seconds);
@@ -122,6 +129,21 @@ static int measure(benchmark *b, const sf_match_options *given, const char *vari
                          t.embeddings, b->work.embeddings);
 }
 
+/* On a device, whichever makes the candidates; then by those of the CPU alone, and by its own alone. */
+static int measure_there(benchmark *b, const char *device, sf_error *error)
+{
+    const sf_match_options options = {.device = device, .threads = b->threads};
+    int status = measure(b, &options, "auto", error);
+    sf_made_when(SF_MADE_NEVER);
+    if (status == SF_OK)
+        status = measure(b, &options, "auto, candidates of the CPU", error);
+    sf_made_when(SF_MADE_ALWAYS);
+    if (status == SF_OK)
+        status = measure(b, &options, "auto, candidates of the device", error);
+    sf_made_when(SF_MADE_WORTH);
+    return status;
+}
+
 /* The engine auto on one core, on all, on every device, and where the work puts it. */
 static int measure_everywhere(benchmark *b, sf_error *error)
 {
@@ -132,7 +154,7 @@ static int measure_everywhere(benchmark *b, sf_error *error)
         const char *name = sf_device_name(sf_device_at(d));
         if (app_bench_device(d) == NULL)
             continue;
-        status = measure(b, &(sf_match_options){.device = name, .threads = b->threads}, "auto", error);
+        status = measure_there(b, name, error);
     }
     if (status == SF_OK && sf_device_count() > 0)
         status = measure(b, &(sf_match_options){.device = "auto", .threads = b->threads}, "auto", error);
@@ -373,29 +395,84 @@ static int bench_clique(benchmark *b, sf_error *error)
     return status == SF_OK ? measure_everywhere(b, error) : status;
 }
 
-/* Square, house, ladder of three rungs, ladder with a tail: little of them is left to products. */
-static int bench_large(benchmark *b, sf_error *error)
+typedef struct shape {
+    const char *name, *edges;
+    uint32_t size;
+} shape;
+
+/* Each shape by itself. */
+static int bench_shapes(benchmark *b, const shape *shapes, size_t count, uint32_t labels,
+                        int (*measure_shape)(benchmark *b, sf_error *error), sf_error *error)
 {
-    static const struct {
-        const char *name, *edges;
-        uint32_t size;
-    } shapes[] = {{"10 M edges, square", "abbccdda", 4},
-                  {"10 M edges, house", "abbccddaeaeb", 5},
-                  {"10 M edges, ladder", "abbccdaddeeffc", 6},
-                  {"10 M edges, ladder with tail", "abbccdaddeeffcfg", 7}};
-    const sf_power_law kind = {1000000, 10000000, 0.6, 50, 4, 1};
-    int status = draw_data(b, NULL, &kind, error);
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && status == SF_OK; s++) {
+    int status = SF_OK;
+    for (size_t s = 0; s < count && status == SF_OK; s++) {
         b->work.name = shapes[s].name;
         b->work.embeddings = UINT64_MAX;
-        status = add_shape(&b->work, shapes[s].size, shapes[s].edges, kind.labels, error);
+        status = add_shape(&b->work, shapes[s].size, shapes[s].edges, labels, error);
         if (status == SF_OK)
-            status = measure_both(b, error);
+            status = measure_shape(b, error);
         sf_pattern_free(&b->work.patterns[0]);
         b->work.patterns[0] = (sf_pattern){0};
         b->work.count = 0;
     }
     return status;
+}
+
+/* Square, house, ladder of three rungs, ladder with a tail: little of them is left to products. */
+static int bench_large(benchmark *b, sf_error *error)
+{
+    static const shape shapes[] = {{"10 M edges, square", "abbccdda", 4},
+                                   {"10 M edges, house", "abbccddaeaeb", 5},
+                                   {"10 M edges, ladder", "abbccdaddeeffc", 6},
+                                   {"10 M edges, ladder with tail", "abbccdaddeeffcfg", 7}};
+    const sf_power_law kind = {1000000, 10000000, 0.6, 50, 4, 1};
+    int status = draw_data(b, NULL, &kind, error);
+    return status == SF_OK
+               ? bench_shapes(b, shapes, sizeof shapes / sizeof shapes[0], kind.labels, measure_both, error)
+               : status;
+}
+
+/* Labels of the vertices of a list, by chance. */
+static int draw_labels(sf_edge_list *list, uint32_t labels, sf_error *error)
+{
+    size_t column;
+    sf_random random = sf_random_start(1, 4);
+    int status = sf_columns_grow(&list->vertex_columns, list->vertex_count, error);
+    if (status == SF_OK)
+        status = sf_columns_add(&list->vertex_columns, SF_LABEL_COLUMN, &column, error);
+    for (uint32_t v = 0; v < list->vertex_count && status == SF_OK; v++)
+        list->vertex_columns.items[column].values[v] = (double)sf_random_below(&random, labels);
+    return status;
+}
+
+/* A graph with hubs, whose candidates take long to make. */
+static int bench_kronecker(benchmark *b, unsigned scale, const shape shapes[3], sf_error *error)
+{
+    enum { LABELS = 64 };
+    const sf_kronecker kind = {.scale = scale, .edge_factor = 16, .seed = 1};
+    sf_edge_list list;
+    int status = sf_kronecker_edges(&list, &kind, b->threads, NULL, error);
+    if (status == SF_OK)
+        status = draw_labels(&list, LABELS, error);
+    if (status == SF_OK)
+        status = build(&b->work, &list, error);
+    return status == SF_OK ? bench_shapes(b, shapes, 3, LABELS, measure_everywhere, error) : status;
+}
+
+static int bench_kronecker_20(benchmark *b, sf_error *error)
+{
+    static const shape shapes[] = {{"Kronecker 20, triangle", "abbcca", 3},
+                                   {"Kronecker 20, square", "abbccdda", 4},
+                                   {"Kronecker 20, house", "abbccddaeaeb", 5}};
+    return bench_kronecker(b, 20, shapes, error);
+}
+
+static int bench_kronecker_22(benchmark *b, sf_error *error)
+{
+    static const shape shapes[] = {{"Kronecker 22, triangle", "abbcca", 3},
+                                   {"Kronecker 22, square", "abbccdda", 4},
+                                   {"Kronecker 22, house", "abbccddaeaeb", 5}};
+    return bench_kronecker(b, 22, shapes, error);
 }
 
 /* The same edges and shapes with ever more labels, which the generator draws apart from the edges. */
@@ -541,14 +618,20 @@ static const struct {
     const char *name;
     int (*run)(benchmark *b, sf_error *error);
     bool only_named;
-} works[] = {{"hprd", bench_proteins, false},       {"celegans", bench_worm, false},
-             {"votes-4", bench_four_labels, false}, {"votes-10", bench_ten_labels, false},
-             {"clique", bench_clique, false},       {"gvsm", bench_techniques, false},
-             {"large", bench_large, false},         {"labels", bench_labels, true},
-             {"orders", bench_orders, true}};
+} works[] = {{"hprd", bench_proteins, false},
+             {"celegans", bench_worm, false},
+             {"votes-4", bench_four_labels, false},
+             {"votes-10", bench_ten_labels, false},
+             {"clique", bench_clique, false},
+             {"gvsm", bench_techniques, false},
+             {"large", bench_large, false},
+             {"labels", bench_labels, true},
+             {"orders", bench_orders, true},
+             {"kronecker-20", bench_kronecker_20, true},
+             {"kronecker-22", bench_kronecker_22, true}};
 
-static const char *const parts[] = {"hprd", "celegans", "votes-4", "votes-10", "clique",
-                                    "gvsm", "large",    "labels",  "orders",   NULL};
+static const char *const parts[] = {"hprd",  "celegans", "votes-4", "votes-10",     "clique",       "gvsm",
+                                    "large", "labels",   "orders",  "kronecker-20", "kronecker-22", NULL};
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {

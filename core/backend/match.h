@@ -5,7 +5,8 @@
  * A pattern vertex becomes a step, and its candidates are numbered by their place in an ascending set of data
  * vertices. All that the pattern says of two vertices becomes lists: for each candidate of an earlier step
  * the ascending places of those candidates of a later step that go with it (or, of what must be absent, that
- * do not). So a device knows no graph, no labels and no attributes: it intersects sorted lists.
+ * do not). So a search knows no graph, no labels and no attributes: it intersects sorted lists. These come
+ * from the host, or are made on the device from a graph that stays there.
  */
 #ifndef SF_CORE_BACKEND_MATCH_H
 #define SF_CORE_BACKEND_MATCH_H
@@ -15,11 +16,98 @@
 #define SF_BACKEND_MATCH_MOST 16  /**< steps; sets of steps are words, bit i is step i */
 #define SF_BACKEND_MATCH_GROUP 3u /**< steps in a group that are not alike */
 
+/* ---- candidate spaces, made on the device ---- */
+
+/** Of vertex v: targets[offsets[v]] .. targets[offsets[v + 1] - 1], ascending. */
+typedef struct sf_backend_neighbours {
+    const uint64_t *offsets; /**< vertex_count + 1; the first need not be 0 */
+    const uint32_t *targets;
+} sf_backend_neighbours;
+
+/** Neighbours sorted by label, then by id: entry e of a vertex lists those with labels[e], which are
+ * targets[starts[e]] .. targets[starts[e + 1]] - 1. */
+typedef struct sf_backend_labelled {
+    const uint64_t *directory; /**< vertex_count + 1: the entries of each vertex */
+    const uint32_t *labels;    /**< ascending for a vertex */
+    const uint64_t *starts;    /**< one more than entries; the first is 0 */
+    const uint32_t *targets;
+} sf_backend_labelled;
+
+/** A data graph. Borrowed until it is closed: what no space has needed so far is not copied. */
+typedef struct sf_backend_data_job {
+    uint32_t vertex_count;
+    bool directed;
+    sf_backend_neighbours out, in; /**< in: of a directed graph */
+    const uint32_t *labels;        /**< of vertices; NULL: they have none, and there are no labelled lists */
+    sf_backend_labelled out_labelled, in_labelled;
+    const uint32_t *edge_labels; /**< or NULL; of out.targets, from its first offset on */
+} sf_backend_data_job;
+
+typedef struct sf_backend_data sf_backend_data;
+
+/** A vertex must have `count` neighbours with a label (UINT32_MAX: any) (of twigs: that are not on the
+ * blacklist). */
+typedef struct sf_backend_need {
+    uint32_t label, count;
+    bool out;
+} sf_backend_need;
+
+/** What a candidate of a pattern vertex must be. Sets of pattern vertices are words. */
+typedef struct sf_backend_space_vertex {
+    uint32_t label;                 /**< UINT32_MAX: any */
+    uint64_t out_degree, in_degree; /**< at least */
+    const sf_backend_need *needs;
+    uint32_t need_count;
+    const uint32_t *allowed; /**< or NULL: bits of the data vertices that may be candidates */
+    uint32_t required;       /**< vertices of which a candidate must be a neighbour */
+    uint32_t out;            /**< of these: along an edge out of this one, else into it */
+} sf_backend_space_vertex;
+
+/** Vertices in order lose the candidates that lack a candidate of a required one among their neighbours, as
+ * long as any does, at most `rounds` times; first all, then those next to vertices that lost some. */
+typedef struct sf_backend_space_job {
+    uint32_t count; /**< 1 .. SF_BACKEND_MATCH_MOST */
+    uint32_t rounds;
+    sf_backend_space_vertex vertices[SF_BACKEND_MATCH_MOST];
+} sf_backend_space_job;
+
+typedef struct sf_backend_space_answer {
+    bool is_empty;     /**< a vertex has no candidate, and nothing is linked */
+    uint32_t filtered; /**< vertices, up to the first that has none */
+    uint32_t counts[SF_BACKEND_MATCH_MOST];
+    uint32_t twin[SF_BACKEND_MATCH_MOST]; /**< the first vertex with the same candidates */
+    uint32_t useful;                      /**< data vertices that are a candidate of anything */
+} sf_backend_space_answer;
+
+/** An edge with a label between a candidate of `from` and one of `to`. */
+typedef struct sf_backend_link_edge {
+    uint32_t label;
+    bool out, absent; /**< out: it leads to the candidate of `to` */
+} sf_backend_link_edge;
+
+/** Places of those candidates of `to` next to each of `from` with which all that follows holds; `excluded`:
+ * of those next to it with which it does not. */
+typedef struct sf_backend_link {
+    uint32_t from, to;
+    bool excluded;
+    bool along;         /**< not excluded: the neighbours are those along edges out of `from` */
+    bool plain;         /**< nothing else is said */
+    bool out, in;       /**< an edge must lead to the candidate of `to`, or come from it */
+    bool no_out, no_in; /**< none may */
+    const sf_backend_link_edge *edges;
+    uint32_t edge_count;
+} sf_backend_link;
+
+typedef struct sf_backend_space sf_backend_space;
+
+/* ---- the search ---- */
+
 /** List of row r: values[offsets[r]] .. values[offsets[r + 1] - 1], ascending. */
 typedef struct sf_backend_match_lists {
     const uint64_t *offsets; /**< rows + 1; the first is 0 */
     const uint32_t *values;
     uint32_t rows;
+    uint32_t made; /**< of a job with a space: the number of its links, in place of all that */
 } sf_backend_match_lists;
 
 /** What a candidate of a step must be, given the candidates chosen for earlier steps. */
@@ -56,9 +144,11 @@ typedef struct sf_backend_match_job {
     const sf_backend_match_step *steps;
     const sf_backend_match_group *groups; /**< every step after the core is in one */
     uint32_t group_count;
-    const uint32_t *const *sets; /**< data vertices, ascending */
+    const uint32_t *const *sets; /**< data vertices, ascending; NULL where there is a space */
     const uint32_t *set_sizes;
     uint32_t set_count;
+    sf_backend_space *space;   /**< on the same device: sets and lists are its own; or NULL */
+    const uint32_t *set_first; /**< with it: of a set a pattern vertex whose candidates it holds */
     const sf_backend_match_lists *lists;
     uint32_t list_count;
     uint64_t most;   /**< stop beyond so many embeddings; UINT64_MAX: never */
@@ -71,21 +161,6 @@ typedef struct sf_backend_match_job {
 /* ---- twigs: the engine gvsm, whose layers a device expands while the CPU joins ---- */
 
 #define SF_BACKEND_LAYERS 64 /**< of a prefix tree, at most */
-
-/** Neighbours sorted by label, then by id: entry e of a vertex lists those with labels[e], which are
- * targets[starts[e]] .. targets[starts[e + 1]] - 1. */
-typedef struct sf_backend_labelled {
-    const uint64_t *directory; /**< vertex_count + 1: the entries of each vertex */
-    const uint32_t *labels;    /**< ascending for a vertex */
-    const uint64_t *starts;    /**< one more than entries; the first is 0 */
-    const uint32_t *targets;
-} sf_backend_labelled;
-
-/** A vertex must have `count` neighbours with a label (UINT32_MAX: any) that are not on the blacklist. */
-typedef struct sf_backend_need {
-    uint32_t label, count;
-    bool out;
-} sf_backend_need;
 
 /** What joining asks of the data vertex of a layer and that of an earlier one, as bits. */
 typedef enum sf_backend_check {
@@ -159,6 +234,18 @@ typedef struct sf_backend_twigs sf_backend_twigs;
 typedef struct sf_backend_match {
     int (*run)(sf_backend_device *device, const sf_backend_match_job *job, sf_backend_match_answer *answer,
                sf_error *error);
+    int (*data_open)(sf_backend_data **data, sf_backend_device *device, const sf_backend_data_job *job,
+                     sf_error *error);
+    void (*data_close)(sf_backend_data *data); /**< NULL is allowed; after its spaces */
+    int (*space_open)(sf_backend_space **space, sf_backend_data *data, const sf_backend_space_job *job,
+                      sf_backend_space_answer *answer, sf_error *error);
+    void (*space_close)(sf_backend_space *space); /**< NULL is allowed */
+    /** Makes links, numbered from *number on after those made before. totals: entries of each. */
+    int (*space_link)(sf_backend_space *space, const sf_backend_link *links, uint32_t count, uint32_t *number,
+                      uint64_t *totals, sf_error *error);
+    /** Copies to the host what is not NULL: candidates of a vertex; offsets (from 0) and places of links. */
+    int (*space_read)(sf_backend_space *space, uint32_t vertex, uint32_t *candidates, uint32_t link,
+                      uint64_t *offsets, uint32_t *places, sf_error *error);
     int (*twigs_open)(sf_backend_twigs **twigs, sf_backend_device *device, const sf_backend_twig_job *job,
                       sf_error *error);
     /** *implied: needs that another vertex's failure told. NULL is allowed. */

@@ -4,6 +4,7 @@
 #include "gpu/families.cuh"
 #include "gpu/match/gvsm/gvsm.cuh"
 #include "gpu/match/match.cuh"
+#include "gpu/match/space.cuh"
 
 extern "C" {
 #include "core/clock.h"
@@ -49,7 +50,7 @@ static int measure(extent *x, const sf_backend_match_job *job, sf_error *error)
                            "%u data vertices can stand for one of the pattern, a device takes up to %u",
                            job->set_sizes[i], MOST_CANDIDATES);
     }
-    for (uint32_t i = 0; i < job->list_count; i++) {
+    for (uint32_t i = 0; i < job->list_count && job->space == NULL; i++) {
         x->offsets += (uint64_t)job->lists[i].rows + 1;
         x->values += job->lists[i].offsets[job->lists[i].rows];
         x->most_rows = job->lists[i].rows > x->most_rows ? job->lists[i].rows : x->most_rows;
@@ -111,35 +112,59 @@ static void set_steps(search *s, const sf_backend_match_job *job, const uint32_t
     }
 }
 
-static int load_job(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job, sf_error *error)
+/* Candidates and lists from the host. */
+static int load_space(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job, const extent &x,
+                      uint32_t *set_begin, uint32_t *list_begin, sf_error *error)
 {
-    extent x;
-    uint32_t set_begin[MOST], list_begin[MOST * MOST], *candidates, *offsets, *values;
+    uint32_t *candidates, *offsets, *values;
     uint64_t *raw = NULL;
-    int status = measure(&x, job, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(m, &candidates, NULL, x.candidates, error);
+    int status = sf_gpu_blocks_add(m, &candidates, NULL, x.candidates, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(m, &offsets, NULL, x.offsets, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(m, &values, NULL, x.values, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(m, &raw, NULL, (size_t)x.most_rows + 1, error);
-    if (status == SF_OK && job->rows != NULL)
-        status = sf_gpu_blocks_add(m, &s->rows, NULL, job->most * job->step_count, error);
     if (status != SF_OK)
         return status;
     s->candidates = candidates;
     s->offsets = offsets;
     s->values = values;
+    return upload_all(m->device, job, s, raw, set_begin, list_begin, error);
+}
+
+/* Those that the device has made. */
+static void find_space(search *s, const sf_backend_match_job *job, uint32_t *set_begin, uint32_t *list_begin)
+{
+    const sf_backend_space *space = job->space;
+    s->candidates = (const uint32_t *)space->candidates.data;
+    s->offsets = (const uint32_t *)space->offsets.data;
+    s->values = (const uint32_t *)space->values.data;
+    for (uint32_t i = 0; i < job->set_count; i++)
+        set_begin[i] = space->sieve.begins[job->set_first[i]];
+    for (uint32_t i = 0; i < job->list_count; i++)
+        list_begin[i] = space->link_rows[job->lists[i].made];
+}
+
+static int load_job(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job, sf_error *error)
+{
+    extent x;
+    uint32_t set_begin[MOST], list_begin[MOST * MOST];
+    int status = measure(&x, job, error);
+    if (status == SF_OK && job->space != NULL)
+        find_space(s, job, set_begin, list_begin);
+    else if (status == SF_OK)
+        status = load_space(m, s, job, x, set_begin, list_begin, error);
+    if (status == SF_OK && job->rows != NULL)
+        status = sf_gpu_blocks_add(m, &s->rows, NULL, job->most * job->step_count, error);
+    if (status != SF_OK)
+        return status;
     s->most = job->most;
     s->core = job->core;
     s->step_count = job->step_count;
     s->group_count = job->group_count;
-    status = upload_all(m->device, job, s, raw, set_begin, list_begin, error);
-    if (status == SF_OK)
-        set_steps(s, job, set_begin, list_begin);
-    return status;
+    set_steps(s, job, set_begin, list_begin);
+    return SF_OK;
 }
 
 /* ---- the search ---- */
@@ -245,6 +270,12 @@ static int match(sf_backend_device *device, const sf_backend_match_job *job, sf_
 
 const sf_backend_match sf_gpu_match = {
     .run = match,
+    .data_open = sf_gpu_data_open,
+    .data_close = sf_gpu_data_close,
+    .space_open = sf_gpu_space_open,
+    .space_close = sf_gpu_space_close,
+    .space_link = sf_gpu_space_link,
+    .space_read = sf_gpu_space_read,
     .twigs_open = sf_gpu_twigs_open,
     .twigs_close = sf_gpu_twigs_close,
     .twigs_expand = sf_gpu_twigs_expand,

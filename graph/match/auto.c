@@ -6,8 +6,11 @@
  */
 #include "graph/match/device.h"
 #include "graph/match/estimate.h"
+#include "graph/match/made_space.h"
 #include "graph/match/search.h"
 #include "graph/match/split.h"
+
+#include "core/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +18,15 @@
 /* Estimated steps: fewer are done before a device has begun. */
 #define WORTH_A_LOOK 2000
 
-/* What a step of a term takes. */
+/* What a step of a term takes, and one of a search on a device, whose threads are many. */
 #define TERM_STEP_SECONDS 100e-9
+#define DEVICE_STEP_SECONDS 50e-12
 
 typedef struct run {
     sf_match_search search;
+    sf_space *space;
     const sf_symmetry *symmetry; /* to divide the work by, or NULL */
+    bool has_rows;               /* open, where they pay */
     sf_rows rows;
     sf_terms terms;
     sf_plan own; /* of a device, */
@@ -41,9 +47,24 @@ static double estimate_seconds(const void *context)
 
 static int open_rows(run *r, sf_error *error)
 {
+    if (r->has_rows || r->search.job->list)
+        return SF_OK;
+    r->has_rows = true;
     int status = sf_rows_open(&r->rows, r->search.space, r->search.plan, error);
     r->search.rows = r->rows.is_open ? &r->rows : NULL;
     return status;
+}
+
+/* A space that a device has made and keeps; where it is lost there, the CPU makes the same. */
+static int bring_here(run *r, sf_error *error)
+{
+    sf_space *space = r->space;
+    int status = space->made != NULL ? sf_made_fetch(space, error) : SF_OK;
+    if (status != SF_UNAVAILABLE)
+        return status;
+    const sf_query *query = space->query;
+    sf_space_close(space);
+    return sf_space_open(space, query, r->search.job->builders, error);
 }
 
 static int search_here(void *job, sf_crew *crew, sf_error *error)
@@ -51,12 +72,11 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
     (void)crew;
     run *r = job;
     bool is_done = false;
-    int status = SF_OK;
-    if (r->terms.items != NULL) {
+    int status = bring_here(r, error);
+    if (status == SF_OK && r->terms.items != NULL)
         status = sf_split_run(r->search.job, r->search.space, &r->terms, &is_done, error);
-        if (status == SF_OK && !is_done)
-            status = open_rows(r, error);
-    }
+    if (status == SF_OK && !is_done)
+        status = open_rows(r, error);
     if (status != SF_OK || is_done)
         return status;
     r->search.job->result->by_bitmaps = r->search.rows != NULL;
@@ -79,11 +99,31 @@ const sf_way sf_match_auto_here = {.engine = "auto", .estimate = estimate_second
 const sf_way sf_match_auto_there = {
     .engine = "auto", .on_devices = true, .supports = sf_match_supports, .run = search_there};
 
+/* A sum of terms takes the CPU less than the device takes for a search. */
+static bool is_sooner_by_terms(const run *r)
+{
+    double seconds = r->terms.work * TERM_STEP_SECONDS / r->search.job->threads;
+    return r->terms.items != NULL && seconds < DEVICE_STEP_SECONDS * r->search.plan->work;
+}
+
+/* Where the space has been made, unless a device has made it unasked and the CPU is sooner to search it. */
+static const char *choose_device(const run *r)
+{
+    const char *named = r->search.job->device;
+    if (r->space->made == NULL)
+        return named;
+    if ((named == NULL || strcmp(named, "auto") == 0) && is_sooner_by_terms(r))
+        return "cpu";
+    return sf_device_name(r->space->device);
+}
+
 static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
 {
     sf_ran ran;
     const sf_match_job *job = r->search.job;
-    int status = sf_match_choose_and_run("auto", job->device, r, &ran, error);
+    if (r->space->made != NULL) /* no lists are here to descend into */
+        job->result->estimate_s = plan->work * TERM_STEP_SECONDS / job->threads;
+    int status = sf_match_choose_and_run("auto", choose_device(r), r, &ran, error);
     if (r->is_own)
         *plan = r->own;
     else
@@ -94,26 +134,9 @@ static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
 
 /* ---- the result ---- */
 
-/* Data vertices that are a candidate of nothing. */
-static uint64_t count_useless(const sf_space *space)
-{
-    const sf_match_index *index = space->query->index;
-    uint64_t useful = 0;
-    for (int pass = 0; pass < 2; pass++) { /* marks them, then cleans up */
-        for (uint32_t u = 0; u < space->query->count; u++) {
-            for (uint32_t i = 0; i < space->counts[u]; i++) {
-                uint64_t *mask = &index->masks[space->candidates[u][i]];
-                useful += pass == 0 && *mask == 0;
-                *mask = pass == 0;
-            }
-        }
-    }
-    return index->out->vertex_count - useful;
-}
-
 static void describe(const sf_space *space, const sf_plan *plan, sf_match_result *result)
 {
-    result->blacklisted = space->is_empty ? space->query->index->out->vertex_count : count_useless(space);
+    result->blacklisted = space->useless;
     for (uint32_t i = 0; i < plan->count; i++) {
         result->order[i] = plan->steps[i].vertex;
         result->candidates[i] = space->counts[i];
@@ -122,13 +145,14 @@ static void describe(const sf_space *space, const sf_plan *plan, sf_match_result
 }
 
 /* Along a plan, where there is anything to search. */
-static int search_space(const sf_match_job *job, const sf_space *space, sf_plan *plan, sf_error *error)
+static int search_space(const sf_match_job *job, sf_space *space, sf_plan *plan, sf_error *error)
 {
     bool symmetric = job->list ? job->distinct : job->query->semantics != SF_HOMOMORPHISM;
     run r = {.search = {.job = job,
                         .space = space,
                         .plan = plan,
                         .injective = job->query->semantics != SF_HOMOMORPHISM},
+             .space = space,
              .symmetry = symmetric ? job->symmetry : NULL};
     sf_plan_make(plan, space, r.symmetry, job->list ? 0 : SF_PLAN_GROUP);
     plan->factor = job->list ? 1 : plan->factor; /* one of each is listed */
@@ -136,7 +160,7 @@ static int search_space(const sf_match_job *job, const sf_space *space, sf_plan 
     int status = SF_OK;
     if (!job->list && job->most == UINT64_MAX) /* which a sum of terms cannot tell to be passed */
         status = sf_terms_open(&r.terms, space, plan, error);
-    if (status == SF_OK && !job->list && r.terms.items == NULL)
+    if (status == SF_OK && space->made == NULL && r.terms.items == NULL)
         status = open_rows(&r, error);
     if (status == SF_OK)
         status = search_anywhere(&r, plan, error);
@@ -145,10 +169,25 @@ static int search_space(const sf_match_job *job, const sf_space *space, sf_plan 
     return status;
 }
 
+/* On a device where that is sooner, even where the CPU goes on. */
+static int open_space(sf_space *space, const sf_match_job *job, sf_error *error)
+{
+    double start = sf_clock_seconds();
+    sf_device *device = sf_made_device(job->query, job->device, job->builders);
+    int status = SF_UNAVAILABLE;
+    if (device != NULL)
+        status = sf_made_open(space, job->query, device, job->builders, error);
+    job->result->made_there |= status == SF_OK;
+    if (status == SF_UNAVAILABLE)
+        status = sf_space_open(space, job->query, job->builders, error);
+    job->result->space_s += sf_clock_seconds() - start;
+    return status;
+}
+
 static int run_auto(const sf_match_job *job, sf_error *error)
 {
     sf_space space;
-    int status = sf_space_open(&space, job->query, job->threads, error);
+    int status = open_space(&space, job, error);
     if (status != SF_OK)
         return status;
     sf_plan plan = {.count = job->query->count, .factor = 1};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/device.h"
 
+#include "graph/match/made_space.h"
+
 #include "core/backend/match.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -22,7 +24,7 @@ typedef struct device_job {
     sf_backend_match_step steps[MOST];
     sf_backend_match_group groups[MOST];
     const uint32_t *sets[MOST];
-    uint32_t set_sizes[MOST];
+    uint32_t set_sizes[MOST], set_first[MOST];
     sf_backend_match_lists lists[MOST * MOST];
     uint16_t list_of_links[MOST * MOST]; /* of links of the space; NO_LIST: not used so far */
     sf_links excluded[MOST * MOST];
@@ -61,13 +63,15 @@ static void add_sets(device_job *d)
         if (!is_first)
             continue;
         d->sets[d->request.set_count] = d->space->candidates[u];
+        d->set_first[d->request.set_count] = u;
         d->set_sizes[d->request.set_count++] = d->space->counts[u];
     }
 }
 
-static uint16_t add_list(device_job *d, const sf_links *links, uint32_t rows)
+/* `made` is its number where the device has made it. */
+static uint16_t add_list(device_job *d, const sf_links *links, uint32_t rows, uint32_t made)
 {
-    d->lists[d->request.list_count] = (sf_backend_match_lists){links->offsets, links->places, rows};
+    d->lists[d->request.list_count] = (sf_backend_match_lists){links->offsets, links->places, rows, made};
     return (uint16_t)d->request.list_count++;
 }
 
@@ -75,7 +79,7 @@ static uint16_t list_of(device_job *d, uint32_t w, uint32_t u)
 {
     uint16_t links = d->space->links_of[w][u];
     if (d->list_of_links[links] == NO_LIST)
-        d->list_of_links[links] = add_list(d, &d->space->links[links], d->space->counts[w]);
+        d->list_of_links[links] = add_list(d, &d->space->links[links], d->space->counts[w], links);
     return d->list_of_links[links];
 }
 
@@ -121,9 +125,12 @@ static int exclude(device_job *d, uint32_t i, uint32_t w, sf_error *error)
     uint16_t list = find_excluded(d, i, w, u);
     if (list == NO_LIST) {
         sf_links *links = &d->excluded[d->excluded_count++];
-        if (sf_space_exclude(d->space, links, w, u) != SF_OK)
-            return sf_fail_memory(error);
-        list = add_list(d, links, d->space->counts[w]);
+        uint32_t made = 0;
+        int status = d->space->made != NULL ? sf_made_exclude(d->space, w, u, &made, error)
+                                            : sf_space_exclude(d->space, links, w, u);
+        if (status != SF_OK)
+            return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
+        list = add_list(d, links, d->space->counts[w], made);
     }
     d->steps[i].lists[d->step_of[w]] = list;
     d->steps[i].excluded |= UINT32_C(1) << d->step_of[w];
@@ -222,7 +229,9 @@ static int put_together(device_job *d, const sf_match_job *job, sf_error *error)
     d->request.core = d->plan->core;
     d->request.steps = d->steps;
     d->request.groups = d->groups;
-    d->request.sets = d->sets;
+    d->request.sets = d->space->made != NULL ? NULL : d->sets;
+    d->request.space = d->space->made;
+    d->request.set_first = d->set_first;
     d->request.set_sizes = d->set_sizes;
     d->request.lists = d->lists;
     d->request.most = job->most != UINT64_MAX ? job->most / d->plan->factor : UINT64_MAX;

@@ -20,6 +20,7 @@ typedef struct sf_match_job {
     uint64_t most;               /**< stop beyond so many embeddings; UINT64_MAX: never */
     double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
     unsigned threads;
+    unsigned builders; /**< threads that prepare, also where one lists */
     const sf_progress *progress;
     const char *device; /**< as in sf_match_options */
     unsigned without;   /**< sf_gvsm_feature bits */

@@ -198,7 +198,8 @@ int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
         index->masks = sf_alloc(data->vertex_count, sizeof *index->masks);
         index->places = sf_alloc(data->vertex_count, sizeof *index->places);
         index->relatives = sf_alloc(1, sizeof *index->relatives);
-        if (index->masks == NULL || index->places == NULL || index->relatives == NULL)
+        index->there = sf_alloc(1, sizeof *index->there);
+        if (index->masks == NULL || index->places == NULL || index->relatives == NULL || index->there == NULL)
             status = sf_fail_memory(error);
     }
     if (status == SF_OK)
@@ -238,5 +239,8 @@ void sf_match_close(sf_match_index *index)
         sf_free(index->relatives->implied);
     }
     sf_free(index->relatives);
+    if (index->there != NULL)
+        sf_match_there_close(index->there);
+    sf_free(index->there);
     sf_free(index);
 }

@@ -4,6 +4,7 @@
 #define SF_GRAPH_MATCH_INDEX_H
 
 #include "graph/match/pattern.h"
+#include "graph/match/there.h"
 
 /** Neighbours sorted by label and then by id; entries of the directory say where each label begins. */
 typedef struct sf_label_lists {
@@ -43,6 +44,7 @@ typedef struct sf_match_index {
                                        same where the graph is undirected */
 
     sf_relatives *relatives; /**< found when a search first asks for them */
+    sf_match_there *there;   /**< empty until a device makes a space */
 
     /* Room to work in, zero between searches. */
     uint64_t *masks;  /**< per vertex: the pattern vertices it may stand for */

@@ -165,6 +165,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .slots = options->slots,
                             .threshold = options->threshold,
                             .threads = options->threads != 0 ? options->threads : sf_thread_cores(),
+                            .builders = options->threads != 0 ? options->threads : sf_thread_cores(),
                             .progress = progress,
                             .device = options->device,
                             .result = result};

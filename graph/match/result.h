@@ -11,6 +11,8 @@ typedef struct sf_match_result {
     uint64_t count;        /**< of embeddings, or of distinct ones; UINT64_MAX where it does not fit */
     bool truncated;        /**< a limit stopped the search: count is a lower bound */
     sf_ran ran;            /**< seconds: matching alone, without the index */
+    double space_s;        /**< auto: of them: making candidate spaces */
+    bool made_there;       /**< auto: a device made them */
     double device_s;       /**< of them: searching on the device */
     double estimate_s;     /**< that the CPU was expected to take; 0: too short to ask for a device */
     uint32_t vertex_count; /**< of the pattern */

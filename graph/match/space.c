@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/space.h"
 
+#include "graph/match/needs.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
@@ -9,57 +11,12 @@
 
 enum {
     NO_LINKS = UINT16_MAX,
-    MOST_ROUNDS = 6,
     BLOCK = 4096 /* candidates that a thread takes at a time; with fewer, threads are not worth starting */
 };
 
 /* ---- candidates of each vertex ---- */
 
-/* So many neighbours with a label must a candidate have in a direction. */
-typedef struct need {
-    bool out;
-    uint32_t label;
-    uint32_t count;
-} need;
-
-/* What the pattern asks of the neighbours of a candidate, the cheap part first. */
-typedef struct needs {
-    uint64_t out_kinds, in_kinds; /* bits that out_kinds and in_kinds of the index must have */
-    uint64_t out_degree, in_degree;
-    size_t count;
-    need items[2 * SF_PATTERN_MOST];
-} needs;
-
-static void add_need(needs *n, bool out, uint32_t label, bool injective)
-{
-    uint64_t *degree = out ? &n->out_degree : &n->in_degree;
-    *degree = injective ? *degree + 1 : 1; /* without injectivity one neighbour can serve all */
-    if (label == SF_ANY_LABEL)
-        return;
-    *(out ? &n->out_kinds : &n->in_kinds) |= UINT64_C(1) << label % 64;
-    for (size_t i = 0; i < n->count; i++) {
-        if (n->items[i].out == out && n->items[i].label == label) {
-            n->items[i].count += injective;
-            return;
-        }
-    }
-    n->items[n->count++] = (need){out, label, 1};
-}
-
-static void list_needs(needs *n, const sf_query *q, uint32_t u)
-{
-    bool injective = q->semantics != SF_HOMOMORPHISM;
-    for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
-        const sf_pair *pair = sf_query_pair(q, u, w);
-        if (u == pair->a ? pair->forward : pair->backward)
-            add_need(n, true, q->labels[w], injective);
-        if (u == pair->a ? pair->backward : pair->forward)
-            add_need(n, false, q->labels[w], injective);
-    }
-}
-
-static bool meets_needs(const sf_match_index *index, const needs *n, uint32_t v)
+static bool meets_needs(const sf_match_index *index, const sf_needs *n, uint32_t v)
 {
     if ((n->out_kinds & ~index->out_kinds[v]) != 0 || (n->in_kinds & ~index->in_kinds[v]) != 0 ||
         sf_csr_degree(index->out, v) < n->out_degree || sf_csr_degree(index->in, v) < n->in_degree)
@@ -77,7 +34,7 @@ static bool meets_needs(const sf_match_index *index, const needs *n, uint32_t v)
 typedef struct sieve {
     const sf_space *space;
     uint32_t u;
-    const needs *needs;
+    const sf_needs *needs;
     bool (*passes)(const struct sieve *s, uint32_t v);
     const uint32_t *vertices; /* NULL: 0, 1, 2, ... */
     uint32_t count;
@@ -136,8 +93,8 @@ static int filter_vertex(sf_space *s, uint32_t u, sf_error *error)
     uint32_t label = q->labels[u], went;
     bool any = label == SF_ANY_LABEL; /* members of all labels are not in the order of ids */
     uint64_t first = any ? 0 : index->by_label[label];
-    needs n = {0};
-    list_needs(&n, q, u);
+    sf_needs n;
+    sf_needs_list(&n, q, u);
     sieve all = {.space = s, .u = u, .needs = &n, .passes = fits_alone};
     all.vertices = any ? NULL : index->members + first;
     all.count = any ? index->out->vertex_count : (uint32_t)(index->by_label[label + 1] - first);
@@ -166,9 +123,7 @@ static bool is_supported(const sf_query *q, uint32_t u, uint32_t v)
 {
     for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        const sf_pair *pair = sf_query_pair(q, u, w);
-        bool out = u == pair->a ? pair->forward : pair->backward;
-        if (!has_candidate_near(q, out, v, w))
+        if (!has_candidate_near(q, sf_query_leads(q, u, w), v, w))
             return false;
     }
     return true;
@@ -195,7 +150,7 @@ static int prune(sf_space *s, sf_error *error)
 {
     const sf_query *q = s->query;
     uint64_t stale = q->count == 64 ? UINT64_MAX : (UINT64_C(1) << q->count) - 1;
-    for (int round = 0; round < MOST_ROUNDS && stale != 0 && !s->is_empty; round++) {
+    for (int round = 0; round < SF_SPACE_ROUNDS && stale != 0 && !s->is_empty; round++) {
         uint64_t now = stale;
         stale = 0;
         for (; now != 0; now &= now - 1) {
@@ -394,49 +349,68 @@ void sf_links_free(sf_links *links)
 static uint16_t find_same(const sf_space *s, uint32_t w, uint32_t u)
 {
     const sf_query *q = s->query;
-    const sf_pair *pair = sf_query_pair(q, w, u);
-    bool out = w == pair->a ? pair->forward : pair->backward;
-    for (uint32_t x = 0; x < q->count && pair->plain; x++) {
+    bool out = sf_query_leads(q, w, u);
+    for (uint32_t x = 0; x < q->count && sf_query_pair(q, w, u)->plain; x++) {
         for (uint64_t left = q->required[x]; left != 0 && s->twin[x] == s->twin[w]; left &= left - 1) {
             uint32_t y = (uint32_t)__builtin_ctzll(left);
-            const sf_pair *other = sf_query_pair(q, x, y);
             if (s->links_of[x][y] != NO_LINKS && s->twin[y] == s->twin[u] && q->labels[y] == q->labels[u] &&
-                other->plain && out == (x == other->a ? other->forward : other->backward))
+                sf_query_pair(q, x, y)->plain && out == sf_query_leads(q, x, y))
                 return s->links_of[x][y];
         }
     }
     return NO_LINKS;
 }
 
-/* All links that lead to candidates of u. */
-static int link_to(sf_space *s, uint32_t u)
-{
-    const sf_query *q = s->query;
-    int status = SF_OK;
-    note_places(s, u, true);
-    for (uint64_t left = q->required[u]; left != 0 && status == SF_OK; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
-        s->links_of[w][u] = find_same(s, w, u);
-        if (s->links_of[w][u] != NO_LINKS)
-            continue;
-        status = build_links(s, &s->links[s->links_count], link_vertex, w, u);
-        s->links_of[w][u] = (uint16_t)s->links_count++;
-    }
-    note_places(s, u, false);
-    return status;
-}
-
-static int link_all(sf_space *s, sf_error *error)
+int sf_space_name_links(sf_space *s)
 {
     size_t most = 0;
-    for (uint32_t u = 0; u < s->query->count; u++)
-        most += (size_t)__builtin_popcountll(s->query->required[u]);
+    const sf_query *q = s->query;
+    for (uint32_t u = 0; u < q->count; u++)
+        most += (size_t)__builtin_popcountll(q->required[u]);
     memset(s->links_of, 0xff, sizeof s->links_of);
     s->links = sf_alloc(most, sizeof *s->links);
-    int status = s->links != NULL ? SF_OK : SF_NO_MEMORY;
-    for (uint32_t u = 0; u < s->query->count && status == SF_OK; u++)
-        status = link_to(s, u);
+    for (uint32_t u = 0; u < q->count && s->links != NULL; u++) {
+        for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
+            uint32_t w = (uint32_t)__builtin_ctzll(left);
+            s->links_of[w][u] = find_same(s, w, u);
+            if (s->links_of[w][u] != NO_LINKS)
+                continue;
+            s->links[s->links_count] = (sf_links){.from = (uint8_t)w, .to = (uint8_t)u};
+            s->links_of[w][u] = (uint16_t)s->links_count++;
+        }
+    }
+    return s->links != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+/* Links that lead to candidates of the same vertex stand together. */
+static int link_all(sf_space *s, sf_error *error)
+{
+    int status = sf_space_name_links(s);
+    for (size_t i = 0; i < s->links_count && status == SF_OK;) {
+        uint32_t u = s->links[i].to;
+        note_places(s, u, true);
+        for (; i < s->links_count && s->links[i].to == u && status == SF_OK; i++)
+            status = build_links(s, &s->links[i], link_vertex, s->links[i].from, u);
+        note_places(s, u, false);
+    }
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+/* Data vertices that are a candidate of nothing. */
+static uint32_t count_useless(const sf_space *space)
+{
+    const sf_match_index *index = space->query->index;
+    uint32_t useful = 0;
+    for (int pass = 0; pass < 2; pass++) { /* marks them, then cleans up */
+        for (uint32_t u = 0; u < space->query->count; u++) {
+            for (uint32_t i = 0; i < space->counts[u]; i++) {
+                uint64_t *mask = &index->masks[space->candidates[u][i]];
+                useful += pass == 0 && *mask == 0;
+                *mask = pass == 0;
+            }
+        }
+    }
+    return index->out->vertex_count - useful;
 }
 
 int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_error *error)
@@ -453,7 +427,9 @@ int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_e
     if (status == SF_OK)
         status = prune(space, error);
     clear_masks(space);
+    space->useless = query->index->out->vertex_count;
     if (status == SF_OK && !space->is_empty) {
+        space->useless = count_useless(space);
         find_twins(space);
         status = link_all(space, error);
     }
@@ -464,6 +440,7 @@ int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_e
 
 void sf_space_close(sf_space *space)
 {
+    sf_match_there_close_space(space->device, space->made);
     for (uint32_t u = 0; u < SF_PATTERN_MOST; u++)
         sf_free(space->candidates[u]);
     for (size_t i = 0; i < space->links_count; i++)

@@ -11,11 +11,15 @@
 
 #include "graph/match/query.h"
 
+/** Candidates without support are looked for so many times at most. */
+enum { SF_SPACE_ROUNDS = 6 };
+
 /** For every candidate of one vertex the places of the adjacent candidates of another, ascending. */
 typedef struct sf_links {
     uint64_t *offsets;
     uint32_t *places;
     uint64_t count, capacity;
+    uint8_t from, to; /**< pattern vertices */
 } sf_links;
 
 typedef struct sf_space {
@@ -29,12 +33,20 @@ typedef struct sf_space {
                                                             the column's */
     sf_links *links;
     size_t links_count;
-    bool is_empty; /**< some vertex has no candidate: nothing matches */
+    bool is_empty;    /**< some vertex has no candidate: nothing matches */
+    uint32_t useless; /**< data vertices that are a candidate of nothing; where it is empty, all */
+
+    /* Made on a device (graph/match/made_space.h): then only counts are here, no candidates and no places. */
+    struct sf_device *device;
+    struct sf_backend_space *made; /**< or NULL */
 } sf_space;
 
 /** On up to `threads` threads. SF_NO_MEMORY. */
 int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_error *error);
 void sf_space_close(sf_space *space);
+
+/** Fills links_of, and links with their ends, once twins are known. SF_NO_MEMORY. */
+int sf_space_name_links(sf_space *space);
 
 /**
  * For every candidate of w the places of those candidates of u that what must be absent between the two rules

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "plugin/plugin.h"
+#include "plugin/space.h"
 #include "plugin/twigs.h"
 
 #include <string.h>
@@ -76,13 +77,22 @@ static void find_groups(search *s)
                 s->together[i] = s->job->groups[g].steps & ((UINT32_C(1) << i) - 1);
 }
 
-static int run(sf_backend_device *device, const sf_backend_match_job *job, sf_backend_match_answer *answer,
+static int run(sf_backend_device *device, const sf_backend_match_job *given, sf_backend_match_answer *answer,
                sf_error *error)
 {
     int status = test_begin_job(device, error);
     if (status != SF_OK)
         return status;
-    search s = {.job = job, .answer = answer};
+    const uint32_t *sets[SF_BACKEND_MATCH_MOST];
+    sf_backend_match_lists lists[SF_BACKEND_MATCH_MOST * SF_BACKEND_MATCH_MOST];
+    sf_backend_match_job job = *given;
+    for (uint32_t i = 0; i < job.set_count && job.space != NULL; i++)
+        sets[i] = test_space_candidates(job.space, job.set_first[i]);
+    for (uint32_t i = 0; i < job.list_count && job.space != NULL; i++)
+        lists[i] = test_space_links(job.space, job.lists[i].made);
+    job.sets = job.space != NULL ? sets : job.sets;
+    job.lists = job.space != NULL ? lists : job.lists;
+    search s = {.job = &job, .answer = answer};
     *answer = (sf_backend_match_answer){0};
     find_groups(&s);
     try_step(&s, 0);
@@ -92,6 +102,12 @@ static int run(sf_backend_device *device, const sf_backend_match_job *job, sf_ba
 }
 
 const sf_backend_match test_match = {.run = run,
+                                     .data_open = test_data_open,
+                                     .data_close = test_data_close,
+                                     .space_open = test_space_open,
+                                     .space_close = test_space_close,
+                                     .space_link = test_space_link,
+                                     .space_read = test_space_read,
                                      .twigs_open = test_twigs_open,
                                      .twigs_close = test_twigs_close,
                                      .twigs_expand = test_twigs_expand,

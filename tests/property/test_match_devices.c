@@ -6,6 +6,7 @@
 #include "core/backend/find.h"
 #include "core/backend/match.h"
 #include "core/clock.h"
+#include "graph/match/made_space.h"
 #include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"
 #include "support/plugin_work.h"
@@ -128,16 +129,71 @@ static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_patt
     return strcmp(result.ran.device, device) == 0;
 }
 
+/* ---- candidate spaces ---- */
+
+static void compare_links(const sf_links *made, const sf_links *expected, uint32_t rows)
+{
+    assert_int_equal(made->count, expected->count);
+    assert_int_equal(made->from, expected->from);
+    assert_int_equal(made->to, expected->to);
+    assert_memory_equal(made->offsets, expected->offsets, ((size_t)rows + 1) * sizeof *made->offsets);
+    assert_memory_equal(made->places, expected->places, made->count * sizeof *made->places);
+}
+
+static void compare_spaces(const sf_space *made, const sf_space *expected)
+{
+    assert_int_equal(made->is_empty, expected->is_empty);
+    assert_int_equal(made->useless, expected->useless);
+    assert_memory_equal(made->counts, expected->counts, sizeof made->counts);
+    assert_memory_equal(made->labelled, expected->labelled, sizeof made->labelled);
+    if (made->is_empty)
+        return;
+    assert_memory_equal(made->twin, expected->twin, sizeof made->twin);
+    assert_memory_equal(made->links_of, expected->links_of, sizeof made->links_of);
+    assert_int_equal(made->links_count, expected->links_count);
+    for (uint32_t u = 0; u < made->query->count; u++)
+        assert_memory_equal(made->candidates[u], expected->candidates[u],
+                            made->counts[u] * sizeof *made->candidates[u]);
+    for (size_t i = 0; i < made->links_count; i++)
+        compare_links(&made->links[i], &expected->links[i], made->counts[made->links[i].from]);
+}
+
+/* List by list what a device makes is what the CPU makes. Returns whether it makes it. */
+static bool check_space(const sf_match_index *index, const sf_pattern *pattern, sf_semantics semantics,
+                        const char *device)
+{
+    sf_query query;
+    sf_space made, expected;
+    sf_error error;
+    assert_int_equal(sf_query_open(&query, index, pattern, semantics, NULL), SF_OK);
+    sf_device *where = sf_made_device(&query, device, 1);
+    if (where != NULL) {
+        assert_int_equal(sf_space_open(&expected, &query, 2, NULL), SF_OK);
+        if (sf_made_open(&made, &query, where, 2, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        if (!made.is_empty && sf_made_fetch(&made, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        compare_spaces(&made, &expected);
+        sf_space_close(&made);
+        sf_space_close(&expected);
+    }
+    sf_query_close(&query);
+    return where != NULL;
+}
+
 static void check_device(const char *device, int rounds)
 {
     test_random random = test_random_start(device, 77);
-    int done = 0, expanded = 0;
+    int done = 0, expanded = 0, made = 0;
     for (int round = 0; round < rounds; round++) {
+        sf_made_when(round % 2 == 0 ? SF_MADE_ALWAYS : SF_MADE_NEVER);
         match_kind k = match_draw_kind(&random);
         sf_csr data = match_draw_graph(&random, &k);
         sf_match_index *index;
         assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
         sf_pattern pattern = match_draw_pattern(&random, &k, data.vertex_count > 8 ? 4 : 6);
+        for (int semantics = SF_ISOMORPHISM; semantics <= SF_HOMOMORPHISM; semantics++)
+            made += check_space(index, &pattern, (sf_semantics)semantics, device);
         for (int semantics = SF_ISOMORPHISM; semantics <= SF_HOMOMORPHISM; semantics++)
             done += check_case(index, &data, &pattern, (sf_semantics)semantics, device);
         sf_semantics any = (sf_semantics)test_random_below(&random, 3);
@@ -150,8 +206,10 @@ static void check_device(const char *device, int rounds)
         sf_match_close(index);
         sf_csr_free(&data);
     }
+    sf_made_when(SF_MADE_WORTH);
     if (rounds < 100)
         return;
+    assert_true(made > rounds / 2); /* of three semantics, each other round */
     assert_true(done > 2 * rounds); /* of three semantics */
     assert_true(expanded > rounds / 2);
     assert_true(done_by.implied > 0 && done_by.pieces > 0);
@@ -342,6 +400,7 @@ static void a_long_search_goes_to_a_device(void **state)
     sf_pattern path;
     open_ring(&data, &index, &path, 50);
     sf_match_options options = {.device = "auto", .threads = 1};
+    sf_made_when(SF_MADE_NEVER);
     sf_match_result result = run(index, &path, &options);
     assert_string_equal(result.ran.device, "cpu");
     close_ring(&data, index, &path);
@@ -356,6 +415,57 @@ static void a_long_search_goes_to_a_device(void **state)
     result = run(index, &path, &options);
     assert_string_equal(result.ran.device, "test:0");
     assert_true(result.truncated && result.estimate_s > 0.5);
+    close_ring(&data, index, &path);
+}
+
+/* It goes there once, for as long as the index is open; small spaces are the CPU's. */
+static void a_graph_stays_on_the_device_that_makes_its_spaces(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    for (uint32_t vertices = 20; vertices <= 500; vertices += 480) {
+        open_ring(&data, &index, &path, vertices);
+        sf_match_options options = {.device = "cpu", .threads = 1};
+        uint64_t expected = run(index, &path, &options).count;
+        options.device = "test:0";
+        work->graphs_sent = 0;
+        for (int query = 0; query < 3; query++) {
+            sf_match_result found = run(index, &path, &options);
+            assert_int_equal(found.count, expected);
+            assert_string_equal(found.ran.device, "test:0");
+            assert_int_equal(found.made_there, vertices > 20);
+            assert_int_equal(work->graphs_sent, vertices > 20);
+        }
+        close_ring(&data, index, &path);
+    }
+}
+
+/* Lost in the search of a space that it has made: the CPU makes it again. */
+static void a_space_that_is_lost_is_made_again(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 50);
+    sf_match_options options = {.device = "cpu", .threads = 1};
+    uint64_t expected = run(index, &path, &options).count;
+    sf_made_when(SF_MADE_ALWAYS);
+    options.device = "test:1";
+    sf_match_result found = run(index, &path, &options);
+    assert_int_equal(found.count, expected);
+    assert_true(found.made_there);
+    assert_string_equal(found.ran.device, "cpu");
+    assert_non_null(strstr(found.ran.note, "fallen off the bus"));
+    options.device = "test:2"; /* which refuses everything */
+    found = run(index, &path, &options);
+    assert_int_equal(found.count, expected);
+    assert_false(found.made_there);
     close_ring(&data, index, &path);
 }
 
@@ -403,8 +513,9 @@ static void no_memory_is_no_crash(void **state)
     open_ring(&c.data, &index, &path, 22);
     sf_device *device;
     assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
-    static const char *const engines[] = {"auto", "gvsm"};
-    for (int e = 0; e < 2; e++) {
+    static const char *const engines[] = {"auto", "gvsm", "auto"};
+    for (int e = 0; e < 3; e++) {
+        sf_made_when(e < 2 ? SF_MADE_NEVER : SF_MADE_ALWAYS);
         c.engine = engines[e];
         test_fail_every_allocation(match_once, &c);
     }
@@ -440,6 +551,8 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
             .semantics = (sf_semantics)(round % 3), .device = "cpu", .time_limit_s = 1};
         sf_match_result expected = run(index, &pattern, &options);
         options.device = sf_device_name(sf_device_at(0));
+        sf_made_when(SF_MADE_ALWAYS);
+        check_space(index, &pattern, options.semantics, options.device);
         sf_match_result found = run(index, &pattern, &options);
         if (!expected.truncated && !found.truncated) /* a checker can make a search that long */
             assert_int_equal(found.count, expected.count);
@@ -448,10 +561,38 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
         found = run(index, &pattern, &options);
         if (!expected.truncated && !found.truncated)
             assert_int_equal(found.count, expected.count);
+        sf_made_when(SF_MADE_WORTH);
         sf_pattern_free(&pattern);
         sf_match_close(index);
         sf_csr_free(&data);
     }
+}
+
+/* Hubs whose neighbours many warps go through, loops and parallel edges among them. */
+static void every_device_makes_large_spaces_as_the_cpu(void **state)
+{
+    (void)state;
+    if (test_no_device())
+        skip();
+    test_random random = test_random_start("spaces", 7);
+    int made = 0;
+    sf_made_when(SF_MADE_ALWAYS);
+    for (int round = 0; round < 24 && round < test_rounds(24); round++) {
+        uint32_t vertices = 1000u << round % 5;
+        match_kind k = {
+            .directed = round % 2 != 0, .labelled = round % 3 != 0, .labels = 1u + (uint32_t)round % 7};
+        sf_csr data = match_draw_hubs(&random, &k, vertices, 12 * vertices);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        for (int p = 0; p < 3; p++) {
+            sf_pattern pattern = match_draw_pattern(&random, &k, 4 + (uint32_t)p);
+            made += check_space(index, &pattern, (sf_semantics)(round % 3), sf_device_name(sf_device_at(0)));
+            sf_pattern_free(&pattern);
+        }
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(made > 0);
 }
 
 /* More entries in a layer than a device keeps. */
@@ -506,6 +647,7 @@ static void a_device_stops_in_time(void **state)
 static int close_devices(void **state)
 {
     (void)state;
+    sf_made_when(SF_MADE_WORTH);
     sf_devices_close();
     return 0;
 }
@@ -520,9 +662,12 @@ int main(void)
         DEVICE_TEST(only_small_layers_stay),
         DEVICE_TEST(the_cpu_goes_on_where_a_device_does_not),
         DEVICE_TEST(a_long_search_goes_to_a_device),
+        DEVICE_TEST(a_graph_stays_on_the_device_that_makes_its_spaces),
+        DEVICE_TEST(a_space_that_is_lost_is_made_again),
         DEVICE_TEST(no_memory_is_no_crash),
         DEVICE_TEST(every_device_counts_as_the_oracle),
         DEVICE_TEST(every_device_counts_large_graphs_as_the_cpu),
+        DEVICE_TEST(every_device_makes_large_spaces_as_the_cpu),
         DEVICE_TEST(layers_that_are_too_large_are_cut),
         DEVICE_TEST(a_device_stops_in_time),
     };

@@ -13,6 +13,7 @@ typedef struct test_plugin_work {
     _Atomic uint32_t counted;      /**< shares of candidates */
     _Atomic uint32_t all_reached;  /**< searches from every vertex */
     _Atomic uint32_t wait_ms;      /**< set by the test: counting takes so long at least */
+    _Atomic uint32_t graphs_sent;  /**< for candidate spaces */
     _Atomic uint32_t most_slots;   /**< expansions of gvsm that were under way at once, at most */
 } test_plugin_work;
 

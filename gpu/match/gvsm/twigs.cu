@@ -94,29 +94,13 @@ __global__ void write_entries(const __grid_constant__ expansion x)
 
 /* ---- memory ---- */
 
-static int place_lists(sf_backend_twigs *t, sf_gpu_labelled *to, const sf_backend_labelled *from,
-                       uint32_t vertices, sf_error *error)
-{
-    uint64_t entries = from->directory[vertices];
-    int status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&to->directory, from->directory,
-                                   (size_t)vertices + 1, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&to->labels, from->labels, entries, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&to->starts, from->starts, entries + 1, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&to->targets, from->targets,
-                                   from->starts[entries], error);
-    return status;
-}
-
 static int place_graph(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *error)
 {
     size_t words = ((size_t)job->vertex_count + 63) / 64;
-    int status = place_lists(t, &t->data.out, &job->out, job->vertex_count, error);
+    int status = sf_gpu_labelled_open(&t->blocks, &t->data.out, &job->out, job->vertex_count, error);
     t->data.in = t->data.out;
     if (status == SF_OK && job->in.targets != job->out.targets)
-        status = place_lists(t, &t->data.in, &job->in, job->vertex_count, error);
+        status = sf_gpu_labelled_open(&t->blocks, &t->data.in, &job->in, job->vertex_count, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.blacklist, job->blacklist, words, error);
     if (status == SF_OK)

@@ -3,20 +3,14 @@
 #ifndef SF_GPU_MATCH_GVSM_TWIGS_CUH
 #define SF_GPU_MATCH_GVSM_TWIGS_CUH
 
-#include "gpu/blocks.cuh"
-#include "gpu/lower_bound.cuh"
 #include "gpu/match/gvsm/gvsm.cuh"
+#include "gpu/match/labelled.cuh"
 
 enum {
     SF_GPU_LANES = 32,
     SF_GPU_NOT_YET = 0, /* of a twig's local test */
     SF_GPU_YES = 1,
     SF_GPU_NO = 2
-};
-
-struct sf_gpu_labelled {
-    const uint64_t *directory, *starts;
-    const uint32_t *labels, *targets;
 };
 
 struct sf_gpu_data {
@@ -73,21 +67,6 @@ int sf_gpu_room_open(sf_backend_twigs *twigs, const sf_backend_twig_job *job, sf
 static __device__ inline bool sf_gpu_has_bit(const uint64_t *bits, uint32_t v)
 {
     return (bits[v / 64] >> v % 64 & 1) != 0;
-}
-
-/** Where the neighbours of a vertex with a label (UINT32_MAX: any) begin and end. */
-static __device__ inline void sf_gpu_neighbours(const sf_gpu_labelled &l, uint32_t v, uint32_t label,
-                                                uint64_t *begin, uint64_t *end)
-{
-    uint64_t low = l.directory[v], high = l.directory[v + 1], last = high;
-    *begin = l.starts[low];
-    *end = l.starts[high];
-    if (label == UINT32_MAX)
-        return;
-    low = sf_gpu_first_from(low, high, label, [&](uint64_t e) { return l.labels[e]; });
-    bool is_there = low < last && l.labels[low] == label;
-    *begin = l.starts[low];
-    *end = is_there ? l.starts[low + 1] : *begin;
 }
 
 static __device__ inline bool sf_gpu_meets(const sf_gpu_data &g, const sf_gpu_twig &t, uint32_t v)

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/match/made_space.h"
+
+#include "graph/match/needs.h"
+
+#include "core/backend/find.h"
+#include "core/backend/match.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    MOST = SF_BACKEND_MATCH_MOST,
+    BLOCK = 4096 /* data vertices, which a thread takes at a time */
+};
+
+/* The CPU: what a candidate takes, which more threads do not take any of, and each neighbour that is looked
+ * at; of graphs whose vertices' masks a cache holds, and of others. */
+#define CACHED_VERTICES (1u << 17)
+static const struct cost {
+    double candidate, neighbour;
+} cached = {20e-9, 15e-9}, scattered = {60e-9, 45e-9};
+
+/* A device: until the sizes are back, and to copy a byte of the graph. */
+#define DEVICE_SECONDS 0.35e-3
+#define BYTE_SECONDS 0.1e-9
+
+static atomic_int wanted = SF_MADE_WORTH;
+
+void sf_made_when(int when)
+{
+    atomic_store(&wanted, when);
+}
+
+/* ---- where ---- */
+
+static double members_of(const sf_match_index *index, uint32_t label)
+{
+    return label == SF_ANY_LABEL ? index->out->vertex_count
+                                 : (double)(index->by_label[label + 1] - index->by_label[label]);
+}
+
+/* Vertices are filtered and pruned by their neighbours' candidates, and those are listed. Threads take
+ * blocks. */
+static double cpu_seconds(const sf_query *q, unsigned threads)
+{
+    const sf_match_index *index = q->index;
+    const struct cost *cost = index->out->vertex_count <= CACHED_VERTICES ? &cached : &scattered;
+    double edges = (double)sf_csr_edge_count(index->out), seconds = 0;
+    double degree = edges / (index->out->vertex_count * (double)index->label_count);
+    for (uint32_t u = 0; u < q->count; u++) {
+        double members = members_of(index, q->labels[u]);
+        if (members == 0)
+            continue;
+        double looks = 1 + degree * __builtin_popcountll(q->required[u]);
+        double at_once = fmin(threads, ceil(members / BLOCK));
+        seconds += members * (cost->candidate + looks * cost->neighbour / at_once);
+    }
+    return seconds;
+}
+
+static double bytes_of(const sf_match_index *index, const sf_label_lists *lists)
+{
+    double vertices = index->out->vertex_count, edges = (double)sf_csr_edge_count(index->out);
+    double entries = lists->directory != NULL ? (double)lists->directory[index->out->vertex_count] : 0;
+    return 20 * vertices + 4 * edges + 12 * entries;
+}
+
+/* Copying the graph, where it is not there yet. */
+static double copy_seconds(const sf_match_index *index, const sf_device *device)
+{
+    if (index->there->data != NULL && index->there->device == device)
+        return 0;
+    double bytes = bytes_of(index, &index->out_lists);
+    return BYTE_SECONDS * (index->out == index->in ? bytes : bytes + bytes_of(index, &index->in_lists));
+}
+
+/* Attributes of edges and those of two vertices are compared on the CPU alone. */
+static bool can_be(const sf_query *q)
+{
+    bool can = q->count <= MOST && !q->impossible && q->index->out->vertex_count > 0;
+    for (size_t p = 0; p < q->pair_count && can; p++) {
+        const sf_pair *pair = &q->pairs[p];
+        can = pair->relation_count == 0;
+        for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count && can; i++)
+            can = q->edges[i].term_count == 0;
+    }
+    return can;
+}
+
+/* The graph goes to the device once queries have taken as long as copying it does: nobody knows how many more
+ * will come, and so it takes no more than twice as long as it had to. */
+sf_device *sf_made_device(const sf_query *query, const char *name, unsigned threads)
+{
+    int when = atomic_load(&wanted);
+    if (when == SF_MADE_NEVER || !can_be(query))
+        return NULL;
+    double seconds = cpu_seconds(query, threads);
+    sf_device *device = NULL;
+    if (when == SF_MADE_WORTH && seconds < DEVICE_SECONDS)
+        return NULL;
+    if (name == NULL || strcmp(name, "auto") == 0)
+        device = sf_device_auto(seconds, NULL);
+    else if (sf_device_find(&device, name, NULL) != SF_OK)
+        return NULL;
+    if (device == NULL || sf_device_sick(device, NULL) || sf_device_backend(device)->match == NULL)
+        return NULL;
+    double *spared = &query->index->there->spared;
+    *spared += seconds - DEVICE_SECONDS;
+    return when == SF_MADE_ALWAYS || *spared > copy_seconds(query->index, device) ? device : NULL;
+}
+
+/* ---- what a device is asked for ---- */
+
+typedef struct asked {
+    sf_space *space;
+    unsigned threads;
+    sf_needs needs[MOST];
+    sf_backend_need listed[MOST][2 * SF_PATTERN_MOST];
+    uint32_t *allowed[MOST];
+    sf_backend_space_job job;
+} asked;
+
+static void ask_vertex(asked *a, uint32_t u)
+{
+    const sf_query *q = a->space->query;
+    sf_needs *n = &a->needs[u];
+    sf_needs_list(n, q, u);
+    bool has_labels = q->index->label_count > 1; /* else degrees say it all */
+    for (size_t i = 0; i < n->count && has_labels; i++)
+        a->listed[u][i] = (sf_backend_need){n->items[i].label, n->items[i].count, n->items[i].out};
+    sf_backend_space_vertex *v = &a->job.vertices[u];
+    *v = (sf_backend_space_vertex){.label = has_labels ? q->labels[u] : SF_ANY_LABEL,
+                                   .out_degree = n->out_degree,
+                                   .in_degree = n->in_degree,
+                                   .needs = a->listed[u],
+                                   .need_count = has_labels ? (uint32_t)n->count : 0,
+                                   .required = (uint32_t)q->required[u]};
+    for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        v->out |= (uint32_t)sf_query_leads(q, u, w) << w;
+    }
+}
+
+typedef struct allowing {
+    const sf_query *query;
+    uint32_t u, *bits;
+} allowing;
+
+static int allow_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const allowing *a = context;
+    const sf_match_index *index = a->query->index;
+    uint32_t label = a->query->labels[a->u];
+    for (size_t v = block * BLOCK; v < (block + 1) * BLOCK && v < index->out->vertex_count; v++) {
+        bool is_member = label == SF_ANY_LABEL || sf_match_label(index, (uint32_t)v) == label;
+        if (is_member && sf_query_vertex_fits(a->query, a->u, (uint32_t)v))
+            a->bits[v / 32] |= UINT32_C(1) << v % 32;
+    }
+    return 0;
+}
+
+/* What the pattern says of the attributes and loops of a vertex is looked up here. */
+static int allow(asked *a, uint32_t u)
+{
+    const sf_query *q = a->space->query;
+    if (q->term_count[u] == 0 && q->loop_count[u] == 0)
+        return SF_OK;
+    size_t vertices = q->index->out->vertex_count, blocks = (vertices + BLOCK - 1) / BLOCK;
+    allowing job = {q, u, sf_alloc((vertices + 31) / 32, sizeof *job.bits)};
+    a->job.vertices[u].allowed = a->allowed[u] = job.bits;
+    return job.bits != NULL ? sf_parallel_for(a->threads, blocks, allow_block, &job) : SF_NO_MEMORY;
+}
+
+static int ask(asked *a, sf_error *error)
+{
+    int status = SF_OK;
+    a->job.count = a->space->query->count;
+    a->job.rounds = SF_SPACE_ROUNDS;
+    for (uint32_t u = 0; u < a->job.count && status == SF_OK; u++) {
+        ask_vertex(a, u);
+        status = allow(a, u);
+    }
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+/* ---- on the device ---- */
+
+static sf_backend_neighbours lists_of(const sf_csr *graph)
+{
+    return (sf_backend_neighbours){graph->offsets, graph->targets};
+}
+
+static sf_backend_labelled labelled_of(const sf_label_lists *l)
+{
+    return (sf_backend_labelled){l->directory, l->labels, l->starts, l->targets};
+}
+
+/* The graph stays there for the queries to come. */
+static int open_data(const sf_match_index *index, sf_device *device, sf_error *failure)
+{
+    sf_match_there *there = index->there;
+    if (there->data != NULL)
+        return SF_OK;
+    sf_backend_data_job job = {.vertex_count = index->out->vertex_count,
+                               .directed = index->in != index->out,
+                               .out = lists_of(index->out),
+                               .in = lists_of(index->in),
+                               .labels = index->labels,
+                               .edge_labels = index->out->edge_labels,
+                               .out_labelled = labelled_of(&index->out_lists),
+                               .in_labelled = labelled_of(&index->in_lists)};
+    there->device = device;
+    return sf_device_backend(device)->match->data_open(&there->data, sf_device_opened(device), &job, failure);
+}
+
+static void take_answer(sf_space *s, const sf_backend_space_answer *answer)
+{
+    s->is_empty = answer->is_empty;
+    s->useless = s->query->index->out->vertex_count - (answer->is_empty ? 0 : answer->useful);
+    for (uint32_t u = 0; u < s->query->count; u++) {
+        s->counts[u] = answer->counts[u];
+        s->twin[u] = answer->twin[u];
+        s->labelled[u] =
+            u < answer->filtered ? (uint32_t)members_of(s->query->index, s->query->labels[u]) : 0;
+    }
+}
+
+static bool *flag_of(sf_backend_link *link, bool out, bool absent)
+{
+    if (out)
+        return absent ? &link->no_out : &link->out;
+    return absent ? &link->no_in : &link->in;
+}
+
+/* All that a pair of vertices says, from w to u. */
+static sf_backend_link link_of(const sf_query *q, uint32_t w, uint32_t u, sf_backend_link_edge *edges)
+{
+    const sf_pair *pair = sf_query_pair(q, w, u);
+    sf_backend_link link = {.from = w, .to = u, .plain = pair->plain, .edges = edges};
+    *flag_of(&link, w == pair->a, false) = pair->forward;
+    *flag_of(&link, w != pair->a, false) = pair->backward;
+    *flag_of(&link, w == pair->a, true) = pair->no_forward;
+    *flag_of(&link, w != pair->a, true) = pair->no_backward;
+    link.along = link.out;
+    for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++) {
+        const sf_bound_edge *edge = &q->edges[i];
+        edges[link.edge_count++] = (sf_backend_link_edge){edge->label, edge->from == w, edge->absent};
+    }
+    return link;
+}
+
+typedef struct linking {
+    const sf_space *space;
+    sf_backend_link *links;
+    sf_backend_link_edge *edges; /* of all links */
+    uint64_t *totals;
+    uint32_t count, number;
+} linking;
+
+static int link_held(void *context, sf_device *device, sf_error *failure)
+{
+    linking *l = context;
+    return sf_device_backend(device)->match->space_link(l->space->made, l->links, l->count, &l->number,
+                                                        l->totals, failure);
+}
+
+static int reserve_links(linking *l, size_t count, sf_error *error)
+{
+    size_t edges = l->space->query->edge_count;
+    l->links = sf_alloc(count, sizeof *l->links);
+    l->edges = sf_alloc(count * edges, sizeof *l->edges);
+    l->totals = sf_alloc(count, sizeof *l->totals);
+    return l->links != NULL && l->edges != NULL && l->totals != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static void free_links(linking *l)
+{
+    sf_free(l->links);
+    sf_free(l->edges);
+    sf_free(l->totals);
+}
+
+static int link_all(sf_space *s, sf_device *device, sf_error *failure)
+{
+    linking l = {.space = s};
+    if (sf_space_name_links(s) != SF_OK)
+        return sf_fail_memory(failure);
+    int status = reserve_links(&l, s->links_count, failure);
+    for (; l.count < s->links_count && status == SF_OK; l.count++)
+        l.links[l.count] = link_of(s->query, s->links[l.count].from, s->links[l.count].to,
+                                   l.edges + l.count * s->query->edge_count);
+    if (status == SF_OK)
+        status = link_held(&l, device, failure);
+    for (size_t i = 0; i < s->links_count && status == SF_OK; i++)
+        s->links[i].count = l.totals[i];
+    free_links(&l);
+    return status;
+}
+
+static int make_held(void *context, sf_device *device, sf_error *failure)
+{
+    asked *a = context;
+    sf_space *s = a->space;
+    sf_backend_space_answer answer = {0};
+    int status = open_data(s->query->index, device, failure);
+    if (status == SF_OK)
+        status = sf_device_backend(device)->match->space_open(&s->made, s->query->index->there->data, &a->job,
+                                                              &answer, failure);
+    if (status != SF_OK)
+        return status;
+    take_answer(s, &answer);
+    return s->is_empty ? SF_OK : link_all(s, device, failure);
+}
+
+int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsigned threads, sf_error *error)
+{
+    memset(space, 0, sizeof *space);
+    space->query = query;
+    space->threads = threads;
+    space->device = device;
+    if (query->index->there->device != device)
+        sf_match_there_close(query->index->there);
+    asked *a = sf_alloc(1, sizeof *a);
+    if (a == NULL)
+        return sf_fail_memory(error);
+    a->space = space;
+    a->threads = threads;
+    int status = ask(a, error);
+    if (status == SF_OK)
+        status = sf_device_do(device, make_held, a, error);
+    for (uint32_t u = 0; u < MOST; u++)
+        sf_free(a->allowed[u]);
+    sf_free(a);
+    if (status != SF_OK)
+        sf_space_close(space);
+    return status;
+}
+
+int sf_made_exclude(const sf_space *space, uint32_t w, uint32_t u, uint32_t *number, sf_error *error)
+{
+    linking l = {.space = space, .count = 1};
+    int status = reserve_links(&l, 1, error);
+    if (status == SF_OK) {
+        l.links[0] = link_of(space->query, w, u, l.edges);
+        l.links[0].excluded = true;
+        status = sf_device_do(space->device, link_held, &l, error);
+    }
+    *number = status == SF_OK ? l.number : 0;
+    free_links(&l);
+    return status;
+}
+
+/* ---- to the host ---- */
+
+/* One set of candidates, or one set of links. */
+typedef struct reading {
+    const sf_space *space;
+    uint32_t vertex, *candidates, link;
+    sf_links *links;
+} reading;
+
+static int read_held(void *context, sf_device *device, sf_error *failure)
+{
+    const reading *r = context;
+    return sf_device_backend(device)->match->space_read(r->space->made, r->vertex, r->candidates, r->link,
+                                                        r->links != NULL ? r->links->offsets : NULL,
+                                                        r->links != NULL ? r->links->places : NULL, failure);
+}
+
+static int fetch_vertex(sf_space *s, uint32_t u, sf_error *error)
+{
+    s->candidates[u] = sf_resize(NULL, s->counts[u], sizeof *s->candidates[u]);
+    if (s->candidates[u] == NULL)
+        return sf_fail_memory(error);
+    reading r = {.space = s, .vertex = u, .candidates = s->candidates[u]};
+    return sf_device_do(s->device, read_held, &r, error);
+}
+
+static int fetch_links(sf_space *s, uint32_t i, sf_error *error)
+{
+    sf_links *links = &s->links[i];
+    links->offsets = sf_resize(NULL, (size_t)s->counts[links->from] + 1, sizeof *links->offsets);
+    links->places = sf_resize(NULL, links->count, sizeof *links->places);
+    links->capacity = links->count;
+    if (links->offsets == NULL || links->places == NULL)
+        return sf_fail_memory(error);
+    reading r = {.space = s, .link = i, .links = links};
+    return sf_device_do(s->device, read_held, &r, error);
+}
+
+int sf_made_fetch(sf_space *space, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t u = 0; u < space->query->count && status == SF_OK; u++)
+        status = fetch_vertex(space, u, error);
+    for (uint32_t i = 0; i < space->links_count && status == SF_OK; i++)
+        status = fetch_links(space, i, error);
+    if (status == SF_OK) {
+        sf_match_there_close_space(space->device, space->made);
+        space->made = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a query asks of the neighbours of a candidate. */
+#ifndef SF_GRAPH_MATCH_NEEDS_H
+#define SF_GRAPH_MATCH_NEEDS_H
+
+#include "graph/match/query.h"
+
+/** So many neighbours with a label must a candidate have in a direction. */
+typedef struct sf_need {
+    bool out;
+    uint32_t label;
+    uint32_t count;
+} sf_need;
+
+/** Of one pattern vertex. Labels are dense, and one that any will do for counts in the degrees alone. */
+typedef struct sf_needs {
+    uint64_t out_kinds, in_kinds; /**< bits that out_kinds and in_kinds of the index must have */
+    uint64_t out_degree, in_degree;
+    size_t count;
+    sf_need items[2 * SF_PATTERN_MOST];
+} sf_needs;
+
+void sf_needs_list(sf_needs *needs, const sf_query *query, uint32_t vertex);
+
+/** An edge that the query requires of two vertices leads from u to w. */
+static inline bool sf_query_leads(const sf_query *query, uint32_t u, uint32_t w)
+{
+    const sf_pair *pair = sf_query_pair(query, u, w);
+    return u == pair->a ? pair->forward : pair->backward;
+}
+
+#endif
