@@ -23,7 +23,8 @@ typedef struct sf_match_result {
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */
     bool by_bitmaps;   /**< auto, on the CPU: sets of candidates were bitmaps, not lists */
-    uint64_t terms; /**< auto, on the CPU: of inclusion and exclusion, whose sum is the count; 0: searched */
+    uint64_t terms;  /**< auto, on the CPU: of inclusion and exclusion, whose sum is the count; 0: searched */
+    uint64_t tables; /**< of these: of components, by what bears on them */
     uint64_t recalled;       /**< of these: counts of components that were known already */
     uint64_t shared;         /**< auto: parts of the search that a thread took from another */
     uint64_t given;          /**< auto: of these, parts that one without work had asked for */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/split.h"
 
-#include "graph/match/rows.h"
+#include "graph/match/tables.h"
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -10,25 +10,13 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64, LEAST_MEMORY = 8, MOST_MEMORY = 20, CHUNKS = 64 }; /* memories as powers of two */
+enum { LEAST_MEMORY = 8, MOST_MEMORY = 20, CHUNKS = 64 }; /* memories as powers of two */
 
-/* What matching one block leaves of another: what all rows leave of it, less the same place. */
-typedef struct effect {
-    const uint64_t *rows[SF_TERM_MOST * SF_TERM_MOST];
-    uint32_t count;
-    bool apart;
-} effect;
-
-/* A term as it is searched. */
-typedef struct outline {
-    const sf_summand *term;
-    const sf_rows *rows;
-    uint32_t first[SF_TERM_MOST];  /* of a block: one of its pattern vertices, whose list is that of all */
-    uint32_t words[SF_TERM_MOST];  /* of its sets */
-    uint32_t shifts[SF_TERM_MOST]; /* bits that tell its places apart */
+/* How counts of the components of a term are remembered. */
+typedef struct remembering {
+    uint32_t shifts[SF_TERM_MOST]; /* of a block: bits that tell its places apart */
     uint32_t memory[SF_TERM_MOST]; /* of a component: counts remembered, as a power of two; 0: none */
-    effect effects[SF_TERM_MOST][SF_TERM_MOST];
-} outline;
+} remembering;
 
 /* A count and what it is of, plus one; 0: nothing yet. What comes to the same place takes it. */
 typedef struct recollection {
@@ -44,7 +32,9 @@ typedef struct level {
 /* What one thread works with. */
 typedef struct splitter {
     sf_match_tally tally;
-    const outline *o;
+    const sf_outline *o;
+    const sf_counts *tables; /* of components that have one */
+    const remembering *how;
     const sf_bitmap_loops *loops;
     void *memory;
     level levels[SF_TERM_MOST + 1];
@@ -65,7 +55,7 @@ static uint32_t lowest(uint64_t set)
 /* What the place of block v leaves of x, in `room` where it takes something; NULL: nothing. */
 static const uint64_t *cut(const splitter *s, uint32_t v, uint32_t x, const uint64_t *domain, uint64_t *room)
 {
-    const effect *e = &s->o->effects[v][x];
+    const sf_joint *e = &s->o->joints[v][x];
     const uint32_t words = s->o->words[x], place = s->place[v];
     for (uint32_t i = 0; i < e->count; i++) {
         if (!s->loops->cut(room, domain, e->rows[i] + (size_t)place * words, words))
@@ -86,7 +76,7 @@ static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t p
 /* Of the last block of a branch. */
 static uint64_t count_leaf(const splitter *s, uint32_t v, uint32_t leaf, uint32_t depth)
 {
-    const effect *e = &s->o->effects[v][leaf];
+    const sf_joint *e = &s->o->joints[v][leaf];
     const uint32_t words = s->o->words[leaf];
     const uint64_t *domain = s->levels[depth].domain[leaf];
     if (e->count == 1 && !e->apart)
@@ -114,14 +104,14 @@ static uint64_t count_component(splitter *s, uint32_t v, uint32_t root, uint32_t
 /* The same, from memory where it was counted before. */
 static uint64_t recall_component(splitter *s, uint32_t v, uint32_t root, uint32_t depth)
 {
-    const outline *o = s->o;
-    if (o->memory[root] == 0)
+    const remembering *how = s->how;
+    if (how->memory[root] == 0)
         return count_component(s, v, root, depth);
     uint64_t key = 0;
-    for (uint32_t left = o->term->bearing[root]; left != 0; left &= left - 1)
-        key = key << o->shifts[lowest(left)] | s->place[lowest(left)];
+    for (uint32_t left = s->o->term->bearing[root]; left != 0; left &= left - 1)
+        key = key << how->shifts[lowest(left)] | s->place[lowest(left)];
     key++;
-    recollection *r = &s->recollections[root][key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - o->memory[root])];
+    recollection *r = &s->recollections[root][key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - how->memory[root])];
     if (r->key == key) {
         s->recalled++;
         return r->count;
@@ -135,11 +125,14 @@ static uint64_t recall_component(splitter *s, uint32_t v, uint32_t root, uint32_
 static uint64_t count_children(splitter *s, uint32_t v, uint32_t depth)
 {
     const sf_summand *t = s->o->term;
+    const uint32_t tabled = t->children[v] & t->tabled;
     uint64_t product = 1;
-    for (uint32_t left = t->children[v]; left != 0 && product != 0; left &= left - 1)
+    for (uint32_t left = tabled; left != 0 && product != 0; left &= left - 1)
+        product = sf_saturated_multiply(product, sf_counts_at(&s->tables[lowest(left)], s->place));
+    for (uint32_t left = t->children[v] & ~tabled; left != 0 && product != 0; left &= left - 1)
         if (t->children[lowest(left)] == 0)
             product = sf_saturated_multiply(product, count_leaf(s, v, lowest(left), depth));
-    for (uint32_t left = t->children[v]; left != 0 && product != 0; left &= left - 1)
+    for (uint32_t left = t->children[v] & ~tabled; left != 0 && product != 0; left &= left - 1)
         if (t->children[lowest(left)] != 0)
             product = sf_saturated_multiply(product, recall_component(s, v, lowest(left), depth));
     return product;
@@ -150,8 +143,9 @@ static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t p
     const sf_summand *t = s->o->term;
     const uint64_t *domain = s->levels[depth].domain[v];
     const uint32_t children = t->children[v], only = children != 0 ? lowest(children) : 0;
-    const effect *e = &s->o->effects[v][only];
-    if (children == 1u << only && t->children[only] == 0 && e->count == 1 && !e->apart) {
+    const sf_joint *e = &s->o->joints[v][only];
+    if (children == 1u << only && (t->tabled & children) == 0 && t->children[only] == 0 && e->count == 1 &&
+        !e->apart) {
         uint64_t steps = 0, count = s->loops->count_rows(s->levels[depth].domain[only], e->rows[0],
                                                          s->o->words[only], domain, place, end, &steps);
         sf_match_steps(&s->tally, steps);
@@ -170,31 +164,12 @@ static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t p
 
 /* ---- a term ---- */
 
-static void add_rows(effect *e, const uint64_t *rows)
-{
-    bool is_known = rows == NULL;
-    for (uint32_t i = 0; i < e->count; i++)
-        is_known = is_known || e->rows[i] == rows;
-    if (!is_known)
-        e->rows[e->count++] = rows;
-}
-
-static void outline_effect(outline *o, uint32_t a, uint32_t b)
-{
-    effect *e = &o->effects[a][b];
-    *e = (effect){.apart = (o->term->apart[a] >> b & 1) != 0};
-    for (uint64_t ws = o->term->members[a]; ws != 0; ws &= ws - 1)
-        for (uint64_t us = o->term->members[b]; us != 0; us &= us - 1)
-            add_rows(e, o->rows->between[lowest(ws)][lowest(us)]);
-}
-
 /* Counts of components that depend on all that is matched are of no use again. */
-static uint32_t memory_of(const outline *o, uint32_t root)
+static uint32_t memory_of(const sf_summand *t, const uint32_t *shifts, uint32_t root)
 {
-    const sf_summand *t = o->term;
     uint32_t bits = 0, memory = LEAST_MEMORY;
     for (uint32_t left = t->bearing[root]; left != 0; left &= left - 1)
-        bits += o->shifts[lowest(left)];
+        bits += shifts[lowest(left)];
     if (t->bearing[root] == t->above[root] || t->children[root] == 0 || bits > 63)
         return 0;
     while (memory < MOST_MEMORY && (double)(1u << memory) < 2 * t->reached[root])
@@ -202,27 +177,20 @@ static uint32_t memory_of(const outline *o, uint32_t root)
     return memory;
 }
 
-static void outline_term(outline *o, const sf_summand *t, const sf_rows *rows)
+static void find_memories(remembering *how, const sf_outline *o)
 {
-    o->term = t;
-    o->rows = rows;
-    for (uint32_t b = 0; b < t->count; b++) {
-        o->first[b] = lowest(t->members[b]);
-        o->words[b] = sf_rows_words(rows, o->first[b]);
-        o->shifts[b] = 0;
-        while ((uint64_t)1 << o->shifts[b] < rows->counts[rows->list_of[o->first[b]]])
-            o->shifts[b]++;
+    for (uint32_t b = 0; b < o->term->count; b++) {
+        how->shifts[b] = 0;
+        while ((uint64_t)1 << how->shifts[b] < o->places[b])
+            how->shifts[b]++;
     }
-    for (uint32_t a = 0; a < t->count; a++) {
-        o->memory[a] = memory_of(o, a);
-        for (uint32_t b = 0; b < t->count; b++)
-            outline_effect(o, a, b);
-    }
+    for (uint32_t b = 0; b < o->term->count; b++)
+        how->memory[b] = memory_of(o->term, how->shifts, b);
 }
 
 static int open_recollections(splitter *s, uint32_t root)
 {
-    size_t needed = s->o->memory[root] > 0 ? (size_t)1 << s->o->memory[root] : 0;
+    size_t needed = s->how->memory[root] > 0 ? (size_t)1 << s->how->memory[root] : 0;
     void *memory = s->recollections[root];
     int status = sf_reserve(&memory, &s->capacities[root], needed, sizeof(recollection));
     s->recollections[root] = memory;
@@ -231,29 +199,22 @@ static int open_recollections(splitter *s, uint32_t root)
     return status == 0 ? SF_OK : SF_NO_MEMORY;
 }
 
-static int open_splitter(splitter *s, const outline *o)
+static int open_splitter(splitter *s)
 {
+    const sf_outline *o = s->o;
     size_t words = 0;
-    s->o = o;
     s->sum = 0;
     s->is_open = true;
     for (uint32_t b = 0; b < o->term->count; b++)
         words += o->words[b];
     sf_free(s->memory);
-    s->memory = sf_resize(NULL, words * (o->term->count + 1) * sizeof(uint64_t) + ALIGNMENT, 1);
-    if (s->memory == NULL)
+    uint64_t *room = sf_outline_room(&s->memory, words * o->term->count);
+    if (room == NULL)
         return SF_NO_MEMORY;
-    uintptr_t begin = ((uintptr_t)s->memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    uint64_t *room = (uint64_t *)begin;
-    for (uint32_t d = 0; d <= o->term->count; d++)
-        for (uint32_t b = 0; b < o->term->count; room += o->words[b++])
-            s->levels[d].room[b] = room;
     for (uint32_t b = 0; b < o->term->count; b++) {
-        uint64_t *start = s->levels[0].room[b];
-        memcpy(start, o->rows->starts[o->first[b]], o->words[b] * sizeof *start);
-        for (uint64_t left = o->term->members[b]; left != 0; left &= left - 1)
-            s->loops->cut(start, start, o->rows->starts[lowest(left)], o->words[b]);
-        s->levels[0].domain[b] = start;
+        s->levels[0].domain[b] = o->starts[b];
+        for (uint32_t d = 1; d <= o->term->count; d++, room += o->words[b])
+            s->levels[d].room[b] = room;
     }
     int status = SF_OK;
     for (uint32_t b = 0; b < o->term->count && status == SF_OK; b++)
@@ -273,8 +234,11 @@ static void close_splitter(splitter *s)
 typedef struct run {
     sf_match_watch watch;
     sf_rows rows;
-    outline *outline;
+    sf_outline *outline;
+    sf_counts tables[SF_TERM_MOST];
+    remembering how;
     splitter *splitters; /* of each thread */
+    sf_match_tally **tallies;
     unsigned threads;
     uint32_t root; /* of the component at hand */
 } run;
@@ -283,32 +247,57 @@ static int count_chunk(void *context, unsigned worker, size_t item)
 {
     run *r = context;
     splitter *s = &r->splitters[worker];
-    const outline *o = r->outline;
-    int status = s->is_open ? SF_OK : open_splitter(s, o);
+    int status = s->is_open ? SF_OK : open_splitter(s);
     if (status != SF_OK)
         return status;
-    uint64_t places = r->rows.counts[r->rows.list_of[o->first[r->root]]];
+    uint64_t places = r->outline->places[r->root];
     uint32_t first = (uint32_t)(places * item / CHUNKS), end = (uint32_t)(places * (item + 1) / CHUNKS);
     s->sum = sf_saturated_add(s->sum, count_places(s, r->root, 0, first, end));
     atomic_fetch_add(&r->watch.done, 1);
     return SF_OK;
 }
 
+static int count_root(run *r, uint32_t root, uint64_t *count)
+{
+    r->root = root;
+    for (unsigned i = 0; i < r->threads; i++)
+        r->splitters[i].is_open = false;
+    int status = sf_parallel_for(r->threads, CHUNKS, count_chunk, r);
+    *count = 0;
+    for (unsigned i = 0; i < r->threads; i++)
+        *count = sf_saturated_add(*count, r->splitters[i].is_open ? r->splitters[i].sum : 0);
+    return status;
+}
+
+/* The product of its components; UINT64_MAX where that is too large, or not known in time. */
+static int count_outline(run *r, uint64_t *count)
+{
+    const sf_summand *t = r->outline->term;
+    static const uint32_t nowhere[SF_TERM_MOST];
+    bool is_done;
+    int status = sf_tables_make(r->tables, r->outline, r->tallies, r->threads, &is_done);
+    r->watch.job->result->tables += (uint64_t)__builtin_popcount(t->tabled);
+    *count = is_done ? 1 : UINT64_MAX;
+    find_memories(&r->how, r->outline);
+    for (uint32_t left = t->roots; left != 0 && status == SF_OK && is_done; left &= left - 1) {
+        uint64_t one = 0;
+        if ((t->tabled >> lowest(left) & 1) != 0)
+            one = sf_counts_at(&r->tables[lowest(left)], nowhere);
+        else
+            status = count_root(r, lowest(left), &one);
+        *count = status == SF_OK ? sf_saturated_multiply(*count, one) : 0;
+    }
+    sf_tables_free(r->tables);
+    return status;
+}
+
 static int count_term(run *r, const sf_summand *t, uint64_t *count)
 {
-    int status = SF_OK;
-    outline_term(r->outline, t, &r->rows);
-    *count = 1;
-    for (uint32_t left = t->roots; left != 0 && status == SF_OK; left &= left - 1) {
-        uint64_t sum = 0;
-        r->root = lowest(left);
-        for (unsigned i = 0; i < r->threads; i++)
-            r->splitters[i].is_open = false;
-        status = sf_parallel_for(r->threads, CHUNKS, count_chunk, r);
-        for (unsigned i = 0; i < r->threads; i++)
-            sum = sf_saturated_add(sum, r->splitters[i].is_open ? r->splitters[i].sum : 0);
-        *count = sf_saturated_multiply(*count, sum);
-    }
+    int status = sf_outline_open(r->outline, t, &r->rows);
+    *count = 0;
+    if (status == SF_OK)
+        status = count_outline(r, count);
+    sf_outline_close(r->outline);
     return status;
 }
 
@@ -329,19 +318,30 @@ static int add_terms(run *r, const sf_terms *terms, uint64_t *count, bool *is_do
     return status;
 }
 
+static int open_run(run *r)
+{
+    r->outline = sf_alloc(1, sizeof *r->outline);
+    r->splitters = sf_alloc(r->threads, sizeof *r->splitters);
+    r->tallies = sf_resize(NULL, r->threads, sizeof *r->tallies);
+    if (r->outline == NULL || r->splitters == NULL || r->tallies == NULL)
+        return SF_NO_MEMORY;
+    for (unsigned i = 0; i < r->threads; i++) {
+        splitter *s = &r->splitters[i];
+        s->tally = (sf_match_tally){.watch = &r->watch, .is_caller = i == 0};
+        s->o = r->outline;
+        s->tables = r->tables;
+        s->how = &r->how;
+        s->loops = sf_bitmap_best();
+        r->tallies[i] = &s->tally;
+    }
+    return SF_OK;
+}
+
 static int run_terms(run *r, const sf_terms *terms, bool *is_done, sf_error *error)
 {
     sf_match_result *result = r->watch.job->result;
-    const sf_match_tally **tallies = sf_resize(NULL, r->threads, sizeof *tallies);
     uint64_t count;
-    r->outline = sf_alloc(1, sizeof *r->outline);
-    r->splitters = sf_alloc(r->threads, sizeof *r->splitters);
-    int status = tallies != NULL && r->outline != NULL && r->splitters != NULL ? SF_OK : SF_NO_MEMORY;
-    for (unsigned i = 0; i < r->threads && status == SF_OK; i++) {
-        r->splitters[i].tally = (sf_match_tally){.watch = &r->watch, .is_caller = i == 0};
-        r->splitters[i].loops = sf_bitmap_best();
-        tallies[i] = &r->splitters[i].tally;
-    }
+    int status = open_run(r);
     if (status == SF_OK)
         status = add_terms(r, terms, &count, is_done);
     for (unsigned i = 0; i < r->threads && r->splitters != NULL; i++) {
@@ -349,13 +349,13 @@ static int run_terms(run *r, const sf_terms *terms, bool *is_done, sf_error *err
         close_splitter(&r->splitters[i]);
     }
     if (status == SF_OK) {
-        sf_match_found(&r->splitters[0].tally, count, NULL);
-        status = sf_match_finish(&r->watch, tallies, r->threads, error);
+        sf_match_found(r->tallies[0], count, NULL);
+        status = sf_match_finish(&r->watch, (const sf_match_tally *const *)r->tallies, r->threads, error);
     } else {
         sf_fail_memory(error);
     }
     result->terms = *is_done ? terms->count : 0;
-    sf_free(tallies);
+    sf_free(r->tallies);
     sf_free(r->outline);
     sf_free(r->splitters);
     return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Counts by terms (graph/match/terms.h): sets of candidates are bitmaps, and what a component came to is
- * remembered by the matched vertices that bear on it. */
+/** Counts by terms (graph/match/terms.h): from tables (graph/match/tables.h) where these take least; else
+ * sets of candidates are bitmaps, and what a component came to is remembered by the matched vertices that
+ * bear on it. */
 #ifndef SF_GRAPH_MATCH_SPLIT_H
 #define SF_GRAPH_MATCH_SPLIT_H
 

@@ -19,7 +19,18 @@ enum { MOST_TERMS = 256, MOST_PAIRS = SF_TERM_MOST * (SF_TERM_MOST - 1) / 2 };
 #define STEP_RATIO 0.5
 
 /* Of the steps that a search takes, for how many one term is planned. */
-#define STEPS_PER_TERM 2e4
+#define STEPS_PER_TERM 5e3
+
+/* In steps of a search: what a link takes in a table, a value of one that is full, and a word of a set. */
+#define LINK_STEPS 0.05
+#define VALUE_STEPS 0.01
+#define WORD_STEPS 0.05
+
+/* Of a table. */
+#define MOST_VALUES 0x1p23
+
+/* Links are those of hubs: of two that share an end there are more by this than if all had equally many. */
+#define HUBS 4
 
 static atomic_int wanted = SF_TERMS_WORTH;
 
@@ -34,12 +45,14 @@ typedef struct planner {
     uint32_t pair_count;
     sf_summand *terms;
     size_t count;
-    bool too_many;
+    bool too_many, prefers_tables;
     double budget; /* terms that may still be planned */
     double logs[SF_TERM_MOST]
-               [SF_TERM_MOST]; /* of the term at hand: of counts, and of the share that is joined */
-    double *costs;             /* of a component; -1: not known yet */
-    uint8_t *first;            /* the block that splits it */
+               [SF_TERM_MOST];    /* of the term at hand: of counts, and of the share that is joined */
+    double places[SF_TERM_MOST];  /* at most, of a block's list */
+    double *costs;                /* of a component; -1: not known yet */
+    double *table_costs;          /* of its table; infinite: it cannot have one */
+    uint8_t *first, *table_first; /* the block that splits it, with a search and with tables */
 } planner;
 
 static uint64_t bit(uint32_t u)
@@ -66,6 +79,10 @@ static void estimate_blocks(planner *p, const sf_summand *t)
         double least = INFINITY;
         for (uint64_t left = t->members[a]; left != 0; left &= left - 1)
             least = fmin(least, s->counts[lowest(left)]);
+        p->places[a] = 0;
+        for (uint32_t u = 0; u < p->query->count; u++)
+            if (sf_query_can_share(p->query, u, lowest(t->members[a])))
+                p->places[a] = fmax(p->places[a], (double)s->labelled[u]);
         p->logs[a][a] = log(least);
         for (uint32_t b = 0; b < a; b++) {
             double share = 1;
@@ -113,6 +130,72 @@ static uint32_t first_component(const sf_summand *t, uint32_t blocks)
     return component;
 }
 
+/* Links of two blocks, or pairs where nothing joins them. */
+static double pairs_of(const planner *p, uint32_t a, uint32_t b)
+{
+    return exp(p->logs[a][b] + p->logs[a][a] + p->logs[b][b]);
+}
+
+/* Steps of the sum over `v` for each place of `row` and of `column`. */
+static double cost_by_rows(const planner *p, const sf_summand *t, uint32_t v, uint32_t row, uint32_t column,
+                           bool is_dense)
+{
+    const double values = p->places[row] * p->places[column];
+    double each;
+    if (values > MOST_VALUES || p->places[v] * p->places[column] > MOST_VALUES)
+        return INFINITY;
+    is_dense = is_dense || (t->near[v] >> column & 1) == 0;
+    if (is_dense)
+        each = VALUE_STEPS * p->places[column];
+    else
+        each = fmin(HUBS * pairs_of(p, v, column) / p->places[v], p->places[column]) * LINK_STEPS;
+    return pairs_of(p, row, v) * each +
+           2 * VALUE_STEPS * (values + (is_dense ? p->places[v] * p->places[column] : 0));
+}
+
+/* Steps to make the table of a component from those of what block v leaves of it. */
+static double cost_of_table(const planner *p, const sf_summand *t, uint32_t component, uint32_t v,
+                            uint32_t *row)
+{
+    const uint32_t bearing = neighbours(t, component);
+    uint32_t dense = 0;
+    if (bearing == 0)
+        return LINK_STEPS * p->places[v];
+    const uint32_t a = lowest(bearing), b = 31 - (uint32_t)__builtin_clz(bearing);
+    *row = a;
+    if (a == b)
+        return LINK_STEPS * pairs_of(p, a, v) + WORD_STEPS * p->places[a] * p->places[v] / 64;
+    for (uint32_t rest = component & ~(1u << v), part; rest != 0; rest &= ~part) {
+        part = first_component(t, rest);
+        dense |= neighbours(t, part);
+    }
+    double by_a = cost_by_rows(p, t, v, a, b, (dense >> b & 1) != 0);
+    double by_b = cost_by_rows(p, t, v, b, a, (dense >> a & 1) != 0);
+    *row = by_b < by_a ? b : a;
+    return fmin(by_a, by_b);
+}
+
+static double cost_of_tables(planner *p, const sf_summand *t, uint32_t component)
+{
+    double least = INFINITY;
+    if (p->table_costs[component] >= 0)
+        return p->table_costs[component];
+    const bool can_be = __builtin_popcount(neighbours(t, component)) <= 2;
+    for (uint32_t left = can_be ? component : 0; left != 0; left &= left - 1) {
+        uint32_t v = lowest(left), row;
+        double cost = cost_of_table(p, t, component, v, &row);
+        for (uint32_t rest = component & ~(1u << v), part; rest != 0 && cost < least; rest &= ~part) {
+            part = first_component(t, rest);
+            cost += cost_of_tables(p, t, part);
+        }
+        if (cost < least) {
+            least = cost;
+            p->table_first[component] = (uint8_t)v;
+        }
+    }
+    return p->table_costs[component] = least;
+}
+
 /* Steps to count a component, by the best block to begin with: it is matched once for each way to match what
  * bears on the component, since counts are remembered. */
 static double cost_of(planner *p, const sf_summand *t, uint32_t component)
@@ -135,21 +218,29 @@ static double cost_of(planner *p, const sf_summand *t, uint32_t component)
             p->first[component] = (uint8_t)v;
         }
     }
-    return p->costs[component] = least;
+    const double tabled = cost_of_tables(p, t, component);
+    return p->costs[component] = p->prefers_tables && tabled < INFINITY ? tabled : fmin(least, tabled);
 }
 
 /* Returns the block that splits the component. */
-static uint32_t grow_tree(planner *p, sf_summand *t, uint32_t component, uint32_t above)
+static uint32_t grow_tree(planner *p, sf_summand *t, uint32_t component, uint32_t above, bool in_table)
 {
-    bool is_one = (component & (component - 1)) == 0;
-    uint32_t v = is_one ? lowest(component) : p->first[component];
+    const bool is_one = (component & (component - 1)) == 0;
+    const bool starts_table = !in_table && !is_one && p->table_costs[component] <= p->costs[component];
+    const bool has_table = in_table || starts_table;
+    const uint32_t v = is_one      ? lowest(component)
+                       : has_table ? p->table_first[component]
+                                   : p->first[component];
+    t->tabled |= starts_table ? 1u << v : 0;
     t->below[v] = component;
     t->above[v] = above;
     t->bearing[v] = neighbours(t, component);
     t->reached[v] = expected(p, t->bearing[v]);
+    if (has_table)
+        t->effort[v] = cost_of_table(p, t, component, v, &t->rows[v]);
     for (uint32_t rest = component & ~(1u << v), part; rest != 0; rest &= ~part) {
         part = first_component(t, rest);
-        t->children[v] |= 1u << grow_tree(p, t, part, above | 1u << v);
+        t->children[v] |= 1u << grow_tree(p, t, part, above | 1u << v, has_table);
     }
     return v;
 }
@@ -158,12 +249,12 @@ static void plan_term(planner *p, sf_summand *t)
 {
     estimate_blocks(p, t);
     for (uint32_t component = 0; component < 1u << t->count; component++)
-        p->costs[component] = -1;
+        p->costs[component] = p->table_costs[component] = -1;
     t->work = 0;
     for (uint32_t rest = (1u << t->count) - 1, part; rest != 0; rest &= ~part) {
         part = first_component(t, rest);
         t->work += cost_of(p, t, part);
-        t->roots |= 1u << grow_tree(p, t, part, 0);
+        t->roots |= 1u << grow_tree(p, t, part, 0, false);
     }
     p->budget -= 1;
 }
@@ -306,7 +397,7 @@ static double choose_pairs(planner *p)
         kept[i] = p->pairs[i].left_out;
         p->pairs[i].left_out = true;
     }
-    bool is_better = improve(p) < work;
+    bool is_better = p->prefers_tables || improve(p) < work;
     for (uint32_t i = 0; i < p->pair_count && !is_better; i++)
         p->pairs[i].left_out = kept[i];
     return make_terms(p);
@@ -349,16 +440,20 @@ static int plan_terms(planner *p, const sf_plan *plan, int when, bool *is_worth)
 {
     p->terms = sf_alloc(MOST_TERMS, sizeof *p->terms);
     p->costs = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->costs);
+    p->table_costs = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->table_costs);
     p->first = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->first);
-    if (p->terms == NULL || p->costs == NULL || p->first == NULL)
+    p->table_first = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->table_first);
+    if (p->terms == NULL || p->costs == NULL || p->table_costs == NULL || p->first == NULL ||
+        p->table_first == NULL)
         return SF_NO_MEMORY;
     double steps = steps_of(p, plan);
     if (when == SF_TERMS_WORTH && steps < WORTH_PLANNING)
         return SF_OK;
     find_pairs(p);
+    p->prefers_tables = when == SF_TERMS_TABLED;
     p->budget = fmin(10 + steps / STEPS_PER_TERM, 5000);
     double work = choose_pairs(p);
-    *is_worth = !p->too_many && (when == SF_TERMS_ALWAYS || work * STEP_RATIO < steps);
+    *is_worth = !p->too_many && (when != SF_TERMS_WORTH || work * STEP_RATIO < steps);
     return SF_OK;
 }
 
@@ -372,7 +467,9 @@ int sf_terms_open(sf_terms *terms, const sf_space *space, const sf_plan *plan, s
         return SF_OK;
     int status = plan_terms(&p, plan, when, &is_worth);
     sf_free(p.costs);
+    sf_free(p.table_costs);
     sf_free(p.first);
+    sf_free(p.table_first);
     if (status == SF_OK && is_worth) {
         terms->items = p.terms;
         terms->count = p.count;

@@ -27,6 +27,9 @@ typedef struct sf_summand {
     uint32_t bearing[SF_TERM_MOST];  /**< of these: what the count of the component depends on */
     uint32_t children[SF_TERM_MOST]; /**< what splits the components that it leaves */
     double reached[SF_TERM_MOST];    /**< estimated ways to match what bears on it */
+    uint32_t tabled;                 /**< those whose components have tables (graph/match/tables.h) */
+    uint32_t rows[SF_TERM_MOST];     /**< of a table on which two blocks bear: whose places its rows are */
+    double effort[SF_TERM_MOST];     /**< of a table: steps that making it is worth */
     double work;                     /**< estimated data vertices tried */
 } sf_summand;
 
@@ -36,9 +39,9 @@ typedef struct sf_terms {
     double work;
 } sf_terms;
 
-enum { SF_TERMS_WORTH, SF_TERMS_ALWAYS, SF_TERMS_NEVER };
+enum { SF_TERMS_WORTH, SF_TERMS_ALWAYS, SF_TERMS_TABLED, SF_TERMS_NEVER };
 
-/** Tests: terms always where they can be, or never. */
+/** Tests: terms always where they can be, their components in tables where these can be, or never. */
 void sf_terms_when(int when);
 
 /**

@@ -11,7 +11,7 @@
 /* ---- engines beside the oracle ---- */
 
 /* What the techniques of gvsm did over the whole test: each must have had something to do. */
-static uint64_t implied, merged, blacklisted, by_bitmaps, by_terms, taken_away, recalled;
+static uint64_t implied, merged, blacklisted, by_bitmaps, by_terms, taken_away, recalled, tables;
 
 static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options)
 {
@@ -26,6 +26,7 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
     by_terms += result.terms > 0;
     taken_away += result.terms > 1;
     recalled += result.recalled;
+    tables += result.tables;
     return result;
 }
 
@@ -72,7 +73,8 @@ static const struct {
 } ways[] = {
     {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_WORTH},  {SF_ROWS_NEVER, SF_VECTOR_AVX512, SF_TERMS_NEVER},
     {SF_ROWS_ALWAYS, SF_VECTOR_BASE, SF_TERMS_NEVER},   {SF_ROWS_ALWAYS, SF_VECTOR_AVX2, SF_TERMS_NEVER},
-    {SF_ROWS_ALWAYS, SF_VECTOR_AVX512, SF_TERMS_NEVER}, {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_ALWAYS}};
+    {SF_ROWS_ALWAYS, SF_VECTOR_AVX512, SF_TERMS_NEVER}, {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_ALWAYS},
+    {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_TABLED}};
 
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -129,7 +131,7 @@ static void counts_are_those_of_the_oracle(void **state)
     }
     go(0);
     assert_true(implied > 0 && merged > 0 && blacklisted > 0 && by_bitmaps > 1000);
-    assert_true(by_terms > 300 && taken_away > 0);
+    assert_true(by_terms > 300 && taken_away > 0 && tables > 300);
 }
 
 /* Sets of many words, of vertices with labels and without, and what few can tell apart: more vertices at the
@@ -209,6 +211,51 @@ static void what_falls_apart_is_counted_apart(void **state)
     }
     go(0);
     assert_true(recalled > 100);
+}
+
+/* A ring of 5 to 7 vertices and a vertex beside two of them or one: components that two blocks bear on, whose
+ * tables are made of others, by rows and by columns. */
+static void open_ring(sf_pattern *pattern, test_random *random, const match_kind *k)
+{
+    uint32_t ring = 5 + (uint32_t)test_random_below(random, 3);
+    *pattern = (sf_pattern){.directed = k->directed};
+    for (uint32_t u = 0; u <= ring; u++)
+        assert_int_equal(
+            sf_pattern_add_vertex(pattern, NULL, 3 * (uint32_t)test_random_below(random, 2), NULL), SF_OK);
+    for (uint32_t u = 0; u < ring; u++)
+        assert_int_equal(sf_pattern_add_edge(pattern, u, (u + 1) % ring, SF_ANY_LABEL, false, NULL), SF_OK);
+    for (uint32_t i = 0; i <= test_random_below(random, 2); i++)
+        assert_int_equal(sf_pattern_add_edge(pattern, 3 * i, ring, SF_ANY_LABEL, false, NULL), SF_OK);
+}
+
+static void tables_count_as_searches_do(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("tables", 17);
+    uint64_t split = 0;
+    tables = 0;
+    for (int round = 0; round < 60; round++) {
+        match_kind k = {.directed = round % 3 == 0, .labelled = true, .labels = 2};
+        sf_pattern pattern;
+        sf_csr data = match_draw_hubs(&random, &k, 60, 180);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        open_ring(&pattern, &random, &k);
+        sf_match_options options = {.semantics = (sf_semantics)(round % 3),
+                                    .device = "cpu",
+                                    .threads = 1 + 2 * (unsigned)(round % 2)};
+        go(4);
+        sf_match_result searched = run(index, &pattern, &options);
+        go(6);
+        sf_match_result result = run(index, &pattern, &options);
+        assert_int_equal(result.count, searched.count);
+        split += result.terms > 0 && result.count > 0;
+        sf_pattern_free(&pattern);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    go(0);
+    assert_true(split > 30 && tables > 100);
 }
 
 /* Left to itself, auto splits what a search would be long at, and only that. */
@@ -310,8 +357,10 @@ static void no_memory_is_no_crash(void **state)
         go(way);
         test_fail_every_allocation(count_cycles, &cycle);
     }
-    go(5);
-    test_fail_every_allocation(count_cycles, &cycle);
+    for (int way = 5; way <= 6; way++) {
+        go(way);
+        test_fail_every_allocation(count_cycles, &cycle);
+    }
     go(0);
     sf_pattern_free(&cycle);
 }
@@ -322,6 +371,7 @@ int main(void)
         cmocka_unit_test(counts_are_those_of_the_oracle),
         cmocka_unit_test(bitmaps_count_as_lists_do),
         cmocka_unit_test(what_falls_apart_is_counted_apart),
+        cmocka_unit_test(tables_count_as_searches_do),
         cmocka_unit_test(a_long_search_is_split),
         cmocka_unit_test(threads_share_one_root),
         cmocka_unit_test(no_memory_is_no_crash),
