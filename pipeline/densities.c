@@ -16,7 +16,7 @@
  */
 #define LEAST_INTERVAL 2e-5
 #define MOST_INTERVAL 1e3
-#define LEAST_LOG_BANDWIDTH 0.05 /* 32 KB a state */
+#define LEAST_LOG_BANDWIDTH 0.051 /* the least that 1,024 modes tell apart here: 32 KB a state */
 
 /* A delay's density resolves this share of the largest delay. */
 #define DELAY_RESOLUTION 5e-4

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A thread of the census is worth so many edges, half a millisecond and more. */
+#define CENSUS_EDGES_EACH 2000
+
 /* ---- opening ---- */
 
 static int resolve_sources(sf_queries *queries, const sf_units *units, sf_error *error)
@@ -283,13 +286,22 @@ static int match_patterns(sf_queries *queries, const sf_csr *csr, sf_graph_messa
     return status;
 }
 
-static int take_census(const sf_csr *csr, sf_graph_message *message, sf_error *error)
+/* So many as have some edges each. */
+static unsigned census_threads(const sf_live_options *config, const sf_csr *csr)
+{
+    uint64_t useful = csr->offsets[csr->vertex_count] / CENSUS_EDGES_EACH;
+    unsigned most = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
+    return useful < 1 ? 1 : useful < most ? (unsigned)useful : most;
+}
+
+static int take_census(const sf_live_options *config, const sf_csr *csr, sf_graph_message *message,
+                       sf_error *error)
 {
     uint64_t census[SF_TRIADS];
     message->triads = sf_alloc(SF_TRIADS, sizeof *message->triads);
     if (message->triads == NULL)
         return sf_fail_memory(error);
-    int status = sf_triad_census(census, csr, 1, NULL, error);
+    int status = sf_triad_census(census, csr, census_threads(config, csr), NULL, error);
     for (size_t t = 0; t < SF_TRIADS && status == SF_OK; t++) {
         sf_triad_result *triad = &message->triads[message->triad_count++];
         snprintf(triad->name, sizeof triad->name, "%s", sf_triads[t].name);
@@ -336,7 +348,7 @@ static int ask(sf_queries *queries, const sf_connectivity *snapshot, sf_csr *csr
         parts_ns[SF_PART_PATTERNS] += lap(&now_ns);
     }
     if (status == SF_OK && config->census) {
-        status = take_census(csr, message, error);
+        status = take_census(queries->config, csr, message, error);
         parts_ns[SF_PART_CENSUS] += lap(&now_ns);
     }
     if (status == SF_OK && config->rewired > 0 && count_counts(queries) > 0)

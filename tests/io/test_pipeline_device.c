@@ -299,6 +299,54 @@ static void all_devices_discover(void **state)
     sf_recording_clear(&recording);
 }
 
+/* 36 units that are all joined, of which 45 million ordered sets are found: milliseconds of a CPU, which a
+ * device that runs is worth. */
+static test_collector *run_dense(const char *device, const sf_recording *recording)
+{
+    char yaml[512];
+    snprintf(yaml, sizeof yaml,
+             "device: %s\nwindow: {length_s: 1, hop_s: 1}\n"
+             "mine: {every: 0, delays_ms: '0:20', min_count: 5}\n"
+             "graph: {reach_all: 2, census: true, patterns: [{limit: 0, pattern: 'A -> B; A -> C; A -> D; "
+             "A -> E; B -> C; B -> D; B -> E; C -> D; C -> E; D -> E'}]}\n",
+             device);
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, recording, 0, all);
+    sf_config_free(&config);
+    return all;
+}
+
+static const sf_graph_message *graph_of(const test_collector *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->messages[i]->topic == SF_TOPIC_GRAPH)
+            return &all->messages[i]->graph;
+    fail_msg("there is no graph");
+    return NULL;
+}
+
+static void auto_matches_dense_graphs_on_a_device_that_runs(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("dense graphs on devices", 33);
+    sf_recording recording = test_random_recording(&random, 6000, 36, INT64_C(999000000), 1000);
+    test_collector *cpu = run_dense("cpu", &recording), *any = run_dense("auto", &recording);
+    const sf_graph_message *here = graph_of(cpu), *there = graph_of(any);
+    assert_int_equal(here->edges, 36 * 35);
+    assert_int_equal(here->motifs[0].count, 36 * 35 * 34 * 33 * 32);
+    assert_int_equal(there->motifs[0].count, here->motifs[0].count);
+    assert_false(there->motifs[0].truncated);
+    static const char *const parts[] = {"pairs", "reach", "census"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        assert_stage(test_last_status(cpu), parts[i], "cpu");
+    assert_stage(test_last_status(cpu), "patterns", "cpu");
+    assert_stage(test_last_status(any), "patterns", "test:0");
+    test_collector_free(cpu);
+    test_collector_free(any);
+    sf_recording_clear(&recording);
+}
+
 static void a_device_is_asked_for_by_name(void **state)
 {
     (void)state;
@@ -336,6 +384,8 @@ int main(void)
                                         close_devices),
         cmocka_unit_test_setup_teardown(a_run_in_real_time_outlives_its_device, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(all_devices_discover, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(auto_matches_dense_graphs_on_a_device_that_runs, load_devices,
+                                        close_devices),
         cmocka_unit_test_setup_teardown(a_device_is_asked_for_by_name, load_devices, close_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
