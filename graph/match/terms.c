@@ -19,7 +19,7 @@ enum { MOST_TERMS = 256, MOST_PAIRS = SF_TERM_MOST * (SF_TERM_MOST - 1) / 2 };
 #define STEP_RATIO 0.5
 
 /* Of the steps that a search takes, for how many one term is planned. */
-#define STEPS_PER_TERM 5e3
+#define STEPS_PER_TERM 2e4
 
 /* In steps of a search: what a link takes in a table, a value of one that is full, and a word of a set. */
 #define LINK_STEPS 0.05
