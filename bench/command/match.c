@@ -66,8 +66,9 @@ typedef struct total {
 static int search_best(benchmark *b, size_t i, const sf_match_options *options, total *t, sf_error *error)
 {
     double best = 0, space = 0, on_device = 0;
-    sf_match_result result;
+    sf_match_result result = {0};
     for (int run = 0; run < SHORT_RUNS && (run == 0 || best < SHORT_SECONDS); run++) {
+        sf_match_result_free(&result);
         int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, NULL, error);
         if (status != SF_OK)
             return status;
@@ -84,6 +85,7 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     t->truncated |= result.truncated;
     t->on_device += strcmp(result.ran.device, "cpu") != 0;
     t->made_there += result.made_there;
+    sf_match_result_free(&result);
     return SF_OK;
 }
 
@@ -161,10 +163,25 @@ static int measure_everywhere(benchmark *b, sf_error *error)
     return status;
 }
 
+/* The first thousand embeddings, on all cores and on every device. */
+static int measure_first(benchmark *b, sf_error *error)
+{
+    sf_match_options options = {.device = "cpu", .threads = b->threads, .limit = 1000, .keep = 1000};
+    int status = measure(b, &options, "auto, the first 1,000", error);
+    for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
+        options.device = sf_device_name(sf_device_at(d));
+        if (app_bench_device(d) != NULL)
+            status = measure(b, &options, "auto, the first 1,000", error);
+    }
+    return status;
+}
+
 /* The engine gvsm beside it, on every device. */
 static int measure_both(benchmark *b, sf_error *error)
 {
     int status = measure_everywhere(b, error);
+    if (status == SF_OK)
+        status = measure_first(b, error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
         const char *name = sf_device_name(sf_device_at(d));
         sf_match_options options = {.engine = "gvsm", .device = name, .threads = b->threads};

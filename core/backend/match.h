@@ -151,6 +151,7 @@ typedef struct sf_backend_match_job {
     const uint32_t *set_first; /**< with it: of a set a pattern vertex whose candidates it holds */
     const sf_backend_match_lists *lists;
     uint32_t list_count;
+    uint32_t roots;  /**< only the first so many candidates of the first step; 0: all */
     uint64_t most;   /**< stop beyond so many embeddings; UINT64_MAX: never */
     double deadline; /**< sf_clock_seconds at which to stop; 0: never */
     const sf_progress *progress;

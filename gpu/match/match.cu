@@ -218,7 +218,7 @@ static int launch(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job, 
 {
     sf_gpu_match_shape shape;
     control begin = {};
-    begin.queues[0].count[0] = job->set_sizes[job->steps[0].set];
+    begin.queues[0].count[0] = job->roots > 0 ? job->roots : job->set_sizes[job->steps[0].set];
     int status = sf_gpu_match_shape_of(&shape, m->device, s, error);
     for (int i = 0; i < 2 && status == SF_OK; i++)
         status = sf_gpu_blocks_add(m, &s->tasks[i], NULL, shape.task_words, error);

@@ -10,6 +10,7 @@
 #include "graph/match/search.h"
 #include "graph/match/split.h"
 
+#include "core/backend/find.h"
 #include "core/clock.h"
 
 #include <stdio.h>
@@ -18,9 +19,8 @@
 /* Estimated steps: fewer are done before a device has begun. */
 #define WORTH_A_LOOK 2000
 
-/* What a step of a term takes, and one of a search on a device, whose threads are many. */
+/* What a step of a term takes. */
 #define TERM_STEP_SECONDS 100e-9
-#define DEVICE_STEP_SECONDS 50e-12
 
 typedef struct run {
     sf_match_search search;
@@ -99,11 +99,11 @@ const sf_way sf_match_auto_here = {.engine = "auto", .estimate = estimate_second
 const sf_way sf_match_auto_there = {
     .engine = "auto", .on_devices = true, .supports = sf_match_supports, .run = search_there};
 
-/* A sum of terms takes the CPU less than the device takes for a search. */
+/* A sum of terms takes the CPU so short that no device pays. */
 static bool is_sooner_by_terms(const run *r)
 {
     double seconds = r->terms.work * TERM_STEP_SECONDS / r->search.job->threads;
-    return r->terms.items != NULL && seconds < DEVICE_STEP_SECONDS * r->search.plan->work;
+    return r->terms.items != NULL && sf_device_auto(seconds, NULL) == NULL;
 }
 
 /* Where the space has been made, unless a device has made it unasked and the CPU is sooner to search it. */

@@ -12,7 +12,10 @@
 #include <string.h>
 
 enum { MOST = SF_BACKEND_MATCH_MOST, NO_LIST = UINT16_MAX };
-enum { MOST_ROWS = 1 << 20 }; /* embeddings listed by a device, which makes room for all at once */
+enum {
+    MOST_ROWS = 1 << 20, /* embeddings listed by a device, which makes room for all at once */
+    LEAST_ROOM = 1 << 16 /* rows of a range of candidates, of which the first are listed */
+};
 
 /* A job of a device while it is put together: everything in the order of steps. */
 typedef struct device_job {
@@ -31,6 +34,7 @@ typedef struct device_job {
     uint32_t excluded_count;
     sf_backend_match_job request;
     sf_backend_match_answer answer;
+    bool has_more; /* embeddings than are listed */
 } device_job;
 
 /* ---- steps ---- */
@@ -264,13 +268,14 @@ static int compare_rows(const void *first, const void *second, void *size)
 }
 
 /* Rows by step, in any order, become embeddings by pattern vertex, in the order of the search. */
-static int take_rows(const device_job *d, size_t count, sf_match_result *result)
+static int take_rows(const device_job *d, size_t keep, sf_match_result *result)
 {
     uint32_t size = d->plan->count;
+    size_t found = d->answer.listed, count = found < keep ? found : keep;
     result->embeddings = sf_resize(result->embeddings, count, size * sizeof *result->embeddings);
     if (result->embeddings == NULL)
         return SF_NO_MEMORY;
-    sf_platform_sort(d->request.rows, count, size * sizeof *d->request.rows, compare_rows, &size);
+    sf_platform_sort(d->request.rows, found, size * sizeof *d->request.rows, compare_rows, &size);
     for (size_t i = 0; i < count; i++)
         for (uint32_t s = 0; s < size; s++)
             result->embeddings[i * size + d->plan->steps[s].vertex] = d->request.rows[i * size + s];
@@ -282,16 +287,46 @@ static int take_answer(const device_job *d, const sf_match_job *job, const sf_ba
                        sf_error *error)
 {
     sf_match_result *result = job->result;
-    if (job->list && take_rows(d, answer->listed, result) != SF_OK)
+    if (job->list && take_rows(d, job->keep, result) != SF_OK)
         return sf_fail_memory(error);
     result->count = sf_saturated_multiply(answer->count, d->plan->factor);
-    result->truncated = answer->stopped || result->count > job->most;
+    result->truncated = answer->stopped || d->has_more || result->count > job->most;
     if (result->count > job->most)
         result->count = job->most;
     result->automorphisms = d->plan->factor;
     result->steps += answer->tried;
     result->device_s += answer->seconds;
     return SF_OK;
+}
+
+static int reserve_rows(device_job *d, uint64_t room, sf_error *error)
+{
+    sf_free(d->request.rows);
+    d->request.most = room;
+    d->request.rows = sf_resize(NULL, room, d->plan->count * sizeof *d->request.rows);
+    return d->request.rows != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+/* There are more embeddings than are to be listed: the first are those of the first candidates of the first
+ * step, of which so many are looked for as have enough and not more than there is room for. *done is false
+ * where one alone has more, or time is up. */
+static int list_first(device_job *d, sf_device *device, size_t keep, bool *done, sf_error *error)
+{
+    uint64_t room = 2 * (uint64_t)keep > LEAST_ROOM ? 2 * (uint64_t)keep : LEAST_ROOM;
+    uint32_t all = d->set_sizes[d->steps[0].set], low = 0, high = all + 1, roots = (all + 255) / 256;
+    int status = reserve_rows(d, room, error);
+    d->has_more = true;
+    while (status == SF_OK && !*done && roots > low) {
+        d->request.roots = roots;
+        status = sf_device_do(device, run_held, d, error);
+        bool is_beyond = d->answer.count > room;
+        if (status != SF_OK || (d->answer.stopped && !is_beyond))
+            return status;
+        *done = !is_beyond && d->answer.count >= keep;
+        *(is_beyond ? &high : &low) = roots;
+        roots = high <= all ? low + (high - low) / 2 : roots > all / 4 ? all : 4 * roots;
+    }
+    return status;
 }
 
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
@@ -306,14 +341,13 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
         return sf_fail_memory(error);
     *d = (device_job){.query = job->query, .space = space, .plan = plan};
     int status = put_together(d, job, error);
-    if (status == SF_OK && job->list) {
-        d->request.rows = sf_resize(NULL, job->keep, plan->count * sizeof *d->request.rows);
-        if (d->request.rows == NULL)
-            status = sf_fail_memory(error);
-    }
+    if (status == SF_OK && job->list)
+        status = reserve_rows(d, job->keep, error);
     if (status == SF_OK)
         status = sf_device_do(device, run_held, d, error);
     *done = status == SF_OK && (!job->list || d->answer.count <= job->most);
+    if (status == SF_OK && !*done && space->made != NULL) /* else the CPU has it at hand */
+        status = list_first(d, device, job->keep, done, error);
     if (*done)
         status = take_answer(d, job, &d->answer, error);
     for (uint32_t i = 0; i < d->excluded_count; i++)

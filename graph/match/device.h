@@ -16,9 +16,10 @@ void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetr
 
 /**
  * Searches along a plan and fills count, truncated, steps, kept and automorphisms of the job's result.
- * Listing is for jobs that find no more than they have room for: *done is false where there is more, of which
- * the CPU is to list the first. Rows are in the order in which the CPU finds them. SF_UNAVAILABLE: the device
- * cannot, and the result is as it was; SF_CANCELLED, SF_NO_MEMORY.
+ * *done is false where there is more than is to be listed, of which the CPU is to list the first: the device
+ * does that itself of spaces that it has made, unless one candidate of the first step alone has too many.
+ * Rows are in the order in which the CPU finds them. SF_UNAVAILABLE: the device cannot, and the result is as
+ * it was; SF_CANCELLED, SF_NO_MEMORY.
  */
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
                        bool *done, sf_error *error);

@@ -58,7 +58,8 @@ static void try_step(search *s, uint32_t i)
         return;
     }
     uint32_t set = job->steps[i].set;
-    for (uint32_t place = job->set_sizes[set]; place-- > 0 && !is_late(s);) { /* rows come in no order */
+    uint32_t places = i == 0 && job->roots > 0 ? job->roots : job->set_sizes[set];
+    for (uint32_t place = places; place-- > 0 && !is_late(s);) { /* rows come in no order */
         s->place[i] = place;
         s->vertex[i] = job->sets[set][place];
         s->answer->tried++;

@@ -181,8 +181,33 @@ static bool check_space(const sf_match_index *index, const sf_pattern *pattern, 
     return where != NULL;
 }
 
+/* Along a path, what the end of a shorter one rules out is known one vertex further after each round. */
+static void check_rounds(const char *device)
+{
+    sf_edge_list list = {.directed = true};
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path = {.directed = true};
+    assert_int_equal(sf_edge_list_set_vertices(&list, 24, NULL), SF_OK);
+    for (uint32_t v = 0; v + 1 < 24; v++)
+        assert_int_equal(sf_edge_list_add(&list, v, v + 1, NULL), SF_OK);
+    assert_int_equal(sf_csr_build(&data, &list, 0, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+    for (uint32_t u = 0; u < 12; u++)
+        assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+    for (uint32_t u = 0; u < 11; u++)
+        assert_int_equal(sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL), SF_OK);
+    sf_made_when(SF_MADE_ALWAYS);
+    assert_true(check_space(index, &path, SF_ISOMORPHISM, device));
+    sf_pattern_free(&path);
+    sf_match_close(index);
+    sf_csr_free(&data);
+}
+
 static void check_device(const char *device, int rounds)
 {
+    check_rounds(device);
     test_random random = test_random_start(device, 77);
     int done = 0, expanded = 0, made = 0;
     for (int round = 0; round < rounds; round++) {
@@ -444,6 +469,41 @@ static void a_graph_stays_on_the_device_that_makes_its_spaces(void **state)
     }
 }
 
+/* 20 neighbours a vertex: the first candidates have 7,220 paths each. */
+static void check_first(const char *device, uint32_t vertices)
+{
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, vertices);
+    static const size_t keeps[] = {1, 1000, 7219, 7220, 7221, 60000, 80000};
+    sf_match_options options = {.device = device, .threads = 1};
+    sf_made_when(SF_MADE_ALWAYS);
+    for (size_t k = 0; k < sizeof keeps / sizeof keeps[0]; k++) {
+        options.limit = keeps[k];
+        compare_lists(index, &path, options, keeps[k]);
+        options.keep = keeps[k];
+        sf_match_result found = run(index, &path, &options);
+        assert_string_equal(found.ran.device, device);
+        sf_match_result_free(&found);
+        options.keep = 0;
+    }
+    for (uint32_t u = 4; u < 8; u++) { /* more paths of one candidate than a device lists at once */
+        assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+        assert_int_equal(sf_pattern_add_edge(&path, u - 1, u, SF_ANY_LABEL, false, NULL), SF_OK);
+    }
+    options.limit = 100;
+    compare_lists(index, &path, options, 100);
+    close_ring(&data, index, &path);
+}
+
+static void the_first_embeddings_are_those_of_the_first_candidates(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    check_first("test:0", 300);
+}
+
 /* Lost in the search of a space that it has made: the CPU makes it again. */
 static void a_space_that_is_lost_is_made_again(void **state)
 {
@@ -568,6 +628,14 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
     }
 }
 
+static void every_device_lists_the_first_embeddings(void **state)
+{
+    (void)state;
+    if (test_no_device())
+        skip();
+    check_first(sf_device_name(sf_device_at(0)), test_rounds(20000) < 20000 ? 300 : 20000);
+}
+
 /* Hubs whose neighbours many warps go through, loops and parallel edges among them. */
 static void every_device_makes_large_spaces_as_the_cpu(void **state)
 {
@@ -663,11 +731,13 @@ int main(void)
         DEVICE_TEST(the_cpu_goes_on_where_a_device_does_not),
         DEVICE_TEST(a_long_search_goes_to_a_device),
         DEVICE_TEST(a_graph_stays_on_the_device_that_makes_its_spaces),
+        DEVICE_TEST(the_first_embeddings_are_those_of_the_first_candidates),
         DEVICE_TEST(a_space_that_is_lost_is_made_again),
         DEVICE_TEST(no_memory_is_no_crash),
         DEVICE_TEST(every_device_counts_as_the_oracle),
         DEVICE_TEST(every_device_counts_large_graphs_as_the_cpu),
         DEVICE_TEST(every_device_makes_large_spaces_as_the_cpu),
+        DEVICE_TEST(every_device_lists_the_first_embeddings),
         DEVICE_TEST(layers_that_are_too_large_are_cut),
         DEVICE_TEST(a_device_stops_in_time),
     };
