@@ -54,7 +54,7 @@ typedef struct shared_room {
 
 /* Where a thread is in the order of meetings. */
 typedef struct meetings {
-    uint32_t round; /* of blocks: as for meet */
+    uint32_t round; /* of blocks */
     uint32_t mark;  /* of devices */
 } meetings;
 
@@ -109,12 +109,16 @@ __device__ void hear_all(const part *p, shared_room *r, const tally *t, uint32_t
 __device__ void meet_all(const part *p, shared_room *r, meetings *m, tally *t, uint32_t found,
                          unsigned long long edges, bool sent)
 {
-    add_up(&r->own, t, found, edges);
+    sum_of_block(&r->own, &found, &edges);
     m->mark++;
     m->round += gridDim.x;
     if (threadIdx.x == 0) {
+        if (found > 0)
+            atomicAdd(&t->found, found);
+        if (edges > 0)
+            atomicAdd(&t->edges, edges);
         __threadfence_system();
-        if (atomicAdd(p->own.meeting, 1) == m->round - 1)
+        if (atomicAdd(&p->own.meeting->parted, 1) == m->round - 1)
             tell_all(p, t, m->mark, sent);
     }
     if (threadIdx.x < WARP) {
@@ -169,6 +173,29 @@ __device__ void put_word(const part *p, uint32_t next, uint32_t word, uint32_t b
 
 /* ---- the search ---- */
 
+/* The level of the source. Its number of vertices counts where its lists are. */
+__device__ void start(const state *s, uint32_t root)
+{
+    uint32_t thread = blockIdx.x * BLOCK + threadIdx.x;
+    for (uint32_t i = thread; i < s->words; i += gridDim.x * BLOCK)
+        s->visited[0][i] = i == root / WARP ? 1u << root % WARP : 0;
+    if (thread >= WARP)
+        return;
+    if (thread < RING)
+        s->tallies[thread] = tally{0, 0, 0, 0, 0};
+    __threadfence();
+    __syncwarp();
+    bool mine = thread == 0 && root != SF_GPU_OUTSIDE && is_here<true>(s, root);
+    uint32_t edges = enqueue_one<true>(s, s->tallies, 0, mine, root);
+    if (thread == 0)
+        s->summary->begin = now();
+    if (!mine)
+        return;
+    s->tallies[0].edges = edges;
+    s->tallies[0].found = 1;
+    keep(s, local_of<true>(s, root), 0, root);
+}
+
 /* A level top-down, to the end: found and edges of all parts are in r->own.last. */
 __device__ void go_down(const part *p, shared_room *r, meetings *m, tally *t, uint32_t *visited,
                         uint32_t level)
@@ -205,7 +232,7 @@ __device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, ui
         tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
         if (was_up && !up) {
             enqueue_difference<true>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
-            meet(s, &r->own, &m->round, before, 0, 0);
+            meet(s, &r->own, before, 0, 0, true);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0)
             s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
@@ -229,11 +256,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
     const state *s = &p->own;
     uint32_t root = __ldg(s->graph.inner + source);
     meetings m = {0, 0};
-    if (threadIdx.x == 0) {
-        r.own.found_count = 0;
-        r.own.edge_count = 0;
-    }
-    start<true>(s, root);
+    enter(&r.own);
+    start(s, root);
     for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < s->graph.hub_room / WARP; i += gridDim.x * BLOCK)
         s->visited[1][i] = 0; /* its bits are only ever added to */
     meet_all(p, &r, &m, s->tallies, 0, 0, false);

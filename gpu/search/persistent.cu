@@ -6,51 +6,108 @@
 namespace
 {
 
-__global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state all, uint32_t source)
+/* The level of the source, whose neighbours the next one takes from its list. */
+__device__ void mark(const state *s, uint32_t *visited, uint32_t root)
 {
-    __shared__ room r;
-    const state *s = &all;
-    uint32_t root = __ldg(s->graph.inner + source), round = 0, current = 0;
-    if (threadIdx.x == 0) {
-        r.found_count = 0;
-        r.edge_count = 0;
-    }
-    start<false>(s, root);
-    meet(s, &r, &round, s->tallies, 0, 0);
-    uint32_t left = s->graph.with_edges - (root != SF_GPU_OUTSIDE);
-    bool up = false;
-    for (uint32_t level = 1;; level++) {
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            record(s, &r.last, level - 1, up);
-        if (left == 0 || root == SF_GPU_OUTSIDE)
-            break;
+    if (blockIdx.x != 0 || threadIdx.x != 0 || root == SF_GPU_OUTSIDE)
+        return;
+    atomicOr(visited + root / WARP, 1u << root % WARP);
+    keep(s, root, 0, root);
+}
+
+/* The neighbours of the source; blocks need not have met. */
+__device__ uint32_t search_first(const state *s, tally *t, uint32_t *visited, uint32_t root,
+                                 unsigned long long *edges)
+{
+    uint32_t found = 0, step = gridDim.x * WARPS * PIECES_AN_ITEM;
+    uint32_t first = __ldg(s->graph.out.starts + root), last = __ldg(s->graph.out.starts + root + 1);
+    for (uint32_t piece = first + warp_of() * PIECES_AN_ITEM; piece < last; piece += step)
+        found += look_down<false>(s, t, visited, 1, root, piece, last, edges);
+    return found;
+}
+
+/* Bottom-up: returns what this thread found. */
+__device__ uint32_t search_all_up(const state *s, room *r, uint32_t current, uint32_t level)
+{
+    uint32_t *next = s->visited[current ^ 1];
+    uint32_t found =
+        search_up(s, r, s->visited[current], level,
+                  [=](uint32_t word, uint32_t before, uint32_t bits) { next[word] = before | bits; });
+    if (threadIdx.x == 0)
+        r->hub_visited = r->hubs[0] & 1;
+    return found;
+}
+
+/* How many vertices a search can reach at most. */
+__device__ uint32_t reach_of(const state *s, const room *r, uint32_t component)
+{
+    return r->hub_visited && component != 0 ? component : s->graph.with_edges;
+}
+
+/* The bitmap whose turn it is lies clear, so that the first level waits for nobody; the other is written
+ * whole by the first level bottom-up. Returns which one holds what was visited. */
+__device__ uint32_t search_levels(const state *s, room *r, uint32_t root, uint32_t *total)
+{
+    uint32_t current = __ldcg(&s->meeting->turn), component = __ldcg(&s->meeting->component), left = 0;
+    bool up = s->direction == SF_BFS_BOTTOM_UP;
+    mark(s, s->visited[current], root);
+    if (up)
+        meet(s, r, s->tallies, 0, 0, false);
+    for (uint32_t level = 1; root != SF_GPU_OUTSIDE; level++) {
         bool was_up = up;
-        up = choose_up(s, &r.last, up, left);
+        if (level > 1)
+            up = choose_up(s, &r->last, up, left);
         tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
         if (was_up && !up) {
             enqueue_difference<false>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
-            meet(s, &r, &round, before, 0, 0);
+            meet(s, r, before, 0, 0, true);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0)
             s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
         uint32_t found;
         unsigned long long edges = 0;
         if (up) {
-            uint32_t *next = s->visited[current ^ 1];
-            found =
-                search_up(s, &r, s->visited[current], level,
-                          [=](uint32_t word, uint32_t before, uint32_t bits) { next[word] = before | bits; });
+            found = search_all_up(s, r, current, level);
             current ^= 1;
+        } else if (level == 1) {
+            found = search_first(s, t, s->visited[current], root, &edges);
         } else {
-            found = search_down<false>(s, &r, t, s->visited[current], level, &edges);
+            found = search_down<false>(s, r, t, s->visited[current], level, &edges);
         }
-        meet(s, &r, &round, t, found, edges);
-        left -= r.last.found;
-        if (r.last.found == 0)
+        meet(s, r, t, found, edges, !up);
+        *total += r->last.found;
+        left = reach_of(s, r, component) - *total;
+        if (r->last.found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
+            record(s, &r->last, level, up);
+        if (r->last.found == 0 || left == 0)
             break;
     }
-    write_out<false>(s, s->visited[current], source);
-    go_home(s);
+    return current;
+}
+
+/* From the source, or, without one, from hub 0, to learn how many it reaches. */
+__global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state all, uint32_t source)
+{
+    __shared__ room r;
+    const state *s = &all;
+    uint32_t root = source != NONE ? __ldg(s->graph.inner + source) : 0, total = 1;
+    enter(&r);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        s->summary->begin = now();
+        record(s, &r.last, 0, false);
+    }
+    uint32_t current = search_levels(s, &r, root, &total);
+    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < s->words; i += gridDim.x * BLOCK)
+        s->visited[current ^ 1][i] = 0;
+    if (s->levels != NULL)
+        write_out<false>(s, s->visited[current], source);
+    if (!go_home(s))
+        return;
+    s->meeting->turn = current ^ 1;
+    if (source == NONE)
+        s->meeting->component = total;
+    for (uint32_t i = 0; i < RING; i++)
+        s->tallies[i] = tally{0, 0, 0, 0, 0};
 }
 
 } // namespace
@@ -84,7 +141,7 @@ static int open_arrays(sf_gpu_search_memory *m, sf_backend_device *device,
                   {&m->large[1], large},
                   {&m->outbox, parted ? g->inner_count * sizeof(uint2) : 0},
                   {&m->tallies, RING * sizeof(tally)},
-                  {&m->meeting, 2 * sizeof(uint32_t)}};
+                  {&m->meeting, sizeof(sf_gpu_search_meeting)}};
     for (auto &want : wanted) {
         int status = sf_gpu_array_open(device, want.array, want.bytes, error);
         if (status != SF_OK)
@@ -100,7 +157,8 @@ int sf_gpu_search_memory_open(sf_gpu_search_memory *m, state *s, sf_backend_devi
     int status = open_arrays(m, device, arrangement, parted, error);
     if (status != SF_OK)
         return status;
-    SF_GPU_TRY(cudaMemsetAsync(m->meeting.data, 0, m->meeting.bytes, device->work));
+    for (sf_gpu_array *array : {&m->visited[0], &m->visited[1], &m->tallies, &m->meeting})
+        SF_GPU_TRY(cudaMemsetAsync(array->data, 0, array->bytes, device->work));
     for (int i = 0; i < 2; i++) {
         s->visited[i] = (uint32_t *)m->visited[i].data;
         s->queue[i] = (item *)m->queue[i].data;
@@ -114,7 +172,7 @@ int sf_gpu_search_memory_open(sf_gpu_search_memory *m, state *s, sf_backend_devi
     s->deep = (uint32_t *)m->deep.data;
     s->outbox = (uint2 *)m->outbox.data;
     s->tallies = (tally *)m->tallies.data;
-    s->meeting = (uint32_t *)m->meeting.data;
+    s->meeting = (sf_gpu_search_meeting *)m->meeting.data;
     return SF_OK;
 }
 
@@ -149,6 +207,22 @@ struct sf_gpu_persistent {
     int blocks;
 };
 
+/* How many vertices the greatest hub reaches: a search without directions that has visited it and found as
+ * many is done, and need not look for more. */
+static int learn(sf_gpu_persistent *p, sf_error *error)
+{
+    sf_gpu_array log = {}, summary = {};
+    int status = sf_gpu_array_open(p->device, &log, SF_GPU_LOG * sizeof(sf_gpu_level), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(p->device, &summary, sizeof(sf_gpu_summary), error);
+    if (status == SF_OK)
+        status = sf_gpu_persistent_run(p, NONE, NULL, NULL, (sf_gpu_level *)log.data,
+                                       (sf_gpu_summary *)summary.data, error);
+    sf_gpu_array_close(p->device, &log);
+    sf_gpu_array_close(p->device, &summary);
+    return status;
+}
+
 int sf_gpu_persistent_open(sf_gpu_persistent **opened, const sf_backend_graph *graph,
                            sf_bfs_direction direction, sf_error *error)
 {
@@ -164,6 +238,8 @@ int sf_gpu_persistent_open(sf_gpu_persistent **opened, const sf_backend_graph *g
                                            false, error);
     if (status == SF_OK)
         status = sf_gpu_search_blocks(&p->blocks, p->device, &p->state, (const void *)search, 1, error);
+    if (status == SF_OK && !graph->directed && p->state.graph.with_edges > 0)
+        status = learn(p, error);
     if (status == SF_OK)
         *opened = p;
     else

@@ -36,6 +36,7 @@
 #define WAITING 256u       /* vertices of a warp that wait to read the heads of their lists */
 #define RESTING 96u        /* and that wait to read the rest */
 #define OUT 8u             /* vertices a thread writes out at a time */
+#define CAME_SHIFT 40u     /* of a count of meeting blocks; below it is what they have found */
 #define HUB_WORDS ((SF_GPU_MOST_HUBS + WARP - 1) / WARP)
 
 /** What a level found. */
@@ -48,6 +49,15 @@ struct alignas(128) sf_gpu_search_tally {
 /** Part of a vertex's out-list: pieces first .. last - 1. */
 struct alignas(16) sf_gpu_search_item {
     uint32_t vertex, first, last, padding; /* vertex: its inner number */
+};
+
+/** Where blocks meet, and what a search leaves for the next. */
+struct alignas(128) sf_gpu_search_meeting {
+    unsigned long long came[2]; /* at even and odd meetings: blocks above CAME_SHIFT, what they found below */
+    uint32_t parted;            /* blocks that came to the meetings of all parts */
+    uint32_t home;              /* blocks that are done */
+    uint32_t turn;              /* the bitmap, clear, that the next search of a whole graph begins with */
+    uint32_t component;         /* vertices that hub 0 reaches and is reached from; 0: it is not known */
 };
 
 typedef struct sf_gpu_search_state {
@@ -63,8 +73,8 @@ typedef struct sf_gpu_search_state {
         *large[2]; /* and those of its vertices that the whole grid shares, with all of their lists */
     uint2 *outbox; /* of a part: (vertex, parent), inner numbers, of all that it found in a level */
     sf_gpu_search_tally *tallies; /* RING */
-    uint32_t *meeting;            /* blocks that came to meet, and that have gone home */
-    uint32_t *levels, *parents;   /* by vertex less first_vertex */
+    sf_gpu_search_meeting *meeting;
+    uint32_t *levels, *parents; /* by vertex less first_vertex; NULL: they are not wanted */
     sf_gpu_level *log;
     sf_gpu_summary *summary;
 } sf_gpu_search_state;
@@ -83,6 +93,9 @@ typedef struct room {
     uint16_t resting[WARPS][RESTING];
     uint32_t found_count;
     unsigned long long edge_count;
+    unsigned long long came[2]; /* what the last even and odd meetings left */
+    uint32_t meetings;
+    bool hub_visited; /* hub 0, when the last level bottom-up began */
     tally last;
 } room;
 
@@ -158,48 +171,66 @@ __device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t parent
         s->deep[v] = level;
 }
 
-/* Adds what the threads of this block found to the tally; the block's first thread has it done on return. */
-__device__ void add_up(room *r, tally *t, uint32_t found, unsigned long long edges)
+/* By a block that begins. */
+__device__ void enter(room *r)
 {
-    found = sum_of_warp(found);
-    if (lane_of() == 0 && found > 0)
-        atomicAdd(&r->found_count, found);
-    if (edges > 0)
-        atomicAdd(&r->edge_count, edges);
+    if (threadIdx.x == 0) {
+        r->found_count = 0;
+        r->edge_count = 0;
+        r->came[0] = r->came[1] = 0;
+        r->meetings = 0;
+        r->hub_visited = false;
+    }
+    __syncthreads();
+}
+
+/* What the threads of this block found; its first thread has the sums on return. */
+__device__ void sum_of_block(room *r, uint32_t *found, unsigned long long *edges)
+{
+    *found = sum_of_warp(*found);
+    if (lane_of() == 0 && *found > 0)
+        atomicAdd(&r->found_count, *found);
+    if (*edges > 0)
+        atomicAdd(&r->edge_count, *edges);
     __syncthreads();
     if (threadIdx.x != 0)
         return;
-    found =
+    *found =
         atomicExch(&r->found_count, 0); /* an ordinary load may be done by all threads, and race the store */
-    edges = atomicExch(&r->edge_count, 0ull);
-    if (found > 0)
-        atomicAdd(&t->found, found);
-    if (edges > 0)
-        atomicAdd(&t->edges, edges);
+    *edges = atomicExch(&r->edge_count, 0ull);
 }
 
-/* By one thread of every block: goes on when all are here. */
-__device__ void come_and_wait(const state *s, uint32_t round)
+/* By one thread of every block: goes on when all are here. Returns what they found together. The count of
+ * blocks and the sum are one word, so that one trip to memory brings both; the next meeting is at the other
+ * word, so that nobody adds to this one before all have read it. */
+__device__ uint32_t come_and_wait(const state *s, room *r, uint32_t found)
 {
+    uint32_t which = r->meetings++ % 2;
+    unsigned long long *came = s->meeting->came + which, before = r->came[which], after;
     __threadfence();
-    atomicAdd(s->meeting, 1);
-    while ((int)(*(volatile uint32_t *)s->meeting - round) < 0)
-        ;
+    atomicAdd(came, 1ull << CAME_SHIFT | found);
+    do
+        after = *(volatile unsigned long long *)came;
+    while ((after - before) >> CAME_SHIFT != gridDim.x);
     __threadfence();
+    r->came[which] = after;
+    return (uint32_t)(after - before);
 }
 
-/* Adds what this thread found to the tally, waits until all blocks have, and leaves the sums in r->last. */
-__device__ void meet(const state *s, room *r, uint32_t *round, tally *t, uint32_t found,
-                     unsigned long long edges)
+/* Waits until all blocks have come, and leaves what they found in r->last; with `queued` also the edges of
+ * that and the queue, which the tally has. */
+__device__ void meet(const state *s, room *r, tally *t, uint32_t found, unsigned long long edges, bool queued)
 {
-    add_up(r, t, found, edges);
-    *round += gridDim.x;
+    sum_of_block(r, &found, &edges);
     if (threadIdx.x == 0) {
-        come_and_wait(s, *round);
-        r->last.found = __ldcg(&t->found);
-        r->last.edges = __ldcg(&t->edges);
-        r->last.items = __ldcg(&t->items);
-        r->last.large = __ldcg(&t->large);
+        if (edges > 0)
+            atomicAdd(&t->edges, edges);
+        r->last.found = come_and_wait(s, r, found);
+        if (queued) {
+            r->last.edges = __ldcg(&t->edges);
+            r->last.items = __ldcg(&t->items);
+            r->last.large = __ldcg(&t->large);
+        }
     }
     __syncthreads();
 }
@@ -296,10 +327,11 @@ template <bool parted> __device__ void write_out(const state *s, const uint32_t 
  */
 __device__ bool go_home(const state *s)
 {
-    if (threadIdx.x != 0 || atomicAdd(s->meeting + 1, 1) != gridDim.x - 1)
+    sf_gpu_search_meeting *m = s->meeting;
+    if (threadIdx.x != 0 || atomicAdd(&m->home, 1) != gridDim.x - 1)
         return false;
-    s->meeting[0] = 0;
-    s->meeting[1] = 0;
+    m->came[0] = m->came[1] = 0;
+    m->parted = m->home = 0;
     return true;
 }
 

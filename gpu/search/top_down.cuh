@@ -100,7 +100,7 @@ __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint3
     uint32_t ids[4] = {targets.x, targets.y, targets.z, targets.w}, seen[4], mine = 0;
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
-        seen[j] = there ? __ldcg(visited + ids[j] / WARP) : FULL;
+        seen[j] = there && ids[j] != v ? __ldcg(visited + ids[j] / WARP) : FULL;
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
         mine |= (uint32_t)claim(visited, ids[j], seen[j]) << j;
@@ -159,29 +159,6 @@ __device__ void enqueue_difference(const state *s, tally *t, uint32_t level, con
             enqueue_one<parted>(s, t, level, mine, v);
         }
     }
-}
-
-/* The level of the source. Its number of vertices counts where its lists are. */
-template <bool parted> __device__ void start(const state *s, uint32_t root)
-{
-    uint32_t thread = blockIdx.x * BLOCK + threadIdx.x;
-    for (uint32_t i = thread; i < s->words; i += gridDim.x * BLOCK)
-        s->visited[0][i] = i == root / WARP ? 1u << root % WARP : 0;
-    if (thread >= WARP)
-        return;
-    if (thread < RING)
-        s->tallies[thread] = tally{0, 0, 0, 0, 0};
-    __threadfence();
-    __syncwarp();
-    bool mine = thread == 0 && root != SF_GPU_OUTSIDE && is_here<parted>(s, root);
-    uint32_t edges = enqueue_one<parted>(s, s->tallies, 0, mine, root);
-    if (thread == 0)
-        s->summary->begin = now();
-    if (!mine)
-        return;
-    s->tallies[0].edges = edges;
-    s->tallies[0].found = 1;
-    keep(s, local_of<parted>(s, root), 0, root);
 }
 
 } // namespace
