@@ -183,6 +183,32 @@ static int choose_devices(run *r, sf_error *error)
     return SF_OK;
 }
 
+/* The one that is left. */
+static const sf_member *only_member(const sf_crew *crew)
+{
+    uint32_t i = 0;
+    while (i < crew->count && crew->members[i].out)
+        i++;
+    return i < crew->count && sf_crew_left(crew) == 1 ? &crew->members[i] : NULL;
+}
+
+/* By unit, on the one device that lays the spikes out: it needs them in any case. NULL: there is none, or it
+ * could not, or found fault with them; then the CPU counts, and says what is wrong. */
+static uint64_t *count_there(run *r)
+{
+    const sf_raw_spikes *raw = &r->on.raw;
+    const sf_member *member = only_member(&r->choice.crew);
+    int64_t span;
+    if (member == NULL || raw->spikes == NULL || raw->count == 0 ||
+        __builtin_sub_overflow(raw->spikes[raw->count - 1].time_ns, raw->spikes[0].time_ns, &span))
+        return NULL;
+    uint64_t *counted = sf_alloc(raw->unit_count, sizeof *counted);
+    if (counted == NULL || sf_raw_spikes_send(&r->on.sent, raw, member->device, counted, NULL) == SF_OK)
+        return counted;
+    sf_free(counted);
+    return NULL;
+}
+
 /* Counts what each unit fires, in as many stretches as there are devices that may get one each. */
 static int count_spikes(run *r, uint64_t **counted, unsigned threads, sf_error *error)
 {
@@ -216,9 +242,9 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
     const sf_mine_input *input = r->input;
     size_t units = input->units->count;
     const uint64_t *known = r->resident || r->paired ? r->options->unit_spikes : NULL;
-    uint64_t *counted = NULL;
+    uint64_t *counted = known == NULL ? count_there(r) : NULL;
     int status = SF_OK;
-    if (known == NULL)
+    if (known == NULL && counted == NULL)
         status = count_spikes(r, &counted, choice->threads, error);
     if (status == SF_OK)
         status = sf_events_outline(&r->events, input->spikes, input->spike_count, units,
@@ -745,6 +771,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     int status = prepare(&r, progress, error);
     if (status == SF_OK)
         status = mine_all(&r, error);
+    sf_sent_spikes_close(&r.on.sent);
     sf_choice_leave(&r.choice);
     sf_stretches_free(&r.on.by_time);
     sf_piece_counter_close(&r.in_pieces);

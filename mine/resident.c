@@ -38,31 +38,93 @@ int sf_events_resident_stream(sf_device_stream **stream, const sf_events *events
     return status;
 }
 
-static int lay_out_held(sf_device_stream **stream, sf_device *device, const sf_raw_spikes *raw,
-                        const sf_backend_layout *layout, sf_error *failure)
+/* ---- spikes as they are ---- */
+
+static const struct sf_backend_windows *family(const sf_device *device)
 {
+    return sf_device_backend(device)->windows;
+}
+
+typedef struct sending {
+    sf_sent_spikes *sent;
+    const sf_raw_spikes *raw;
+    uint64_t *unit_spikes;
+    size_t wrong;
+} sending;
+
+static int send_held(void *context, sf_device *device, sf_error *failure)
+{
+    sending *s = context;
+    return family(device)->send(&s->sent->there, sf_device_opened(device), s->raw->spikes, s->raw->count,
+                                s->unit_spikes, (uint32_t)s->raw->unit_count, &s->wrong, failure);
+}
+
+static void forget_sent(void *context)
+{
+    const sf_sent_spikes *sent = context;
+    family(sent->device)->forget(sent->there);
+}
+
+void sf_sent_spikes_close(sf_sent_spikes *sent)
+{
+    if (sent->device != NULL)
+        sf_device_discard(sent->device, forget_sent, sent);
+    *sent = (sf_sent_spikes){0};
+}
+
+int sf_raw_spikes_send(sf_sent_spikes *sent, const sf_raw_spikes *raw, sf_device *device,
+                       uint64_t *unit_spikes, sf_error *error)
+{
+    *sent = (sf_sent_spikes){.unit_count = raw->unit_count};
+    if (family(device) == NULL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%s lays out no spikes", sf_device_name(device));
+    sending s = {.sent = sent, .raw = raw, .unit_spikes = unit_spikes, .wrong = raw->count};
+    int status = sf_device_do(device, send_held, &s, error);
+    if (status != SF_OK)
+        return status;
+    sent->device = device;
+    if (s.wrong == raw->count)
+        return SF_OK;
+    sf_sent_spikes_close(sent);
+    return sf_fail(error, SF_DATA, NULL, "spike %zu is out of order, or of no unit", s.wrong);
+}
+
+typedef struct laying_out {
+    const sf_sent_spikes *sent;
+    sf_backend_layout layout;
+    sf_device_stream *made;
+} laying_out;
+
+static int lay_out_held(void *context, sf_device *device, sf_error *failure)
+{
+    laying_out *l = context;
     sf_backend_stream *made;
-    int status = sf_device_backend(device)->windows->lay_out(&made, sf_device_opened(device), raw->spikes,
-                                                             raw->count, layout, failure);
-    return status == SF_OK ? sf_device_stream_adopt(stream, device, made, failure) : status;
+    int status = family(device)->lay_out(&made, l->sent->there, &l->layout, failure);
+    return status == SF_OK ? sf_device_stream_adopt(&l->made, device, made, failure) : status;
+}
+
+int sf_events_sent_stream(sf_device_stream **stream, const sf_events *events, const sf_sent_spikes *sent,
+                          sf_error *error)
+{
+    *stream = NULL;
+    uint32_t *numbers = sf_events_numbers(events, sent->unit_count);
+    if (numbers == NULL)
+        return sf_fail_memory(error);
+    laying_out l = {.sent = sent, .layout = layout_of(events, sent->unit_count, numbers)};
+    int status = sf_device_do(sent->device, lay_out_held, &l, error);
+    *stream = l.made;
+    sf_free(numbers);
+    return status;
 }
 
 int sf_events_raw_stream(sf_device_stream **stream, const sf_events *events, const sf_raw_spikes *raw,
                          sf_device *device, sf_error *error)
 {
+    sf_sent_spikes sent;
     *stream = NULL;
-    if (sf_device_backend(device)->windows == NULL)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%s lays out no spikes", sf_device_name(device));
-    uint32_t *numbers = sf_events_numbers(events, raw->unit_count);
-    if (numbers == NULL)
-        return sf_fail_memory(error);
-    sf_backend_layout layout = layout_of(events, raw->unit_count, numbers);
-    sf_error failure = {0};
-    int status = sf_device_hold(device, error);
-    if (status == SF_OK) {
-        status = lay_out_held(stream, device, raw, &layout, &failure);
-        status = sf_device_release(device, status, &failure, error);
-    }
-    sf_free(numbers);
+    int status = sf_raw_spikes_send(&sent, raw, device, NULL, error);
+    if (status == SF_OK)
+        status = sf_events_sent_stream(stream, events, &sent, error);
+    sf_sent_spikes_close(&sent);
     return status;
 }

@@ -20,8 +20,27 @@ typedef struct sf_raw_spikes {
     size_t count, unit_count;
 } sf_raw_spikes;
 
-/** The outlined events as a stream on a device that gets the spikes as they are. SF_UNAVAILABLE also where
- * they have no room as they are, or the plugin does not lay them out: sf_events_stream may do. */
+/** They, on a device, before it is known which units are kept. Zero-initialise. */
+typedef struct sf_sent_spikes {
+    sf_device *device;        /**< NULL: they are nowhere */
+    sf_backend_spikes *there; /**< owned */
+    size_t unit_count;
+} sf_sent_spikes;
+
+/**
+ * Sends the spikes to a device, and counts there what each unit fires where unit_spikes, of raw->unit_count,
+ * is given. SF_UNAVAILABLE where they have no room as they are, or the plugin does not lay them out:
+ * sf_events_stream may do. SF_DATA as sf_events_lay_out, which says more.
+ */
+int sf_raw_spikes_send(sf_sent_spikes *sent, const sf_raw_spikes *raw, sf_device *device,
+                       uint64_t *unit_spikes, sf_error *error);
+void sf_sent_spikes_close(sf_sent_spikes *sent); /**< a zeroed object is allowed */
+
+/** The outlined events as a stream on the device that spikes were sent to. */
+int sf_events_sent_stream(sf_device_stream **stream, const sf_events *events, const sf_sent_spikes *sent,
+                          sf_error *error);
+
+/** Both, on a device that gets the spikes as they are. */
 int sf_events_raw_stream(sf_device_stream **stream, const sf_events *events, const sf_raw_spikes *raw,
                          sf_device *device, sf_error *error);
 

@@ -12,13 +12,19 @@
 
 /* ---- events on a crew ---- */
 
-static int open_stream(const sf_crew_events *on, sf_member *member, sf_error *error)
+static int open_stream(sf_crew_events *on, sf_member *member, sf_error *error)
 {
     sf_device_stream *opened = NULL;
     sf_stream spikes = sf_events_stream(on->events);
-    int status = on->raw.spikes != NULL
+    int status;
+    if (on->sent.device == member->device) {
+        status = sf_events_sent_stream(&opened, on->events, &on->sent, error);
+        sf_sent_spikes_close(&on->sent);
+    } else {
+        status = on->raw.spikes != NULL
                      ? sf_events_raw_stream(&opened, on->events, &on->raw, member->device, error)
                      : sf_device_stream_open(&opened, member->device, &spikes, error);
+    }
     member->part = opened;
     return status;
 }

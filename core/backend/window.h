@@ -11,6 +11,7 @@
 #include "core/backend/episodes.h"
 
 typedef struct sf_backend_window sf_backend_window;
+typedef struct sf_backend_spikes sf_backend_spikes;
 
 /** A number in sf_backend_layout for a unit whose spikes are left out. */
 #define SF_LEFT_OUT UINT32_MAX
@@ -45,9 +46,17 @@ struct sf_backend_windows {
     /** A stream of the newest snapshot, as if those spikes had been copied by stream_open. */
     int (*stream)(sf_backend_stream **stream, sf_backend_window *window, const sf_backend_layout *layout,
                   sf_error *error);
-    /** The same of spikes in the program's memory, in stream order, that no window keeps. */
-    int (*lay_out)(sf_backend_stream **stream, sf_backend_device *device, const sf_spike *spikes,
-                   size_t count, const sf_backend_layout *layout, sf_error *error);
+    /**
+     * Copies spikes of the program's memory that no window keeps. Where unit_spikes, of unit_count, is given,
+     * what each unit fires is counted there; *wrong is the first spike that is of no unit or not in the order
+     * (time, unit), which nobody may lay out, or `count`.
+     */
+    int (*send)(sf_backend_spikes **sent, sf_backend_device *device, const sf_spike *spikes, size_t count,
+                uint64_t *unit_spikes, uint32_t unit_count, size_t *wrong, sf_error *error);
+    void (*forget)(sf_backend_spikes *sent); /**< NULL is allowed */
+    /** As `stream`, of spikes that were sent. */
+    int (*lay_out)(sf_backend_stream **stream, sf_backend_spikes *sent, const sf_backend_layout *layout,
+                   sf_error *error);
 };
 
 #endif

@@ -359,17 +359,122 @@ static int make_stream_of_window(sf_backend_stream **made, sf_backend_window *wi
     return status;
 }
 
-static int make_stream_of_spikes(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
-                                 size_t count, const sf_backend_layout *layout, sf_error *error)
+/* ---- spikes that are sent ---- */
+
+struct sf_backend_spikes {
+    sf_backend_device *device;
+    sf_gpu_array spikes;
+    size_t count;
+};
+
+/* Units up to this number are counted in the shared memory of each block. */
+#define SHARED_UNITS 8192u
+
+namespace
 {
-    sf_gpu_array raw = {};
+
+__device__ bool is_right(const sf_spike *spikes, uint64_t i, uint32_t unit_count)
+{
+    sf_spike own = spikes[i], before = spikes[i > 0 ? i - 1 : 0];
+    return own.unit < unit_count &&
+           (own.time_ns > before.time_ns || (own.time_ns == before.time_ns && own.unit >= before.unit));
+}
+
+__global__ void count_units(unsigned long long *unit_spikes, unsigned long long *wrong,
+                            const sf_spike *spikes, uint64_t count, uint32_t unit_count)
+{
+    extern __shared__ uint32_t of_block[];
+    const bool shared = unit_count <= SHARED_UNITS;
+    for (uint32_t u = threadIdx.x; shared && u < unit_count; u += blockDim.x)
+        of_block[u] = 0;
+    __syncthreads();
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        if (!is_right(spikes, i, unit_count))
+            atomicMin(wrong, (unsigned long long)i);
+        else if (shared)
+            atomicAdd(&of_block[spikes[i].unit], 1u);
+        else
+            atomicAdd(&unit_spikes[spikes[i].unit], 1ull);
+    }
+    __syncthreads();
+    for (uint32_t u = threadIdx.x; shared && u < unit_count; u += blockDim.x)
+        if (of_block[u] > 0)
+            atomicAdd(&unit_spikes[u], (unsigned long long)of_block[u]);
+}
+
+} // namespace
+
+/* `counts`: by unit, and then the first wrong spike. */
+static int count_sent(const sf_backend_spikes *sent, sf_gpu_array *counts, uint32_t unit_count,
+                      sf_error *error)
+{
+    sf_backend_device *device = sent->device;
+    unsigned long long *unit_spikes = (unsigned long long *)counts->data;
+    size_t own = unit_count * sizeof *unit_spikes;
+    SF_GPU_TRY(cudaMemsetAsync(unit_spikes, 0, own, device->work));
+    SF_GPU_TRY(cudaMemsetAsync(unit_spikes + unit_count, 0xff, sizeof *unit_spikes, device->work));
+    size_t bytes = unit_count <= SHARED_UNITS ? unit_count * sizeof(uint32_t) : 0;
+    count_units<<<device->properties.multiProcessorCount * 2, 512, bytes, device->work>>>(
+        unit_spikes, unit_spikes + unit_count, (const sf_spike *)sent->spikes.data, sent->count, unit_count);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+static int count_on_device(const sf_backend_spikes *sent, uint64_t *unit_spikes, uint32_t unit_count,
+                           size_t *wrong, sf_error *error)
+{
+    sf_gpu_array counts = {};
+    uint64_t first_wrong = 0;
+    int status = sf_gpu_array_open(sent->device, &counts, ((size_t)unit_count + 1) * sizeof(uint64_t), error);
+    if (status == SF_OK)
+        status = count_sent(sent, &counts, unit_count, error);
+    if (status == SF_OK)
+        status =
+            sf_gpu_download(sent->device, unit_spikes, counts.data, unit_count * sizeof *unit_spikes, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(sent->device, &first_wrong, (const uint64_t *)counts.data + unit_count,
+                                 sizeof first_wrong, error);
+    *wrong = first_wrong < sent->count ? (size_t)first_wrong : sent->count;
+    sf_gpu_array_close(sent->device, &counts);
+    return status;
+}
+
+static void forget(sf_backend_spikes *sent)
+{
+    if (sent == NULL)
+        return;
+    cudaSetDevice(sent->device->ordinal);
+    sf_gpu_array_close(sent->device, &sent->spikes);
+    sf_free(sent);
+}
+
+static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, const sf_spike *spikes,
+                       size_t count, uint64_t *unit_spikes, uint32_t unit_count, size_t *wrong,
+                       sf_error *error)
+{
     *made = NULL;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
-    int status = sf_gpu_array_send(device, &raw, spikes, count * sizeof *spikes, error);
+    sf_backend_spikes *sent = (sf_backend_spikes *)sf_alloc(1, sizeof *sent);
+    if (sent == NULL)
+        return sf_fail_memory(error);
+    sent->device = device;
+    sent->count = count;
+    int status = sf_gpu_array_send(device, &sent->spikes, spikes, count * sizeof *spikes, error);
+    if (status == SF_OK && unit_spikes != NULL)
+        status = count_on_device(sent, unit_spikes, unit_count, wrong, error);
     if (status == SF_OK)
-        status = make_stream(made, device, (const sf_spike *)raw.data, count, layout, error);
-    sf_gpu_array_close(device, &raw);
+        *made = sent;
+    else
+        forget(sent);
     return status;
+}
+
+static int make_stream_of_sent(sf_backend_stream **made, sf_backend_spikes *sent,
+                               const sf_backend_layout *layout, sf_error *error)
+{
+    *made = NULL;
+    SF_GPU_TRY(cudaSetDevice(sent->device->ordinal));
+    return make_stream(made, sent->device, (const sf_spike *)sent->spikes.data, sent->count, layout, error);
 }
 
 const struct sf_backend_windows sf_gpu_windows = {
@@ -380,5 +485,7 @@ const struct sf_backend_windows sf_gpu_windows = {
     .append = append,
     .snapshot = take_snapshot,
     .stream = make_stream_of_window,
-    .lay_out = make_stream_of_spikes,
+    .send = send_spikes,
+    .forget = forget,
+    .lay_out = make_stream_of_sent,
 };

@@ -318,15 +318,61 @@ static int make_stream(sf_backend_stream **made, sf_backend_window *window, cons
     return lay_out(made, window->device, window->snapshot, window->count, layout, error);
 }
 
-static int lay_out_raw(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
-                       size_t spike_count, const sf_backend_layout *layout, sf_error *error)
+struct sf_backend_spikes {
+    sf_backend_device *device;
+    sf_spike *spikes;
+    size_t count;
+};
+
+static void forget(sf_backend_spikes *sent)
+{
+    if (sent != NULL)
+        sf_free(sent->spikes);
+    sf_free(sent);
+}
+
+/* The first that is of no unit or not in order. */
+static size_t count_units(const sf_backend_spikes *sent, uint64_t *unit_spikes, uint32_t unit_count)
+{
+    test_plugin_work_done.units_counted++;
+    for (size_t i = 0; i < sent->count; i++) {
+        const sf_spike *own = &sent->spikes[i], *before = i > 0 ? own - 1 : own;
+        if (own->unit >= unit_count || own->time_ns < before->time_ns ||
+            (own->time_ns == before->time_ns && own->unit < before->unit))
+            return i;
+        unit_spikes[own->unit]++;
+    }
+    return sent->count;
+}
+
+static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, const sf_spike *spikes,
+                       size_t spike_count, uint64_t *unit_spikes, uint32_t unit_count, size_t *wrong,
+                       sf_error *error)
 {
     *made = NULL;
     if (device->character == IS_SMALL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a small device has no room for raw spikes");
+    sf_backend_spikes *sent = sf_alloc(1, sizeof *sent);
+    if (sent != NULL)
+        *sent = (sf_backend_spikes){device, sf_resize(NULL, spike_count, sizeof *spikes), spike_count};
+    if (sent == NULL || sent->spikes == NULL) {
+        forget(sent);
+        return sf_fail_memory(error);
+    }
+    for (size_t i = 0; i < spike_count; i++)
+        sent->spikes[i] = spikes[i];
+    if (unit_spikes != NULL)
+        *wrong = count_units(sent, unit_spikes, unit_count);
+    *made = sent;
+    return SF_OK;
+}
+
+static int lay_out_sent(sf_backend_stream **made, sf_backend_spikes *sent, const sf_backend_layout *layout,
+                        sf_error *error)
+{
     test_plugin_work_done.raw++;
-    test_plugin_work_done.raw_spikes += (uint32_t)spike_count;
-    return lay_out(made, device, spikes, spike_count, layout, error);
+    test_plugin_work_done.raw_spikes += (uint32_t)sent->count;
+    return lay_out(made, sent->device, sent->spikes, sent->count, layout, error);
 }
 
 SF_API const sf_backend *synfire_backend(void);
@@ -341,7 +387,9 @@ const sf_backend *synfire_backend(void)
         .append = append,
         .snapshot = take_snapshot,
         .stream = make_stream,
-        .lay_out = lay_out_raw,
+        .send = send_spikes,
+        .forget = forget,
+        .lay_out = lay_out_sent,
     };
     static const sf_backend_episodes episodes = {.supports = supports,
                                                  .stream_open = stream_open,

@@ -6,15 +6,16 @@
 #include <synfire/error.h>
 
 typedef struct test_plugin_work {
-    _Atomic uint32_t copied;       /**< streams of events that came from the program, laid out there */
-    _Atomic uint32_t raw;          /**< streams of spikes that came as they are */
-    _Atomic uint32_t raw_spikes;   /**< in them */
-    _Atomic uint32_t from_windows; /**< streams of windows that lay on the device */
-    _Atomic uint32_t counted;      /**< shares of candidates */
-    _Atomic uint32_t all_reached;  /**< searches from every vertex */
-    _Atomic uint32_t wait_ms;      /**< set by the test: counting takes so long at least */
-    _Atomic uint32_t graphs_sent;  /**< for candidate spaces */
-    _Atomic uint32_t most_slots;   /**< expansions of gvsm that were under way at once, at most */
+    _Atomic uint32_t copied;        /**< streams of events that came from the program, laid out there */
+    _Atomic uint32_t raw;           /**< streams of spikes that came as they are */
+    _Atomic uint32_t raw_spikes;    /**< in them */
+    _Atomic uint32_t units_counted; /**< times that what each unit fires was counted */
+    _Atomic uint32_t from_windows;  /**< streams of windows that lay on the device */
+    _Atomic uint32_t counted;       /**< shares of candidates */
+    _Atomic uint32_t all_reached;   /**< searches from every vertex */
+    _Atomic uint32_t wait_ms;       /**< set by the test: counting takes so long at least */
+    _Atomic uint32_t graphs_sent;   /**< for candidate spaces */
+    _Atomic uint32_t most_slots;    /**< expansions of gvsm that were under way at once, at most */
 } test_plugin_work;
 
 /** Of a plugin that is loaded; borrowed until that is closed. */
