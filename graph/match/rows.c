@@ -260,8 +260,9 @@ static int find_table(maker *m, const row_kind *k, const uint64_t **table)
 static int make_effects(maker *m)
 {
     sf_rows *r = m->rows;
-    int status = SF_OK;
-    for (uint32_t i = 0; i < m->plan->core; i++) {
+    r->effects = sf_alloc(m->plan->core, sizeof *r->effects);
+    int status = r->effects != NULL ? SF_OK : SF_NO_MEMORY;
+    for (uint32_t i = 0; i < m->plan->core && status == SF_OK; i++) {
         for (uint32_t t = i + 1; t < m->plan->count && status == SF_OK; t++) {
             row_kind k = kind_of(m, m->plan->steps[i].vertex, &m->plan->steps[t]);
             sf_effect *effect = &r->effects[i][r->effect_counts[i]];
@@ -329,6 +330,21 @@ static bool have_room(const maker *m)
     return bytes <= MOST_BYTES;
 }
 
+static int make_pairs(maker *m)
+{
+    const uint32_t vertices = m->query->count;
+    m->rows->between = sf_alloc(vertices, sizeof *m->rows->between);
+    int status = m->rows->between != NULL ? SF_OK : SF_NO_MEMORY;
+    for (uint32_t w = 0; w < vertices && status == SF_OK; w++) {
+        for (uint64_t left = m->query->constrained[w]; left != 0 && status == SF_OK; left &= left - 1) {
+            const uint32_t u = (uint32_t)__builtin_ctzll(left);
+            row_kind k = kind_of_pair(m, w, u);
+            status = find_table(m, &k, &m->rows->between[w][u]);
+        }
+    }
+    return status;
+}
+
 int sf_rows_open_pairs(sf_rows *rows, const sf_space *space, sf_error *error)
 {
     *rows = (sf_rows){0};
@@ -339,13 +355,8 @@ int sf_rows_open_pairs(sf_rows *rows, const sf_space *space, sf_error *error)
     int status = make_lists(&m);
     if (status == SF_OK && have_room(&m)) {
         status = make_all_places(&m, (size_t)vertices * vertices);
-        for (uint32_t w = 0; w < vertices; w++) {
-            for (uint64_t left = m.query->constrained[w]; left != 0 && status == SF_OK; left &= left - 1) {
-                const uint32_t u = (uint32_t)__builtin_ctzll(left);
-                row_kind k = kind_of_pair(&m, w, u);
-                status = find_table(&m, &k, &rows->between[w][u]);
-            }
-        }
+        if (status == SF_OK)
+            status = make_pairs(&m);
         rows->is_open = status == SF_OK;
     }
     return leave_maker(&m, status, error);
@@ -361,5 +372,7 @@ void sf_rows_close(sf_rows *rows)
     for (size_t i = 0; i < rows->table_count; i++)
         sf_free(rows->tables[i]);
     sf_free(rows->tables);
+    sf_free(rows->effects);
+    sf_free(rows->between);
     *rows = (sf_rows){0};
 }

@@ -25,14 +25,14 @@ typedef struct sf_effect {
 typedef struct sf_rows {
     bool is_open; /**< false: the space is not for bitmaps */
     uint32_t list_of[SF_PATTERN_MOST];
-    uint32_t *lists[SF_PATTERN_MOST];  /**< data vertices, ascending */
-    uint32_t counts[SF_PATTERN_MOST];  /**< of a list */
-    uint32_t *places[SF_PATTERN_MOST]; /**< of a vertex: places of its candidates in its list */
-    uint64_t *starts[SF_PATTERN_MOST]; /**< of a vertex: its candidates as a set */
-    sf_effect effects[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< of the steps of the core, on what comes later */
+    uint32_t *lists[SF_PATTERN_MOST];      /**< data vertices, ascending */
+    uint32_t counts[SF_PATTERN_MOST];      /**< of a list */
+    uint32_t *places[SF_PATTERN_MOST];     /**< of a vertex: places of its candidates in its list */
+    uint64_t *starts[SF_PATTERN_MOST];     /**< of a vertex: its candidates as a set */
+    sf_effect (*effects)[SF_PATTERN_MOST]; /**< of the steps of the core, on what comes later */
     uint32_t effect_counts[SF_PATTERN_MOST];
-    const uint64_t *between[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< of sf_rows_open_pairs: [w][u], as rows of
-                                                                  an effect; NULL: nothing is said */
+    const uint64_t *(*between)[SF_PATTERN_MOST]; /**< of sf_rows_open_pairs: [w][u], as rows of an effect;
+                                                    NULL: nothing is said */
     uint64_t **tables;
     size_t table_count;
 } sf_rows;
