@@ -49,6 +49,6 @@ int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sha
     if (status != SF_OK)
         return status;
     return sf_significance_choose_width(sharpness, recording->spikes, recording->spike_count,
-                                        recording->units.count, delay, sf_significance_widest(0), 0, progress,
+                                        recording->units.count, delay, sf_significance_widest(0), 1, progress,
                                         error);
 }

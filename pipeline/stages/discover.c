@@ -65,10 +65,11 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     sf_episode *episodes;
     size_t count;
     bool ready;
-    int status = sf_discovery_take(sf_change_found(hop, SF_PLAN_ASSIGN), &ready, &episodes, &count, error);
+    sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
+    int status = sf_discovery_take(found, &ready, &episodes, &count, error);
     if (status != SF_OK || !ready)
         return status;
-    hop->parts_ns[SF_PART_MINE] = (int64_t)(sf_read_found(hop)->taken.seconds * 1e9);
+    hop->parts_ns[SF_PART_MINE] = (int64_t)(found->taken.seconds * 1e9);
     status = sf_tracking_renew(&tracked->next, &tracked->now, episodes, count, hop->units, error);
     return status == SF_OK ? sf_tracked_prepare(tracked, summaries, error) : status;
 }
