@@ -30,7 +30,7 @@ typedef struct sf_sent_spikes {
 /**
  * Sends the spikes to a device, and counts there what each unit fires where unit_spikes, of raw->unit_count,
  * is given. SF_UNAVAILABLE where they have no room as they are, or the plugin does not lay them out:
- * sf_events_stream may do. SF_DATA as sf_events_lay_out, which says more.
+ * sf_events_stream may do. With unit_spikes SF_DATA where a spike is out of order or of no unit.
  */
 int sf_raw_spikes_send(sf_sent_spikes *sent, const sf_raw_spikes *raw, sf_device *device,
                        uint64_t *unit_spikes, sf_error *error);

@@ -189,7 +189,9 @@ static void add_stage(sf_tool_top *top, const json_t *map)
 {
     sf_tool_busy *row = add(top, "stage", map);
     fill_took(row, map);
-    if (strcmp(row->name, "watch") != 0)
+    bool beside = strcmp(row->name, "watch") == 0 || strcmp(row->name, "mine") == 0 ||
+                  strcmp(row->name, "rewire") == 0; /* the hops do not wait for it */
+    if (!beside)
         row->hop_share = row->p50_ms / top->hop_ms;
 }
 

@@ -46,6 +46,16 @@ typedef struct figures {
     size_t count;
 } figures;
 
+/* Of those that make a hop; others are parts of them, or go on beside it. */
+static bool is_step(const char *name)
+{
+    static const char *const steps[] = {"count", "discover", "test", "graph", "density", "publish"};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (strcmp(name, steps[i]) == 0)
+            return true;
+    return false;
+}
+
 static void note(void *user, sf_message *message)
 {
     figures *into = user;
@@ -55,7 +65,7 @@ static void note(void *user, sf_message *message)
     for (size_t i = 0; i < message->status.stage_count; i++)
         if (strcmp(message->status.stages[i].name, "hop") == 0)
             into->hop_ms[into->count] = message->status.stages[i].last_ms; /* of the hop before */
-        else
+        else if (is_step(message->status.stages[i].name))
             sum += message->status.stages[i].last_ms;
     into->stages_ms[into->count++] = sum;
 }

@@ -33,10 +33,9 @@ extern "C" {
 namespace
 {
 
-/* A level that `count` works on. */
+/* A level that `count` works on. They come in order: the lists of the first are the longest. */
 typedef struct counted_level {
-    uint64_t
-        jobs_end; /* of all levels up to it: those of the first come first, whose lists are the longest */
+    uint64_t jobs_end; /* of all levels up to it */
     sf_gpu_level_view prefixes;
     const uint64_t *first;      /* by prefix: its candidates */
     const uint32_t *candidates; /* steps */

@@ -453,6 +453,7 @@ static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, cons
                        sf_error *error)
 {
     *made = NULL;
+    *wrong = count;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     sf_backend_spikes *sent = (sf_backend_spikes *)sf_alloc(1, sizeof *sent);
     if (sent == NULL)

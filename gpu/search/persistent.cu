@@ -101,6 +101,8 @@ __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state
         s->visited[current ^ 1][i] = 0;
     if (s->levels != NULL)
         write_out<false>(s, s->visited[current], source);
+    __syncthreads(); /* a source without edges meets nobody: all of a block are to have read the turn by now
+                      */
     if (!go_home(s))
         return;
     s->meeting->turn = current ^ 1;
@@ -207,8 +209,8 @@ struct sf_gpu_persistent {
     int blocks;
 };
 
-/* How many vertices the greatest hub reaches: a search without directions that has visited it and found as
- * many is done, and need not look for more. */
+/* How many vertices the greatest hub reaches: a search without directions that had visited it before a level
+ * bottom-up, and has found as many, is done and need not look for more. */
 static int learn(sf_gpu_persistent *p, sf_error *error)
 {
     sf_gpu_array log = {}, summary = {};
@@ -238,7 +240,7 @@ int sf_gpu_persistent_open(sf_gpu_persistent **opened, const sf_backend_graph *g
                                            false, error);
     if (status == SF_OK)
         status = sf_gpu_search_blocks(&p->blocks, p->device, &p->state, (const void *)search, 1, error);
-    if (status == SF_OK && !graph->directed && p->state.graph.with_edges > 0)
+    if (status == SF_OK && !graph->directed && direction != SF_BFS_TOP_DOWN && p->state.graph.with_edges > 0)
         status = learn(p, error);
     if (status == SF_OK)
         *opened = p;

@@ -221,6 +221,9 @@ void sf_match_close(sf_match_index *index)
 {
     if (index == NULL)
         return;
+    if (index->there != NULL) /* borrows what follows */
+        sf_match_there_close(index->there);
+    sf_free(index->there);
     sf_csr_free(&index->turned);
     sf_free(index->label_values);
     sf_free(index->labels);
@@ -239,8 +242,5 @@ void sf_match_close(sf_match_index *index)
         sf_free(index->relatives->implied);
     }
     sf_free(index->relatives);
-    if (index->there != NULL)
-        sf_match_there_close(index->there);
-    sf_free(index->there);
     sf_free(index);
 }

@@ -272,11 +272,18 @@ static int count_root(run *r, uint32_t root, uint64_t *count)
 /* The product of its components; UINT64_MAX where that is too large, or not known in time. */
 static int count_outline(run *r, uint64_t *count)
 {
+    sf_summand searched = *r->outline->term; /* where its counts may not fit tables: without them */
     const sf_summand *t = r->outline->term;
     static const uint32_t nowhere[SF_TERM_MOST];
     bool is_done;
     int status = sf_tables_make(r->tables, r->outline, r->tallies, r->threads, &is_done);
-    r->watch.job->result->tables += (uint64_t)__builtin_popcount(t->tabled);
+    if (status == SF_OK && !is_done && !atomic_load(&r->watch.stop)) {
+        sf_tables_free(r->tables);
+        searched.tabled = 0;
+        r->outline->term = t = &searched;
+        is_done = true;
+    }
+    r->watch.job->result->tables += is_done ? (uint64_t)__builtin_popcount(t->tabled) : 0;
     *count = is_done ? 1 : UINT64_MAX;
     find_memories(&r->how, r->outline);
     for (uint32_t left = t->roots; left != 0 && status == SF_OK && is_done; left &= left - 1) {
@@ -355,6 +362,7 @@ static int run_terms(run *r, const sf_terms *terms, bool *is_done, sf_error *err
         sf_fail_memory(error);
     }
     result->terms = *is_done ? terms->count : 0;
+    result->tables = *is_done ? result->tables : 0;
     sf_free(r->tallies);
     sf_free(r->outline);
     sf_free(r->splitters);

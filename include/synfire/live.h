@@ -529,9 +529,8 @@ typedef struct sf_stage_status {
      * "watch", which is done as spikes come: merging, watching, deciding on triggers, handing on. */
     const char *name;
     double last_ms, max_ms;
-    double share; /**< last_ms as a share of a hop; NaN of "watch" */
-    char
-        device[32]; /**< where it was done last: "cpu", "cuda:0"; empty: not yet, or in more than one place */
+    double share;    /**< last_ms as a share of a hop; NaN of "watch" */
+    char device[32]; /**< where it was done last: "cpu", "cuda:0"; empty: not yet, or in several places */
     uint64_t missed; /**< hops that took longer than a hop */
     sf_took took;    /**< by hop, without the newest */
 } sf_stage_status;

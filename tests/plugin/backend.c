@@ -350,6 +350,7 @@ static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, cons
                        sf_error *error)
 {
     *made = NULL;
+    *wrong = spike_count;
     if (device->character == IS_SMALL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a small device has no room for raw spikes");
     sf_backend_spikes *sent = sf_alloc(1, sizeof *sent);
