@@ -112,7 +112,10 @@ const app_command app_command_bench = {
         "engine without each of its techniques), large (10 million edges, 4 labels); only where named: "
         "labels (the same edges and shapes with 2 to 64 labels), orders (what gvsm's order tries beside the "
         "best and worst of all 120 numberings of 24 patterns), kronecker-20 and kronecker-22 (Graph500's "
-        "graphs of that scale, 64 labels). Each device's row is followed by two whose candidates the CPU "
+        "graphs of that scale, 64 labels), edge-labels (a million edges, 4 labels of vertices and 4 of "
+        "edges, "
+        "with the engine gvsm without each of its techniques). Each device's row is followed by two whose "
+        "candidates the CPU "
         "makes, and the device, space_seconds being what they take. A search is stopped "
         "after a second: complete is then 0 and embeddings a lower bound.",
     .options = {options},

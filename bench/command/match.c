@@ -278,16 +278,23 @@ static int draw_pattern(workload *w, sf_random *random, uint32_t size, sf_error 
     return pattern_of(&w->patterns[w->count++], &w->data, vertices, size, error);
 }
 
-/* Vertices labelled 0, 1, ... in turn, where `labels` is not 0; edges as pairs of letters. */
-static int add_shape(workload *w, uint32_t size, const char *edges, uint32_t labels, sf_error *error)
+/* How many labels the vertices and edges of a graph have; 0: none. */
+typedef struct labelling {
+    uint32_t vertices, edges;
+} labelling;
+
+/* Vertices and edges labelled 0, 1, ... in turn; edges as pairs of letters. */
+static int add_shape(workload *w, uint32_t size, const char *edges, labelling labels, sf_error *error)
 {
     sf_pattern *pattern = &w->patterns[w->count++];
     int status = SF_OK;
     for (uint32_t u = 0; u < size && status == SF_OK; u++)
-        status = sf_pattern_add_vertex(pattern, NULL, labels > 0 ? u % labels : SF_ANY_LABEL, error);
-    for (const char *e = edges; *e != '\0' && status == SF_OK; e += 2)
-        status = sf_pattern_add_edge(pattern, (uint32_t)(e[0] - 'a'), (uint32_t)(e[1] - 'a'), SF_ANY_LABEL,
-                                     false, error);
+        status = sf_pattern_add_vertex(pattern, NULL,
+                                       labels.vertices > 0 ? u % labels.vertices : SF_ANY_LABEL, error);
+    for (uint32_t e = 0; edges[2 * e] != '\0' && status == SF_OK; e++)
+        status =
+            sf_pattern_add_edge(pattern, (uint32_t)(edges[2 * e] - 'a'), (uint32_t)(edges[2 * e + 1] - 'a'),
+                                labels.edges > 0 ? e % labels.edges : SF_ANY_LABEL, false, error);
     return status;
 }
 
@@ -399,7 +406,7 @@ static int bench_techniques(benchmark *b, sf_error *error)
     if (status == SF_OK)
         status = draw_data(b, "votes, 4 labels, house", &kind, error);
     if (status == SF_OK)
-        status = add_shape(&b->work, 5, "abbccddaeaeb", kind.labels, error);
+        status = add_shape(&b->work, 5, "abbccddaeaeb", (labelling){.vertices = kind.labels}, error);
     return status == SF_OK ? measure_gvsm(b, error) : status;
 }
 
@@ -408,7 +415,7 @@ static int bench_clique(benchmark *b, sf_error *error)
     const sf_power_law kind = {7115, 103500, 0.72, 12, 0, 1};
     int status = draw_data(b, "votes, 5-clique", &kind, error);
     if (status == SF_OK)
-        status = add_shape(&b->work, 5, "abacadaebcbdbecdcede", 0, error);
+        status = add_shape(&b->work, 5, "abacadaebcbdbecdcede", (labelling){0}, error);
     return status == SF_OK ? measure_everywhere(b, error) : status;
 }
 
@@ -418,7 +425,7 @@ typedef struct shape {
 } shape;
 
 /* Each shape by itself. */
-static int bench_shapes(benchmark *b, const shape *shapes, size_t count, uint32_t labels,
+static int bench_shapes(benchmark *b, const shape *shapes, size_t count, labelling labels,
                         int (*measure_shape)(benchmark *b, sf_error *error), sf_error *error)
 {
     int status = SF_OK;
@@ -444,22 +451,47 @@ static int bench_large(benchmark *b, sf_error *error)
                                    {"10 M edges, ladder with tail", "abbccdaddeeffcfg", 7}};
     const sf_power_law kind = {1000000, 10000000, 0.6, 50, 4, 1};
     int status = draw_data(b, NULL, &kind, error);
-    return status == SF_OK
-               ? bench_shapes(b, shapes, sizeof shapes / sizeof shapes[0], kind.labels, measure_both, error)
-               : status;
+    return status == SF_OK ? bench_shapes(b, shapes, sizeof shapes / sizeof shapes[0],
+                                          (labelling){.vertices = kind.labels}, measure_both, error)
+                           : status;
 }
 
-/* Labels of the vertices of a list, by chance. */
-static int draw_labels(sf_edge_list *list, uint32_t labels, sf_error *error)
+/* Labels of vertices or edges, by chance. */
+static int draw_labels(sf_columns *columns, size_t rows, uint32_t labels, sf_error *error)
 {
     size_t column;
     sf_random random = sf_random_start(1, 4);
-    int status = sf_columns_grow(&list->vertex_columns, list->vertex_count, error);
+    int status = sf_columns_grow(columns, rows, error);
     if (status == SF_OK)
-        status = sf_columns_add(&list->vertex_columns, SF_LABEL_COLUMN, &column, error);
-    for (uint32_t v = 0; v < list->vertex_count && status == SF_OK; v++)
-        list->vertex_columns.items[column].values[v] = (double)sf_random_below(&random, labels);
+        status = sf_columns_add(columns, SF_LABEL_COLUMN, &column, error);
+    for (size_t row = 0; row < rows && status == SF_OK; row++)
+        columns->items[column].values[row] = (double)sf_random_below(&random, labels);
     return status;
+}
+
+/* The engines beside each other where edges have labels too. */
+static int measure_edge_labels(benchmark *b, sf_error *error)
+{
+    int status = measure_everywhere(b, error);
+    return status == SF_OK ? measure_gvsm(b, error) : status;
+}
+
+static int bench_edge_labels(benchmark *b, sf_error *error)
+{
+    static const shape shapes[] = {{"edge labels, square", "abbccdda", 4},
+                                   {"edge labels, house", "abbccddaeaeb", 5},
+                                   {"edge labels, ladder", "abbccdaddeeffc", 6}};
+    const sf_power_law kind = {20000, 1000000, 0.6, 50, 4, 1};
+    const labelling labels = {.vertices = kind.labels, .edges = 4};
+    sf_edge_list list;
+    int status = sf_power_law_edges(&list, &kind, error);
+    if (status == SF_OK)
+        status = draw_labels(&list.edge_columns, list.edge_count, labels.edges, error);
+    if (status == SF_OK)
+        status = build(&b->work, &list, error);
+    return status == SF_OK
+               ? bench_shapes(b, shapes, sizeof shapes / sizeof shapes[0], labels, measure_edge_labels, error)
+               : status;
 }
 
 /* A graph with hubs, whose candidates take long to make. */
@@ -470,10 +502,12 @@ static int bench_kronecker(benchmark *b, unsigned scale, const shape shapes[3], 
     sf_edge_list list;
     int status = sf_kronecker_edges(&list, &kind, b->threads, NULL, error);
     if (status == SF_OK)
-        status = draw_labels(&list, LABELS, error);
+        status = draw_labels(&list.vertex_columns, list.vertex_count, LABELS, error);
     if (status == SF_OK)
         status = build(&b->work, &list, error);
-    return status == SF_OK ? bench_shapes(b, shapes, 3, LABELS, measure_everywhere, error) : status;
+    return status == SF_OK
+               ? bench_shapes(b, shapes, 3, (labelling){.vertices = LABELS}, measure_everywhere, error)
+               : status;
 }
 
 static int bench_kronecker_20(benchmark *b, sf_error *error)
@@ -642,13 +676,15 @@ static const struct {
              {"clique", bench_clique, false},
              {"gvsm", bench_techniques, false},
              {"large", bench_large, false},
+             {"edge-labels", bench_edge_labels, true},
              {"labels", bench_labels, true},
              {"orders", bench_orders, true},
              {"kronecker-20", bench_kronecker_20, true},
              {"kronecker-22", bench_kronecker_22, true}};
 
-static const char *const parts[] = {"hprd",  "celegans", "votes-4", "votes-10",     "clique",       "gvsm",
-                                    "large", "labels",   "orders",  "kronecker-20", "kronecker-22", NULL};
+static const char *const parts[] = {"hprd",         "celegans",     "votes-4",     "votes-10", "clique",
+                                    "gvsm",         "large",        "edge-labels", "labels",   "orders",
+                                    "kronecker-20", "kronecker-22", NULL};
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
