@@ -8,7 +8,7 @@
 /** Zero-initialise but for the device. */
 struct sf_gpu_blocks {
     sf_backend_device *device;
-    sf_gpu_array items[256];
+    sf_gpu_array items[384]; /* of 64 layers of gvsm six each */
     uint32_t count;
 };
 

@@ -33,7 +33,7 @@ typedef struct sf_backend_labelled {
     const uint32_t *targets;
 } sf_backend_labelled;
 
-/** A data graph. Borrowed until it is closed: what no space has needed so far is not copied. */
+/** A data graph. Borrowed until it is closed: what no job has needed so far is not copied. */
 typedef struct sf_backend_data_job {
     uint32_t vertex_count;
     bool directed;
@@ -45,8 +45,7 @@ typedef struct sf_backend_data_job {
 
 typedef struct sf_backend_data sf_backend_data;
 
-/** A vertex must have `count` neighbours with a label (UINT32_MAX: any) (of twigs: that are not on the
- * blacklist). */
+/** A vertex must have `count` neighbours with a label (UINT32_MAX: any). */
 typedef struct sf_backend_need {
     uint32_t label, count;
     bool out;
@@ -163,45 +162,55 @@ typedef struct sf_backend_match_job {
 
 #define SF_BACKEND_LAYERS 64 /**< of a prefix tree, at most */
 
-/** What joining asks of the data vertex of a layer and that of an earlier one, as bits. */
-typedef enum sf_backend_check {
-    SF_CHECK_OUT = 1, /**< an edge leads to the earlier one's */
-    SF_CHECK_IN = 2,  /**< one comes from it */
-    SF_CHECK_NO_OUT = 4,
-    SF_CHECK_NO_IN = 8,
-    SF_CHECK_GREATER = 16 /**< it is greater */
-} sf_backend_check;
+/** A vertex must have `count` neighbours that are not on the blacklist, along edges with one label, with
+ * another label themselves (UINT32_MAX: any of either). */
+typedef struct sf_backend_twig_need {
+    uint32_t edge, label, count;
+    bool out;
+} sf_backend_twig_need;
+
+/** What joining asks of the data vertex of a layer and that of an earlier one: an edge between them. */
+typedef struct sf_backend_join_edge {
+    uint32_t label; /**< UINT32_MAX: any */
+    uint8_t earlier;
+    bool out, absent; /**< out: it leads to the earlier one's; absent: there must be none */
+} sf_backend_join_edge;
 
 /** A layer: the neighbours of data vertices of its parent that have the label and are not skipped. */
 typedef struct sf_backend_twig {
-    uint32_t parent; /**< an earlier layer; the first layer has none */
-    uint32_t label;  /**< UINT32_MAX: any */
-    bool out;        /**< along edges out of the parent's vertex */
+    uint32_t parent;         /**< an earlier layer; the first layer has none */
+    uint32_t label;          /**< UINT32_MAX: any */
+    uint32_t edge;           /**< label of the edge; UINT32_MAX: any */
+    bool out;                /**< along edges out of the parent's vertex */
+    const uint32_t *allowed; /**< or NULL: bits, 32 to a word, of the data vertices that may be in it */
     /** It is the root of a later twig: what a data vertex must have around it, remembered for each. */
-    const sf_backend_need *needs;
+    const sf_backend_twig_need *needs;
     uint32_t need_count;
+    const sf_backend_join_edge *edges; /**< for descents: to the latest of earlier layers first */
+    uint32_t edge_count;
 } sf_backend_twig;
 
-/** Borrowed until the twigs are closed. */
+/** Borrowed until the twigs are closed; kinds and twins, and what is implied, until their graph is, of which
+ * all jobs with kinds have the same, and all without. */
 typedef struct sf_backend_twig_job {
-    uint32_t vertex_count;
-    sf_backend_labelled out, in; /**< the same where edges have no direction */
-    const uint64_t *blacklist;   /**< bits of data vertices that match nothing */
-    const uint64_t *skipped;     /**< bits of those and of all twins but the first */
-    const uint32_t *implied;     /**< or NULL: of a vertex another one that fails no needs that it meets; or
-                                    UINT32_MAX */
+    /** Neighbours by kind: the label of the edge * label_count + their own. No directory: nothing is said of
+     * labels of edges. */
+    sf_backend_labelled out_kinds, in_kinds;
+    uint32_t label_count;
+    const uint64_t *blacklist; /**< bits of data vertices that match nothing */
+    const uint64_t *skipped;   /**< bits of those and of all twins but the first */
+    const uint32_t *implied;   /**< or NULL: of a vertex another one that fails no needs that it meets; or
+                                  UINT32_MAX */
     const sf_backend_twig *layers;
     uint32_t layer_count;  /**< up to SF_BACKEND_LAYERS */
     uint32_t most_entries; /**< above, and neighbours, of one expansion */
 
     /* For descents. */
-    const uint8_t *checks;         /**< or NULL: there are none. sf_backend_check bits of a layer and an
-                                      earlier one at layer * layer_count + earlier */
-    const uint32_t *vertex_labels; /**< or NULL: all 0 */
-    const uint32_t *twins;         /**< or NULL: of a vertex how many share its branch; else each its own */
-    bool injective;     /**< a path has a vertex no more often than there are to share its branch */
-    bool pairs;         /**< a kernel grows two twigs, else one */
-    uint32_t most_kept; /**< entries of a layer */
+    bool descends;         /**< there are any: layers say all that joining asks */
+    const uint32_t *twins; /**< or NULL: of a vertex how many share its branch; else each its own */
+    bool injective;        /**< a path has a vertex no more often than there are to share its branch */
+    bool pairs;            /**< a kernel grows two twigs, else one */
+    uint32_t most_kept;    /**< entries of a layer */
 } sf_backend_twig_job;
 
 /** An entry of the prefix tree: a data vertex, and which entry of the layer above it hangs on. */
@@ -237,7 +246,7 @@ typedef struct sf_backend_match {
                sf_error *error);
     int (*data_open)(sf_backend_data **data, sf_backend_device *device, const sf_backend_data_job *job,
                      sf_error *error);
-    void (*data_close)(sf_backend_data *data); /**< NULL is allowed; after its spaces */
+    void (*data_close)(sf_backend_data *data); /**< NULL is allowed; after its spaces and twigs */
     int (*space_open)(sf_backend_space **space, sf_backend_data *data, const sf_backend_space_job *job,
                       sf_backend_space_answer *answer, sf_error *error);
     void (*space_close)(sf_backend_space *space); /**< NULL is allowed */
@@ -247,7 +256,7 @@ typedef struct sf_backend_match {
     /** Copies to the host what is not NULL: candidates of a vertex; offsets (from 0) and places of links. */
     int (*space_read)(sf_backend_space *space, uint32_t vertex, uint32_t *candidates, uint32_t link,
                       uint64_t *offsets, uint32_t *places, sf_error *error);
-    int (*twigs_open)(sf_backend_twigs **twigs, sf_backend_device *device, const sf_backend_twig_job *job,
+    int (*twigs_open)(sf_backend_twigs **twigs, sf_backend_data *data, const sf_backend_twig_job *job,
                       sf_error *error);
     /** *implied: needs that another vertex's failure told. NULL is allowed. */
     void (*twigs_close)(sf_backend_twigs *twigs, uint64_t *implied);
@@ -262,7 +271,7 @@ typedef struct sf_backend_match {
      * the slot is used again. */
     int (*twigs_collect)(sf_backend_twigs *twigs, uint32_t slot, const sf_backend_node **entries,
                          uint32_t *count, sf_error *error);
-    /** Goes down as far as layers can stay. Only with `checks`. */
+    /** Goes down as far as layers can stay. Only where the job says so. */
     int (*twigs_descend)(sf_backend_twigs *twigs, sf_backend_descent *descent, sf_error *error);
 } sf_backend_match;
 

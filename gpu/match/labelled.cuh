@@ -32,19 +32,28 @@ static inline int sf_gpu_labelled_open(sf_gpu_blocks *blocks, sf_gpu_labelled *t
     return status;
 }
 
-/** Where the neighbours of a vertex with a label (UINT32_MAX: any) begin and end. */
+/** Where the neighbours of a vertex with labels first .. first + count - 1 begin and end. */
+static __device__ inline void sf_gpu_neighbours_between(const sf_gpu_labelled &l, uint32_t v, uint32_t first,
+                                                        uint32_t count, uint64_t *begin, uint64_t *end)
+{
+    auto label_at = [&](uint64_t e) { return l.labels[e]; };
+    uint64_t last = l.directory[v + 1], low = sf_gpu_first_from(l.directory[v], last, first, label_at);
+    uint64_t high = count > 1 ? sf_gpu_first_from(low, last, first + count, label_at)
+                              : low + (low < last && label_at(low) == first);
+    *begin = l.starts[low];
+    *end = high > low ? l.starts[high] : *begin;
+}
+
+/** Those with a label (UINT32_MAX: any). */
 static __device__ inline void sf_gpu_neighbours(const sf_gpu_labelled &l, uint32_t v, uint32_t label,
                                                 uint64_t *begin, uint64_t *end)
 {
-    uint64_t low = l.directory[v], high = l.directory[v + 1], last = high;
-    *begin = l.starts[low];
-    *end = l.starts[high];
-    if (label == UINT32_MAX)
-        return;
-    low = sf_gpu_first_from(low, high, label, [&](uint64_t e) { return l.labels[e]; });
-    bool is_there = low < last && l.labels[low] == label;
-    *begin = l.starts[low];
-    *end = is_there ? l.starts[low + 1] : *begin;
+    if (label == UINT32_MAX) {
+        *begin = l.starts[l.directory[v]];
+        *end = l.starts[l.directory[v + 1]];
+    } else {
+        sf_gpu_neighbours_between(l, v, label, 1, begin, end);
+    }
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Candidate spaces that are made on a device: what their graph (space.cu), candidates (sieve.cu), links
- * (space.cu) and the search (match.cu) share. */
+ * (space.cu) and the search (match.cu) share; the graph is that of engine gvsm (gvsm/) too. */
 #ifndef SF_GPU_MATCH_SPACE_CUH
 #define SF_GPU_MATCH_SPACE_CUH
 
@@ -14,12 +14,19 @@ struct sf_gpu_neighbours_of {
     sf_gpu_labelled labelled;
 };
 
+/** What jobs of twigs have brought: of a vertex the one that implies it and how many twins; or NULL. */
+struct sf_gpu_relatives {
+    const uint32_t *implied, *twins;
+};
+
 struct sf_backend_data {
     sf_backend_device *device;
     sf_backend_data_job job;
     sf_gpu_blocks blocks;
     sf_gpu_neighbours_of out, in;
     const uint32_t *labels, *edge_labels; /**< or NULL */
+    sf_gpu_labelled out_kinds, in_kinds;  /**< of jobs of twigs; no directory: none had any */
+    sf_gpu_relatives relatives[2];        /**< of those without kinds and with them */
 };
 
 /** What of a pattern vertex is asked on the device. */

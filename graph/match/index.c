@@ -197,9 +197,11 @@ int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
     if (status == SF_OK) {
         index->masks = sf_alloc(data->vertex_count, sizeof *index->masks);
         index->places = sf_alloc(data->vertex_count, sizeof *index->places);
-        index->relatives = sf_alloc(1, sizeof *index->relatives);
+        index->kinds = sf_alloc(1, sizeof *index->kinds);
+        index->relatives = sf_alloc(2, sizeof *index->relatives);
         index->there = sf_alloc(1, sizeof *index->there);
-        if (index->masks == NULL || index->places == NULL || index->relatives == NULL || index->there == NULL)
+        if (index->masks == NULL || index->places == NULL || index->kinds == NULL ||
+            index->relatives == NULL || index->there == NULL)
             status = sf_fail_memory(error);
     }
     if (status == SF_OK)
@@ -209,12 +211,20 @@ int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
     return status;
 }
 
-static void free_lists(sf_label_lists *lists)
+void sf_label_lists_free(sf_label_lists *lists)
 {
     sf_free(lists->targets);
     sf_free(lists->directory);
     sf_free(lists->labels);
     sf_free(lists->starts);
+    *lists = (sf_label_lists){0};
+}
+
+static void free_relatives(sf_relatives *relatives)
+{
+    sf_free(relatives->twins.first);
+    sf_free(relatives->twins.size);
+    sf_free(relatives->implied);
 }
 
 void sf_match_close(sf_match_index *index)
@@ -229,18 +239,20 @@ void sf_match_close(sf_match_index *index)
     sf_free(index->labels);
     sf_free(index->by_label);
     sf_free(index->members);
-    free_lists(&index->out_lists);
-    free_lists(&index->in_lists);
+    sf_label_lists_free(&index->out_lists);
+    sf_label_lists_free(&index->in_lists);
     if (index->in_kinds != index->out_kinds)
         sf_free(index->in_kinds);
     sf_free(index->out_kinds);
     sf_free(index->masks);
     sf_free(index->places);
-    if (index->relatives != NULL) {
-        sf_free(index->relatives->twins.first);
-        sf_free(index->relatives->twins.size);
-        sf_free(index->relatives->implied);
+    if (index->kinds != NULL) {
+        sf_label_lists_free(&index->kinds->out);
+        sf_label_lists_free(&index->kinds->in);
     }
+    sf_free(index->kinds);
+    for (int by_kinds = 0; by_kinds < 2 && index->relatives != NULL; by_kinds++)
+        free_relatives(&index->relatives[by_kinds]);
     sf_free(index->relatives);
     sf_free(index);
 }

@@ -22,6 +22,13 @@ typedef struct sf_twins {
     uint64_t merged; /**< vertices that are not first */
 } sf_twins;
 
+/** The kind of an edge, seen from a vertex, is its label * label_count + the label of the neighbour; in the
+ * lists an entry's label is a kind. graph/match/kinds.h makes them. */
+typedef struct sf_edge_kinds {
+    uint32_t greatest;      /**< label of an edge */
+    sf_label_lists out, in; /**< in: of a directed graph */
+} sf_edge_kinds;
+
 /** What is known of the vertices of an index; graph/match/relatives.h finds it. */
 typedef struct sf_relatives {
     sf_twins twins;
@@ -43,7 +50,8 @@ typedef struct sf_match_index {
     uint64_t *out_kinds, *in_kinds; /**< per vertex: one bit for every 64th label among its neighbours; the
                                        same where the graph is undirected */
 
-    sf_relatives *relatives; /**< found when a search first asks for them */
+    sf_edge_kinds *kinds;    /**< made when a search first asks for them, as what follows */
+    sf_relatives *relatives; /**< two: by neighbours, and by neighbours and kinds of edges */
     sf_match_there *there;   /**< empty until a device makes a space */
 
     /* Room to work in, zero between searches. */
@@ -53,6 +61,8 @@ typedef struct sf_match_index {
 
 int sf_match_open(sf_match_index **index, const sf_csr *data, sf_error *error);
 void sf_match_close(sf_match_index *index);
+
+void sf_label_lists_free(sf_label_lists *lists);
 
 /** Dense label of a value, or SF_ANY_LABEL where no vertex has it. */
 uint32_t sf_match_dense_label(const sf_match_index *index, uint32_t value);

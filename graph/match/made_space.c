@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/made_space.h"
 
+#include "graph/match/lend.h"
 #include "graph/match/needs.h"
 
 #include "core/backend/find.h"
 #include "core/backend/match.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/thread.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 
 enum {
     MOST = SF_BACKEND_MATCH_MOST,
-    BLOCK = 4096 /* data vertices, which a thread takes at a time */
+    BLOCK = 4096 /* data vertices that a thread of the CPU takes at a time */
 };
 
 /* The CPU: what a candidate takes, which more threads do not take any of, and each neighbour that is looked
@@ -146,35 +146,12 @@ static void ask_vertex(asked *a, uint32_t u)
     }
 }
 
-typedef struct allowing {
-    const sf_query *query;
-    uint32_t u, *bits;
-} allowing;
-
-static int allow_block(void *context, unsigned worker, size_t block)
-{
-    (void)worker;
-    const allowing *a = context;
-    const sf_match_index *index = a->query->index;
-    uint32_t label = a->query->labels[a->u];
-    for (size_t v = block * BLOCK; v < (block + 1) * BLOCK && v < index->out->vertex_count; v++) {
-        bool is_member = label == SF_ANY_LABEL || sf_match_label(index, (uint32_t)v) == label;
-        if (is_member && sf_query_vertex_fits(a->query, a->u, (uint32_t)v))
-            a->bits[v / 32] |= UINT32_C(1) << v % 32;
-    }
-    return 0;
-}
-
 /* What the pattern says of the attributes and loops of a vertex is looked up here. */
 static int allow(asked *a, uint32_t u)
 {
-    const sf_query *q = a->space->query;
-    if (q->term_count[u] == 0 && q->loop_count[u] == 0)
-        return SF_OK;
-    size_t vertices = q->index->out->vertex_count, blocks = (vertices + BLOCK - 1) / BLOCK;
-    allowing job = {q, u, sf_alloc((vertices + 31) / 32, sizeof *job.bits)};
-    a->job.vertices[u].allowed = a->allowed[u] = job.bits;
-    return job.bits != NULL ? sf_parallel_for(a->threads, blocks, allow_block, &job) : SF_NO_MEMORY;
+    int status = sf_query_allow(a->space->query, u, a->threads, &a->allowed[u]);
+    a->job.vertices[u].allowed = a->allowed[u];
+    return status;
 }
 
 static int ask(asked *a, sf_error *error)
@@ -190,34 +167,6 @@ static int ask(asked *a, sf_error *error)
 }
 
 /* ---- on the device ---- */
-
-static sf_backend_neighbours lists_of(const sf_csr *graph)
-{
-    return (sf_backend_neighbours){graph->offsets, graph->targets};
-}
-
-static sf_backend_labelled labelled_of(const sf_label_lists *l)
-{
-    return (sf_backend_labelled){l->directory, l->labels, l->starts, l->targets};
-}
-
-/* The graph stays there for the queries to come. */
-static int open_data(const sf_match_index *index, sf_device *device, sf_error *failure)
-{
-    sf_match_there *there = index->there;
-    if (there->data != NULL)
-        return SF_OK;
-    sf_backend_data_job job = {.vertex_count = index->out->vertex_count,
-                               .directed = index->in != index->out,
-                               .out = lists_of(index->out),
-                               .in = lists_of(index->in),
-                               .labels = index->labels,
-                               .edge_labels = index->out->edge_labels,
-                               .out_labelled = labelled_of(&index->out_lists),
-                               .in_labelled = labelled_of(&index->in_lists)};
-    there->device = device;
-    return sf_device_backend(device)->match->data_open(&there->data, sf_device_opened(device), &job, failure);
-}
 
 static void take_answer(sf_space *s, const sf_backend_space_answer *answer)
 {
@@ -308,7 +257,7 @@ static int make_held(void *context, sf_device *device, sf_error *failure)
     asked *a = context;
     sf_space *s = a->space;
     sf_backend_space_answer answer = {0};
-    int status = open_data(s->query->index, device, failure);
+    int status = sf_match_lend(s->query->index, device, failure);
     if (status == SF_OK)
         status = sf_device_backend(device)->match->space_open(&s->made, s->query->index->there->data, &a->job,
                                                               &answer, failure);
@@ -324,8 +273,7 @@ int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsi
     space->query = query;
     space->threads = threads;
     space->device = device;
-    if (query->index->there->device != device)
-        sf_match_there_close(query->index->there);
+    sf_match_recall(query->index, device);
     asked *a = sf_alloc(1, sizeof *a);
     if (a == NULL)
         return sf_fail_memory(error);

@@ -3,9 +3,12 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { BLOCK = 4096 }; /* data vertices that a thread takes at a time */
 
 /* ---- attributes ---- */
 
@@ -296,6 +299,36 @@ bool sf_query_vertex_fits(const sf_query *q, uint32_t u, uint32_t v)
         if (has_such_edge(q, &q->edges[l], v, v) == q->edges[l].absent)
             return false;
     return true;
+}
+
+typedef struct allowing {
+    const sf_query *query;
+    uint32_t u, *bits;
+} allowing;
+
+static int allow_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const allowing *a = context;
+    const sf_match_index *index = a->query->index;
+    uint32_t label = a->query->labels[a->u];
+    for (size_t v = block * BLOCK; v < (block + 1) * BLOCK && v < index->out->vertex_count; v++) {
+        bool is_member = label == SF_ANY_LABEL || sf_match_label(index, (uint32_t)v) == label;
+        if (is_member && sf_query_vertex_fits(a->query, a->u, (uint32_t)v))
+            a->bits[v / 32] |= UINT32_C(1) << v % 32;
+    }
+    return 0;
+}
+
+int sf_query_allow(const sf_query *q, uint32_t u, unsigned threads, uint32_t **allowed)
+{
+    *allowed = NULL;
+    if (q->term_count[u] == 0 && q->loop_count[u] == 0)
+        return SF_OK;
+    size_t vertices = q->index->out->vertex_count, blocks = (vertices + BLOCK - 1) / BLOCK;
+    allowing job = {q, u, sf_alloc((vertices + 31) / 32, sizeof *job.bits)};
+    *allowed = job.bits;
+    return job.bits != NULL ? sf_parallel_for(threads, blocks, allow_block, &job) : SF_NO_MEMORY;
 }
 
 bool sf_query_pair_fits(const sf_query *q, const sf_pair *pair, uint32_t va, uint32_t vb)

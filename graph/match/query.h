@@ -68,6 +68,12 @@ void sf_query_close(sf_query *query);
 /** Terms and loops of pattern vertex u (not its label) hold for data vertex v. */
 bool sf_query_vertex_fits(const sf_query *query, uint32_t u, uint32_t v);
 
+/**
+ * The data vertices that fit so, of those that have the label: *allowed gets their bits, 32 to a word, which
+ * the caller frees; NULL where terms and loops say nothing. SF_NO_MEMORY.
+ */
+int sf_query_allow(const sf_query *query, uint32_t u, unsigned threads, uint32_t **allowed);
+
 /** All that is said of the pair holds for va in the place of a and vb in that of b. */
 bool sf_query_pair_fits(const sf_query *query, const sf_pair *pair, uint32_t va, uint32_t vb);
 

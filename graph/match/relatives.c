@@ -10,6 +10,49 @@
 
 enum { BLOCK = 4096 }; /* vertices that a thread takes at a time */
 
+/* ---- neighbours ---- */
+
+/* Neighbours in one direction: all together, or by kinds. */
+typedef struct around {
+    const sf_csr *graph;
+    const sf_label_lists *kinds; /* or NULL */
+} around;
+
+/* What is compared. */
+typedef struct relation {
+    const sf_match_index *index;
+    around out, in; /* the same where the graph is undirected */
+} relation;
+
+static relation relation_of(const sf_match_index *index, bool by_kinds)
+{
+    relation r = {index, {index->out, by_kinds ? &index->kinds->out : NULL}, {0}};
+    r.in = r.out;
+    if (index->in != index->out)
+        r.in = (around){index->in, by_kinds ? &index->kinds->in : NULL};
+    return r;
+}
+
+/* Neighbours of one kind, ascending. */
+typedef struct part {
+    uint32_t kind;
+    const uint32_t *targets;
+    uint64_t count;
+} part;
+
+static uint64_t parts_of(const around *a, uint32_t v)
+{
+    return a->kinds != NULL ? a->kinds->directory[v + 1] - a->kinds->directory[v] : 1;
+}
+
+static part part_of(const around *a, uint32_t v, uint64_t i)
+{
+    if (a->kinds == NULL)
+        return (part){0, a->graph->targets + a->graph->offsets[v], sf_csr_degree(a->graph, v)};
+    uint64_t entry = a->kinds->directory[v] + i, start = a->kinds->starts[entry];
+    return (part){a->kinds->labels[entry], a->kinds->targets + start, a->kinds->starts[entry + 1] - start};
+}
+
 /* ---- twins ---- */
 
 typedef struct signature {
@@ -25,37 +68,55 @@ static int compare_signatures(const void *first, const void *second)
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
-static uint64_t hash_list(const sf_csr *graph, uint32_t v, uint64_t hash)
+static uint64_t add_to_hash(uint64_t hash, uint32_t value)
 {
-    for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++)
-        hash = (hash ^ graph->targets[e]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+}
+
+static uint64_t hash_neighbours(const around *a, uint32_t v, uint64_t hash)
+{
+    for (uint64_t i = 0; i < parts_of(a, v); i++) {
+        part p = part_of(a, v, i);
+        hash = add_to_hash(hash, p.kind);
+        for (uint64_t k = 0; k < p.count; k++)
+            hash = add_to_hash(hash, p.targets[k]);
+    }
     return hash ^ hash >> 32;
 }
 
-static bool same_list(const sf_csr *graph, uint32_t v, uint32_t w)
+static bool same_part(part p, part q)
 {
-    uint64_t degree = sf_csr_degree(graph, v);
-    return degree == sf_csr_degree(graph, w) &&
-           (degree == 0 || memcmp(graph->targets + graph->offsets[v], graph->targets + graph->offsets[w],
-                                  degree * sizeof *graph->targets) == 0);
+    return p.kind == q.kind && p.count == q.count &&
+           (p.count == 0 || memcmp(p.targets, q.targets, p.count * sizeof *p.targets) == 0);
 }
 
-static bool are_twins(const sf_match_index *index, uint32_t v, uint32_t w)
+static bool same_neighbours(const around *a, uint32_t v, uint32_t w)
 {
-    return sf_match_label(index, v) == sf_match_label(index, w) && same_list(index->out, v, w) &&
-           same_list(index->in, v, w) && sf_csr_find(index->out, v, v) == UINT64_MAX;
+    uint64_t parts = parts_of(a, v);
+    if (parts != parts_of(a, w))
+        return false;
+    for (uint64_t i = 0; i < parts; i++)
+        if (!same_part(part_of(a, v, i), part_of(a, w, i)))
+            return false;
+    return true;
+}
+
+static bool are_twins(const relation *r, uint32_t v, uint32_t w)
+{
+    return sf_match_label(r->index, v) == sf_match_label(r->index, w) && same_neighbours(&r->out, v, w) &&
+           same_neighbours(&r->in, v, w) && sf_csr_find(r->index->out, v, v) == UINT64_MAX;
 }
 
 /* Vertices of equal hash stand side by side; each joins the first twin among them. */
-static void join_twins(sf_twins *twins, const sf_match_index *index, const signature *sorted)
+static void join_twins(sf_twins *twins, const relation *r, const signature *sorted)
 {
-    uint32_t n = index->out->vertex_count;
+    uint32_t n = r->index->out->vertex_count;
     for (uint32_t i = 0, start = 0; i < n; i++) {
         uint32_t v = sorted[i].vertex;
         start = sorted[i].hash == sorted[start].hash ? start : i;
         twins->first[v] = v;
         for (uint32_t j = start; j < i && twins->first[v] == v; j++)
-            if (twins->first[sorted[j].vertex] == sorted[j].vertex && are_twins(index, sorted[j].vertex, v))
+            if (twins->first[sorted[j].vertex] == sorted[j].vertex && are_twins(r, sorted[j].vertex, v))
                 twins->first[v] = sorted[j].vertex;
         twins->size[twins->first[v]]++;
         twins->merged += twins->first[v] != v;
@@ -63,7 +124,7 @@ static void join_twins(sf_twins *twins, const sf_match_index *index, const signa
 }
 
 typedef struct hashing {
-    const sf_match_index *index;
+    relation relation;
     signature *signatures;
 } hashing;
 
@@ -71,11 +132,11 @@ static int hash_block(void *context, unsigned worker, size_t block)
 {
     (void)worker;
     const hashing *h = context;
-    const sf_match_index *index = h->index;
+    const sf_match_index *index = h->relation.index;
     for (size_t i = block * BLOCK; i < (block + 1) * BLOCK && i < index->out->vertex_count; i++) {
         uint32_t v = (uint32_t)i;
-        uint64_t hash = hash_list(index->out, v, sf_match_label(index, v));
-        h->signatures[v] = (signature){hash_list(index->in, v, hash), v};
+        uint64_t hash = hash_neighbours(&h->relation.out, v, sf_match_label(index, v));
+        h->signatures[v] = (signature){hash_neighbours(&h->relation.in, v, hash), v};
     }
     return 0;
 }
@@ -92,13 +153,13 @@ static void free_twins(sf_twins *twins)
     *twins = (sf_twins){0};
 }
 
-int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error)
+int sf_twins_find(const sf_match_index *index, bool by_kinds, unsigned threads, sf_error *error)
 {
-    sf_twins *twins = &index->relatives->twins;
+    sf_twins *twins = &index->relatives[by_kinds].twins;
     uint32_t n = index->out->vertex_count;
     if (twins->first != NULL)
         return SF_OK;
-    hashing h = {index, sf_resize(NULL, n, sizeof *h.signatures)};
+    hashing h = {relation_of(index, by_kinds), sf_resize(NULL, n, sizeof *h.signatures)};
     *twins = (sf_twins){.first = sf_resize(NULL, n, sizeof *twins->first),
                         .size = sf_alloc(n, sizeof *twins->size)};
     bool failed = h.signatures == NULL || twins->first == NULL || twins->size == NULL;
@@ -107,7 +168,7 @@ int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error
     } else {
         sf_parallel_for(threads, blocks_of(index), hash_block, &h);
         qsort(h.signatures, n, sizeof *h.signatures, compare_signatures);
-        join_twins(twins, index, h.signatures);
+        join_twins(twins, &h.relation, h.signatures);
     }
     sf_free(h.signatures);
     return failed ? sf_fail_memory(error) : SF_OK;
@@ -115,15 +176,29 @@ int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error
 
 /* ---- implication ---- */
 
-static bool is_subset(const sf_csr *graph, uint32_t u, uint32_t v)
+static bool is_part_subset(part p, part q)
 {
-    uint64_t j = graph->offsets[v], end = graph->offsets[v + 1];
-    if (sf_csr_degree(graph, u) > end - j)
-        return false;
-    for (uint64_t i = graph->offsets[u]; i < graph->offsets[u + 1]; i++) {
-        while (j < end && graph->targets[j] < graph->targets[i])
+    uint64_t j = 0;
+    for (uint64_t i = 0; i < p.count; i++) {
+        while (j < q.count && q.targets[j] < p.targets[i])
             j++;
-        if (j == end || graph->targets[j] != graph->targets[i])
+        if (j == q.count || q.targets[j] != p.targets[i])
+            return false;
+    }
+    return true;
+}
+
+/* Every part of u is in that of the same kind of v. */
+static bool is_subset(const around *a, uint32_t u, uint32_t v)
+{
+    uint64_t parts = parts_of(a, v), j = 0;
+    if (sf_csr_degree(a->graph, u) > sf_csr_degree(a->graph, v))
+        return false;
+    for (uint64_t i = 0; i < parts_of(a, u); i++) {
+        part p = part_of(a, u, i);
+        while (j < parts && part_of(a, v, j).kind < p.kind)
+            j++;
+        if (j == parts || part_of(a, v, j).kind != p.kind || !is_part_subset(p, part_of(a, v, j)))
             return false;
     }
     return true;
@@ -131,9 +206,10 @@ static bool is_subset(const sf_csr *graph, uint32_t u, uint32_t v)
 
 /* Whoever has all neighbours of u is a neighbour of each of them: look at those of the least connected one.
  */
-static uint32_t find_implied(const sf_match_index *index, uint32_t u)
+static uint32_t find_implied(const relation *r, uint32_t u)
 {
     enum { TRIES = 16 };
+    const sf_match_index *index = r->index;
     bool out = sf_csr_degree(index->out, u) > 0;
     const sf_csr *graph = out ? index->out : index->in, *back = out ? index->in : index->out;
     uint32_t pivot = SF_NO_VERTEX;
@@ -148,29 +224,36 @@ static uint32_t find_implied(const sf_match_index *index, uint32_t u)
         if (v == u || sf_match_label(index, v) != sf_match_label(index, u))
             continue;
         tries++;
-        if (is_subset(index->out, u, v) && is_subset(index->in, u, v))
+        if (is_subset(&r->out, u, v) && is_subset(&r->in, u, v))
             return v;
     }
     return SF_NO_VERTEX;
 }
 
+typedef struct implying {
+    relation relation;
+    uint32_t *implied;
+} implying;
+
 static int imply_block(void *context, unsigned worker, size_t block)
 {
     (void)worker;
-    const sf_match_index *index = context;
+    const implying *m = context;
+    const sf_match_index *index = m->relation.index;
     for (size_t i = block * BLOCK; i < (block + 1) * BLOCK && i < index->out->vertex_count; i++)
-        index->relatives->implied[i] = find_implied(index, (uint32_t)i);
+        m->implied[i] = find_implied(&m->relation, (uint32_t)i);
     return 0;
 }
 
-int sf_implied_find(const sf_match_index *index, unsigned threads, sf_error *error)
+int sf_implied_find(const sf_match_index *index, bool by_kinds, unsigned threads, sf_error *error)
 {
-    sf_relatives *r = index->relatives;
+    sf_relatives *r = &index->relatives[by_kinds];
     if (r->implied != NULL)
         return SF_OK;
     r->implied = sf_resize(NULL, index->out->vertex_count, sizeof *r->implied);
     if (r->implied == NULL)
         return sf_fail_memory(error);
-    sf_parallel_for(threads, blocks_of(index), imply_block, (void *)index);
+    implying m = {relation_of(index, by_kinds), r->implied};
+    sf_parallel_for(threads, blocks_of(index), imply_block, &m);
     return SF_OK;
 }

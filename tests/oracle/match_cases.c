@@ -80,6 +80,8 @@ sf_csr match_draw_hubs(test_random *random, const match_kind *k, uint32_t vertic
             sf_edge_list_add(&list, draw_hub(random, vertices), draw_hub(random, vertices), NULL), SF_OK);
     if (k->labelled)
         assert_int_equal(sf_columns_grow(&list.vertex_columns, vertices, NULL), SF_OK);
+    if (k->edge_labelled)
+        assert_int_equal(sf_columns_grow(&list.edge_columns, list.edge_count, NULL), SF_OK);
     add_columns(&list, random, k);
     sf_csr graph;
     assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);

@@ -45,6 +45,16 @@ void test_data_close(sf_backend_data *data)
     sf_free(data);
 }
 
+const sf_backend_data_job *test_data_job(const sf_backend_data *data)
+{
+    return &data->job;
+}
+
+sf_backend_device *test_data_device(const sf_backend_data *data)
+{
+    return data->device;
+}
+
 static const sf_backend_neighbours *lists_of(const sf_backend_data *data, bool out)
 {
     return out || !data->job.directed ? &data->job.out : &data->job.in;

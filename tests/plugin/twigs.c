@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "plugin/plugin.h"
+#include "plugin/space.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ enum {
 
 struct sf_backend_twigs {
     sf_backend_device *device;
+    const sf_backend_data_job *graph;
     sf_backend_twig_job job;
     sf_backend_node *entries[SF_BACKEND_SLOTS];
     uint32_t counts[SF_BACKEND_SLOTS];
@@ -32,9 +34,10 @@ void test_twigs_close(sf_backend_twigs *t, uint64_t *implied)
     sf_free(t);
 }
 
-int test_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, const sf_backend_twig_job *job,
+int test_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_backend_twig_job *job,
                     sf_error *error)
 {
+    sf_backend_device *device = test_data_device(data);
     *opened = NULL;
     int status = test_begin_job(device, error);
     if (status != SF_OK)
@@ -42,7 +45,7 @@ int test_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, const 
     sf_backend_twigs *t = sf_alloc(1, sizeof *t);
     bool failed = t == NULL;
     if (!failed)
-        *t = (sf_backend_twigs){.device = device, .job = *job};
+        *t = (sf_backend_twigs){.device = device, .graph = test_data_job(data), .job = *job};
     for (int i = 0; i < SF_BACKEND_SLOTS && !failed; i++) {
         t->entries[i] = sf_resize(NULL, job->most_entries, sizeof *t->entries[i]);
         failed = t->entries[i] == NULL;
@@ -64,34 +67,69 @@ static bool has_bit(const uint64_t *bits, uint32_t v)
     return (bits[v / 64] >> v % 64 & 1) != 0;
 }
 
-/* Puts the neighbours of v with a label that `bits` leaves into `out` (or NULL), each once; returns how many.
- */
-static uint32_t list(const sf_backend_labelled *l, uint32_t v, uint32_t label, const uint64_t *bits,
-                     uint32_t *all, uint32_t *out)
+/* Neighbours that are one after the other in memory. */
+typedef struct run {
+    const uint32_t *targets;
+    uint64_t count;
+} run;
+
+/* Those of v whose labels are first .. first + labels - 1 in the lists. */
+static run run_of(const sf_backend_labelled *l, uint32_t v, uint64_t first, uint32_t labels)
 {
-    uint32_t count = 0;
-    *all = 0;
+    run r = {0};
     for (uint64_t entry = l->directory[v]; entry < l->directory[v + 1]; entry++) {
-        if (label != UINT32_MAX && l->labels[entry] != label)
+        if (l->labels[entry] < first || l->labels[entry] - first >= labels)
             continue;
-        for (uint64_t i = l->starts[entry]; i < l->starts[entry + 1]; i++, (*all)++) {
-            bool is_repeated = out != NULL && i > l->starts[entry] && l->targets[i] == l->targets[i - 1];
-            if (has_bit(bits, l->targets[i]) || is_repeated)
-                continue;
-            if (out != NULL)
-                out[count] = l->targets[i];
-            count++;
-        }
+        r.targets = r.count > 0 ? r.targets : l->targets + l->starts[entry];
+        r.count += l->starts[entry + 1] - l->starts[entry];
+    }
+    return r;
+}
+
+/* Those along edges with a label, with another label themselves; UINT32_MAX: any of either. */
+static run neighbours(const sf_backend_twigs *t, bool out, uint32_t v, uint32_t edge, uint32_t label)
+{
+    const sf_backend_data_job *graph = t->graph;
+    bool from = out || !graph->directed, any = label == UINT32_MAX;
+    if (edge != UINT32_MAX)
+        return run_of(from ? &t->job.out_kinds : &t->job.in_kinds, v,
+                      (uint64_t)edge * t->job.label_count + (any ? 0 : label), any ? t->job.label_count : 1);
+    const sf_backend_neighbours *all = from ? &graph->out : &graph->in;
+    if (any || graph->labels == NULL)
+        return (run){all->targets + all->offsets[v], all->offsets[v + 1] - all->offsets[v]};
+    return run_of(from ? &graph->out_labelled : &graph->in_labelled, v, label, 1);
+}
+
+static bool is_allowed(const sf_backend_twig *layer, uint32_t v)
+{
+    return layer->allowed == NULL || (layer->allowed[v / 32] >> v % 32 & 1) != 0;
+}
+
+/* The neighbours along a layer's edge: puts those that may be in it into `out`, each once, and returns how
+ * many. */
+static uint32_t list(const sf_backend_twigs *t, const sf_backend_twig *layer, uint32_t v, uint32_t *all,
+                     uint32_t *out)
+{
+    run r = neighbours(t, layer->out, v, layer->edge, layer->label);
+    uint32_t count = 0;
+    *all = (uint32_t)r.count;
+    for (uint64_t i = 0; i < r.count; i++) {
+        bool is_repeated = i > 0 && r.targets[i] == r.targets[i - 1];
+        if (!is_repeated && !has_bit(t->job.skipped, r.targets[i]) && is_allowed(layer, r.targets[i]))
+            out[count++] = r.targets[i];
     }
     return count;
 }
 
-static bool meets(const sf_backend_twig_job *job, const sf_backend_twig *layer, uint32_t v)
+static bool meets(const sf_backend_twigs *t, const sf_backend_twig *layer, uint32_t v)
 {
     for (uint32_t i = 0; i < layer->need_count; i++) {
-        const sf_backend_need *need = &layer->needs[i];
-        uint32_t all;
-        if (list(need->out ? &job->out : &job->in, v, need->label, job->blacklist, &all, NULL) < need->count)
+        const sf_backend_twig_need *need = &layer->needs[i];
+        run r = neighbours(t, need->out, v, need->edge, need->label);
+        uint32_t found = 0;
+        for (uint64_t k = 0; k < r.count; k++)
+            found += !has_bit(t->job.blacklist, r.targets[k]);
+        if (found < need->count)
             return false;
     }
     return true;
@@ -106,13 +144,12 @@ int test_twigs_expand(sf_backend_twigs *t, uint32_t slot, uint32_t layer, const 
         return sf_fail_memory(error);
     int status = t->busy[slot] ? sf_fail(error, SF_DATA, NULL, "slot %u is in use", slot) : SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
-        uint32_t all, kept = list(twig->out ? &t->job.out : &t->job.in, roots[i], twig->label, t->job.skipped,
-                                  &all, found);
+        uint32_t all, kept = list(t, twig, roots[i], &all, found);
         if (ends[i] != all + (i > 0 ? ends[i - 1] : 0))
             status = sf_fail(error, SF_DATA, NULL, "root %u has %u neighbours, which is not what was said", i,
                              all);
         for (uint32_t k = 0; k < kept; k++)
-            if (meets(&t->job, twig, found[k]))
+            if (meets(t, twig, found[k]))
                 t->entries[slot][end++] = (sf_backend_node){found[k], i};
     }
     t->counts[slot] = end;
@@ -141,10 +178,11 @@ int test_twigs_collect(sf_backend_twigs *t, uint32_t slot, const sf_backend_node
 
 /* ---- descents ---- */
 
-static bool has_edge(const sf_backend_labelled *l, uint32_t from, uint32_t to)
+static bool has_edge(const sf_backend_twigs *t, bool out, uint32_t edge, uint32_t from, uint32_t to)
 {
-    for (uint64_t i = l->starts[l->directory[from]]; i < l->starts[l->directory[from + 1]]; i++)
-        if (l->targets[i] == to)
+    run r = neighbours(t, out, from, edge, UINT32_MAX);
+    for (uint64_t i = 0; i < r.count; i++)
+        if (r.targets[i] == to)
             return true;
     return false;
 }
@@ -156,16 +194,16 @@ static void read_path(const sf_backend_twigs *t, uint32_t layer, uint32_t at, ui
         path[d] = t->trees[d][at].vid;
 }
 
-static bool joins(const sf_backend_twig_job *job, uint32_t layer, const uint32_t *path)
+static bool joins(const sf_backend_twigs *t, uint32_t layer, const uint32_t *path)
 {
+    const sf_backend_twig_job *job = &t->job;
+    const sf_backend_twig *twig = &job->layers[layer];
     uint32_t v = path[layer], same = 0;
-    for (uint32_t d = 0; d < layer; d++) {
-        uint8_t checks = job->checks[layer * job->layer_count + d];
-        bool out = has_edge(&job->out, v, path[d]), in = has_edge(&job->in, v, path[d]);
+    for (uint32_t d = 0; d < layer; d++)
         same += path[d] == v;
-        if (((checks & SF_CHECK_OUT) != 0 && !out) || ((checks & SF_CHECK_NO_OUT) != 0 && out) ||
-            ((checks & SF_CHECK_IN) != 0 && !in) || ((checks & SF_CHECK_NO_IN) != 0 && in) ||
-            ((checks & SF_CHECK_GREATER) != 0 && path[d] >= v))
+    for (uint32_t i = 0; i < twig->edge_count; i++) {
+        const sf_backend_join_edge *edge = &twig->edges[i];
+        if (has_edge(t, edge->out, edge->label, v, path[edge->earlier]) == edge->absent)
             return false;
     }
     return !job->injective || same < (job->twins != NULL ? job->twins[v] : 1);
@@ -188,13 +226,12 @@ static bool find_roots(const sf_backend_twigs *t, uint32_t layer, uint32_t first
                        uint32_t *roots)
 {
     const sf_backend_twig *next = &t->job.layers[layer + 1];
-    uint32_t path[SF_BACKEND_LAYERS], all;
+    uint32_t path[SF_BACKEND_LAYERS];
     uint64_t total = 0;
     for (uint32_t i = 0; i < count && count <= MOST_STAYING; i++) {
         read_path(t, layer, first + i, path);
         roots[i] = path[next->parent];
-        list(next->out ? &t->job.out : &t->job.in, roots[i], next->label, t->job.skipped, &all, NULL);
-        total += all;
+        total += neighbours(t, next->out, roots[i], next->edge, next->label).count;
     }
     return count <= MOST_STAYING && total <= (count > 1 ? MOST_STAYING : MOST_AROUND);
 }
@@ -206,12 +243,11 @@ static uint32_t grow(sf_backend_twigs *t, sf_backend_descent *d, uint32_t layer,
     const sf_backend_twig *twig = &t->job.layers[layer];
     uint32_t found[MOST_AROUND], path[SF_BACKEND_LAYERS], all, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t n =
-            list(twig->out ? &t->job.out : &t->job.in, roots[i], twig->label, t->job.skipped, &all, found);
+        uint32_t n = list(t, twig, roots[i], &all, found);
         read_path(t, layer - 1, first + i, path);
         for (uint32_t k = 0; k < n; k++) {
             path[layer] = found[k];
-            if (!meets(&t->job, twig, found[k]) || !joins(&t->job, layer, path))
+            if (!meets(t, twig, found[k]) || !joins(t, layer, path))
                 continue;
             t->trees[layer][kept++] = (sf_backend_node){found[k], first + i};
             if (layer + 1 == t->job.layer_count)

@@ -5,7 +5,7 @@
 
 #include "core/backend/match.h"
 
-int test_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, const sf_backend_twig_job *job,
+int test_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_backend_twig_job *job,
                     sf_error *error);
 void test_twigs_close(sf_backend_twigs *twigs, uint64_t *implied);
 int test_twigs_expand(sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, const uint32_t *roots,

@@ -134,6 +134,46 @@ static void counts_are_those_of_the_oracle(void **state)
     assert_true(by_terms > 300 && taken_away > 0 && tables > 300);
 }
 
+static bool has_edge_labels(const sf_pattern *pattern)
+{
+    bool any = false;
+    for (size_t e = 0; e < pattern->edge_count; e++)
+        any |= pattern->edges[e].label != SF_ANY_LABEL;
+    return any;
+}
+
+/* All that gvsm can do without, of patterns with labels of edges, directed and not, with loops and parallel
+ * edges. */
+static void techniques_leave_counts_by_labels_of_edges(void **state)
+{
+    (void)state;
+    enum {
+        TECHNIQUES = SF_GVSM_BLACKLIST | SF_GVSM_IMPLICATION | SF_GVSM_TWINS | SF_GVSM_ORDER | SF_GVSM_TWIGS
+    };
+    test_random random = test_random_start("edge labels", 18);
+    implied = merged = blacklisted = 0;
+    for (int round = 0; round < 300; round++) {
+        match_kind k = match_draw_kind(&random);
+        k.edge_labelled = true;
+        k.attributed = round % 8 == 0;
+        sf_csr data = match_draw_graph(&random, &k);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        for (int p = 0; p < 2; p++) {
+            sf_pattern pattern = match_draw_pattern(&random, &k, 5);
+            sf_match_options options = {
+                .engine = "gvsm", .threads = 1, .semantics = (sf_semantics)test_random_below(&random, 3)};
+            uint64_t expected = match_oracle(&data, &pattern, options.semantics);
+            for (; options.without <= TECHNIQUES && has_edge_labels(&pattern); options.without++)
+                check_count(index, &pattern, &options, expected);
+            sf_pattern_free(&pattern);
+        }
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(implied > 0 && merged > 0 && blacklisted > 0);
+}
+
 /* Sets of many words, of vertices with labels and without, and what few can tell apart: more vertices at the
  * end of the order than one. */
 static void bitmaps_count_as_lists_do(void **state)
@@ -369,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_oracle),
+        cmocka_unit_test(techniques_leave_counts_by_labels_of_edges),
         cmocka_unit_test(bitmaps_count_as_lists_do),
         cmocka_unit_test(what_falls_apart_is_counted_apart),
         cmocka_unit_test(tables_count_as_searches_do),

@@ -97,6 +97,15 @@ static struct {
 
 enum { ALL_TECHNIQUES = 2 * SF_GVSM_PAIRS - 1 };
 
+/* Attributes of edges, or of two vertices: layers of what compares them go back and forth. */
+static bool compares_pairs(const sf_pattern *pattern)
+{
+    bool any = pattern->relation_count > 0;
+    for (size_t e = 0; e < pattern->edge_count; e++)
+        any |= pattern->edges[e].term_count > 0 && pattern->edges[e].from != pattern->edges[e].to;
+    return any;
+}
+
 /* The engine gvsm, whose layers the device expands. Returns whether the device did. */
 static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,
                         sf_semantics semantics, const char *device, sf_match_options options)
@@ -118,8 +127,10 @@ static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_patt
     done_by.stayed += result.stayed;
     done_by.twigs += result.twigs;
     done_by.kernels += result.kernels;
-    if ((without & SF_GVSM_STAY) != 0)
+    if ((without & SF_GVSM_STAY) != 0 || compares_pairs(pattern))
         assert_int_equal(result.stayed, 0);
+    else if (options.threshold == 0)
+        assert_int_equal(result.pieces, 0);
     if ((without & SF_GVSM_PAIRS) != 0)
         assert_int_equal(result.twigs, result.kernels);
     if (result.ran.note[0] != '\0' && strstr(result.ran.note, "in several parts") == NULL)
@@ -205,9 +216,43 @@ static void check_rounds(const char *device)
     sf_csr_free(&data);
 }
 
+/* With labels of edges, parallel ones and loops among them; the graph stays there from pattern to pattern. */
+static void check_edge_labels(const char *device, int rounds)
+{
+    test_random random = test_random_start("edge labels", 78);
+    uint64_t stayed = 0;
+    for (int round = 0; round < rounds; round++) {
+        match_kind k = match_draw_kind(&random);
+        k.edge_labelled = true;
+        k.attributed = round % 8 == 0;
+        sf_csr data = match_draw_graph(&random, &k);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        done_by.stayed = 0;
+        for (int p = 0; p < 3; p++) {
+            sf_pattern pattern = match_draw_pattern(&random, &k, 5);
+            sf_semantics any = (sf_semantics)test_random_below(&random, 3);
+            check_twigs(index, &data, &pattern, any, device, (sf_match_options){0});
+            for (unsigned technique = 1; technique <= SF_GVSM_PAIRS; technique *= 2) {
+                unsigned others = (unsigned)test_random_below(&random, ALL_TECHNIQUES + 1);
+                check_twigs(index, &data, &pattern, any, device, (sf_match_options){.without = technique});
+                check_twigs(index, &data, &pattern, any, device,
+                            (sf_match_options){.without = technique | others,
+                                               .threshold = test_random_below(&random, 40)});
+            }
+            sf_pattern_free(&pattern);
+        }
+        stayed += done_by.stayed;
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(rounds < 10 || stayed > 0);
+}
+
 static void check_device(const char *device, int rounds)
 {
     check_rounds(device);
+    check_edge_labels(device, (rounds + 9) / 10);
     test_random random = test_random_start(device, 77);
     int done = 0, expanded = 0, made = 0;
     for (int round = 0; round < rounds; round++) {
@@ -250,14 +295,28 @@ static void use_test_plugin(void)
 
 /* ---- a graph and a pattern for the rest ---- */
 
-/* Each vertex with the 10 before it, unlabelled; and paths of 4 vertices to look for. */
-static void open_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, uint32_t vertices)
+/* Labels of the edges of a list: 0, 1, ... in turn. */
+static void label_edges(sf_edge_list *list, uint32_t labels)
+{
+    size_t column;
+    assert_int_equal(sf_columns_grow(&list->edge_columns, list->edge_count, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(&list->edge_columns, SF_LABEL_COLUMN, &column, NULL), SF_OK);
+    for (size_t e = 0; e < list->edge_count; e++)
+        list->edge_columns.items[column].values[e] = (double)(e % labels);
+}
+
+/* Each vertex with the 10 before it, unlabelled, the edges with so many labels (0: none); and paths of 4
+ * vertices to look for. */
+static void open_labelled_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, uint32_t vertices,
+                               uint32_t labels)
 {
     sf_edge_list list = {0};
     assert_int_equal(sf_edge_list_set_vertices(&list, vertices, NULL), SF_OK);
     for (uint32_t v = 0; v < vertices; v++)
         for (uint32_t k = 1; k <= 10; k++)
             assert_int_equal(sf_edge_list_add(&list, v, (v + k) % vertices, NULL), SF_OK);
+    if (labels > 0)
+        label_edges(&list, labels);
     assert_int_equal(sf_csr_build(data, &list, 0, NULL), SF_OK);
     sf_edge_list_free(&list);
     assert_int_equal(sf_match_open(index, data, NULL), SF_OK);
@@ -265,7 +324,13 @@ static void open_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, ui
     for (uint32_t u = 0; u < 4; u++)
         assert_int_equal(sf_pattern_add_vertex(path, NULL, SF_ANY_LABEL, NULL), SF_OK);
     for (uint32_t u = 0; u < 3; u++)
-        assert_int_equal(sf_pattern_add_edge(path, u, u + 1, SF_ANY_LABEL, false, NULL), SF_OK);
+        assert_int_equal(
+            sf_pattern_add_edge(path, u, u + 1, labels > 0 ? u % labels : SF_ANY_LABEL, false, NULL), SF_OK);
+}
+
+static void open_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, uint32_t vertices)
+{
+    open_labelled_ring(data, index, path, vertices, 0);
 }
 
 static void close_ring(sf_csr *data, sf_match_index *index, sf_pattern *path)
@@ -443,29 +508,39 @@ static void a_long_search_goes_to_a_device(void **state)
     close_ring(&data, index, &path);
 }
 
-/* It goes there once, for as long as the index is open; small spaces are the CPU's. */
-static void a_graph_stays_on_the_device_that_makes_its_spaces(void **state)
+/* It goes there once, whichever engine sends it, for as long as the index is open; small spaces are the
+ * CPU's. */
+static void check_one_copy(uint32_t vertices, uint32_t labels)
 {
-    (void)state;
-    use_test_plugin();
     sf_csr data;
     sf_match_index *index;
     sf_pattern path;
     test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-    for (uint32_t vertices = 20; vertices <= 500; vertices += 480) {
-        open_ring(&data, &index, &path, vertices);
-        sf_match_options options = {.device = "cpu", .threads = 1};
-        uint64_t expected = run(index, &path, &options).count;
-        options.device = "test:0";
-        work->graphs_sent = 0;
-        for (int query = 0; query < 3; query++) {
-            sf_match_result found = run(index, &path, &options);
-            assert_int_equal(found.count, expected);
-            assert_string_equal(found.ran.device, "test:0");
-            assert_int_equal(found.made_there, vertices > 20);
-            assert_int_equal(work->graphs_sent, vertices > 20);
-        }
-        close_ring(&data, index, &path);
+    open_labelled_ring(&data, &index, &path, vertices, labels);
+    sf_match_options options = {.device = "cpu", .threads = 1};
+    uint64_t expected = run(index, &path, &options).count;
+    options.device = "test:0";
+    work->graphs_sent = 0;
+    for (int query = 0; query < 6; query++) {
+        bool is_auto = query < 3;
+        options.engine = is_auto ? "auto" : "gvsm";
+        sf_match_result found = run(index, &path, &options);
+        assert_int_equal(found.count, expected);
+        assert_string_equal(found.ran.device, "test:0");
+        assert_int_equal(found.made_there, is_auto && vertices > 20);
+        assert_true(is_auto || (found.stayed > 0 && found.pieces == 0));
+        assert_int_equal(work->graphs_sent, !is_auto || vertices > 20);
+    }
+    close_ring(&data, index, &path);
+}
+
+static void a_graph_stays_on_a_device_for_queries_to_come(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    for (uint32_t labels = 0; labels <= 5; labels += 5) {
+        check_one_copy(20, labels);
+        check_one_copy(500, labels);
     }
 }
 
@@ -552,7 +627,8 @@ static int match_once(void *context)
     for (uint32_t u = 0; u < 4 && status == SF_OK; u++)
         status = sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL);
     for (uint32_t u = 0; u < 3 && status == SF_OK; u++)
-        status = sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL);
+        status =
+            sf_pattern_add_edge(&path, u, u + 1, data->edge_labels != NULL ? 0 : SF_ANY_LABEL, false, NULL);
     if (status == SF_OK)
         status = sf_match_run(index, &path, &options, &result, NULL, NULL);
     if (status == SF_OK)
@@ -570,16 +646,23 @@ static void no_memory_is_no_crash(void **state)
     memory_case c;
     sf_match_index *index;
     sf_pattern path;
-    open_ring(&c.data, &index, &path, 22);
     sf_device *device;
     assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
-    static const char *const engines[] = {"auto", "gvsm", "auto"};
-    for (int e = 0; e < 3; e++) {
-        sf_made_when(e < 2 ? SF_MADE_NEVER : SF_MADE_ALWAYS);
-        c.engine = engines[e];
+    static const struct {
+        const char *engine;
+        int made;
+        uint32_t labels;
+    } cases[] = {{"auto", SF_MADE_NEVER, 0},
+                 {"gvsm", SF_MADE_NEVER, 0},
+                 {"gvsm", SF_MADE_NEVER, 2},
+                 {"auto", SF_MADE_ALWAYS, 0}};
+    for (size_t e = 0; e < sizeof cases / sizeof cases[0]; e++) {
+        open_labelled_ring(&c.data, &index, &path, 22, cases[e].labels);
+        sf_made_when(cases[e].made);
+        c.engine = cases[e].engine;
         test_fail_every_allocation(match_once, &c);
+        close_ring(&c.data, index, &path);
     }
-    close_ring(&c.data, index, &path);
 }
 
 /* ---- devices that are there ---- */
@@ -602,7 +685,10 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
     test_random random = test_random_start("large", 5);
     for (int round = 0; round < 12 && round < test_rounds(12); round++) {
         sf_csr data;
-        match_kind k = {.directed = round % 2 != 0, .labelled = round % 3 != 0, .labels = 2};
+        match_kind k = {.directed = round % 2 != 0,
+                        .labelled = round % 3 != 0,
+                        .edge_labelled = round % 4 > 1,
+                        .labels = 2};
         data = match_draw_hubs(&random, &k, 2000, 12000);
         sf_match_index *index;
         assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
@@ -730,7 +816,7 @@ int main(void)
         DEVICE_TEST(only_small_layers_stay),
         DEVICE_TEST(the_cpu_goes_on_where_a_device_does_not),
         DEVICE_TEST(a_long_search_goes_to_a_device),
-        DEVICE_TEST(a_graph_stays_on_the_device_that_makes_its_spaces),
+        DEVICE_TEST(a_graph_stays_on_a_device_for_queries_to_come),
         DEVICE_TEST(the_first_embeddings_are_those_of_the_first_candidates),
         DEVICE_TEST(a_space_that_is_lost_is_made_again),
         DEVICE_TEST(no_memory_is_no_crash),

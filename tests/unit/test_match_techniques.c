@@ -15,7 +15,8 @@ enum { A, B, C, D, E };
 
 typedef struct sketch {
     sf_edge_list list;
-    double labels[512];
+    double labels[512], edge_labels[512];
+    bool has_edge_labels;
 } sketch;
 
 static uint32_t add_vertex(sketch *s, int label)
@@ -32,20 +33,34 @@ static void add_edge(sketch *s, uint32_t v, uint32_t w)
     assert_int_equal(sf_edge_list_add(&s->list, v, w, NULL), SF_OK);
 }
 
+static void add_labelled_edge(sketch *s, uint32_t v, uint32_t w, int label)
+{
+    assert_true(s->list.edge_count < sizeof s->edge_labels / sizeof *s->edge_labels);
+    s->edge_labels[s->list.edge_count] = label;
+    s->has_edge_labels = true;
+    add_edge(s, v, w);
+}
+
 typedef struct scene {
     sf_csr data;
     sf_match_index *index;
     sf_pattern pattern;
 } scene;
 
-static sf_csr finish(sketch *s)
+static void add_labels(sf_columns *columns, const double *labels, size_t rows)
 {
     size_t column;
+    assert_int_equal(sf_columns_grow(columns, rows, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(columns, SF_LABEL_COLUMN, &column, NULL), SF_OK);
+    memcpy(columns->items[column].values, labels, rows * sizeof *labels);
+}
+
+static sf_csr finish(sketch *s)
+{
     sf_csr graph;
-    assert_int_equal(sf_columns_grow(&s->list.vertex_columns, s->list.vertex_count, NULL), SF_OK);
-    assert_int_equal(sf_columns_add(&s->list.vertex_columns, SF_LABEL_COLUMN, &column, NULL), SF_OK);
-    for (uint32_t v = 0; v < s->list.vertex_count; v++)
-        s->list.vertex_columns.items[column].values[v] = s->labels[v];
+    add_labels(&s->list.vertex_columns, s->labels, s->list.vertex_count);
+    if (s->has_edge_labels)
+        add_labels(&s->list.edge_columns, s->edge_labels, s->list.edge_count);
     assert_int_equal(sf_csr_build(&graph, &s->list, 0, NULL), SF_OK);
     sf_edge_list_free(&s->list);
     return graph;
@@ -62,6 +77,15 @@ static void open_scene(scene *made, sketch *s, const char *labels, const char *e
         assert_int_equal(sf_pattern_add_edge(&made->pattern, (uint32_t)(edges[0] - '0'),
                                              (uint32_t)(edges[1] - '0'), SF_ANY_LABEL, false, NULL),
                          SF_OK);
+}
+
+/* And a digit each for the labels of the pattern's edges. */
+static void open_labelled_scene(scene *made, sketch *s, const char *labels, const char *edges,
+                                const char *edge_labels)
+{
+    open_scene(made, s, labels, edges);
+    for (size_t e = 0; e < made->pattern.edge_count; e++)
+        made->pattern.edges[e].label = (uint32_t)(edge_labels[e] - '0');
 }
 
 static void close_scene(scene *s)
@@ -185,6 +209,106 @@ static void gvsm_gives_twins_one_branch(void **state)
     close_scene(&star);
 }
 
+/* ---- gvsm by labels of edges ---- */
+
+/* A has a hundred Bs along edges 0 and one along an edge 1, which alone is expanded. */
+static void gvsm_expands_along_edges_with_the_label(void **state)
+{
+    (void)state;
+    sketch s = {0};
+    uint32_t a = add_vertex(&s, A);
+    for (int i = 0; i < 100; i++)
+        add_labelled_edge(&s, a, add_vertex(&s, B), 0);
+    add_labelled_edge(&s, a, add_vertex(&s, B), 1);
+    scene pair;
+    open_labelled_scene(&pair, &s, "AB", "01", "1");
+    assert_int_equal(run(&pair, "gvsm", TWIGS_ALONE, 1).steps, 2);
+    close_scene(&pair);
+}
+
+/* A path A 0 B 1 C; Bs that have a C along an edge 0 alone, and so do their As. */
+static void gvsm_blacklists_by_labels_of_edges(void **state)
+{
+    (void)state;
+    sketch s = {0};
+    uint32_t c = add_vertex(&s, C);
+    for (int i = 0; i < 6; i++) {
+        uint32_t b = add_vertex(&s, B);
+        add_labelled_edge(&s, b, c, i == 0);
+        add_labelled_edge(&s, add_vertex(&s, A), b, 0);
+    }
+    scene path;
+    open_labelled_scene(&path, &s, "ABC", "0112", "01");
+    static const uint64_t left[] = {1, 1, 1};
+    sf_match_result result = run(&path, "gvsm", 0, 1);
+    assert_int_equal(result.blacklisted, 10);
+    assert_memory_equal(result.candidates, left, sizeof left);
+    close_scene(&path);
+}
+
+/* Two As with the same two Bs, one A along edges 0 and the other along edges 1, which are looked for: that
+ * the first fails says nothing of the second. Ten As that share a B along edges 1 fail together. */
+static void gvsm_learns_from_failed_tests_by_labels_of_edges(void **state)
+{
+    (void)state;
+    sketch s = {0};
+    uint32_t b[] = {add_vertex(&s, B), add_vertex(&s, B)};
+    for (int label = 0; label < 2; label++) {
+        uint32_t a = add_vertex(&s, A);
+        add_labelled_edge(&s, a, b[0], label);
+        add_labelled_edge(&s, a, b[1], label);
+    }
+    unsigned implication = TWIGS_ALONE & ~(unsigned)SF_GVSM_IMPLICATION;
+    scene forks;
+    open_labelled_scene(&forks, &s, "ABB", "0102", "11");
+    assert_int_equal(run(&forks, "gvsm", implication, 2).implied, 0);
+    close_scene(&forks);
+
+    s = (sketch){0};
+    uint32_t shared = add_vertex(&s, B), fork = add_vertex(&s, A);
+    for (int i = 0; i < 10; i++)
+        add_labelled_edge(&s, add_vertex(&s, A), shared, 1);
+    for (int i = 0; i < 2; i++)
+        add_labelled_edge(&s, fork, add_vertex(&s, B), 1);
+    open_labelled_scene(&forks, &s, "ABB", "0102", "11");
+    assert_int_equal(run(&forks, "gvsm", implication, 2).implied, 9);
+    close_scene(&forks);
+}
+
+/* Of a hundred Bs around an A fifty are there along edges 0 and fifty along edges 1: two branches. */
+static void gvsm_gives_twins_by_labels_of_edges_one_branch(void **state)
+{
+    (void)state;
+    sketch s = {0};
+    uint32_t a = add_vertex(&s, A);
+    for (int i = 0; i < 100; i++)
+        add_labelled_edge(&s, a, add_vertex(&s, B), i % 2);
+    scene star;
+    open_labelled_scene(&star, &s, "ABBB", "010203", "001");
+    sf_match_result merged = run(&star, "gvsm", 0, 50 * 49 * 50);
+    assert_int_equal(merged.merged, 98);
+    assert_int_equal(merged.steps, 4);
+    assert_int_equal(run(&star, "gvsm", SF_GVSM_TWINS, 50 * 49 * 50).merged, 0);
+    close_scene(&star);
+}
+
+/* Kinds that 32 bits cannot number: nothing is found by them, and the counts are the same. */
+static void gvsm_does_without_too_many_kinds(void **state)
+{
+    (void)state;
+    sketch s = {0};
+    uint32_t a = add_vertex(&s, A);
+    for (int i = 0; i < 100; i++)
+        add_labelled_edge(&s, a, add_vertex(&s, B), i % 2);
+    s.edge_labels[99] = UINT32_MAX - 1;
+    scene star;
+    open_labelled_scene(&star, &s, "ABB", "0102", "01");
+    sf_match_result result = run(&star, "gvsm", 0, 50 * 49);
+    assert_int_equal(result.merged, 0);
+    assert_int_equal(result.steps, 1 + 100 + 50 * 100);
+    close_scene(&star);
+}
+
 /* ---- auto ---- */
 
 static void open_complete(scene *made, uint32_t vertices, const char *labels, const char *edges)
@@ -270,6 +394,11 @@ int main(void)
         cmocka_unit_test(gvsm_tests_twigs_before_it_expands_them),
         cmocka_unit_test(gvsm_learns_from_a_failed_test),
         cmocka_unit_test(gvsm_gives_twins_one_branch),
+        cmocka_unit_test(gvsm_expands_along_edges_with_the_label),
+        cmocka_unit_test(gvsm_blacklists_by_labels_of_edges),
+        cmocka_unit_test(gvsm_learns_from_failed_tests_by_labels_of_edges),
+        cmocka_unit_test(gvsm_gives_twins_by_labels_of_edges_one_branch),
+        cmocka_unit_test(gvsm_does_without_too_many_kinds),
         cmocka_unit_test(auto_counts_alike_embeddings_once),
         cmocka_unit_test(auto_multiplies_leaves_out),
         cmocka_unit_test(auto_leaves_a_branch_that_others_spoil),

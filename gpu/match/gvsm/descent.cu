@@ -46,6 +46,8 @@ struct forest {
     sf_gpu_twig layers[LAYERS];
 };
 
+static_assert(sizeof(forest) + 2 * sizeof(uint32_t) <= 4096, "parameters of a kernel on every card");
+
 /* What a block does of each step. */
 struct worker {
     cooperative_groups::grid_group grid;
@@ -63,32 +65,24 @@ __device__ uint32_t step_up(const forest &f, uint32_t d, uint32_t *at)
     return node.vid;
 }
 
-__device__ bool has_edge(const forest &f, const sf_gpu_labelled &l, uint32_t from, uint32_t to)
+__device__ bool has_edge(const forest &f, const sf_backend_join_edge &edge, uint32_t v, uint32_t to)
 {
-    uint64_t low, high;
-    sf_gpu_neighbours(l, from, f.data.labels != NULL ? f.data.labels[to] : 0, &low, &high);
-    uint64_t at = sf_gpu_first_from(low, high, to, [&](uint64_t i) { return l.targets[i]; });
-    return at < high && l.targets[at] == to;
-}
-
-__device__ bool holds(const forest &f, uint32_t checks, uint32_t v, uint32_t above)
-{
-    bool out = (checks & SF_CHECK_OUT) != 0, in = (checks & SF_CHECK_IN) != 0;
-    if ((checks & SF_CHECK_GREATER) != 0 && above >= v)
-        return false;
-    if ((checks & (SF_CHECK_OUT | SF_CHECK_NO_OUT)) != 0 && has_edge(f, f.data.out, v, above) != out)
-        return false;
-    return (checks & (SF_CHECK_IN | SF_CHECK_NO_IN)) == 0 || has_edge(f, f.data.in, v, above) == in;
+    uint32_t label = f.data.labels != NULL ? f.data.labels[to] : 0;
+    sf_gpu_near n = sf_gpu_along(f.data, v, edge.out, edge.label, label);
+    uint64_t at = sf_gpu_first_from(n.begin, n.end, to, [&](uint64_t i) { return n.targets[i]; });
+    return at < n.end && n.targets[at] == to;
 }
 
 __device__ bool joins(const forest &f, uint32_t layer, sf_backend_node e)
 {
-    uint32_t at = e.idx, same = 0;
+    const sf_gpu_twig &t = f.layers[layer];
+    uint32_t at = e.idx, same = 0, next = 0;
     for (uint32_t d = layer; d-- > 0;) {
-        uint32_t above = step_up(f, d, &at), checks = f.room.checks[layer * f.layer_count + d];
+        uint32_t above = step_up(f, d, &at);
         same += above == e.vid;
-        if (checks != 0 && !holds(f, checks, e.vid, above))
-            return false;
+        for (; next < t.edge_count && t.edges[next].earlier == d; next++)
+            if (has_edge(f, t.edges[next], e.vid, above) == t.edges[next].absent)
+                return false;
     }
     return !f.injective || same < (f.data.twins != NULL ? f.data.twins[e.vid] : 1);
 }
@@ -177,10 +171,9 @@ __device__ void find_roots(const forest &f, const worker &w)
         uint32_t at = w.first + i, v = 0;
         for (uint32_t d = w.layer; d-- > t.parent;)
             v = step_up(f, d, &at);
-        uint64_t begin, end;
-        sf_gpu_neighbours(t.out ? f.data.out : f.data.in, v, t.label, &begin, &end);
+        sf_gpu_near near = sf_gpu_along(f.data, v, t.out, t.edge, t.label);
         f.room.roots[i] = v;
-        f.room.ends[i] = (uint32_t)min(end - begin, (uint64_t)MOST_NEIGHBOURS + 1);
+        f.room.ends[i] = (uint32_t)min(near.end - near.begin, (uint64_t)MOST_NEIGHBOURS + 1);
         own += f.room.ends[i];
     }
     leave_sum(f.room.sums, own);
@@ -364,10 +357,10 @@ static int count_blocks(sf_backend_device *device, uint32_t *blocks, sf_error *e
     return SF_OK;
 }
 
-int sf_gpu_room_open(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *error)
+int sf_gpu_room_open(sf_backend_twigs *t, sf_error *error)
 {
     sf_gpu_room *r = &t->room;
-    size_t layers = job->layer_count, most = job->most_kept;
+    size_t most = t->most_kept;
     uint32_t blocks = 0;
     if (most > MOST_NEIGHBOURS)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a device joins up to %u neighbours of a vertex",
@@ -383,10 +376,9 @@ int sf_gpu_room_open(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_err
         status = sf_gpu_blocks_add(&t->blocks, &r->sums, NULL, 2 * (size_t)blocks, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(&t->blocks, &r->growth, NULL, 1, error);
-    for (size_t i = 0; i + 1 < layers && status == SF_OK; i++)
+    for (uint32_t i = 0; i + 1 < t->layer_count && status == SF_OK; i++)
         status = sf_gpu_blocks_add(&t->blocks, &r->trees[i], NULL, most, error);
-    return status == SF_OK ? sf_gpu_blocks_add(&t->blocks, &r->checks, job->checks, layers * layers, error)
-                           : status;
+    return status;
 }
 
 /* The last layer of the twigs that the next kernel grows, and how many those are. */

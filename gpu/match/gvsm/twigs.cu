@@ -94,48 +94,86 @@ __global__ void write_entries(const __grid_constant__ expansion x)
 
 /* ---- memory ---- */
 
-static int place_graph(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *error)
+/* What jobs bring of the graph stays with it. */
+static int keep(sf_backend_data *d, const uint32_t **to, const uint32_t *from, sf_error *error)
 {
-    size_t words = ((size_t)job->vertex_count + 63) / 64;
-    int status = sf_gpu_labelled_open(&t->blocks, &t->data.out, &job->out, job->vertex_count, error);
-    t->data.in = t->data.out;
-    if (status == SF_OK && job->in.targets != job->out.targets)
-        status = sf_gpu_labelled_open(&t->blocks, &t->data.in, &job->in, job->vertex_count, error);
+    return *to != NULL || from == NULL
+               ? SF_OK
+               : sf_gpu_blocks_add(&d->blocks, (uint32_t **)to, from, d->job.vertex_count, error);
+}
+
+static int keep_kinds(sf_backend_data *d, sf_gpu_labelled *to, const sf_backend_labelled *from,
+                      sf_error *error)
+{
+    sf_gpu_labelled kinds = {};
+    if (to->directory != NULL || from->directory == NULL)
+        return SF_OK;
+    int status = sf_gpu_labelled_open(&d->blocks, &kinds, from, d->job.vertex_count, error);
     if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.blacklist, job->blacklist, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.skipped, job->skipped, words, error);
-    if (status == SF_OK && job->implied != NULL)
-        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&t->data.implied, job->implied, job->vertex_count,
-                                   error);
-    if (status == SF_OK && job->vertex_labels != NULL)
-        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&t->data.labels, job->vertex_labels,
-                                   job->vertex_count, error);
-    if (status == SF_OK && job->twins != NULL)
-        status =
-            sf_gpu_blocks_add(&t->blocks, (uint32_t **)&t->data.twins, job->twins, job->vertex_count, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &t->data.implied_tests, NULL, 1, error);
-    if (status == SF_OK)
-        SF_GPU_TRY(cudaMemsetAsync(t->data.implied_tests, 0, sizeof *t->data.implied_tests, t->device->work));
+        *to = kinds;
     return status;
 }
 
-static int place_layer(sf_backend_twigs *t, sf_gpu_twig *to, const sf_backend_twig *from, uint32_t vertices,
-                       sf_error *error)
+static int place_graph(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *error)
 {
-    to->parent = from->parent;
-    to->label = from->label;
-    to->out = from->out;
-    to->need_count = from->need_count;
+    sf_backend_data *d = t->graph;
+    sf_gpu_relatives *known = &d->relatives[job->out_kinds.directory != NULL];
+    int status = keep_kinds(d, &d->out_kinds, &job->out_kinds, error);
+    if (status == SF_OK && d->job.directed)
+        status = keep_kinds(d, &d->in_kinds, &job->in_kinds, error);
+    else if (status == SF_OK)
+        d->in_kinds = d->out_kinds;
+    if (status == SF_OK)
+        status = keep(d, &known->implied, job->implied, error);
+    if (status == SF_OK)
+        status = keep(d, &known->twins, job->twins, error);
+    t->data.out = d->out;
+    t->data.in = d->in;
+    t->data.out_kinds = d->out_kinds;
+    t->data.in_kinds = d->in_kinds;
+    t->data.label_count = job->label_count;
+    t->data.labels = d->labels;
+    t->data.implied = job->implied != NULL ? known->implied : NULL;
+    t->data.twins = job->twins != NULL ? known->twins : NULL;
+    return status;
+}
+
+/* What is of this query alone. */
+static int place_marks(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *error)
+{
+    size_t words = ((size_t)t->graph->job.vertex_count + 63) / 64;
+    unsigned long long none = 0;
+    int status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.blacklist, job->blacklist, words, error);
+    if (status == SF_OK)
+        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.skipped, job->skipped, words, error);
+    return status == SF_OK ? sf_gpu_blocks_add(&t->blocks, &t->data.implied_tests, &none, 1, error) : status;
+}
+
+static int place_needs(sf_backend_twigs *t, sf_gpu_twig *to, const sf_backend_twig *from, sf_error *error)
+{
+    uint32_t vertices = t->graph->job.vertex_count;
     if (from->need_count == 0)
         return SF_OK;
-    int status =
-        sf_gpu_blocks_add(&t->blocks, (sf_backend_need **)&to->needs, from->needs, from->need_count, error);
+    int status = sf_gpu_blocks_add(&t->blocks, (sf_backend_twig_need **)&to->needs, from->needs,
+                                   from->need_count, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(&t->blocks, &to->known, NULL, vertices, error);
     if (status == SF_OK)
         SF_GPU_TRY(cudaMemsetAsync(to->known, SF_GPU_NOT_YET, vertices, t->device->work));
+    return status;
+}
+
+static int place_layer(sf_backend_twigs *t, sf_gpu_twig *to, const sf_backend_twig *from, sf_error *error)
+{
+    *to = {from->label,           from->edge, from->edge_count, (uint16_t)from->need_count,
+           (uint8_t)from->parent, from->out};
+    int status = place_needs(t, to, from, error);
+    if (status == SF_OK && from->edge_count > 0)
+        status = sf_gpu_blocks_add(&t->blocks, (sf_backend_join_edge **)&to->edges, from->edges,
+                                   from->edge_count, error);
+    if (status == SF_OK && from->allowed != NULL)
+        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&to->allowed, from->allowed,
+                                   ((size_t)t->graph->job.vertex_count + 31) / 32, error);
     return status;
 }
 
@@ -201,21 +239,24 @@ static int fill(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *e
 {
     SF_GPU_TRY(cudaSetDevice(t->device->ordinal));
     int status = place_graph(t, job, error);
+    if (status == SF_OK)
+        status = place_marks(t, job, error);
     for (uint32_t i = 0; i < job->layer_count && status == SF_OK; i++)
-        status = place_layer(t, &t->layers[i], &job->layers[i], job->vertex_count, error);
-    if (status == SF_OK && job->checks != NULL)
-        status = sf_gpu_room_open(t, job, error);
+        status = place_layer(t, &t->layers[i], &job->layers[i], error);
+    if (status == SF_OK && job->descends)
+        status = sf_gpu_room_open(t, error);
     return status;
 }
 
-int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, const sf_backend_twig_job *job,
+int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_backend_twig_job *job,
                       sf_error *error)
 {
     *opened = NULL;
     sf_backend_twigs *t = (sf_backend_twigs *)sf_alloc(1, sizeof *t);
     if (t == NULL)
         return sf_fail_memory(error);
-    t->device = t->blocks.device = device;
+    t->graph = data;
+    t->device = t->blocks.device = data->device;
     t->layer_count = job->layer_count;
     t->most_entries = job->most_entries;
     t->most_kept = job->most_kept;

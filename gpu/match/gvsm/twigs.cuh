@@ -4,7 +4,7 @@
 #define SF_GPU_MATCH_GVSM_TWIGS_CUH
 
 #include "gpu/match/gvsm/gvsm.cuh"
-#include "gpu/match/labelled.cuh"
+#include "gpu/match/space.cuh"
 
 enum {
     SF_GPU_LANES = 32,
@@ -13,8 +13,12 @@ enum {
     SF_GPU_NO = 2
 };
 
+#define SF_GPU_ANY 0xffffffffu /* label */
+
 struct sf_gpu_data {
-    sf_gpu_labelled out, in;
+    sf_gpu_neighbours_of out, in;
+    sf_gpu_labelled out_kinds, in_kinds;
+    uint32_t label_count;
     const uint64_t *blacklist, *skipped;
     const uint32_t *implied; /* or NULL */
     const uint32_t *labels;  /* of a vertex; NULL: all 0 */
@@ -22,10 +26,16 @@ struct sf_gpu_data {
     unsigned long long *implied_tests;
 };
 
+/* As in sf_backend_twig; small, since kernels get all layers with their parameters. */
 struct sf_gpu_twig {
-    uint32_t parent, label, out, need_count;
-    const sf_backend_need *needs;
-    uint8_t *known; /* of each data vertex: whether it meets them; NULL where there are none */
+    uint32_t label, edge, edge_count;
+    uint16_t need_count;
+    uint8_t parent;
+    bool out;
+    const sf_backend_twig_need *needs;
+    const sf_backend_join_edge *edges;
+    const uint32_t *allowed; /* or NULL */
+    uint8_t *known;          /* of each data vertex: whether it meets the needs; NULL where there are none */
 };
 
 /** Buffers of one expansion. */
@@ -41,7 +51,6 @@ struct sf_gpu_slot {
 
 /** Where layers stay. All on the device. */
 struct sf_gpu_room {
-    uint8_t *checks; /* NULL: they do not */
     uint32_t *roots, *ends, *words;
     uint64_t *sums; /* of two steps, by block */
     struct sf_gpu_growth *growth;
@@ -50,6 +59,7 @@ struct sf_gpu_room {
 
 struct sf_backend_twigs {
     sf_backend_device *device;
+    sf_backend_data *graph;
     sf_gpu_blocks blocks;
     sf_gpu_data data;
     sf_gpu_twig layers[SF_BACKEND_LAYERS];
@@ -60,7 +70,7 @@ struct sf_backend_twigs {
 };
 
 /** Room for descents. */
-int sf_gpu_room_open(sf_backend_twigs *twigs, const sf_backend_twig_job *job, sf_error *error);
+int sf_gpu_room_open(sf_backend_twigs *twigs, sf_error *error);
 
 /* ---- on the device ---- */
 
@@ -69,16 +79,32 @@ static __device__ inline bool sf_gpu_has_bit(const uint64_t *bits, uint32_t v)
     return (bits[v / 64] >> v % 64 & 1) != 0;
 }
 
+/** Neighbours of a vertex with a label, along edges with a label; SF_GPU_ANY: any of either. */
+static __device__ inline sf_gpu_near sf_gpu_along(const sf_gpu_data &g, uint32_t v, bool out, uint32_t edge,
+                                                  uint32_t label)
+{
+    const sf_gpu_neighbours_of &n = out ? g.out : g.in;
+    if (edge == SF_GPU_ANY && n.labelled.directory == NULL)
+        return {n.targets, n.offsets[v] - n.base, n.offsets[v + 1] - n.base};
+    const sf_gpu_labelled &l = edge == SF_GPU_ANY ? n.labelled : out ? g.out_kinds : g.in_kinds;
+    sf_gpu_near near = {l.targets, 0, 0};
+    bool any = label == SF_GPU_ANY;
+    if (edge == SF_GPU_ANY)
+        sf_gpu_neighbours(l, v, label, &near.begin, &near.end);
+    else
+        sf_gpu_neighbours_between(l, v, edge * g.label_count + (any ? 0 : label), any ? g.label_count : 1,
+                                  &near.begin, &near.end);
+    return near;
+}
+
 static __device__ inline bool sf_gpu_meets(const sf_gpu_data &g, const sf_gpu_twig &t, uint32_t v)
 {
     for (uint32_t i = 0; i < t.need_count; i++) {
-        const sf_backend_need need = t.needs[i];
-        const sf_gpu_labelled &l = need.out ? g.out : g.in;
-        uint64_t at, end;
+        const sf_backend_twig_need need = t.needs[i];
+        sf_gpu_near near = sf_gpu_along(g, v, need.out, need.edge, need.label);
         uint32_t found = 0;
-        sf_gpu_neighbours(l, v, need.label, &at, &end);
-        for (; at < end && found < need.count; at++)
-            found += !sf_gpu_has_bit(g.blacklist, l.targets[at]);
+        for (uint64_t at = near.begin; at < near.end && found < need.count; at++)
+            found += !sf_gpu_has_bit(g.blacklist, near.targets[at]);
         if (found < need.count)
             return false;
     }
@@ -119,18 +145,17 @@ static __device__ inline sf_backend_node sf_gpu_neighbour(const sf_gpu_data &g, 
                                                           bool *is_repeated)
 {
     uint32_t before = idx > 0 ? a.ends[idx - 1] : 0;
-    const sf_gpu_labelled &l = t.out ? g.out : g.in;
-    uint64_t begin, end;
-    sf_gpu_neighbours(l, a.roots[idx], t.label, &begin, &end);
-    uint64_t at = begin + (p - before);
-    *is_repeated = p > before && l.targets[at] == l.targets[at - 1]; /* parallel edges */
-    return {l.targets[at], idx};
+    sf_gpu_near near = sf_gpu_along(g, a.roots[idx], t.out, t.edge, t.label);
+    uint64_t at = near.begin + (p - before);
+    *is_repeated = p > before && near.targets[at] == near.targets[at - 1]; /* parallel edges */
+    return {near.targets[at], idx};
 }
 
 /** Whether a layer takes a neighbour, whatever it hangs on. */
 static __device__ inline bool sf_gpu_is_candidate(const sf_gpu_data &g, const sf_gpu_twig &t, uint32_t v)
 {
-    return !sf_gpu_has_bit(g.skipped, v) && (t.known == NULL || sf_gpu_passes(g, t, v));
+    return !sf_gpu_has_bit(g.skipped, v) && (t.allowed == NULL || sf_gpu_is_in(t.allowed, v)) &&
+           (t.known == NULL || sf_gpu_passes(g, t, v));
 }
 
 #endif

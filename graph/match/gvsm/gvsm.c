@@ -14,6 +14,8 @@
  * bounded: pattern vertices times the larger of the greatest degree and PIECE. */
 #include "graph/match/gvsm/gvsm.h"
 
+#include "graph/match/kinds.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
@@ -36,15 +38,41 @@ static uint64_t bit(uint32_t u)
 
 /* ---- what a vertex needs around it ---- */
 
-static void add_need(sf_gvsm_needs *n, bool out, uint32_t label, bool injective)
+static void add_need(sf_gvsm_needs *n, bool out, uint32_t edge, uint32_t label, bool injective)
 {
     for (size_t i = 0; i < n->count; i++) {
-        if (n->items[i].out == out && n->items[i].label == label) {
-            n->items[i].count += injective; /* of homomorphisms only the kinds of labels count */
+        sf_backend_twig_need *need = &n->items[i];
+        if (need->out == out && need->edge == edge && need->label == label) {
+            need->count += injective; /* of homomorphisms only the kinds of labels count */
             return;
         }
     }
-    n->items[n->count++] = (sf_backend_need){.label = label, .count = 1, .out = out};
+    if (n->count < sizeof n->items / sizeof n->items[0])
+        n->items[n->count++] = (sf_backend_twig_need){edge, label, 1, out};
+}
+
+/* Whether an earlier edge of the pair asks for the same. */
+static bool is_asked_before(const sf_query *q, const sf_pair *pair, size_t edge)
+{
+    const sf_bound_edge *of = &q->edges[edge];
+    for (size_t i = pair->first_edge; i < edge; i++)
+        if (!q->edges[i].absent && q->edges[i].from == of->from && q->edges[i].label == of->label)
+            return true;
+    return false;
+}
+
+/* By the labels of the edges between u and w, of which each may be another data edge: every label counts w
+ * once. */
+static void add_labelled_needs(sf_gvsm_needs *n, const sf_gvsm *g, const sf_pair *pair, uint32_t u,
+                               uint32_t w)
+{
+    for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++) {
+        const sf_bound_edge *edge = &g->query->edges[i];
+        if (edge->absent || edge->label == SF_ANY_LABEL || is_asked_before(g->query, pair, i))
+            continue;
+        add_need(n, edge->from == u, sf_kinds_label(g->index, edge->label), g->query->labels[w],
+                 g->injective);
+    }
 }
 
 static void add_needs(sf_gvsm_needs *n, const sf_gvsm *g, uint32_t u, uint64_t neighbours)
@@ -53,9 +81,11 @@ static void add_needs(sf_gvsm_needs *n, const sf_gvsm *g, uint32_t u, uint64_t n
         uint32_t w = (uint32_t)__builtin_ctzll(neighbours);
         const sf_pair *pair = sf_query_pair(g->query, u, w);
         if (u == pair->a ? pair->forward : pair->backward)
-            add_need(n, true, g->query->labels[w], g->injective);
+            add_need(n, true, SF_ANY_LABEL, g->query->labels[w], g->injective);
         if (u == pair->a ? pair->backward : pair->forward)
-            add_need(n, false, g->query->labels[w], g->injective);
+            add_need(n, false, SF_ANY_LABEL, g->query->labels[w], g->injective);
+        if (g->by_kinds)
+            add_labelled_needs(n, g, pair, u, w);
     }
 }
 
@@ -64,11 +94,11 @@ static bool is_blacklisted(const sf_gvsm *g, uint32_t v)
     return (__atomic_load_n(&g->blacklist[v / 64], __ATOMIC_RELAXED) >> v % 64 & 1) != 0;
 }
 
-static bool has_around(const sf_gvsm *g, const sf_backend_need *n, uint32_t v)
+static bool has_around(const sf_gvsm *g, const sf_backend_twig_need *n, uint32_t v)
 {
     size_t count;
     uint32_t found = 0;
-    const uint32_t *list = sf_match_neighbours(g->index, n->out, v, n->label, &count);
+    const uint32_t *list = sf_kinds_neighbours(g->index, n->out, v, n->edge, n->label, &count);
     for (size_t i = 0; i < count && found < n->count; i++)
         found += !is_blacklisted(g, list[i]);
     return found >= n->count;
@@ -152,16 +182,36 @@ static uint32_t least_of(const double *ranks, uint64_t set)
     return best;
 }
 
+/* The first edge of the pair that must be there and has a label; NULL where there is none. */
+static const sf_bound_edge *labelled_edge(const sf_query *q, const sf_pair *pair)
+{
+    for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++)
+        if (!q->edges[i].absent && q->edges[i].label != SF_ANY_LABEL)
+            return &q->edges[i];
+    return NULL;
+}
+
+/* The pair asks for an edge with a label, and for nothing else. */
+static bool is_one_edge(const sf_pair *pair, const sf_bound_edge *edge)
+{
+    return pair->edge_count == 1 && edge->term_count == 0 && pair->forward != pair->backward &&
+           !pair->no_forward && !pair->no_backward && pair->relation_count == 0;
+}
+
 static void add_layer(sf_gvsm *g, uint32_t *count, uint64_t above, uint32_t u, uint32_t parent)
 {
     const sf_query *q = g->query;
     sf_gvsm_layer *l = &g->layers[(*count)++];
-    *l = (sf_gvsm_layer){.vertex = u, .parent = parent, .checked = q->constrained[u] & above};
+    *l = (sf_gvsm_layer){
+        .vertex = u, .parent = parent, .edge = SF_ANY_LABEL, .checked = q->constrained[u] & above};
     if (parent == SF_NO_VERTEX)
         return;
     const sf_pair *pair = sf_query_pair(q, parent, u);
-    l->out = parent == pair->a ? pair->forward : pair->backward;
-    if (pair->plain)
+    const sf_bound_edge *edge = g->by_kinds ? labelled_edge(q, pair) : NULL;
+    l->out = edge != NULL ? edge->from == parent : parent == pair->a ? pair->forward : pair->backward;
+    if (edge != NULL)
+        l->edge = sf_kinds_label(g->index, edge->label);
+    if (edge != NULL ? is_one_edge(pair, edge) : pair->plain)
         l->checked &= ~bit(parent); /* the twig is all that is said */
 }
 
@@ -246,7 +296,7 @@ const uint32_t *sf_gvsm_below(const sf_gvsm *g, const sf_gvsm_layer *l, uint32_t
 {
     uint32_t label = g->query->labels[l->vertex];
     if (l->parent != SF_NO_VERTEX)
-        return sf_match_neighbours(g->index, l->out, parent, label, count);
+        return sf_kinds_neighbours(g->index, l->out, parent, l->edge, label, count);
     uint64_t first = label == SF_ANY_LABEL ? 0 : g->index->by_label[label];
     uint64_t last = label == SF_ANY_LABEL ? g->index->out->vertex_count : g->index->by_label[label + 1];
     *count = last - first;
@@ -383,24 +433,41 @@ static int search_roots(void *context, unsigned index, size_t block)
 
 /* ---- preparation ---- */
 
-/* Techniques that rely on neighbours being all that counts are left out where more is said. */
-static unsigned choose_features(const sf_match_job *job)
+static bool has_edge_labels(const sf_query *q)
 {
-    const sf_query *q = job->query;
+    bool any = false;
+    for (size_t e = 0; e < q->edge_count; e++)
+        any |= q->edges[e].label != SF_ANY_LABEL;
+    return any;
+}
+
+/* Techniques that rely on neighbours and kinds of edges being all that counts are left out where more is
+ * said. */
+static unsigned choose_features(const sf_gvsm *g)
+{
+    const sf_match_job *job = g->job;
+    const sf_query *q = g->query;
     bool has_more = q->semantics == SF_INDUCED || q->term_total > 0 || q->relation_count > 0;
-    bool has_absent = false, has_labels = false;
+    bool has_absent = false;
     for (size_t p = 0; p < q->pair_count; p++)
         has_absent |= q->pairs[p].no_forward || q->pairs[p].no_backward;
-    for (size_t e = 0; e < q->edge_count; e++) {
+    for (size_t e = 0; e < q->edge_count; e++)
         has_absent |= q->edges[e].absent;
-        has_labels |= q->edges[e].label != SF_ANY_LABEL;
-    }
     unsigned features = ~job->without;
     if (has_more || has_absent)
         features &= ~(unsigned)SF_GVSM_IMPLICATION;
-    if (job->list || has_labels || q->term_total > 0 || q->relation_count > 0)
+    if (job->list || (has_edge_labels(q) && !g->by_kinds) || q->term_total > 0 || q->relation_count > 0)
         features &= ~(unsigned)SF_GVSM_TWINS;
     return features;
+}
+
+static int find_kinds(sf_gvsm *g, sf_error *error)
+{
+    if (!has_edge_labels(g->query))
+        return SF_OK;
+    int status = sf_kinds_find(g->index, g->job->threads, error);
+    g->by_kinds = g->index->kinds->out.directory != NULL;
+    return status;
 }
 
 static int alloc_gvsm(sf_gvsm *g, sf_error *error)
@@ -410,15 +477,16 @@ static int alloc_gvsm(sf_gvsm *g, sf_error *error)
     g->match = sf_alloc(n * g->query->count, 1);
     if (g->blacklist == NULL || g->match == NULL)
         return sf_fail_memory(error);
+    const sf_relatives *known = &g->index->relatives[g->by_kinds];
     int status = SF_OK;
     if ((g->features & SF_GVSM_TWINS) != 0)
-        status = sf_twins_find(g->index, g->job->threads, error);
+        status = sf_twins_find(g->index, g->by_kinds, g->job->threads, error);
     if (status == SF_OK && (g->features & SF_GVSM_IMPLICATION) != 0)
-        status = sf_implied_find(g->index, g->job->threads, error);
-    if ((g->features & SF_GVSM_TWINS) != 0 && g->index->relatives->twins.merged > 0)
-        g->twins = g->index->relatives->twins;
+        status = sf_implied_find(g->index, g->by_kinds, g->job->threads, error);
+    if ((g->features & SF_GVSM_TWINS) != 0 && known->twins.merged > 0)
+        g->twins = known->twins;
     if ((g->features & SF_GVSM_IMPLICATION) != 0)
-        g->implied = g->index->relatives->implied;
+        g->implied = known->implied;
     return status;
 }
 
@@ -536,13 +604,15 @@ static int run_gvsm(const sf_match_job *job, sf_error *error)
                  .query = job->query,
                  .index = job->query->index,
                  .injective = job->query->semantics != SF_HOMOMORPHISM,
-                 .features = choose_features(job),
                  .watch = {.job = job, .factor = 1}};
     if (job->query->impossible) {
         job->result->blacklisted = g.index->out->vertex_count;
         return SF_OK;
     }
-    int status = alloc_gvsm(&g, error);
+    int status = find_kinds(&g, error);
+    g.features = choose_features(&g);
+    if (status == SF_OK)
+        status = alloc_gvsm(&g, error);
     if (status == SF_OK) {
         prepare(&g);
         status = search_anywhere(&g, error);

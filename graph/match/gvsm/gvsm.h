@@ -8,16 +8,18 @@
 #include "graph/match/engine.h"
 #include "graph/match/relatives.h"
 
-/* What a data vertex must have around it to stand for a pattern vertex. */
+/* What a data vertex must have around it to stand for a pattern vertex: by labels of neighbours, and by
+ * labels of edges besides, as far as there is room. */
 typedef struct sf_gvsm_needs {
     size_t count;
-    sf_backend_need items[2 * SF_PATTERN_MOST];
+    sf_backend_twig_need items[4 * SF_PATTERN_MOST];
 } sf_gvsm_needs;
 
 typedef struct sf_gvsm_layer {
     uint32_t vertex;
     uint32_t parent;  /* pattern vertex, the root of its twig; SF_NO_VERTEX: of a part of its own */
     bool out;         /* the edge from parent to vertex leads that way */
+    uint32_t edge;    /* its label, where it is found by that; or SF_ANY_LABEL */
     uint64_t checked; /* vertices of layers above of which anything is said that the twig does not tell */
     uint64_t greater; /* vertices of layers above whose data vertex must be smaller */
     bool has_twig;    /* it is the root of a later twig */
@@ -28,6 +30,7 @@ typedef struct sf_gvsm {
     const sf_query *query;
     const sf_match_index *index;
     bool injective;
+    bool by_kinds; /* labels of edges tell neighbours apart */
     unsigned features;
     sf_gvsm_layer layers[SF_PATTERN_MOST];
     sf_gvsm_needs around[SF_PATTERN_MOST]; /* of a pattern vertex: all its neighbours */

@@ -6,11 +6,15 @@
  * copied to the device, expanded or copied back, while the threads here join the one before. When a layer is
  * full it is searched below before more is added, so that memory is bounded.
  *
- * Where the pattern says nothing but edges and labels, layers stay on the device: it joins them too, and only
- * counts the last one. A layer that would be too large is cut above, and what is below one part is searched
- * after what is below another. With a threshold, as in the paper, only small layers stay: where one outgrows
- * it, the pipeline searches what is below the same first layer, whose layers above were small. */
+ * Where the pattern compares no attributes of edges or of two vertices, layers stay on the device: it joins
+ * them too, and only counts the last one. A layer that would be too large is cut above, and what is below one
+ * part is searched after what is below another. With a threshold, as in the paper, only small layers stay:
+ * where one outgrows it, the pipeline searches what is below the same first layer, whose layers above were
+ * small. */
 #include "graph/match/gvsm/gvsm.h"
+
+#include "graph/match/kinds.h"
+#include "graph/match/lend.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -45,11 +49,10 @@ typedef struct twigs {
     uint32_t *ends;                   /* of a piece, in 32 bits */
     uint32_t *kept;                   /* of each block: where its entries end */
     bool stays;                       /* layers are joined on the device too */
-    uint8_t *checks;                  /* by what */
+    sf_backend_join_edge *edges;      /* by what */
     sf_backend_twig layers[SF_PATTERN_MOST];
-    uint64_t *skipped, *directory;
-    uint32_t *no_labels;
-    uint64_t *starts[2];
+    uint32_t *allowed[SF_PATTERN_MOST];
+    uint64_t *skipped;
     sf_error failure;
 } twigs;
 
@@ -72,25 +75,12 @@ static uint32_t block_end(const task *work, uint32_t first)
 
 /* ---- join ---- */
 
-static uint32_t drop_unfit(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_t end)
-{
-    const sf_query *q = w->g->query;
-    uint32_t u = w->g->layers[depth].vertex, kept = first;
-    if (q->term_count[u] == 0 && q->loop_count[u] == 0)
-        return end;
-    for (uint32_t i = first; i < end; i++)
-        if (sf_query_vertex_fits(q, u, w->entries[depth][i].vid))
-            w->entries[depth][kept++] = w->entries[depth][i];
-    return kept;
-}
-
 static void join_block(void *context, unsigned worker, size_t block)
 {
     const task *work = context;
     sf_gvsm_worker *w = &work->t->workers[worker];
     uint32_t first = work->first + (uint32_t)block * BLOCK;
-    uint32_t end = drop_unfit(w, work->depth, first, block_end(work, first));
-    work->t->kept[block] = sf_gvsm_join(w, work->depth, first, end);
+    work->t->kept[block] = sf_gvsm_join(w, work->depth, first, block_end(work, first));
 }
 
 static void begin_block(void *context, unsigned worker, size_t block)
@@ -326,41 +316,6 @@ static int search_all(twigs *t)
 
 /* ---- preparation ---- */
 
-/* Lists of a graph without labels have one entry a vertex. */
-static int describe_lists(twigs *t, sf_backend_labelled *to, bool out)
-{
-    const sf_match_index *index = t->g->index;
-    const sf_csr *graph = out ? index->out : index->in;
-    const sf_label_lists *lists = out ? &index->out_lists : &index->in_lists;
-    uint32_t n = graph->vertex_count;
-    if (lists->directory != NULL) {
-        *to = (sf_backend_labelled){lists->directory, lists->labels, lists->starts, lists->targets};
-        return SF_OK;
-    }
-    uint64_t *starts = t->starts[out] = sf_resize(NULL, (size_t)n + 1, sizeof *starts);
-    if (starts == NULL)
-        return SF_NO_MEMORY;
-    for (uint32_t v = 0; v <= n; v++)
-        starts[v] = graph->offsets[v] - graph->offsets[0];
-    *to = (sf_backend_labelled){t->directory, t->no_labels, starts, graph->targets + graph->offsets[0]};
-    return SF_OK;
-}
-
-static int describe_graph(twigs *t, sf_backend_twig_job *job)
-{
-    const sf_match_index *index = t->g->index;
-    uint32_t n = index->out->vertex_count;
-    t->directory = sf_resize(NULL, (size_t)n + 1, sizeof *t->directory);
-    t->no_labels = sf_alloc(n, sizeof *t->no_labels);
-    if (t->directory == NULL || t->no_labels == NULL)
-        return SF_NO_MEMORY;
-    for (uint32_t v = 0; v <= n; v++)
-        t->directory[v] = v;
-    int status = describe_lists(t, &job->out, true);
-    job->in = job->out;
-    return status == SF_OK && index->in != index->out ? describe_lists(t, &job->in, false) : status;
-}
-
 static int skip_vertices(twigs *t)
 {
     const sf_gvsm *g = t->g;
@@ -375,39 +330,77 @@ static int skip_vertices(twigs *t)
     return SF_OK;
 }
 
-/* What edges say of two layers, as bits; false where more is said. */
-static bool describe_pair(const sf_gvsm *g, uint32_t later, uint32_t earlier, uint8_t *checks)
+/* What is asked of a layer, and edges to an earlier one that the twig or a label says already. */
+typedef struct asking {
+    const sf_gvsm *g;
+    const sf_gvsm_layer *layer;
+    sf_backend_twig *to;
+    sf_backend_join_edge *edges;
+    bool told[2]; /* by direction: out is 1 */
+} asking;
+
+static void ask(asking *a, uint32_t earlier, uint32_t label, bool out, bool absent)
 {
-    uint32_t u = g->layers[later].vertex, x = g->layers[earlier].vertex;
-    unsigned bits = (g->layers[later].greater >> x & 1) != 0 ? SF_CHECK_GREATER : 0;
-    const sf_pair *pair = (g->layers[later].checked >> x & 1) != 0 ? sf_query_pair(g->query, u, x) : NULL;
-    if (pair != NULL) {
-        bool is_first = u == pair->a;
-        bits |= (is_first ? pair->forward : pair->backward) ? SF_CHECK_OUT : 0u;
-        bits |= (is_first ? pair->backward : pair->forward) ? SF_CHECK_IN : 0u;
-        bits |= (is_first ? pair->no_forward : pair->no_backward) ? SF_CHECK_NO_OUT : 0u;
-        bits |= (is_first ? pair->no_backward : pair->no_forward) ? SF_CHECK_NO_IN : 0u;
+    a->edges[a->to->edge_count++] = (sf_backend_join_edge){label, (uint8_t)earlier, out, absent};
+}
+
+/* Edges that have labels. False where more is said of them, which a device does not know. */
+static bool ask_labelled(asking *a, uint32_t earlier, const sf_pair *pair)
+{
+    const sf_gvsm *g = a->g;
+    const sf_gvsm_layer *l = a->layer;
+    uint32_t u = l->vertex, x = g->layers[earlier].vertex;
+    for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++) {
+        const sf_bound_edge *edge = &g->query->edges[i];
+        if (edge->term_count > 0 || !g->by_kinds)
+            return false;
+        uint32_t label = sf_kinds_label(g->index, edge->label);
+        bool out = edge->from == u, is_twigs = l->parent == x && l->edge == label && l->out != out;
+        if (edge->absent || !is_twigs)
+            ask(a, earlier, label, out, edge->absent);
+        a->told[out] |= !edge->absent;
     }
-    *checks = (uint8_t)bits;
-    return pair == NULL || (pair->edge_count == 0 && pair->relation_count == 0);
+    return true;
+}
+
+/* All edges between the layer and an earlier one. */
+static bool ask_pair(asking *a, uint32_t earlier)
+{
+    const sf_gvsm_layer *l = a->layer;
+    uint32_t u = l->vertex, x = a->g->layers[earlier].vertex;
+    const sf_pair *pair = (l->checked >> x & 1) != 0 ? sf_query_pair(a->g->query, u, x) : NULL;
+    if (pair == NULL)
+        return true;
+    for (int out = 0; out < 2; out++)
+        a->told[out] = l->parent == x && l->out != (out != 0);
+    if (pair->relation_count > 0 || !ask_labelled(a, earlier, pair))
+        return false;
+    for (int out = 0; out < 2; out++) {
+        bool forward = (u == pair->a) == (out != 0);
+        if ((forward ? pair->forward : pair->backward) && !a->told[out])
+            ask(a, earlier, SF_ANY_LABEL, out != 0, false);
+        if (forward ? pair->no_forward : pair->no_backward)
+            ask(a, earlier, SF_ANY_LABEL, out != 0, true);
+    }
+    return true;
 }
 
 /* Lets layers stay on the device where it can tell all that the pattern asks for. */
-static int describe_joins(twigs *t, sf_backend_twig_job *job)
+static int describe_joins(twigs *t)
 {
-    const sf_gvsm *g = t->g;
-    uint32_t n = g->query->count;
-    t->stays = (g->features & SF_GVSM_STAY) != 0;
-    t->checks = sf_alloc((size_t)n * n, 1);
-    if (t->checks == NULL)
+    const sf_query *q = t->g->query;
+    uint32_t edges = 0;
+    t->stays = (t->g->features & SF_GVSM_STAY) != 0;
+    t->edges = sf_alloc(q->edge_count + 2 * q->pair_count, sizeof *t->edges);
+    if (t->edges == NULL)
         return SF_NO_MEMORY;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t u = g->layers[i].vertex;
-        t->stays = t->stays && g->query->term_count[u] == 0 && g->query->loop_count[u] == 0;
-        for (uint32_t d = 0; d < i; d++)
-            t->stays = describe_pair(g, i, d, &t->checks[i * n + d]) && t->stays;
+    for (uint32_t i = 0; i < q->count && t->stays; i++) {
+        asking a = {t->g, &t->g->layers[i], &t->layers[i], t->edges + edges, {false}};
+        for (uint32_t d = i; d-- > 0 && t->stays;)
+            t->stays = ask_pair(&a, d);
+        t->layers[i].edges = a.edges;
+        edges += t->layers[i].edge_count;
     }
-    job->checks = t->stays ? t->checks : NULL;
     return SF_OK;
 }
 
@@ -419,44 +412,53 @@ static uint32_t layer_of(const sf_gvsm *g, uint32_t u)
     return i;
 }
 
-static void describe_layer(const sf_gvsm *g, uint32_t i, sf_backend_twig *to)
+static int describe_layer(twigs *t, uint32_t i)
 {
+    const sf_gvsm *g = t->g;
     const sf_gvsm_layer *l = &g->layers[i];
     bool has_needs = l->has_twig && (g->features & SF_GVSM_TWIGS) != 0;
-    *to = (sf_backend_twig){.parent = i > 0 ? layer_of(g, l->parent) : 0,
-                            .label = g->query->labels[l->vertex],
-                            .out = l->out,
-                            .needs = g->twig[l->vertex].items,
-                            .need_count = has_needs ? (uint32_t)g->twig[l->vertex].count : 0};
+    int status = i > 0 ? sf_query_allow(g->query, l->vertex, g->job->threads, &t->allowed[i]) : SF_OK;
+    t->layers[i] = (sf_backend_twig){.parent = i > 0 ? layer_of(g, l->parent) : 0,
+                                     .label = g->query->labels[l->vertex],
+                                     .edge = l->edge,
+                                     .out = l->out,
+                                     .allowed = t->allowed[i],
+                                     .needs = g->twig[l->vertex].items,
+                                     .need_count = has_needs ? (uint32_t)g->twig[l->vertex].count : 0};
+    return status;
 }
 
 static int open_expander(twigs *t, sf_device *device)
 {
     const sf_gvsm *g = t->g;
     uint64_t threshold = g->job->threshold;
-    sf_backend_twig_job job = {.vertex_count = g->index->out->vertex_count,
+    sf_backend_twig_job job = {.label_count = g->index->label_count,
                                .blacklist = g->blacklist,
                                .implied = g->implied,
                                .layers = t->layers,
                                .layer_count = g->query->count,
-                               .vertex_labels = g->index->labels,
                                .twins = g->twins.first != NULL ? g->twins.size : NULL,
                                .injective = g->injective,
                                .pairs = (g->features & SF_GVSM_PAIRS) != 0,
                                .most_entries = t->most_piece,
                                .most_kept =
                                    threshold > 0 && threshold < t->room ? (uint32_t)threshold : t->room};
-    for (uint32_t i = 0; i < g->query->count; i++)
-        describe_layer(g, i, &t->layers[i]);
-    int status = describe_graph(t, &job);
+    if (g->by_kinds) {
+        job.out_kinds = sf_match_lists_lent(&g->index->kinds->out);
+        job.in_kinds = sf_match_lists_lent(&g->index->kinds->in);
+    }
+    int status = skip_vertices(t);
+    for (uint32_t i = 0; i < g->query->count && status == SF_OK; i++)
+        status = describe_layer(t, i);
     if (status == SF_OK)
-        status = skip_vertices(t);
-    if (status == SF_OK)
-        status = describe_joins(t, &job);
+        status = describe_joins(t);
     job.skipped = t->skipped;
+    job.descends = t->stays;
     if (status != SF_OK)
         return sf_fail_memory(&t->failure);
-    return t->backend->twigs_open(&t->expander, sf_device_opened(device), &job, &t->failure);
+    status = sf_match_lend(g->index, device, &t->failure);
+    return status == SF_OK ? t->backend->twigs_open(&t->expander, g->index->there->data, &job, &t->failure)
+                           : status;
 }
 
 static int open_workers(twigs *t)
@@ -487,16 +489,13 @@ static void close_twigs(twigs *t)
         sf_free(t->entries[i]);
         sf_free(t->roots[i]);
         sf_free(t->sums[i]);
+        sf_free(t->allowed[i]);
     }
     sf_free(t->ends);
-    sf_free(t->checks);
+    sf_free(t->edges);
     sf_free(t->kept);
     sf_free(t->workers);
     sf_free(t->skipped);
-    sf_free(t->directory);
-    sf_free(t->no_labels);
-    sf_free(t->starts[0]);
-    sf_free(t->starts[1]);
     if (t->team != NULL)
         sf_team_close(t->team);
 }
@@ -568,6 +567,7 @@ int sf_gvsm_on_device(sf_gvsm *g, sf_device *device, sf_error *error)
     t->backend = sf_device_backend(device)->match;
     t->most_piece = (uint32_t)most;
     t->room = most > ROOM ? (uint32_t)most : ROOM;
+    sf_match_recall(g->index, device);
     int status = sf_device_do(device, search_held, t, error);
     if (t->workers != NULL)
         status = finish(t, status, error);
