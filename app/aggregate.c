@@ -13,8 +13,9 @@
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"range", "A:B",
-     "values above A and below B; for several columns a box, A:B,C:D,..., or of two columns the first one's "
-     "range"},
+     "values above A and below B, either of which may be left out; for several columns a box, A:B,C:D,..., "
+     "or of "
+     "two columns the first one's range"},
     {"op", "count|sum|avg|var", "what to ask for (default count); with several columns of the last one"},
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
@@ -47,6 +48,20 @@ typedef struct aggregate_request {
     sf_density_options options;
 } aggregate_request;
 
+/* The end of a range, which may be left out or infinite: the range is open there. */
+static bool parse_end(const char *text, size_t length, double open, double *end)
+{
+    char number[64];
+    if (length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    *end = open;
+    const char *sign = open > 0 ? "+inf" : "-inf";
+    return length == 0 || strcmp(number, sign) == 0 || (open > 0 && strcmp(number, "inf") == 0) ||
+           sf_parse_real(number, end);
+}
+
 static int parse_range(const app_call *call, aggregate_request *request, sf_error *error)
 {
     const char *text = app_value(call, "range", NULL);
@@ -55,18 +70,17 @@ static int parse_range(const app_call *call, aggregate_request *request, sf_erro
     if (text == NULL)
         return sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
     for (const char *at = text; *at != '\0' && request->ranges < MOST_COLUMNS;) {
-        char from[64] = "", to[64] = "";
-        int length = 0;
-        size_t c = request->ranges++;
-        if (sscanf(at, "%63[^:,]:%63[^:,]%n", from, to, &length) != 2 ||
-            !sf_parse_real(from, &request->from[c]) || !sf_parse_real(to, &request->to[c]) ||
-            request->from[c] >= request->to[c])
+        size_t c = request->ranges++, length = strcspn(at, ":,");
+        const char *second = at + length + (at[length] == ':');
+        size_t rest = strcspn(second, ":,");
+        if (at[length] != ':' || second[rest] == ':' ||
+            !parse_end(at, length, -INFINITY, &request->from[c]) ||
+            !parse_end(second, rest, INFINITY, &request->to[c]) || request->from[c] >= request->to[c])
             break;
-        at += length;
+        at = second + rest;
         if (*at == '\0')
             return SF_OK;
-        if (*at++ != ',')
-            break;
+        at++;
     }
     return sf_fail(error, SF_USAGE, "--range",
                    "found '%s', expected A:B with A < B, up to %d of them with commas", text, MOST_COLUMNS);

@@ -38,7 +38,10 @@ const app_command app_command_bench = {
     .example = "synfire bench bfs --kronecker 16:16:1",
     .notes =
         "bfs: 64 random sources on a Kronecker graph; teps is the harmonic mean of directed edges of the\n"
-        "reached component over seconds, ratio the speed over that of a plain queue on one thread in the "
+        "reached component over seconds, as Graph500 has it, in which one source in a component of a few "
+        "vertices "
+        "weighs as much as all others; median_teps is the median of the sources'. ratio is the speed over "
+        "that of a plain queue on one thread in the "
         "same\n"
         "run. What a search prepares once per graph is shown apart. On a device the first row is the "
         "fastest\n"

@@ -27,6 +27,18 @@ double sf_range_variance(const sf_range_moments *moments)
     return moments->second / moments->share - from_pivot * from_pivot;
 }
 
+/* The middle of a range; of an open one, the place in it that is next to a sample. */
+static double pivot_of(double from, double to, double sample)
+{
+    return isfinite(to - from) ? from + (to - from) / 2 : fmin(fmax(sample, from), to);
+}
+
+/* What the kernel at x has at the end of a range times both, from the pivot; at an open end nothing. */
+static double density_at(double end, double x, double h)
+{
+    return isinf(end) ? 0 : (x + end) * sf_normal_density((end - x) / h);
+}
+
 /* The kernel at x with bandwidth h: its integrals from `from` to `to`, all counted from the pivot. */
 static void add_kernel(sf_range_moments *moments, double x, double h, double from, double to)
 {
@@ -34,8 +46,7 @@ static void add_kernel(sf_range_moments *moments, double x, double h, double fro
     double mass = sf_normal_between(below, above), drop = sf_normal_density(above) - sf_normal_density(below);
     moments->share += mass;
     moments->first += x * mass - h * drop;
-    moments->second += (x * x + h * h) * mass -
-                       h * ((x + to) * sf_normal_density(above) - (x + from) * sf_normal_density(below));
+    moments->second += (x * x + h * h) * mass - h * (density_at(to, x, h) - density_at(from, x, h));
 }
 
 /* A kernel of y = ln x: E[x^k] is exp(k y + k^2 h^2 / 2) times the share of a normal shifted by k h^2. */
@@ -71,7 +82,7 @@ int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples
         from = fmax(from, 0);
         to = fmax(to, 0);
     }
-    double pivot = domain == SF_DOMAIN_LOG ? 0 : from + (to - from) / 2, n = (double)kernels.n;
+    double pivot = domain == SF_DOMAIN_LOG ? 0 : pivot_of(from, to, kernels.at[0]), n = (double)kernels.n;
     sf_range_moments sums = {0};
     for (size_t i = 0; i < kernels.count; i++)
         if (domain == SF_DOMAIN_LOG)
@@ -282,7 +293,7 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
                    const double *from, const double *to, const sf_progress *progress, sf_error *error)
 {
     *moments = (sf_range_moments){0};
-    box in = {.d = d, .from = from, .to = to, .pivot = from[d - 1] + (to[d - 1] - from[d - 1]) / 2};
+    box in = {.d = d, .from = from, .to = to};
     int status = SF_OK;
     for (size_t c = 0; status == SF_OK && c < d; c++)
         status = check_range(h, from[c], to[c], error);
@@ -294,6 +305,7 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
         status = find_root(&in, rows, n, h, error);
     if (status != SF_OK)
         return status;
+    in.pivot = pivot_of(from[d - 1], to[d - 1], rows[d - 1]);
     sf_range_moments sums = {0};
     remembered known[REMEMBERED] = {0};
     for (size_t i = 0; i < n; i++) {

@@ -111,8 +111,10 @@ static two_moments integrate_line(const sf_synopsis *s, double from, double to)
     const sf_synopsis_axis *axis = &s->axes[0];
     bool is_log = s->domain == SF_DOMAIN_LOG;
     range cut;
-    if (!cut_range(&cut, s, 0, from, to))
-        return (two_moments){{.pivot = is_log ? 0 : from}, {.pivot = is_log ? 0 : from}};
+    if (!cut_range(&cut, s, 0, from, to)) {
+        double end = is_log ? 0 : isfinite(from) ? from : isfinite(to) ? to : 0;
+        return (two_moments){{.pivot = end}, {.pivot = end}};
+    }
     double step = 2 * PI / axis->period, half = cut.half;
     line_sums sums;
     power_integrals(sums.at, 0, half, 1, 0);

@@ -129,13 +129,15 @@ static double floor_bytes(const benchmark *b)
 static void report(benchmark *b, app_bench_rows *rows, const char *device, const char *search,
                    unsigned threads, double preparation)
 {
-    double total = 0, inverse = 0, inverse_tuples = 0;
+    double total = 0, inverse = 0, inverse_tuples = 0, rates[SOURCES];
     for (size_t i = 0; i < SOURCES; i++) {
         total += b->seconds[i];
+        rates[i] = b->edges[i] / b->seconds[i];
         inverse += b->seconds[i] / b->edges[i];
         inverse_tuples += b->seconds[i] / b->tuples[i];
     }
     sf_reals_sort(b->seconds, SOURCES);
+    sf_reals_sort(rates, SOURCES);
     if (b->first_seconds == 0)
         b->first_seconds = total;
     double median = b->seconds[SOURCES / 2];
@@ -147,6 +149,7 @@ static void report(benchmark *b, app_bench_rows *rows, const char *device, const
     app_bench_number(rows, "median_ms", median * 1e3);
     app_bench_number(rows, "worst_ms", b->seconds[SOURCES - 1] * 1e3);
     app_bench_number(rows, "teps", SOURCES / inverse);
+    app_bench_number(rows, "median_teps", rates[(SOURCES - 1) / 2]);
     app_bench_number(rows, "graph500_teps", SOURCES / inverse_tuples);
     app_bench_number(rows, "ratio", b->first_seconds / total);
     app_bench_number(rows, "floor_mb", floor_bytes(b) * 1e-6);

@@ -178,10 +178,10 @@ typedef struct sf_aggregate {
 } sf_aggregate;
 
 /**
- * An aggregate of the rows with from[c] < x_c < to[c], answered from the density: closed forms, of three and
- * more columns by a lattice within 1e-4. range_count is the number of columns; of two columns one range is
- * that of the first. Set answer->size first. SF_USAGE; SF_DATA for a singular covariance; SF_CANCELLED
- * (progress or NULL), SF_NO_MEMORY.
+ * An aggregate of the rows with from[c] < x_c < to[c], which may be infinite, answered from the density:
+ * closed forms, of three and more columns by a lattice within 1e-4. range_count is the number of columns; of
+ * two columns one range is that of the first. Set answer->size first. SF_USAGE; SF_DATA for a singular
+ * covariance; SF_CANCELLED (progress or NULL), SF_NO_MEMORY.
  */
 SF_API int sf_density_aggregate(const sf_density *density, sf_aggregate_kind kind, const double *from,
                                 const double *to, size_t range_count, sf_aggregate *answer,

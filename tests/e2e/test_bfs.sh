@@ -144,6 +144,8 @@ python3 - <<'END'
 import json
 rows = json.load(open("out"))
 assert rows and all(abs(row["graph500_teps"] / row["teps"] - 5 / 4) < 1e-9 for row in rows), rows
+# All sources reach the same edges: the median of their rates is that of their times.
+assert all(abs(row["median_teps"] * row["median_ms"] * 1e-3 / 4 - 1) < 1e-9 for row in rows), rows
 END
 
 # What rules of switching read, beside the same counted here from the definition, source by source.

@@ -158,6 +158,23 @@ $SYNFIRE aggregate squares.txt --range 400.5:2500.5 --op avg --exact | grep -q '
 $SYNFIRE aggregate squares.txt --range 400.5:2500.5 --op sum --exact --reflect | grep -q '^exact  40055 '
 $SYNFIRE aggregate squares.txt --range 400.5:2500.5 --json | grep -q '"exact":null,"relative_error":null'
 $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --exact --json | grep -q '"exact":[1-9]'
+# A range that is open: all of it, whatever is asked.
+for op in count sum avg var; do
+    $SYNFIRE aggregate squares.txt --range -1e9:1e9 --op $op --exact --json >with
+    for range in -inf:+inf -inf:inf : ; do
+        $SYNFIRE aggregate squares.txt --range $range --op $op --exact --json >without
+        python3 - <<'END'
+import json
+with_ends, without = json.load(open("with")), json.load(open("without"))
+assert without["exact"] == with_ends["exact"], without
+assert abs(without["estimate"] / with_ends["estimate"] - 1) < 1e-9, (with_ends, without)
+END
+    done
+done
+$SYNFIRE aggregate squares.txt --range 400.5: --exact | grep -q '^exact  '
+expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range inf:
+expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 1:2:3
+expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range nan:5
 expect 64 "is needed" $SYNFIRE aggregate squares.txt
 expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 5:4
 expect 64 "count, sum, avg or var" $SYNFIRE aggregate squares.txt --range 1:2 --op median

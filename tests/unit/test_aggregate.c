@@ -75,6 +75,51 @@ static void the_whole_line_holds_everything(void **state)
     assert_true(found.share == 0 && isnan(sf_range_average(&found)) && isnan(sf_range_variance(&found)));
 }
 
+static void assert_same_moments(const sf_range_moments *found, const sf_range_moments *expected)
+{
+    assert_true(fabs(found->share - expected->share) < 1e-12);
+    assert_true(fabs(sf_range_total(found) - sf_range_total(expected)) < 1e-9);
+    assert_true(fabs(sf_range_average(found) - sf_range_average(expected)) < 1e-9);
+    assert_true(fabs(sf_range_variance(found) - sf_range_variance(expected)) < 1e-8);
+}
+
+/* A range without an end is one that ends behind all samples; from 0 on where they are above it. */
+static void open_ranges_hold_what_wide_ones_hold(void **state)
+{
+    (void)state;
+    enum { WIDE = 100 };
+    static const sf_domain domains[] = {SF_DOMAIN_LINE, SF_DOMAIN_LOG, SF_DOMAIN_REFLECT};
+    static const double open[][2] = {{-INFINITY, INFINITY}, {4, INFINITY}, {-INFINITY, 4}};
+    static const double wide[][2] = {{-WIDE, WIDE}, {4, WIDE}, {-WIDE, 4}};
+    double rows[3 * N];
+    for (int i = 0; i < 3 * N; i++)
+        rows[i] = 1 + (i * 7 % 31) / 5.0;
+    for (int r = 0; r < 3; r++) {
+        sf_range_moments found, expected;
+        sf_samples samples = {.values = rows, .n = N, .d = 1};
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(
+                sf_range_moments_direct(&found, &samples, 0.3, domains[k], open[r][0], open[r][1], NULL),
+                SF_OK);
+            assert_int_equal(
+                sf_range_moments_direct(&expected, &samples, 0.3, domains[k], wide[r][0], wide[r][1], NULL),
+                SF_OK);
+            assert_same_moments(&found, &expected);
+        }
+        for (size_t d = 1; d <= 3; d++)
+            for (size_t c = 0; c < d; c++) { /* the other columns are cut */
+                double from[3] = {2, 2, 2}, to[3] = {6, 6, 6};
+                from[c] = open[r][0];
+                to[c] = open[r][1];
+                assert_int_equal(sf_box_moments(&found, rows, N, d, 0.5, from, to, NULL, NULL), SF_OK);
+                from[c] = wide[r][0];
+                to[c] = wide[r][1];
+                assert_int_equal(sf_box_moments(&expected, rows, N, d, 0.5, from, to, NULL, NULL), SF_OK);
+                assert_same_moments(&found, &expected);
+            }
+    }
+}
+
 /* Integrals of y^power over x from..to and y from..to of the product kernel's density, by a fine grid. */
 static double integrate_plane(const double rows[][2], size_t n, const double h[2], const double from[2],
                               const double to[2], int power, double slope)
@@ -320,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_integrals_of_the_density),
         cmocka_unit_test(the_whole_line_holds_everything),
+        cmocka_unit_test(open_ranges_hold_what_wide_ones_hold),
         cmocka_unit_test(boxes_are_integrals_of_the_leaning_density),
         cmocka_unit_test(a_box_of_correlated_columns_holds_what_is_true),
         cmocka_unit_test(places_that_come_again_hold_the_same),

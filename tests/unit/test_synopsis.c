@@ -68,7 +68,10 @@ static void ranges_are_answered_as_from_the_samples(void **state)
     (void)state;
     size_t columns;
     double *x = check_samples("isi", N, &columns);
-    static const double ranges[][2] = {{2, 6}, {0.5, 300}, {20, 21}, {40, 40.001}, {-5, 1e6}, {1e6, 2e6}};
+    static const double ranges[][2] = {{2, 6},          {0.5, 300},       {20, 21},
+                                       {40, 40.001},    {-5, 1e6},        {1e6, 2e6},
+                                       {40, INFINITY},  {-INFINITY, 40},  {-INFINITY, INFINITY},
+                                       {1e6, INFINITY}, {-INFINITY, -1e6}};
     for (size_t d = 0; d < 3; d++) {
         sf_series *series;
         sf_density *density = density_of(&series, x, N, 1, domains[d], domains[d] == SF_DOMAIN_LOG ? 0.2 : 4);
@@ -103,9 +106,11 @@ static void boxes_are_answered_as_from_the_samples(void **state)
     sf_density *density = density_of(&series, rows, N, 2, SF_DOMAIN_LINE, 0.3);
     sf_synopsis synopsis;
     assert_int_equal(sf_synopsis_of(&synopsis, density, NULL), SF_OK);
-    static const double from[][2] = {{5005, 0}, {5009, 3}, {4000, -100}, {5000, -3}, {9000, 0}};
-    static const double to[][2] = {{5015, 8}, {5010, 4}, {6000, 100}, {5004, 1}, {9001, 1}};
-    for (size_t r = 0; r < 5; r++) {
+    static const double from[][2] = {{5005, 0}, {5009, 3}, {4000, -100},          {5000, -3},
+                                     {9000, 0}, {5005, 0}, {-INFINITY, -INFINITY}};
+    static const double to[][2] = {
+        {5015, 8}, {5010, 4}, {6000, 100}, {5004, 1}, {9001, 1}, {INFINITY, INFINITY}, {INFINITY, INFINITY}};
+    for (size_t r = 0; r < sizeof from / sizeof from[0]; r++) {
         same_answers(density, &synopsis, from[r], to[r], 2, 12);
         same_answers(density, &synopsis, from[r], to[r], 1, 12);
     }
