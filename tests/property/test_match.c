@@ -174,6 +174,35 @@ static void techniques_leave_counts_by_labels_of_edges(void **state)
     assert_true(implied > 0 && merged > 0 && blacklisted > 0);
 }
 
+/* A path along an edge 0 and an edge 1, in more vertices than a thread takes at a time when it lists kinds.
+ */
+static void kinds_of_large_graphs_count_as_links_do(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("kinds", 19);
+    for (int round = 0; round < 4; round++) {
+        match_kind k = {
+            .directed = round % 2 != 0, .labelled = round > 1, .edge_labelled = true, .labels = 2};
+        sf_csr data = match_draw_hubs(&random, &k, 10000, 15000);
+        sf_match_index *index;
+        sf_pattern path = {.directed = k.directed};
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        for (uint32_t u = 0; u < 3; u++)
+            assert_int_equal(
+                sf_pattern_add_vertex(&path, NULL, k.labelled ? 3 * (u % 2) : SF_ANY_LABEL, NULL), SF_OK);
+        for (uint32_t u = 0; u < 2; u++)
+            assert_int_equal(sf_pattern_add_edge(&path, u, u + 1, u, false, NULL), SF_OK);
+        sf_match_options options = {.device = "cpu", .threads = 3};
+        uint64_t expected = run(index, &path, &options).count;
+        options.engine = "gvsm";
+        assert_int_equal(run(index, &path, &options).count, expected);
+        assert_true(expected > 1000);
+        sf_pattern_free(&path);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+}
+
 /* Sets of many words, of vertices with labels and without, and what few can tell apart: more vertices at the
  * end of the order than one. */
 static void bitmaps_count_as_lists_do(void **state)
@@ -410,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_oracle),
         cmocka_unit_test(techniques_leave_counts_by_labels_of_edges),
+        cmocka_unit_test(kinds_of_large_graphs_count_as_links_do),
         cmocka_unit_test(bitmaps_count_as_lists_do),
         cmocka_unit_test(what_falls_apart_is_counted_apart),
         cmocka_unit_test(tables_count_as_searches_do),

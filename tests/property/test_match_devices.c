@@ -468,8 +468,10 @@ static void the_cpu_goes_on_where_a_device_does_not(void **state)
     options.engine = "auto";
     options.device = "test:1";
     check_a_lost_device(index, &path, &options, expected.count);
-    sf_devices_close(); /* and, begun anew, while pieces of a layer are under way */
+    close_ring(&data, index, &path); /* the graph is on a device: before those are closed */
+    sf_devices_close();              /* and, begun anew, while pieces of a layer are under way */
     use_test_plugin();
+    open_ring(&data, &index, &path, 50);
     options.engine = "gvsm";
     check_a_lost_device(index, &path, &options, expected.count);
     sf_error error;
