@@ -22,19 +22,56 @@ int sf_gpu_check(cudaError_t result, const char *call, sf_error *error)
     return sf_fail(error, SF_IO, NULL, "%.*s: %s", length, call, cudaGetErrorString(result));
 }
 
+void sf_gpu_keep(sf_backend_device *device, sf_gpu_kept *kept)
+{
+    sf_gpu_kept **last = &device->kept;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = kept;
+    kept->next = NULL;
+    device->memory_used -= kept->bytes;
+    device->memory_idle += kept->bytes;
+}
+
+void sf_gpu_need(sf_backend_device *device, sf_gpu_kept *kept)
+{
+    sf_gpu_kept **at = &device->kept;
+    while (*at != kept)
+        at = &(*at)->next;
+    *at = kept->next;
+    device->memory_used += kept->bytes;
+    device->memory_idle -= kept->bytes;
+}
+
+/* What has been of no use for longest. */
+static bool give_back(sf_backend_device *device)
+{
+    sf_gpu_kept *kept = device->kept;
+    if (kept == NULL)
+        return false;
+    sf_gpu_need(device, kept);
+    kept->give_back(kept);
+    return true;
+}
+
 int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_error *error)
 {
     *memory = NULL;
-    if (bytes > device->memory_limit - device->memory_used)
-        return sf_fail(error, SF_UNAVAILABLE, NULL,
-                       "the job needs more than the %llu MiB of device memory it may take",
-                       (unsigned long long)(device->memory_limit >> 20));
-    cudaError_t result = cudaMallocFromPoolAsync(memory, bytes > 0 ? bytes : 1, device->pool, device->work);
+    while (bytes > device->memory_limit - device->memory_used - device->memory_idle)
+        if (!give_back(device))
+            return sf_fail(error, SF_UNAVAILABLE, NULL,
+                           "the job needs more than the %llu MiB of device memory it may take",
+                           (unsigned long long)(device->memory_limit >> 20));
+    cudaError_t result;
+    do {
+        result = cudaMallocFromPoolAsync(memory, bytes > 0 ? bytes : 1, device->pool, device->work);
+    } while (result == cudaErrorMemoryAllocation && give_back(device));
     if (result != cudaSuccess)
         return sf_gpu_check(result, "cudaMallocFromPoolAsync", error);
+    cudaGetLastError(); /* of an attempt before */
     device->memory_used += bytes;
-    if (device->memory_used > device->memory_peak)
-        device->memory_peak = device->memory_used;
+    if (device->memory_used + device->memory_idle > device->memory_peak)
+        device->memory_peak = device->memory_used + device->memory_idle;
     return SF_OK;
 }
 

@@ -20,6 +20,8 @@ struct sf_backend_device {
     cudaStream_t work;  /* everything is in order on it */
     cudaMemPool_t pool; /* keeps what it freed, so that a warm job allocates nothing */
     uint64_t memory_limit, memory_used, memory_peak;
+    uint64_t memory_idle; /* besides what is used: of what is kept */
+    struct sf_gpu_kept *kept;
     char *staging; /* pinned, all pieces */
     void *landing; /* pinned: results on their way to the caller; kept for the next job */
     size_t landing_bytes;
@@ -46,6 +48,17 @@ int sf_gpu_check(cudaError_t result, const char *call, sf_error *error);
  * it would exceed the limit. */
 int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_error *error);
 void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes); /**< NULL is allowed */
+
+/** What lies on a device for jobs that may come, until one that has come lacks the memory. */
+struct sf_gpu_kept {
+    uint64_t bytes;
+    void (*give_back)(sf_gpu_kept *kept); /**< frees it, once it is no longer kept */
+    sf_gpu_kept *next;
+};
+
+/** From now on jobs may take its memory; and no longer, as long as a job needs it. */
+void sf_gpu_keep(sf_backend_device *device, sf_gpu_kept *kept);
+void sf_gpu_need(sf_backend_device *device, sf_gpu_kept *kept);
 
 /** A device array and its size in bytes. Zero-initialise. */
 typedef struct sf_gpu_array {

@@ -21,4 +21,10 @@
 
 typedef struct sf_backend_device sf_backend_device; /**< that a plugin has opened */
 
+/** Who waits for a job that may take long: it looks at this now and then. */
+typedef struct sf_backend_watch {
+    double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
+    const sf_progress *progress; /**< that may cancel it, or NULL */
+} sf_backend_watch;
+
 #endif

@@ -35,6 +35,7 @@ typedef struct sf_backend_labelled {
 
 /** A data graph. Borrowed until it is closed: what no job has needed so far is not copied. */
 typedef struct sf_backend_data_job {
+    const sf_backend_watch *watch; /**< of the call */
     uint32_t vertex_count;
     bool directed;
     sf_backend_neighbours out, in; /**< in: of a directed graph */
@@ -65,12 +66,14 @@ typedef struct sf_backend_space_vertex {
 /** Vertices in order lose the candidates that lack a candidate of a required one among their neighbours, as
  * long as any does, at most `rounds` times; first all, then those next to vertices that lost some. */
 typedef struct sf_backend_space_job {
-    uint32_t count; /**< 1 .. SF_BACKEND_MATCH_MOST */
+    const sf_backend_watch *watch; /**< until the space is closed */
+    uint32_t count;                /**< 1 .. SF_BACKEND_MATCH_MOST */
     uint32_t rounds;
     sf_backend_space_vertex vertices[SF_BACKEND_MATCH_MOST];
 } sf_backend_space_job;
 
 typedef struct sf_backend_space_answer {
+    bool lost;         /**< there is no space: the graph was given back, since other jobs lacked memory */
     bool is_empty;     /**< a vertex has no candidate, and nothing is linked */
     uint32_t filtered; /**< vertices, up to the first that has none */
     uint32_t counts[SF_BACKEND_MATCH_MOST];
@@ -111,11 +114,12 @@ typedef struct sf_backend_match_lists {
 
 /** What a candidate of a step must be, given the candidates chosen for earlier steps. */
 typedef struct sf_backend_match_step {
-    uint32_t set;                          /**< its candidates */
-    uint32_t joined;                       /**< earlier steps in whose list it must be; none: any candidate */
-    uint32_t excluded;                     /**< earlier steps in whose list it must not be */
-    uint32_t greater;                      /**< earlier steps whose data vertex must be smaller */
-    uint32_t different;                    /**< earlier steps whose data vertex must be another */
+    uint32_t set;          /**< its candidates */
+    uint32_t first, count; /**< of which, where rows are asked for, only these; count 0: all */
+    uint32_t joined;       /**< earlier steps in whose list it must be; none: any candidate */
+    uint32_t excluded;     /**< earlier steps in whose list it must not be */
+    uint32_t greater;      /**< earlier steps whose data vertex must be smaller */
+    uint32_t different;    /**< earlier steps whose data vertex must be another */
     uint16_t lists[SF_BACKEND_MATCH_MOST]; /**< of a step in joined or excluded: which lists */
 } sf_backend_match_step;
 
@@ -150,10 +154,8 @@ typedef struct sf_backend_match_job {
     const uint32_t *set_first; /**< with it: of a set a pattern vertex whose candidates it holds */
     const sf_backend_match_lists *lists;
     uint32_t list_count;
-    uint32_t roots;  /**< only the first so many candidates of the first step; 0: all */
-    uint64_t most;   /**< stop beyond so many embeddings; UINT64_MAX: never */
-    double deadline; /**< sf_clock_seconds at which to stop; 0: never */
-    const sf_progress *progress;
+    uint64_t most; /**< stop beyond so many embeddings; UINT64_MAX: never */
+    sf_backend_watch watch;
     uint32_t *rows; /**< or NULL. Where core == step_count: room for `most` rows of data vertices by step, in
                        no order; `most` is then below 2^31 */
 } sf_backend_match_job;
@@ -193,6 +195,7 @@ typedef struct sf_backend_twig {
 /** Borrowed until the twigs are closed; kinds and twins, and what is implied, until their graph is, of which
  * all jobs with kinds have the same, and all without. */
 typedef struct sf_backend_twig_job {
+    const sf_backend_watch *watch; /**< until the twigs are closed */
     /** Neighbours by kind: the label of the edge * label_count + their own. No directory: nothing is said of
      * labels of edges. */
     sf_backend_labelled out_kinds, in_kinds;
@@ -244,6 +247,8 @@ typedef struct sf_backend_twigs sf_backend_twigs;
 typedef struct sf_backend_match {
     int (*run)(sf_backend_device *device, const sf_backend_match_job *job, sf_backend_match_answer *answer,
                sf_error *error);
+    /** While no space and no twigs are open the graph may be given back to jobs that lack memory. SF_CANCELLED also where
+     * the deadline has passed before all was copied. */
     int (*data_open)(sf_backend_data **data, sf_backend_device *device, const sf_backend_data_job *job,
                      sf_error *error);
     void (*data_close)(sf_backend_data *data); /**< NULL is allowed; after its spaces and twigs */
@@ -256,8 +261,9 @@ typedef struct sf_backend_match {
     /** Copies to the host what is not NULL: candidates of a vertex; offsets (from 0) and places of links. */
     int (*space_read)(sf_backend_space *space, uint32_t vertex, uint32_t *candidates, uint32_t link,
                       uint64_t *offsets, uint32_t *places, sf_error *error);
+    /** *lost: there are none, the graph was given back, since other jobs lacked memory. */
     int (*twigs_open)(sf_backend_twigs **twigs, sf_backend_data *data, const sf_backend_twig_job *job,
-                      sf_error *error);
+                      bool *lost, sf_error *error);
     /** *implied: needs that another vertex's failure told. NULL is allowed. */
     void (*twigs_close)(sf_backend_twigs *twigs, uint64_t *implied);
     /**

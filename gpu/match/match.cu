@@ -97,8 +97,9 @@ static void set_steps(search *s, const sf_backend_match_job *job, const uint32_t
     for (uint32_t i = 0; i < job->step_count; i++) {
         const sf_backend_match_step *from = &job->steps[i];
         step *to = &s->steps[i];
-        *to = {set_begin[from->set], job->set_sizes[from->set], from->joined, from->excluded, from->greater,
-               from->different};
+        uint32_t size = job->set_sizes[from->set];
+        *to = {set_begin[from->set], size,           from->first,   from->count > 0 ? from->count : size,
+               from->joined,         from->excluded, from->greater, from->different};
         for (uint32_t d = 0; d < i; d++)
             if (((from->joined | from->excluded) >> d & 1) != 0)
                 to->lists[d] = list_begin[from->lists[d]];
@@ -197,9 +198,9 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
         if (result != cudaErrorNotReady)
             return sf_gpu_check(result, "cudaStreamQuery", error);
         double now = sf_clock_seconds();
-        *late |= job->deadline > 0 && now > job->deadline;
+        *late |= job->watch.deadline > 0 && now > job->watch.deadline;
         if (now - told > short_wait) {
-            *cancelled |= !sf_progress_update(job->progress, "matching", 0, 1);
+            *cancelled |= !sf_progress_update(job->watch.progress, "matching", 0, 1);
             told = now;
         }
         if ((*late || *cancelled) && !stopped) {
@@ -214,11 +215,11 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
     }
 }
 
-static int launch(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job, sf_error *error)
+static int launch(sf_gpu_blocks *m, search *s, sf_error *error)
 {
     sf_gpu_match_shape shape;
     control begin = {};
-    begin.queues[0].count[0] = job->roots > 0 ? job->roots : job->set_sizes[job->steps[0].set];
+    begin.queues[0].count[0] = s->steps[0].count;
     int status = sf_gpu_match_shape_of(&shape, m->device, s, error);
     for (int i = 0; i < 2 && status == SF_OK; i++)
         status = sf_gpu_blocks_add(m, &s->tasks[i], NULL, shape.task_words, error);
@@ -236,7 +237,7 @@ static int run(sf_gpu_blocks *m, const sf_backend_match_job *job, sf_backend_mat
     if (status == SF_OK)
         status = sf_gpu_landing(m->device, 2 * sizeof(control), error);
     if (status == SF_OK)
-        status = launch(m, &s, job, error);
+        status = launch(m, &s, error);
     if (status != SF_OK)
         return status;
     control *end = (control *)m->device->landing;

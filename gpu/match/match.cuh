@@ -11,6 +11,7 @@ extern "C" {
 
 struct sf_gpu_match_step {
     uint32_t set, set_size; /**< where its candidates begin, and how many there are */
+    uint32_t first, count;  /**< of these: only the places first .. first + count - 1 */
     uint32_t joined, excluded, greater, different;
     uint32_t lists[SF_BACKEND_MATCH_MOST]; /**< where the offsets of the lists begin */
 };

@@ -131,11 +131,13 @@ struct trial {
     bool fits;
 };
 
-/* All that is said of the candidate and what its entry has matched before holds; that it is greater where it
- * must be is known. */
+/* It is one of those asked for, and all that is said of the candidate and what its entry has matched before
+ * holds; that it is greater where it must be is known. */
 __device__ bool fits(const warp &w, int depth, const step &t, const trial &c, uint32_t join)
 {
     uint32_t e = c.entry;
+    if (c.place - t.first >= t.count)
+        return false;
     for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--) {
         const level &l = w.levels[d];
         bool is_joined = (t.joined >> d & 1) != 0 && (uint32_t)d != join;

@@ -21,7 +21,7 @@ namespace
 
 enum {
     PIECES = LANES, /* a level is handed out in about so many tasks */
-    REPORTING = 64  /* such times between two reports where there is a limit */
+    REPORTING = 64  /* such times at most between two reports where there is a limit */
 };
 
 /* ---- a level of the core ---- */
@@ -48,6 +48,15 @@ __device__ void report(warp &w)
     }
 }
 
+/* Where there is a limit, tells now and then what the warp has found: more often in the beginning, since all
+ * warps together may pass the limit at once. */
+__device__ void look_at_limit(warp &w)
+{
+    w.trials++;
+    if (w.s.most != ~0ull && ((w.trials & (w.trials - 1)) == 0 || w.trials % REPORTING == 0))
+        report(w);
+}
+
 /* What others do, asked for before a candidate is tried and looked at after that, so that nobody waits for
  * the answer. */
 struct glance {
@@ -64,8 +73,7 @@ __device__ glance ask(const warp &w)
  */
 __device__ bool must_share(warp &w, const glance &others)
 {
-    if (++w.trials % REPORTING == 0 && w.s.most != ~0ull)
-        report(w);
+    look_at_limit(w);
     w.stops = __any_sync(ALL_LANES, others.stop != 0);
     w.shares = w.stops || __any_sync(ALL_LANES, others.taken >= w.batches);
     return w.shares;
@@ -166,7 +174,7 @@ __device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
     const search &s = w.s;
     const uint32_t *words = task_words(s, w.round, depth) + first + w.lane;
     for (int d = 0; d <= depth && w.lane < count; d++) {
-        uint32_t place = w.round == 0 ? first + w.lane : words[(size_t)d * s.room];
+        uint32_t place = w.round == 0 ? s.steps[0].first + first + w.lane : words[(size_t)d * s.room];
         w.levels[d].place[w.lane] = place;
         w.levels[d].vertex[w.lane] = s.candidates[s.steps[d].set + place];
         w.levels[d].parent[w.lane] = (uint8_t)w.lane;
@@ -174,7 +182,6 @@ __device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
     if (w.lane == 0)
         w.levels[depth].count = count;
     __syncwarp();
-    w.trials = 0;
     w.shares = false;
     if (depth + 1 == (int)s.core)
         return;
@@ -245,6 +252,7 @@ __device__ void search_below(warp &w, int top)
     int depth = top, last = (int)w.s.core - 1;
     if (top == last) {
         finish(w, top);
+        look_at_limit(w);
         return;
     }
     for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Candidate spaces that are made on a device: what their graph (space.cu), candidates (sieve.cu), links
- * (space.cu) and the search (match.cu) share; the graph is that of engine gvsm (gvsm/) too. */
+ * (links.cu) and the search (match.cu) share; the graph is that of engine gvsm (gvsm/) too. */
 #ifndef SF_GPU_MATCH_SPACE_CUH
 #define SF_GPU_MATCH_SPACE_CUH
 
@@ -20,6 +20,9 @@ struct sf_gpu_relatives {
 };
 
 struct sf_backend_data {
+    sf_gpu_kept kept; /**< while nobody uses it */
+    uint32_t users;   /**< spaces and twigs */
+    bool is_lost; /**< given back: it holds nothing any more */
     sf_backend_device *device;
     sf_backend_data_job job;
     sf_gpu_blocks blocks;
@@ -60,6 +63,15 @@ struct sf_backend_space {
     uint32_t link_count, link_rows[SF_GPU_MOST_LINKS + 1];
     uint64_t value_count;
 };
+
+/** Copies the neighbours whatever their labels, or the labels of edges, where they are not there yet. */
+int sf_gpu_need_targets(sf_backend_data *data, sf_error *error);
+int sf_gpu_need_edge_labels(sf_backend_data *data, sf_error *error);
+
+/** Spaces and twigs use the graph from begin to end; in between nobody is given its memory. The watch, or NULL,
+ * is looked at while more of the graph is copied. */
+void sf_gpu_data_begin(sf_backend_data *data, const sf_backend_watch *watch);
+void sf_gpu_data_end(sf_backend_data *data);
 
 /** Finds candidates and their ranks; fills the answer. */
 int sf_gpu_sift(sf_backend_space *space, sf_backend_space_answer *answer, sf_error *error);

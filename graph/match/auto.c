@@ -170,13 +170,14 @@ static int search_space(const sf_match_job *job, sf_space *space, sf_plan *plan,
 }
 
 /* On a device where that is sooner, even where the CPU goes on. */
-static int open_space(sf_space *space, const sf_match_job *job, sf_error *error)
+static int open_space(sf_space *space, const sf_match_job *job, const sf_backend_watch *watch,
+                      sf_error *error)
 {
     double start = sf_clock_seconds();
     sf_device *device = sf_made_device(job->query, job->device, job->builders);
     int status = SF_UNAVAILABLE;
     if (device != NULL)
-        status = sf_made_open(space, job->query, device, job->builders, error);
+        status = sf_made_open(space, job->query, device, job->builders, watch, error);
     job->result->made_there |= status == SF_OK;
     if (status == SF_UNAVAILABLE)
         status = sf_space_open(space, job->query, job->builders, error);
@@ -187,7 +188,12 @@ static int open_space(sf_space *space, const sf_match_job *job, sf_error *error)
 static int run_auto(const sf_match_job *job, sf_error *error)
 {
     sf_space space;
-    int status = open_space(&space, job, error);
+    const sf_backend_watch watch = {job->deadline, job->progress};
+    int status = open_space(&space, job, &watch, error);
+    if (status == SF_CANCELLED && sf_match_is_late(job)) {
+        job->result->truncated = true; /* before anything was found */
+        return SF_OK;
+    }
     if (status != SF_OK)
         return status;
     sf_plan plan = {.count = job->query->count, .factor = 1};

@@ -13,8 +13,9 @@
 
 enum { MOST = SF_BACKEND_MATCH_MOST, NO_LIST = UINT16_MAX };
 enum {
-    MOST_ROWS = 1 << 20, /* embeddings listed by a device, which makes room for all at once */
-    LEAST_ROOM = 1 << 16 /* rows of a range of candidates, of which the first are listed */
+    MOST_ROWS = 1 << 20,  /* embeddings listed by a device, which makes room for all at once */
+    LEAST_ROOM = 1 << 16, /* rows of ranges of candidates, of which the first are listed */
+    RANGES = 256          /* into about so many the candidates of a step are cut at first */
 };
 
 /* A job of a device while it is put together: everything in the order of steps. */
@@ -33,7 +34,11 @@ typedef struct device_job {
     sf_links excluded[MOST * MOST];
     uint32_t excluded_count;
     sf_backend_match_job request;
-    sf_backend_match_answer answer;
+    sf_backend_match_answer answer; /* of the last of its runs; and of all of them: */
+    uint64_t tried;
+    double seconds;
+    uint32_t *rows; /* in the order of the search */
+    size_t room, listed;
     bool has_more; /* embeddings than are listed */
 } device_job;
 
@@ -239,8 +244,7 @@ static int put_together(device_job *d, const sf_match_job *job, sf_error *error)
     d->request.set_sizes = d->set_sizes;
     d->request.lists = d->lists;
     d->request.most = job->most != UINT64_MAX ? job->most / d->plan->factor : UINT64_MAX;
-    d->request.deadline = job->deadline;
-    d->request.progress = job->progress;
+    d->request.watch = (sf_backend_watch){job->deadline, job->progress};
     return status;
 }
 
@@ -255,7 +259,11 @@ int sf_match_supports(const void *job, const sf_device *device, sf_error *why)
 static int run_held(void *context, sf_device *device, sf_error *failure)
 {
     device_job *d = context;
-    return sf_device_backend(device)->match->run(sf_device_opened(device), &d->request, &d->answer, failure);
+    int status =
+        sf_device_backend(device)->match->run(sf_device_opened(device), &d->request, &d->answer, failure);
+    d->tried += status == SF_OK ? d->answer.tried : 0;
+    d->seconds += status == SF_OK ? d->answer.seconds : 0;
+    return status;
 }
 
 static int compare_rows(const void *first, const void *second, void *size)
@@ -267,65 +275,125 @@ static int compare_rows(const void *first, const void *second, void *size)
     return (a[i] > b[i]) - (a[i] < b[i]);
 }
 
-/* Rows by step, in any order, become embeddings by pattern vertex, in the order of the search. */
+/* Rows of the last run, in any order, are put in the order of the search after those before. */
+static void add_rows(device_job *d)
+{
+    uint32_t size = d->plan->count;
+    sf_platform_sort(d->request.rows, d->answer.listed, size * sizeof *d->request.rows, compare_rows, &size);
+    d->listed += d->answer.listed;
+}
+
+/* Rows by step become embeddings by pattern vertex. */
 static int take_rows(const device_job *d, size_t keep, sf_match_result *result)
 {
     uint32_t size = d->plan->count;
-    size_t found = d->answer.listed, count = found < keep ? found : keep;
+    size_t count = d->listed < keep ? d->listed : keep;
     result->embeddings = sf_resize(result->embeddings, count, size * sizeof *result->embeddings);
     if (result->embeddings == NULL)
         return SF_NO_MEMORY;
-    sf_platform_sort(d->request.rows, found, size * sizeof *d->request.rows, compare_rows, &size);
     for (size_t i = 0; i < count; i++)
         for (uint32_t s = 0; s < size; s++)
-            result->embeddings[i * size + d->plan->steps[s].vertex] = d->request.rows[i * size + s];
+            result->embeddings[i * size + d->plan->steps[s].vertex] = d->rows[i * size + s];
     result->kept = count;
     return SF_OK;
 }
 
-static int take_answer(const device_job *d, const sf_match_job *job, const sf_backend_match_answer *answer,
-                       sf_error *error)
+static int take_answer(const device_job *d, const sf_match_job *job, sf_error *error)
 {
     sf_match_result *result = job->result;
     if (job->list && take_rows(d, job->keep, result) != SF_OK)
         return sf_fail_memory(error);
-    result->count = sf_saturated_multiply(answer->count, d->plan->factor);
-    result->truncated = answer->stopped || d->has_more || result->count > job->most;
+    result->count = sf_saturated_multiply(job->list ? d->listed : d->answer.count, d->plan->factor);
+    result->truncated = d->answer.stopped || d->has_more || result->count > job->most;
     if (result->count > job->most)
         result->count = job->most;
     result->automorphisms = d->plan->factor;
-    result->steps += answer->tried;
-    result->device_s += answer->seconds;
+    result->steps += d->tried;
+    result->device_s += d->seconds;
     return SF_OK;
 }
 
-static int reserve_rows(device_job *d, uint64_t room, sf_error *error)
+static int reserve_rows(device_job *d, size_t room, sf_error *error)
 {
-    sf_free(d->request.rows);
-    d->request.most = room;
-    d->request.rows = sf_resize(NULL, room, d->plan->count * sizeof *d->request.rows);
-    return d->request.rows != NULL ? SF_OK : sf_fail_memory(error);
+    sf_free(d->rows);
+    d->room = room;
+    d->rows = sf_resize(NULL, room, d->plan->count * sizeof *d->rows);
+    return d->rows != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-/* There are more embeddings than are to be listed: the first are those of the first candidates of the first
- * step, of which so many are looked for as have enough and not more than there is room for. *done is false
- * where one alone has more, or time is up. */
+/* After the rows that are there already; *is_beyond: there are more than room is left for. */
+static int list_range(device_job *d, sf_device *device, bool *is_beyond, sf_error *error)
+{
+    d->request.most = d->room - d->listed;
+    d->request.rows = d->rows + d->listed * d->plan->count;
+    int status = sf_device_do(device, run_held, d, error);
+    *is_beyond = d->answer.count > d->request.most;
+    return status;
+}
+
+static uint32_t candidates_of(const device_job *d, uint32_t step)
+{
+    return d->set_sizes[d->steps[step].set];
+}
+
+/* After a range that was listed: the next one, wider, or where the step has none left, of the steps before.
+ */
+static void go_on(device_job *d, uint32_t *step, uint32_t *wide)
+{
+    d->steps[*step].first += d->steps[*step].count;
+    *wide = *wide > UINT32_MAX / 4 ? UINT32_MAX : 4 * *wide;
+    for (; *step > 0 && d->steps[*step].first == candidates_of(d, *step); *wide = 1) {
+        d->steps[*step].first = d->steps[*step].count = 0;
+        d->steps[--*step].first++;
+    }
+}
+
+/* After one that has too many: half of it, or where it is one candidate, ranges of the next step with it. */
+static void narrow(const device_job *d, uint32_t *step, uint32_t *wide)
+{
+    if (d->steps[*step].count > 1)
+        *wide = d->steps[*step].count / 2;
+    else
+        *wide = (candidates_of(d, ++*step) + RANGES - 1) / RANGES;
+}
+
+/* There are more embeddings than are to be listed: those of the first candidates of the first step come
+ * first, and of one candidate those of the first of the next step. *done is false where time is up. */
 static int list_first(device_job *d, sf_device *device, size_t keep, bool *done, sf_error *error)
 {
-    uint64_t room = 2 * (uint64_t)keep > LEAST_ROOM ? 2 * (uint64_t)keep : LEAST_ROOM;
-    uint32_t all = d->set_sizes[d->steps[0].set], low = 0, high = all + 1, roots = (all + 255) / 256;
-    int status = reserve_rows(d, room, error);
+    uint32_t step = 0, wide = (candidates_of(d, 0) + RANGES - 1) / RANGES;
+    int status = reserve_rows(d, 2 * keep > LEAST_ROOM ? 2 * keep : LEAST_ROOM, error);
     d->has_more = true;
-    while (status == SF_OK && !*done && roots > low) {
-        d->request.roots = roots;
-        status = sf_device_do(device, run_held, d, error);
-        bool is_beyond = d->answer.count > room;
+    while (status == SF_OK && d->listed < keep) {
+        uint32_t left = candidates_of(d, step) - d->steps[step].first;
+        bool is_beyond;
+        d->steps[step].count = left < wide ? left : wide;
+        status = list_range(d, device, &is_beyond, error);
         if (status != SF_OK || (d->answer.stopped && !is_beyond))
             return status;
-        *done = !is_beyond && d->answer.count >= keep;
-        *(is_beyond ? &high : &low) = roots;
-        roots = high <= all ? low + (high - low) / 2 : roots > all / 4 ? all : 4 * roots;
+        if (is_beyond) {
+            narrow(d, &step, &wide);
+        } else {
+            add_rows(d);
+            go_on(d, &step, &wide);
+        }
     }
+    *done = status == SF_OK;
+    return status;
+}
+
+/* All, where these are not more than are to be listed. */
+static int list(device_job *d, sf_device *device, const sf_match_job *job, bool *done, sf_error *error)
+{
+    bool is_beyond;
+    int status = reserve_rows(d, job->keep, error);
+    if (status == SF_OK)
+        status = list_range(d, device, &is_beyond, error);
+    *done = status == SF_OK && !is_beyond;
+    if (*done)
+        add_rows(d);
+    else if (status == SF_OK && d->space->made != NULL) /* else the CPU has it at hand */
+        status = list_first(d, device, job->keep, done, error);
     return status;
 }
 
@@ -342,17 +410,15 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
     *d = (device_job){.query = job->query, .space = space, .plan = plan};
     int status = put_together(d, job, error);
     if (status == SF_OK && job->list)
-        status = reserve_rows(d, job->keep, error);
-    if (status == SF_OK)
+        status = list(d, device, job, done, error);
+    else if (status == SF_OK)
         status = sf_device_do(device, run_held, d, error);
-    *done = status == SF_OK && (!job->list || d->answer.count <= job->most);
-    if (status == SF_OK && !*done && space->made != NULL) /* else the CPU has it at hand */
-        status = list_first(d, device, job->keep, done, error);
+    *done = status == SF_OK && (*done || !job->list);
     if (*done)
-        status = take_answer(d, job, &d->answer, error);
+        status = take_answer(d, job, error);
     for (uint32_t i = 0; i < d->excluded_count; i++)
         sf_links_free(&d->excluded[i]);
-    sf_free(d->request.rows);
+    sf_free(d->rows);
     sf_free(d);
     return status;
 }

@@ -17,7 +17,7 @@ void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetr
 /**
  * Searches along a plan and fills count, truncated, steps, kept and automorphisms of the job's result.
  * *done is false where there is more than is to be listed, of which the CPU is to list the first: the device
- * does that itself of spaces that it has made, unless one candidate of the first step alone has too many.
+ * does that itself of spaces that it has made, unless time is up.
  * Rows are in the order in which the CPU finds them. SF_UNAVAILABLE: the device cannot, and the result is as
  * it was; SF_CANCELLED, SF_NO_MEMORY.
  */

@@ -21,11 +21,16 @@ static void report(sf_match_tally *t)
     t->reported = t->count;
 }
 
+bool sf_match_is_late(const sf_match_job *job)
+{
+    return job->deadline > 0 && sf_clock_seconds() > job->deadline;
+}
+
 static void look_around(sf_match_tally *t)
 {
     sf_match_watch *w = t->watch;
     report(t);
-    if (w->job->deadline > 0 && sf_clock_seconds() > w->job->deadline) {
+    if (sf_match_is_late(w->job)) {
         atomic_store(&w->truncated, true);
         atomic_store(&w->stop, true);
     }

@@ -51,6 +51,9 @@ typedef struct sf_match_tally {
     uint64_t count, reported, steps;
 } sf_match_tally;
 
+/** Whether the time for the job is over. */
+bool sf_match_is_late(const sf_match_job *job);
+
 /** Counts a step and looks now and then at the clock and at what other threads found: true where to stop. */
 bool sf_match_step(sf_match_tally *tally);
 

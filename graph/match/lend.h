@@ -9,8 +9,12 @@
 void sf_match_recall(const sf_match_index *index, sf_device *device);
 
 /** Copies the graph to a device that is held, unless it is there: index->there->data. As data_open of
- * core/backend/match.h. */
-int sf_match_lend(const sf_match_index *index, sf_device *device, sf_error *failure);
+ * core/backend/match.h. One that is refused is not copied again for spaces to save time. */
+int sf_match_lend(const sf_match_index *index, sf_device *device, const struct sf_backend_watch *watch,
+                  sf_error *failure);
+
+/** The device, which is held, has given it back. For spaces it has to pay again before it is copied again. */
+void sf_match_forget(const sf_match_index *index);
 
 /** How a device is told of lists. Borrowed. */
 struct sf_backend_labelled sf_match_lists_lent(const sf_label_lists *lists);

@@ -256,18 +256,25 @@ static int make_held(void *context, sf_device *device, sf_error *failure)
 {
     asked *a = context;
     sf_space *s = a->space;
+    sf_match_there *there = s->query->index->there;
     sf_backend_space_answer answer = {0};
-    int status = sf_match_lend(s->query->index, device, failure);
+    int status = sf_match_lend(s->query->index, device, a->job.watch, failure);
     if (status == SF_OK)
-        status = sf_device_backend(device)->match->space_open(&s->made, s->query->index->there->data, &a->job,
-                                                              &answer, failure);
+        status =
+            sf_device_backend(device)->match->space_open(&s->made, there->data, &a->job, &answer, failure);
+    if (status == SF_OK && answer.lost) {
+        sf_match_forget(s->query->index);
+        status = sf_fail(failure, SF_UNAVAILABLE, NULL,
+                         "the graph was given back, since other jobs lacked memory");
+    }
     if (status != SF_OK)
         return status;
     take_answer(s, &answer);
     return s->is_empty ? SF_OK : link_all(s, device, failure);
 }
 
-int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsigned threads, sf_error *error)
+int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsigned threads,
+                 const sf_backend_watch *watch, sf_error *error)
 {
     memset(space, 0, sizeof *space);
     space->query = query;
@@ -279,6 +286,7 @@ int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsi
         return sf_fail_memory(error);
     a->space = space;
     a->threads = threads;
+    a->job.watch = watch;
     int status = ask(a, error);
     if (status == SF_OK)
         status = sf_device_do(device, make_held, a, error);

@@ -17,11 +17,12 @@ sf_device *sf_made_device(const sf_query *query, const char *name, unsigned thre
 
 /**
  * Makes the space on a device, to which the graph is copied when the first space is made there, for as long
- * as its index is open. SF_UNAVAILABLE: the CPU is to; SF_NO_MEMORY. `threads` are for what the host has to
- * say about attributes.
+ * as its index is open and no other job lacks the memory. SF_UNAVAILABLE: the CPU is to; SF_CANCELLED, also
+ * where the deadline passes while the graph is copied; SF_NO_MEMORY. `threads` are for what the host has to
+ * say about attributes; the watch must outlive the space.
  */
 int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsigned threads,
-                 sf_error *error);
+                 const sf_backend_watch *watch, sf_error *error);
 
 /** Makes the links of sf_space_exclude there: their number and how many entries they have. */
 int sf_made_exclude(const sf_space *space, uint32_t w, uint32_t u, uint32_t *number, sf_error *error);

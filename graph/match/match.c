@@ -100,7 +100,7 @@ static int list_and_count(sf_match_job *job, const sf_match_engine *engine, uint
         job->threads = 1; /* so that the same embeddings come first every time */
         int status = engine->run(job, error);
         job->threads = threads;
-        bool is_late = job->deadline > 0 && sf_clock_seconds() > job->deadline;
+        bool is_late = sf_match_is_late(job);
         if (status != SF_OK || !result->truncated || most <= job->keep || is_late)
             return status;
     }

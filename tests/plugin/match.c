@@ -42,7 +42,7 @@ static bool fits(const search *s, uint32_t i)
 
 static bool is_late(const search *s)
 {
-    if (s->job->deadline > 0 && sf_clock_seconds() > s->job->deadline)
+    if (s->job->watch.deadline > 0 && sf_clock_seconds() > s->job->watch.deadline)
         s->answer->stopped = true;
     return s->answer->stopped;
 }
@@ -57,12 +57,13 @@ static void try_step(search *s, uint32_t i)
             memcpy(job->rows + s->answer->listed++ * i, s->vertex, i * sizeof *s->vertex);
         return;
     }
-    uint32_t set = job->steps[i].set;
-    uint32_t places = i == 0 && job->roots > 0 ? job->roots : job->set_sizes[set];
-    for (uint32_t place = places; place-- > 0 && !is_late(s);) { /* rows come in no order */
+    uint32_t set = job->steps[i].set, first = job->steps[i].first;
+    uint32_t count = job->steps[i].count > 0 ? job->steps[i].count : job->set_sizes[set];
+    for (uint32_t place = first + count; place-- > first && !is_late(s);) { /* rows come in no order */
         s->place[i] = place;
         s->vertex[i] = job->sets[set][place];
         s->answer->tried++;
+        test_plugin_work_done.tried++;
         if (fits(s, i))
             try_step(s, i + 1);
     }

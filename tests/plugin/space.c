@@ -2,17 +2,21 @@
 /* Candidate spaces on a test device: every data vertex is looked at for every question. */
 #include "plugin/space.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "plugin/plugin.h"
 
 #include <string.h>
+#include <time.h>
 
 enum { MOST = SF_BACKEND_MATCH_MOST, MOST_LINKS = 2 * MOST * MOST };
 
 struct sf_backend_data {
     sf_backend_device *device;
     sf_backend_data_job job;
+    uint32_t uses;
 };
 
 typedef struct made_links {
@@ -29,13 +33,32 @@ struct sf_backend_space {
     uint32_t link_count;
 };
 
+/* As long as the test says, with a look at who waits between two milliseconds. */
+static bool copies(const sf_backend_watch *watch)
+{
+    for (uint32_t ms = 0; ms < test_plugin_work_done.copy_ms; ms++) {
+        const struct timespec pause = {0, 1000000};
+        nanosleep(&pause, NULL);
+        if ((watch->deadline > 0 && sf_clock_seconds() > watch->deadline) ||
+            !sf_progress_update(watch->progress, "copying", ms, test_plugin_work_done.copy_ms))
+            return false;
+    }
+    return true;
+}
+
 int test_data_open(sf_backend_data **opened, sf_backend_device *device, const sf_backend_data_job *job,
                    sf_error *error)
 {
+    *opened = NULL;
+    test_plugin_work_done.graphs_asked++;
+    if (test_plugin_work_done.has_no_room)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the graph is too large for a test device");
+    if (!copies(job->watch))
+        return sf_fail(error, SF_CANCELLED, NULL, "was stopped while the graph was sent");
     *opened = sf_alloc(1, sizeof **opened);
     if (*opened == NULL)
         return sf_fail_memory(error);
-    **opened = (sf_backend_data){device, *job};
+    **opened = (sf_backend_data){.device = device, .job = *job};
     test_plugin_work_done.graphs_sent++;
     return SF_OK;
 }
@@ -43,6 +66,11 @@ int test_data_open(sf_backend_data **opened, sf_backend_device *device, const sf
 void test_data_close(sf_backend_data *data)
 {
     sf_free(data);
+}
+
+bool test_data_is_lost(sf_backend_data *data)
+{
+    return data->uses++ > 0 && test_plugin_work_done.lacks_memory;
 }
 
 const sf_backend_data_job *test_data_job(const sf_backend_data *data)
@@ -174,6 +202,9 @@ int test_space_open(sf_backend_space **opened, sf_backend_data *data, const sf_b
                     sf_backend_space_answer *answer, sf_error *error)
 {
     *opened = NULL;
+    *answer = (sf_backend_space_answer){.lost = test_data_is_lost(data)};
+    if (answer->lost)
+        return SF_OK;
     int status = test_begin_job(data->device, error);
     if (status != SF_OK)
         return status;
@@ -183,7 +214,6 @@ int test_space_open(sf_backend_space **opened, sf_backend_data *data, const sf_b
     s->data = data;
     s->vertices = data->job.vertex_count;
     s->count = job->count;
-    *answer = (sf_backend_space_answer){0};
     if (sift(s, job, answer) != SF_OK)
         status = sf_fail_memory(error);
     else if (test_is_lost(data->device))

@@ -8,6 +8,8 @@
 int test_data_open(sf_backend_data **opened, sf_backend_device *device, const sf_backend_data_job *job,
                    sf_error *error);
 void test_data_close(sf_backend_data *data);
+/** Whether the test says so of graphs that were of use before. A use of it. */
+bool test_data_is_lost(sf_backend_data *data);
 const sf_backend_data_job *test_data_job(const sf_backend_data *data); /**< borrowed */
 sf_backend_device *test_data_device(const sf_backend_data *data);
 int test_space_open(sf_backend_space **opened, sf_backend_data *data, const sf_backend_space_job *job,

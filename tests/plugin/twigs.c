@@ -35,10 +35,13 @@ void test_twigs_close(sf_backend_twigs *t, uint64_t *implied)
 }
 
 int test_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_backend_twig_job *job,
-                    sf_error *error)
+                    bool *lost, sf_error *error)
 {
     sf_backend_device *device = test_data_device(data);
     *opened = NULL;
+    *lost = test_data_is_lost(data);
+    if (*lost)
+        return SF_OK;
     int status = test_begin_job(device, error);
     if (status != SF_OK)
         return status;

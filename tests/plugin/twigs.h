@@ -6,7 +6,7 @@
 #include "core/backend/match.h"
 
 int test_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_backend_twig_job *job,
-                    sf_error *error);
+                    bool *lost, sf_error *error);
 void test_twigs_close(sf_backend_twigs *twigs, uint64_t *implied);
 int test_twigs_expand(sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, const uint32_t *roots,
                       const uint32_t *ends, uint32_t count, sf_error *error);

@@ -169,6 +169,8 @@ static void compare_spaces(const sf_space *made, const sf_space *expected)
         compare_links(&made->links[i], &expected->links[i], made->counts[made->links[i].from]);
 }
 
+static const sf_backend_watch nobody_waits;
+
 /* List by list what a device makes is what the CPU makes. Returns whether it makes it. */
 static bool check_space(const sf_match_index *index, const sf_pattern *pattern, sf_semantics semantics,
                         const char *device)
@@ -180,7 +182,7 @@ static bool check_space(const sf_match_index *index, const sf_pattern *pattern, 
     sf_device *where = sf_made_device(&query, device, 1);
     if (where != NULL) {
         assert_int_equal(sf_space_open(&expected, &query, 2, NULL), SF_OK);
-        if (sf_made_open(&made, &query, where, 2, &error) != SF_OK)
+        if (sf_made_open(&made, &query, where, 2, &nobody_waits, &error) != SF_OK)
             fail_msg("%s", error.text);
         if (!made.is_empty && sf_made_fetch(&made, &error) != SF_OK)
             fail_msg("%s", error.text);
@@ -546,6 +548,100 @@ static void a_graph_stays_on_a_device_for_queries_to_come(void **state)
     }
 }
 
+/* Is not sent with every query: what a device has no room for once stays here, as long as the index is open.
+ */
+static void a_graph_that_is_refused_is_not_sent_again(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    open_ring(&data, &index, &path, 500);
+    sf_match_options options = {.device = "cpu", .threads = 1};
+    uint64_t expected = run(index, &path, &options).count;
+    options.device = "test:0";
+    work->has_no_room = true;
+    work->graphs_asked = 0;
+    for (int query = 0; query < 5; query++) {
+        sf_match_result found = run(index, &path, &options);
+        assert_int_equal(found.count, expected);
+        assert_string_equal(found.ran.device, "test:0");
+        assert_false(found.made_there);
+        assert_int_equal(work->graphs_asked, 1);
+    }
+    work->has_no_room = false;
+    close_ring(&data, index, &path);
+}
+
+/* And is sent again once that pays again. */
+static void a_graph_is_given_back_to_jobs_that_lack_memory(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    open_ring(&data, &index, &path, 500);
+    sf_match_options options = {.device = "cpu", .threads = 1};
+    uint64_t expected = run(index, &path, &options).count;
+    options.device = "test:0";
+    work->graphs_sent = 0;
+    for (int query = 0; query < 4; query++) {
+        work->lacks_memory = query == 1;
+        sf_match_result found = run(index, &path, &options);
+        assert_int_equal(found.count, expected);
+        assert_int_equal(found.made_there, query != 1);
+        assert_int_equal(work->graphs_sent, query < 2 ? 1 : 2);
+    }
+    options.engine = "gvsm"; /* which asks for a device and has it sent at once */
+    for (int query = 0; query < 3; query++) {
+        work->lacks_memory = query == 1;
+        sf_match_result found = run(index, &path, &options);
+        assert_int_equal(found.count, expected);
+        assert_string_equal(found.ran.device, "test:0");
+        assert_int_equal(work->graphs_sent, query < 1 ? 2 : 3);
+    }
+    work->lacks_memory = false;
+    close_ring(&data, index, &path);
+}
+
+static bool never(void *user, const char *what, double done, double total)
+{
+    (void)user, (void)what, (void)done, (void)total;
+    return false;
+}
+
+/* Ten seconds of it. */
+static void sending_a_graph_stops_in_time(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    open_ring(&data, &index, &path, 500);
+    work->copy_ms = 10000;
+    double start = sf_clock_seconds();
+    static const char *const engines[] = {"auto", "gvsm"};
+    for (int i = 0; i < 2; i++) {
+        sf_match_options options = {
+            .engine = engines[i], .device = "test:0", .threads = 1, .time_limit_s = 0.1};
+        sf_match_result found = run(index, &path, &options);
+        assert_true(found.truncated);
+        assert_int_equal(found.count, 0);
+        options.time_limit_s = 0;
+        const sf_progress refusing = {.update = never};
+        assert_int_equal(sf_match_run(index, &path, &options, &found, &refusing, NULL), SF_CANCELLED);
+    }
+    assert_true(sf_clock_seconds() - start < 5);
+    work->copy_ms = 0;
+    close_ring(&data, index, &path);
+}
+
 /* 20 neighbours a vertex: the first candidates have 7,220 paths each. */
 static void check_first(const char *device, uint32_t vertices)
 {
@@ -565,12 +661,41 @@ static void check_first(const char *device, uint32_t vertices)
         sf_match_result_free(&found);
         options.keep = 0;
     }
-    for (uint32_t u = 4; u < 8; u++) { /* more paths of one candidate than a device lists at once */
+    for (uint32_t u = 4; u < 8;
+         u++) { /* more paths of one candidate, and of two, than a device lists at once */
         assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
         assert_int_equal(sf_pattern_add_edge(&path, u - 1, u, SF_ANY_LABEL, false, NULL), SF_OK);
     }
-    options.limit = 100;
-    compare_lists(index, &path, options, 100);
+    static const size_t long_keeps[] = {100, 70000};
+    for (size_t k = 0; k < sizeof long_keeps / sizeof long_keeps[0]; k++) {
+        options.limit = long_keeps[k];
+        compare_lists(index, &path, options, long_keeps[k]);
+        options.keep = long_keeps[k];
+        sf_match_result found = run(index, &path, &options);
+        assert_string_equal(found.ran.device, device);
+        sf_match_result_free(&found);
+        options.keep = 0;
+    }
+    close_ring(&data, index, &path);
+}
+
+/* Of a listing that takes many ranges of candidates. */
+static void every_range_is_told_of(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    open_ring(&data, &index, &path, 300);
+    sf_made_when(SF_MADE_ALWAYS);
+    sf_match_options options = {.device = "test:0", .threads = 1, .keep = 60000, .limit = 60000};
+    work->tried = 0;
+    sf_match_result found = run(index, &path, &options);
+    assert_int_equal(found.kept, 60000);
+    assert_int_equal(found.steps, work->tried);
+    sf_match_result_free(&found);
     close_ring(&data, index, &path);
 }
 
@@ -819,7 +944,11 @@ int main(void)
         DEVICE_TEST(the_cpu_goes_on_where_a_device_does_not),
         DEVICE_TEST(a_long_search_goes_to_a_device),
         DEVICE_TEST(a_graph_stays_on_a_device_for_queries_to_come),
+        DEVICE_TEST(a_graph_that_is_refused_is_not_sent_again),
+        DEVICE_TEST(a_graph_is_given_back_to_jobs_that_lack_memory),
+        DEVICE_TEST(sending_a_graph_stops_in_time),
         DEVICE_TEST(the_first_embeddings_are_those_of_the_first_candidates),
+        DEVICE_TEST(every_range_is_told_of),
         DEVICE_TEST(a_space_that_is_lost_is_made_again),
         DEVICE_TEST(no_memory_is_no_crash),
         DEVICE_TEST(every_device_counts_as_the_oracle),

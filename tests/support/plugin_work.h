@@ -15,7 +15,13 @@ typedef struct test_plugin_work {
     _Atomic uint32_t all_reached;   /**< searches from every vertex */
     _Atomic uint32_t wait_ms;       /**< set by the test: counting takes so long at least */
     _Atomic uint32_t graphs_sent;   /**< for candidate spaces */
-    _Atomic uint32_t most_slots;    /**< expansions of gvsm that were under way at once, at most */
+    _Atomic uint32_t graphs_asked;  /**< for that: also those that were not sent */
+    _Atomic bool has_no_room;       /**< set by the test: for graphs */
+    _Atomic bool lacks_memory;      /**< set by the test: graphs that lie there are given back */
+    _Atomic uint32_t
+        copy_ms;            /**< set by the test: a graph takes so long to be sent, or until it is to stop */
+    _Atomic uint64_t tried; /**< candidates, by the search of engine auto */
+    _Atomic uint32_t most_slots; /**< expansions of gvsm that were under way at once, at most */
 } test_plugin_work;
 
 /** Of a plugin that is loaded; borrowed until that is closed. */

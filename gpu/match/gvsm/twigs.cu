@@ -232,6 +232,7 @@ void sf_gpu_twigs_close(sf_backend_twigs *t, uint64_t *implied)
     }
     read_implied(t, implied);
     sf_gpu_blocks_close(&t->blocks);
+    sf_gpu_data_end(t->graph);
     sf_free(t);
 }
 
@@ -249,9 +250,12 @@ static int fill(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *e
 }
 
 int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_backend_twig_job *job,
-                      sf_error *error)
+                      bool *lost, sf_error *error)
 {
     *opened = NULL;
+    *lost = data->is_lost;
+    if (data->is_lost)
+        return SF_OK;
     sf_backend_twigs *t = (sf_backend_twigs *)sf_alloc(1, sizeof *t);
     if (t == NULL)
         return sf_fail_memory(error);
@@ -262,6 +266,7 @@ int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf
     t->most_kept = job->most_kept;
     t->injective = job->injective;
     t->pairs = job->pairs;
+    sf_gpu_data_begin(data, job->watch);
     int status = fill(t, job, error);
     uint64_t ignored;
     if (status == SF_OK)

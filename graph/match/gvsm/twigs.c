@@ -53,6 +53,7 @@ typedef struct twigs {
     sf_backend_twig layers[SF_PATTERN_MOST];
     uint32_t *allowed[SF_PATTERN_MOST];
     uint64_t *skipped;
+    sf_backend_watch watch;
     sf_error failure;
 } twigs;
 
@@ -428,11 +429,27 @@ static int describe_layer(twigs *t, uint32_t i)
     return status;
 }
 
+/* Where other jobs were given the graph's memory since, it is sent again. */
+static int open_twigs(twigs *t, sf_device *device, const sf_backend_twig_job *job)
+{
+    const sf_match_index *index = t->g->index;
+    bool lost = false;
+    int status = sf_match_lend(index, device, job->watch, &t->failure);
+    if (status == SF_OK)
+        status = t->backend->twigs_open(&t->expander, index->there->data, job, &lost, &t->failure);
+    if (!lost)
+        return status;
+    sf_match_forget(index);
+    return open_twigs(t, device, job);
+}
+
 static int open_expander(twigs *t, sf_device *device)
 {
     const sf_gvsm *g = t->g;
     uint64_t threshold = g->job->threshold;
-    sf_backend_twig_job job = {.label_count = g->index->label_count,
+    t->watch = (sf_backend_watch){g->job->deadline, g->job->progress};
+    sf_backend_twig_job job = {.watch = &t->watch,
+                               .label_count = g->index->label_count,
                                .blacklist = g->blacklist,
                                .implied = g->implied,
                                .layers = t->layers,
@@ -454,11 +471,7 @@ static int open_expander(twigs *t, sf_device *device)
         status = describe_joins(t);
     job.skipped = t->skipped;
     job.descends = t->stays;
-    if (status != SF_OK)
-        return sf_fail_memory(&t->failure);
-    status = sf_match_lend(g->index, device, &t->failure);
-    return status == SF_OK ? t->backend->twigs_open(&t->expander, g->index->there->data, &job, &t->failure)
-                           : status;
+    return status == SF_OK ? open_twigs(t, device, &job) : sf_fail_memory(&t->failure);
 }
 
 static int open_workers(twigs *t)
@@ -550,6 +563,10 @@ static int search_held(void *context, sf_device *device, sf_error *failure)
         status = open_expander(t, device);
     if (status == SF_OK)
         status = search_all(t);
+    if (status == SF_CANCELLED && sf_match_is_late(t->g->job)) { /* before anything was found */
+        atomic_store(&t->g->watch.truncated, true);
+        status = SF_OK;
+    }
     uint64_t implied = 0;
     t->backend->twigs_close(t->expander, &implied);
     atomic_fetch_add(&t->g->implied_tests, implied);
