@@ -79,7 +79,7 @@ static int read_patterns(sf_queries *queries, sf_error *error)
             .keep = wanted->limit,
             .threads = 1,
             .time_limit_s = queries->time_limit_s,
-            .device = strcmp(config->device, "cpu") == 0 ? "cpu" : NULL}; /* else by the work of the search */
+            .device = strcmp(config->device, "cpu") == 0 ? "cpu" : NULL}; /* else by the work */
         int status = read_pattern(&queries->patterns[i], config, wanted->pattern, &reason);
         queries->pattern_count += status == SF_OK;
         if (status == SF_OK)
@@ -161,7 +161,9 @@ int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf
                     sf_device *device, bool virtual_clock, sf_error *error)
 {
     int status = open_patterns(queries, config, virtual_clock, error);
-    sf_reaching_open(&queries->reaching, device, strcmp(config->device, "auto") != 0);
+    const bool is_asked = strcmp(config->device, "auto") != 0;
+    queries->asked = is_asked && device != NULL ? sf_device_name(device) : NULL;
+    sf_reaching_open(&queries->reaching, device, is_asked);
     if (status == SF_OK)
         status = resolve_sources(queries, units, error);
     if (status == SF_OK && config->graph.rewired > 0 && count_counts(queries) > 0)
@@ -256,10 +258,12 @@ static int match_pattern(sf_motif_result *motif, sf_queries *queries, sf_match_i
                          sf_error *error)
 {
     sf_match_result result;
+    sf_match_options options = queries->options[i];
+    options.device = queries->asked != NULL ? queries->asked : options.device;
     motif->pattern = sf_copy_string(queries->config->graph.patterns[i].pattern);
     if (motif->pattern == NULL)
         return sf_fail_memory(error);
-    int status = sf_match_run(index, &queries->patterns[i], &queries->options[i], &result, NULL, error);
+    int status = sf_match_run(index, &queries->patterns[i], &options, &result, NULL, error);
     if (status != SF_OK)
         return status;
     note_device(queries, i, result.ran.device);

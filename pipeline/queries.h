@@ -39,6 +39,7 @@ typedef struct sf_queries {
     sf_match_options *options; /**< of each pattern */
     size_t pattern_count;
     double time_limit_s; /**< of one pattern; 0: none */
+    const char *asked;   /**< the device that patterns are searched for on, as far as it can; or NULL */
     char matched_on[32]; /**< the device of the newest searches for patterns; empty: none yet, or several */
     sf_background rewiring;
     sf_rewired_job job;
@@ -47,7 +48,8 @@ typedef struct sf_queries {
 
 /**
  * Resolves units and reads patterns. On a virtual clock no search is cut short and comparisons with rewired
- * graphs belong to the window itself. device: of the run, for searches from every unit, or NULL. SF_CONFIG.
+ * graphs belong to the window itself. device: of the run, for patterns and searches from every unit, or NULL.
+ * SF_CONFIG.
  */
 int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
                     sf_device *device, bool virtual_clock, sf_error *error);

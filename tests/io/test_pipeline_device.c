@@ -299,17 +299,18 @@ static void all_devices_discover(void **state)
     sf_recording_clear(&recording);
 }
 
-/* 36 units that are all joined, of which 45 million ordered sets are found: milliseconds of a CPU, which a
- * device that runs is worth. */
-static test_collector *run_dense(const char *device, const sf_recording *recording)
+/* 36 units that are all joined, of which 45 million ordered sets of five are found: milliseconds of a CPU,
+ * which a device that runs is worth. */
+static const char sets[] = "A -> B; A -> C; A -> D; A -> E; B -> C; B -> D; B -> E; C -> D; C -> E; D -> E";
+
+static test_collector *run_dense(const char *device, const char *pattern, const sf_recording *recording)
 {
     char yaml[512];
     snprintf(yaml, sizeof yaml,
              "device: %s\nwindow: {length_s: 1, hop_s: 1}\n"
              "mine: {every: 0, delays_ms: '0:20', min_count: 5}\n"
-             "graph: {reach_all: 2, census: true, patterns: [{limit: 0, pattern: 'A -> B; A -> C; A -> D; "
-             "A -> E; B -> C; B -> D; B -> E; C -> D; C -> E; D -> E'}]}\n",
-             device);
+             "graph: {reach_all: 2, census: true, patterns: [{limit: 0, pattern: '%s'}]}\n",
+             device, pattern);
     sf_config config = test_config(yaml);
     test_collector *all = test_collector_new();
     test_run_to_end(&config, recording, 0, all);
@@ -331,7 +332,7 @@ static void auto_matches_dense_graphs_on_a_device_that_runs(void **state)
     (void)state;
     test_random random = test_random_start("dense graphs on devices", 33);
     sf_recording recording = test_random_recording(&random, 6000, 36, INT64_C(999000000), 1000);
-    test_collector *cpu = run_dense("cpu", &recording), *any = run_dense("auto", &recording);
+    test_collector *cpu = run_dense("cpu", sets, &recording), *any = run_dense("auto", sets, &recording);
     const sf_graph_message *here = graph_of(cpu), *there = graph_of(any);
     assert_int_equal(here->edges, 36 * 35);
     assert_int_equal(here->motifs[0].count, 36 * 35 * 34 * 33 * 32);
@@ -344,6 +345,23 @@ static void auto_matches_dense_graphs_on_a_device_that_runs(void **state)
     assert_stage(test_last_status(any), "patterns", "test:0");
     test_collector_free(cpu);
     test_collector_free(any);
+    sf_recording_clear(&recording);
+}
+
+/* Also a search that the CPU would be done with sooner. */
+static void patterns_go_to_the_device_that_is_named(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("dense graphs on devices", 33);
+    sf_recording recording = test_random_recording(&random, 6000, 36, INT64_C(999000000), 1000);
+    test_collector *any = run_dense("auto", "A -> B; B -> C", &recording);
+    test_collector *named = run_dense("test:0", "A -> B; B -> C", &recording);
+    assert_stage(test_last_status(any), "patterns", "cpu");
+    assert_stage(test_last_status(named), "patterns", "test:0");
+    assert_int_equal(graph_of(named)->motifs[0].count, 36 * 35 * 34);
+    assert_int_equal(graph_of(any)->motifs[0].count, 36 * 35 * 34);
+    test_collector_free(any);
+    test_collector_free(named);
     sf_recording_clear(&recording);
 }
 
@@ -386,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_devices_discover, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(auto_matches_dense_graphs_on_a_device_that_runs, load_devices,
                                         close_devices),
+        cmocka_unit_test_setup_teardown(patterns_go_to_the_device_that_is_named, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(a_device_is_asked_for_by_name, load_devices, close_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
