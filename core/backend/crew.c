@@ -93,7 +93,10 @@ static int ask_members(sf_crew *crew, const sf_crew_request *request, sf_error *
 static void find_any(sf_crew *crew, const sf_crew_request *request)
 {
     sf_error reason = {0};
-    sf_device *device = sf_device_auto(request->seconds(request->context), &reason);
+    double here = request->seconds(request->context);
+    double there =
+        request->device_seconds != NULL ? request->device_seconds(request->context) : SF_READY_SECONDS;
+    sf_device *device = sf_device_auto(here, there, &reason);
     if (device == NULL && reason.code != SF_OK)
         note(crew, &reason);
     bool takes = device != NULL &&

@@ -35,7 +35,8 @@ typedef struct sf_crew_request {
      * a note; one that "auto" might take is then not taken.
      */
     int (*supports)(const void *context, const sf_device *device, sf_error *why);
-    double (*seconds)(const void *context); /**< what the CPU would need; asked of "auto" alone */
+    double (*seconds)(const void *context); /**< what the CPU would need; asked of "auto" alone, and then, */
+    double (*device_seconds)(const void *context); /**< one that is running; NULL: SF_READY_SECONDS */
     const void *context;
 } sf_crew_request;
 

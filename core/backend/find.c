@@ -130,15 +130,14 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
     return *found > 0 ? SF_OK : status;
 }
 
-/* A driver takes a few tenths of a second to start; copying and reading back a job costs a millisecond. */
+/* A driver takes a few tenths of a second to start. */
 #define STARTING_SECONDS 0.5
-#define READY_SECONDS 0.002
 
-sf_device *sf_device_auto(double seconds, sf_error *why)
+sf_device *sf_device_auto(double here, double there, sf_error *why)
 {
-    if (seconds < READY_SECONDS)
+    if (here <= there)
         return NULL;
-    bool may_start = seconds >= STARTING_SECONDS;
+    bool may_start = here - there >= STARTING_SECONDS;
     uint32_t count = may_start ? sf_device_count() : sf_devices_loaded();
     for (uint32_t i = 0; i < count; i++) {
         sf_device *device = sf_device_at((own_device(count) + i) % count);

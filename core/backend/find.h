@@ -24,11 +24,15 @@ int sf_device_find(sf_device **device, const char *name, sf_error *error);
 int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t *count, const char *name,
                     sf_error *error);
 
+/** What the shortest job takes a device that is running, to copy and read back, where nobody knows better. */
+#define SF_READY_SECONDS 0.002
+
 /**
- * The first device in order, for work that the CPU would need `seconds` for; NULL where there is none or
- * starting one costs more than it saves. `why` (or NULL) is filled where one would pay and is not well.
+ * The first device in order, for work that the CPU would need `here` seconds for, and a device that is
+ * running `there`; NULL where that is not sooner, there is none, or starting one costs more than it saves.
+ * `why` (or NULL) is filled where one would pay and is not well.
  */
-sf_device *sf_device_auto(double seconds, sf_error *why);
+sf_device *sf_device_auto(double here, double there, sf_error *why);
 
 /** Whether the name is auto, cpu, or could be that of devices, as cuda, cuda:1 or cuda:all. Looks for none.
  */

@@ -154,7 +154,8 @@ typedef struct sf_backend_match_job {
     const uint32_t *set_first; /**< with it: of a set a pattern vertex whose candidates it holds */
     const sf_backend_match_lists *lists;
     uint32_t list_count;
-    uint64_t most; /**< stop beyond so many embeddings; UINT64_MAX: never */
+    uint32_t samples; /**< 0, or: no search, but `tried` of one, estimated from so many ways down its tree */
+    uint64_t most;    /**< stop beyond so many embeddings; UINT64_MAX: never */
     sf_backend_watch watch;
     uint32_t *rows; /**< or NULL. Where core == step_count: room for `most` rows of data vertices by step, in
                        no order; `most` is then below 2^31 */

@@ -58,6 +58,13 @@ static double seconds(const void *context)
     return here != NULL && here->estimate != NULL && q->choice->there != NULL ? here->estimate(q->job) : 0;
 }
 
+static double device_seconds(const void *context)
+{
+    const question *q = context;
+    const sf_way *there = q->choice->there;
+    return there != NULL && there->estimate != NULL ? there->estimate(q->job) : SF_READY_SECONDS;
+}
+
 /* Of several ranks all have devices for a job or none, so that all go the same way. */
 static int agree(sf_choice *choice, int status, sf_error *error)
 {
@@ -78,6 +85,7 @@ int sf_choose(sf_choice *choice, const sf_way *const *ways, const sf_how *how, c
                                .forgiving = how->forgiving,
                                .supports = supports,
                                .seconds = seconds,
+                               .device_seconds = device_seconds,
                                .context = &q};
     int status = find_ways(choice, ways, how->engine, error);
     if (status == SF_OK)

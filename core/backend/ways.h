@@ -16,7 +16,8 @@ typedef struct sf_way {
     bool on_devices;
     /** On devices, or NULL for all that load: as in sf_crew_request, the context being the job. */
     int (*supports)(const void *job, const sf_device *device, sf_error *why);
-    /** On the CPU: what it would need, in seconds; NULL: never so long that a device pays. */
+    /** What it would need, in seconds. On the CPU, asked first; NULL: never so long that a device pays. On
+     * devices, of one that is running; NULL: SF_READY_SECONDS. */
     double (*estimate)(const void *job);
     /**
      * `crew` is NULL on the CPU. On devices SF_UNAVAILABLE, and nothing done that cannot be done again:

@@ -11,6 +11,7 @@ extern "C" {
 #include "core/progress.h"
 }
 
+#include <math.h>
 #include <time.h>
 
 namespace
@@ -215,16 +216,18 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
     }
 }
 
-static int launch(sf_gpu_blocks *m, search *s, sf_error *error)
+static int launch(sf_gpu_blocks *m, search *s, uint32_t samples, sf_error *error)
 {
     sf_gpu_match_shape shape;
     control begin = {};
     begin.queues[0].count[0] = s->steps[0].count;
     int status = sf_gpu_match_shape_of(&shape, m->device, s, error);
-    for (int i = 0; i < 2 && status == SF_OK; i++)
+    for (int i = 0; i < 2 && status == SF_OK && samples == 0; i++)
         status = sf_gpu_blocks_add(m, &s->tasks[i], NULL, shape.task_words, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(m, &s->shared, &begin, 1, error);
+    if (status == SF_OK && samples > 0)
+        return sf_gpu_match_sample(m->device, s, samples, error);
     return status == SF_OK ? sf_gpu_match_start(m->device, &shape, s, error) : status;
 }
 
@@ -237,7 +240,7 @@ static int run(sf_gpu_blocks *m, const sf_backend_match_job *job, sf_backend_mat
     if (status == SF_OK)
         status = sf_gpu_landing(m->device, 2 * sizeof(control), error);
     if (status == SF_OK)
-        status = launch(m, &s, error);
+        status = launch(m, &s, job->samples, error);
     if (status != SF_OK)
         return status;
     control *end = (control *)m->device->landing;
@@ -248,7 +251,7 @@ static int run(sf_gpu_blocks *m, const sf_backend_match_job *job, sf_backend_mat
     if (status != SF_OK)
         return status;
     answer->count = end->overflow != 0 ? UINT64_MAX : end->found;
-    answer->tried = end->tried;
+    answer->tried = job->samples > 0 ? (uint64_t)fmin(end->sampled, 1e19) : end->tried;
     float milliseconds = 0;
     SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, m->device->timed[0], m->device->timed[1]));
     answer->seconds = milliseconds * 1e-3;

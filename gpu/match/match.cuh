@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Engine auto on a device: what a job (match.cu) gives to the search (match_search.cu). */
+/** Engine auto on a device: what a job (match.cu) gives to the search (match_search.cu), or to a sample of it
+ * (match_sample.cu). */
 #ifndef SF_GPU_MATCH_MATCH_CUH
 #define SF_GPU_MATCH_MATCH_CUH
 
@@ -28,6 +29,7 @@ struct sf_gpu_match_control {
     sf_gpu_match_queue queues[3]; /**< of this round, the next, and one that is cleared meanwhile */
     unsigned long long found, tried, listed;
     uint32_t overflow, stop, beyond;
+    double sampled; /**< candidates that a search would try */
 };
 
 /** A job on the device. */
@@ -56,5 +58,9 @@ int sf_gpu_match_shape_of(sf_gpu_match_shape *shape, sf_backend_device *device, 
 /** Starts it on the device's stream. */
 int sf_gpu_match_start(sf_backend_device *device, const sf_gpu_match_shape *shape,
                        const sf_gpu_match_search *search, sf_error *error);
+
+/** Starts a sample of it, of so many ways down its tree. */
+int sf_gpu_match_sample(sf_backend_device *device, const sf_gpu_match_search *search, uint32_t ways,
+                        sf_error *error);
 
 #endif

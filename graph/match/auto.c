@@ -4,8 +4,8 @@
  * (graph/match/terms.h). Else a depth-first search over the candidate space: on the CPU by bitmaps, where
  * they pay and nothing is to be listed, or by sorted lists; on a device where that pays.
  */
+#include "graph/match/cost.h"
 #include "graph/match/device.h"
-#include "graph/match/estimate.h"
 #include "graph/match/made_space.h"
 #include "graph/match/search.h"
 #include "graph/match/split.h"
@@ -16,11 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Estimated steps: fewer are done before a device has begun. */
+/* Steps of the core, if links were independent: a search of fewer is over before it is sampled. */
 #define WORTH_A_LOOK 2000
-
-/* What a step of a term takes. */
-#define TERM_STEP_SECONDS 100e-9
 
 typedef struct run {
     sf_match_search search;
@@ -29,21 +26,12 @@ typedef struct run {
     bool has_rows;               /* open, where they pay */
     sf_rows rows;
     sf_terms terms;
+    sf_match_cost cost;
     sf_plan own; /* of a device, */
     bool is_own; /* which has done it */
 } run;
 
 /* ---- the ways ---- */
-
-static double estimate_seconds(const void *context)
-{
-    run *r = (run *)(uintptr_t)context;
-    if (r->search.plan->work < WORTH_A_LOOK)
-        return 0;
-    return r->search.job->result->estimate_s =
-               r->terms.items != NULL ? r->terms.work * TERM_STEP_SECONDS / r->search.job->threads
-                                      : sf_match_estimate(&r->search);
-}
 
 static int open_rows(run *r, sf_error *error)
 {
@@ -95,35 +83,68 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     return status == SF_OK && !r->is_own ? search_here(r, NULL, error) : status;
 }
 
-const sf_way sf_match_auto_here = {.engine = "auto", .estimate = estimate_seconds, .run = search_here};
-const sf_way sf_match_auto_there = {
-    .engine = "auto", .on_devices = true, .supports = sf_match_supports, .run = search_there};
+/* ---- where ---- */
 
-/* A sum of terms takes the CPU so short that no device pays. */
-static bool is_sooner_by_terms(const run *r)
+/* Asked first, of auto alone. Where memory is out, the CPU goes on without. */
+static double seconds_here(const void *context)
 {
-    double seconds = r->terms.work * TERM_STEP_SECONDS / r->search.job->threads;
-    return r->terms.items != NULL && sf_device_auto(seconds, NULL) == NULL;
+    run *r = (run *)(uintptr_t)context;
+    if (sf_match_core_steps(r->space, r->search.plan) < WORTH_A_LOOK)
+        return 0;
+    if (r->terms.items == NULL && open_rows(r, NULL) != SF_OK)
+        return 0;
+    sf_match_sample sample = sf_match_sample_tree(&r->search);
+    r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, r->search.job->threads);
+    r->search.job->result->estimate_s = r->cost.here;
+    r->search.job->result->there_s = r->cost.there;
+    return r->cost.here;
 }
 
-/* Where the space has been made, unless a device has made it unasked and the CPU is sooner to search it. */
-static const char *choose_device(const run *r)
+static double seconds_there(const void *context)
 {
-    const char *named = r->search.job->device;
-    if (r->space->made == NULL)
-        return named;
-    if ((named == NULL || strcmp(named, "auto") == 0) && is_sooner_by_terms(r))
-        return "cpu";
-    return sf_device_name(r->space->device);
+    const run *r = context;
+    return r->cost.there;
+}
+
+const sf_way sf_match_auto_here = {.engine = "auto", .estimate = seconds_here, .run = search_here};
+const sf_way sf_match_auto_there = {.engine = "auto",
+                                    .on_devices = true,
+                                    .supports = sf_match_supports,
+                                    .estimate = seconds_there,
+                                    .run = search_there};
+
+static bool is_named(const sf_match_job *job)
+{
+    return job->device != NULL && strcmp(job->device, "auto") != 0;
+}
+
+/* Of a space that a device has made: there, but where a sum of terms is sooner with the space brought here,
+ * which samples of the search there tell. */
+static const char *choose_by_terms(run *r)
+{
+    const sf_match_job *job = r->search.job;
+    sf_match_sample sample = {0};
+    if (r->terms.items == NULL || is_named(job))
+        return sf_device_name(r->space->device);
+    sf_match_device_plan(&r->own, r->space, r->symmetry, true);
+    int status = sf_match_sample_on_device(r->space->device, job, r->space, &r->own, &sample.tried, NULL);
+    r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, job->threads);
+    job->result->estimate_s = r->cost.here;
+    job->result->there_s = r->cost.there;
+    bool is_sooner_here = status == SF_OK && r->cost.here < r->cost.there;
+    return is_sooner_here ? "cpu" : sf_device_name(r->space->device);
 }
 
 static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
 {
     sf_ran ran;
     const sf_match_job *job = r->search.job;
-    if (r->space->made != NULL) /* no lists are here to descend into */
-        job->result->estimate_s = plan->work * TERM_STEP_SECONDS / job->threads;
-    int status = sf_match_choose_and_run("auto", choose_device(r), r, &ran, error);
+    const char *device = job->device;
+    if (r->space->made != NULL) {
+        job->result->estimate_s = sf_match_cost_here(r->space, plan, job->threads);
+        device = choose_by_terms(r);
+    }
+    int status = sf_match_choose_and_run("auto", device, r, &ran, error);
     if (r->is_own)
         *plan = r->own;
     else
@@ -160,8 +181,6 @@ static int search_space(const sf_match_job *job, sf_space *space, sf_plan *plan,
     int status = SF_OK;
     if (!job->list && job->most == UINT64_MAX) /* which a sum of terms cannot tell to be passed */
         status = sf_terms_open(&r.terms, space, plan, error);
-    if (status == SF_OK && space->made == NULL && r.terms.items == NULL)
-        status = open_rows(&r, error);
     if (status == SF_OK)
         status = search_anywhere(&r, plan, error);
     sf_rows_close(&r.rows);
@@ -174,7 +193,7 @@ static int open_space(sf_space *space, const sf_match_job *job, const sf_backend
                       sf_error *error)
 {
     double start = sf_clock_seconds();
-    sf_device *device = sf_made_device(job->query, job->device, job->builders);
+    sf_device *device = sf_made_device(job->query, job->device, job->builders, job->deadline);
     int status = SF_UNAVAILABLE;
     if (device != NULL)
         status = sf_made_open(space, job->query, device, job->builders, watch, error);

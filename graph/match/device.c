@@ -15,7 +15,8 @@ enum { MOST = SF_BACKEND_MATCH_MOST, NO_LIST = UINT16_MAX };
 enum {
     MOST_ROWS = 1 << 20,  /* embeddings listed by a device, which makes room for all at once */
     LEAST_ROOM = 1 << 16, /* rows of ranges of candidates, of which the first are listed */
-    RANGES = 256          /* into about so many the candidates of a step are cut at first */
+    RANGES = 256,         /* into about so many the candidates of a step are cut at first */
+    SAMPLES = 1 << 16
 };
 
 /* A job of a device while it is put together: everything in the order of steps. */
@@ -397,6 +398,30 @@ static int list(device_job *d, sf_device *device, const sf_match_job *job, bool 
     return status;
 }
 
+static void free_job(device_job *d)
+{
+    for (uint32_t i = 0; i < d->excluded_count; i++)
+        sf_links_free(&d->excluded[i]);
+    sf_free(d->rows);
+    sf_free(d);
+}
+
+int sf_match_sample_on_device(sf_device *device, const sf_match_job *job, const sf_space *space,
+                              const sf_plan *plan, double *tried, sf_error *error)
+{
+    device_job *d = sf_alloc(1, sizeof *d);
+    if (d == NULL)
+        return sf_fail_memory(error);
+    *d = (device_job){.query = job->query, .space = space, .plan = plan};
+    int status = put_together(d, job, error);
+    d->request.samples = SAMPLES;
+    if (status == SF_OK)
+        status = sf_device_do(device, run_held, d, error);
+    *tried = (double)d->tried;
+    free_job(d);
+    return status;
+}
+
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
                        bool *done, sf_error *error)
 {
@@ -416,9 +441,6 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
     *done = status == SF_OK && (*done || !job->list);
     if (*done)
         status = take_answer(d, job, error);
-    for (uint32_t i = 0; i < d->excluded_count; i++)
-        sf_links_free(&d->excluded[i]);
-    sf_free(d->rows);
-    sf_free(d);
+    free_job(d);
     return status;
 }

@@ -14,6 +14,10 @@ int sf_match_supports(const void *job, const sf_device *device, sf_error *why);
 /** As sf_plan_make, with no more counted by products than devices can. */
 void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products);
 
+/** How many candidates a search along a plan would try, by samples of it there. Errors as below. */
+int sf_match_sample_on_device(sf_device *device, const sf_match_job *job, const sf_space *space,
+                              const sf_plan *plan, double *tried, sf_error *error);
+
 /**
  * Searches along a plan and fills count, truncated, steps, kept and automorphisms of the job's result.
  * *done is false where there is more than is to be listed, of which the CPU is to list the first: the device

@@ -5,7 +5,9 @@
 
 #include "core/random.h"
 
-enum { LEAST_DESCENTS = 256, MOST_DESCENTS = 8192 }; /* into the tree of the search */
+#include <math.h>
+
+enum { LEAST_DESCENTS = 32, MOST_DESCENTS = 8192 }; /* into the tree of the search */
 
 /* The share of a search that estimating it may take. */
 #define ESTIMATING 0.02
@@ -19,16 +21,24 @@ enum { LEAST_DESCENTS = 256, MOST_DESCENTS = 8192 }; /* into the tree of the sea
 #define COUNT_SECONDS 6e-9
 #define WORD_SECONDS 0.25e-9
 
-/* What finding the candidates of a step by lists takes. */
-static double list_seconds(const sf_lists *s, const sf_order_step *step)
+/* Of vertices that are counted together each set of them is cut: what that takes beside its words. */
+#define SET_SECONDS 20e-9
+
+/* Of the lists that hold the candidates of a step. */
+typedef struct lengths {
+    double sum, least;
+} lengths;
+
+static lengths lengths_of(const sf_lists *s, const sf_order_step *step)
 {
-    double entries = s->length[step->vertex];
+    lengths l = {0, s->base.search->space->counts[step->vertex]};
     for (uint64_t left = step->joined; left != 0; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left), length;
         sf_space_adjacent(s->base.search->space, w, step->vertex, s->base.place[w], &length);
-        entries += length;
+        l.sum += length;
+        l.least = length < l.least ? length : l.least;
     }
-    return STEP_SECONDS + ENTRY_SECONDS * entries;
+    return l;
 }
 
 /* What going through the candidates of a step by bitmaps takes: each cuts the domains of later vertices;
@@ -38,19 +48,43 @@ static double domain_seconds(const sf_lists *s, uint32_t depth)
     const sf_rows *rows = s->base.search->rows;
     uint32_t core = s->base.search->plan->core;
     double words = 0;
-    if (depth >= core)
-        return 0;
     for (uint32_t i = 0; i < rows->effect_counts[depth]; i++)
         words += sf_rows_words(rows, rows->effects[depth][i].vertex);
     double each = (depth + 1 < core ? MATCH_SECONDS : COUNT_SECONDS) + WORD_SECONDS * words;
     return each * s->length[s->base.search->plan->steps[depth].vertex];
 }
 
-/* Sums over random ways down the tree: what it would take to search trees all of whose branches are like
- * those met, the embeddings in them, and what the descents took themselves. */
+/* Vertices after the core that must differ are counted by inclusion and exclusion over all sets of them. */
+static double group_seconds(const sf_lists *s, uint64_t group)
+{
+    const sf_match_search *search = s->base.search;
+    double sets = exp2(__builtin_popcountll(group)), entries = 0;
+    if ((group & (group - 1)) == 0 || !search->injective)
+        return 0;
+    if (search->rows != NULL) {
+        double words = sf_rows_words(search->rows, (uint32_t)__builtin_ctzll(group));
+        return sets * (SET_SECONDS + WORD_SECONDS * words);
+    }
+    for (; group != 0; group &= group - 1)
+        entries += s->length[__builtin_ctzll(group)];
+    return sets * (SET_SECONDS + ENTRY_SECONDS * entries);
+}
+
+/* Whether a device counts a vertex after the core by the length of its one list; else it tries a list. */
+static bool is_counted(const sf_plan *plan, const sf_order_step *step)
+{
+    for (uint32_t g = 0; g < plan->group_count; g++)
+        if (plan->groups[g] == UINT64_C(1) << step->vertex)
+            return step->checked == 0 && step->greater == 0 && (step->joined & (step->joined - 1)) == 0;
+    return false;
+}
+
+/* Sums over random ways down the tree, as if all branches were like those met; and what the descents took
+ * themselves. */
 typedef struct estimate {
     sf_random random;
-    double seconds, found, cost;
+    sf_match_sample all;
+    double found, cost;
     uint32_t descents;
 } estimate;
 
@@ -84,6 +118,23 @@ static double draw_candidate(sf_lists *s, sf_random *random, uint32_t depth)
     return s->length[u];
 }
 
+/* Adds a step that is come to so often, whose candidates are found; what it took here is returned. */
+static double add_step(sf_lists *s, estimate *e, uint32_t depth, double branches)
+{
+    const sf_plan *plan = s->base.search->plan;
+    const sf_order_step *step = &plan->steps[depth];
+    const bool is_core = depth < plan->core, by_rows = s->base.search->rows != NULL;
+    lengths l = lengths_of(s, step);
+    double seconds = STEP_SECONDS + ENTRY_SECONDS * (l.sum + s->length[step->vertex]);
+    if (by_rows)
+        e->all.seconds += branches * (is_core ? domain_seconds(s, depth) : 0);
+    else
+        e->all.seconds += branches * seconds;
+    e->all.steps += is_core ? branches * s->length[step->vertex] : 0;
+    e->all.tried += depth > 0 && (is_core || !is_counted(plan, step)) ? branches * l.least : 0;
+    return depth > 0 ? seconds : STEP_SECONDS; /* the first candidates are no list */
+}
+
 static void descend_once(sf_lists *s, estimate *e)
 {
     const sf_plan *plan = s->base.search->plan;
@@ -93,9 +144,7 @@ static void descend_once(sf_lists *s, estimate *e)
         const sf_order_step *step = &plan->steps[depth];
         uint32_t u = step->vertex;
         sf_lists_find(s, step);
-        double seconds = list_seconds(s, step);
-        e->seconds += branches * (s->base.search->rows != NULL ? domain_seconds(s, depth) : seconds);
-        e->cost += depth > 0 ? seconds : STEP_SECONDS; /* the first candidates are no list */
+        e->cost += add_step(s, e, depth, branches);
         if (depth >= plan->core)
             continue; /* not searched, only counted */
         if (s->length[u] == 0)
@@ -107,24 +156,28 @@ static void descend_once(sf_lists *s, estimate *e)
             break;
         s->user[s->vertex[u]] = s->base.search->injective;
     }
+    for (uint32_t g = 0; g < plan->group_count && depth == plan->count; g++)
+        e->all.seconds += branches * group_seconds(s, plan->groups[g]);
     e->found += depth == plan->count ? branches : 0;
     e->descents++;
     for (uint32_t i = 0; i < depth && i < plan->core; i++)
         s->user[s->vertex[plan->steps[i].vertex]] = 0;
 }
 
-double sf_match_estimate(sf_match_search *search)
+sf_match_sample sf_match_sample_tree(sf_match_search *search)
 {
     const sf_match_job *job = search->job;
     estimate e = {.random = sf_random_start(1, 0)};
     sf_lists s = {.base.search = search};
     int status = sf_lists_open(&s.base);
-    while (status == SF_OK && (e.descents < LEAST_DESCENTS ||
-                               (e.descents < MOST_DESCENTS && e.cost < ESTIMATING * e.seconds / e.descents)))
+    while (status == SF_OK &&
+           (e.descents < LEAST_DESCENTS ||
+            (e.descents < MOST_DESCENTS && e.cost < ESTIMATING * e.all.seconds / e.descents)))
         descend_once(&s, &e);
     sf_lists_close(&s.base);
-    double seconds = e.seconds / (e.descents > 0 ? e.descents : 1);
-    if (job->list && e.found > (double)job->most * e.descents)
-        seconds *= (double)job->most * e.descents / e.found;
-    return status == SF_OK ? seconds / (job->list ? 1 : job->threads) : 0;
+    if (status != SF_OK)
+        return (sf_match_sample){0};
+    double share = job->list && e.found > (double)job->most * e.descents ? (double)job->most / e.found
+                                                                         : 1.0 / e.descents;
+    return (sf_match_sample){e.all.seconds * share, e.all.steps * share, e.all.tried * share};
 }

@@ -149,12 +149,15 @@ const uint32_t *sf_match_neighbours(const sf_match_index *index, bool out, uint3
     return lists->targets + lists->starts[low];
 }
 
-static int note_kinds(sf_match_index *index, uint64_t **kinds, const sf_csr *graph, sf_error *error)
+static int note_kinds(sf_match_index *index, uint64_t **kinds, uint64_t **edges, const sf_csr *graph,
+                      sf_error *error)
 {
     *kinds = sf_alloc(graph->vertex_count, sizeof **kinds);
-    if (*kinds == NULL)
+    *edges = sf_alloc(index->label_count, sizeof **edges);
+    if (*kinds == NULL || *edges == NULL)
         return sf_fail_memory(error);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        (*edges)[sf_match_label(index, v)] += sf_csr_degree(graph, v);
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
             (*kinds)[v] |= UINT64_C(1) << sf_match_label(index, graph->targets[e]) % 64;
             index->has_loops |= graph->targets[e] == v;
@@ -165,14 +168,15 @@ static int note_kinds(sf_match_index *index, uint64_t **kinds, const sf_csr *gra
 
 static int list_neighbours(sf_match_index *index, sf_error *error)
 {
-    int status = note_kinds(index, &index->out_kinds, index->out, error);
+    int status = note_kinds(index, &index->out_kinds, &index->out_edges, index->out, error);
     if (status == SF_OK && index->label_count > 1)
         status = build_lists(index, &index->out_lists, index->out, index->in, error);
     if (status != SF_OK || index->in == index->out) {
         index->in_kinds = index->out_kinds;
+        index->in_edges = index->out_edges;
         return status;
     }
-    status = note_kinds(index, &index->in_kinds, index->in, error);
+    status = note_kinds(index, &index->in_kinds, &index->in_edges, index->in, error);
     if (status == SF_OK && index->label_count > 1)
         status = build_lists(index, &index->in_lists, index->in, index->out, error);
     return status;
@@ -243,7 +247,10 @@ void sf_match_close(sf_match_index *index)
     sf_label_lists_free(&index->in_lists);
     if (index->in_kinds != index->out_kinds)
         sf_free(index->in_kinds);
+    if (index->in_edges != index->out_edges)
+        sf_free(index->in_edges);
     sf_free(index->out_kinds);
+    sf_free(index->out_edges);
     sf_free(index->masks);
     sf_free(index->places);
     if (index->kinds != NULL) {

@@ -48,7 +48,8 @@ typedef struct sf_match_index {
     uint32_t *members;      /**< vertices by label, ascending */
     sf_label_lists out_lists, in_lists;
     uint64_t *out_kinds, *in_kinds; /**< per vertex: one bit for every 64th label among its neighbours; the
-                                       same where the graph is undirected */
+                                       same where the graph is undirected, as the next */
+    uint64_t *out_edges, *in_edges; /**< per label: edges out of its vertices, and into them */
 
     sf_edge_kinds *kinds;    /**< made when a search first asks for them, as what follows */
     sf_relatives *relatives; /**< two: by neighbours, and by neighbours and kinds of edges */
@@ -70,6 +71,13 @@ uint32_t sf_match_dense_label(const sf_match_index *index, uint32_t value);
 /** Neighbours along edges out of (or into) a vertex, with a dense label (SF_ANY_LABEL: all), ascending. */
 const uint32_t *sf_match_neighbours(const sf_match_index *index, bool out, uint32_t vertex, uint32_t label,
                                     size_t *count);
+
+/** Vertices with a dense label; SF_ANY_LABEL: all. */
+static inline uint32_t sf_match_members(const sf_match_index *index, uint32_t label)
+{
+    return label == SF_ANY_LABEL ? index->out->vertex_count
+                                 : (uint32_t)(index->by_label[label + 1] - index->by_label[label]);
+}
 
 static inline uint32_t sf_match_label(const sf_match_index *index, uint32_t vertex)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/made_space.h"
 
+#include "graph/match/cost.h"
 #include "graph/match/lend.h"
 #include "graph/match/needs.h"
 
 #include "core/backend/find.h"
 #include "core/backend/match.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -18,17 +20,6 @@ enum {
     BLOCK = 4096 /* data vertices that a thread of the CPU takes at a time */
 };
 
-/* The CPU: what a candidate takes, which more threads do not take any of, and each neighbour that is looked
- * at; of graphs whose vertices' masks a cache holds, and of others. */
-#define CACHED_VERTICES (1u << 17)
-static const struct cost {
-    double candidate, neighbour;
-} cached = {20e-9, 15e-9}, scattered = {60e-9, 45e-9};
-
-/* A device: until the sizes are back, and to copy a byte of the graph. */
-#define DEVICE_SECONDS 0.35e-3
-#define BYTE_SECONDS 0.1e-9
-
 static atomic_int wanted = SF_MADE_WORTH;
 
 void sf_made_when(int when)
@@ -37,47 +28,6 @@ void sf_made_when(int when)
 }
 
 /* ---- where ---- */
-
-static double members_of(const sf_match_index *index, uint32_t label)
-{
-    return label == SF_ANY_LABEL ? index->out->vertex_count
-                                 : (double)(index->by_label[label + 1] - index->by_label[label]);
-}
-
-/* Vertices are filtered and pruned by their neighbours' candidates, and those are listed. Threads take
- * blocks. */
-static double cpu_seconds(const sf_query *q, unsigned threads)
-{
-    const sf_match_index *index = q->index;
-    const struct cost *cost = index->out->vertex_count <= CACHED_VERTICES ? &cached : &scattered;
-    double edges = (double)sf_csr_edge_count(index->out), seconds = 0;
-    double degree = edges / (index->out->vertex_count * (double)index->label_count);
-    for (uint32_t u = 0; u < q->count; u++) {
-        double members = members_of(index, q->labels[u]);
-        if (members == 0)
-            continue;
-        double looks = 1 + degree * __builtin_popcountll(q->required[u]);
-        double at_once = fmin(threads, ceil(members / BLOCK));
-        seconds += members * (cost->candidate + looks * cost->neighbour / at_once);
-    }
-    return seconds;
-}
-
-static double bytes_of(const sf_match_index *index, const sf_label_lists *lists)
-{
-    double vertices = index->out->vertex_count, edges = (double)sf_csr_edge_count(index->out);
-    double entries = lists->directory != NULL ? (double)lists->directory[index->out->vertex_count] : 0;
-    return 20 * vertices + 4 * edges + 12 * entries;
-}
-
-/* Copying the graph, where it is not there yet. */
-static double copy_seconds(const sf_match_index *index, const sf_device *device)
-{
-    if (index->there->data != NULL && index->there->device == device)
-        return 0;
-    double bytes = bytes_of(index, &index->out_lists);
-    return BYTE_SECONDS * (index->out == index->in ? bytes : bytes + bytes_of(index, &index->in_lists));
-}
 
 /* Attributes of edges and those of two vertices are compared on the CPU alone. */
 static bool can_be(const sf_query *q)
@@ -92,26 +42,38 @@ static bool can_be(const sf_query *q)
     return can;
 }
 
-/* The graph goes to the device once queries have taken as long as copying it does: nobody knows how many more
- * will come, and so it takes no more than twice as long as it had to. */
-sf_device *sf_made_device(const sf_query *query, const char *name, unsigned threads)
+static sf_device *find_device(const char *name, bool is_any, const sf_match_cost *cost)
 {
-    int when = atomic_load(&wanted);
-    if (when == SF_MADE_NEVER || !can_be(query))
-        return NULL;
-    double seconds = cpu_seconds(query, threads);
     sf_device *device = NULL;
-    if (when == SF_MADE_WORTH && seconds < DEVICE_SECONDS)
-        return NULL;
-    if (name == NULL || strcmp(name, "auto") == 0)
-        device = sf_device_auto(seconds, NULL);
+    if (is_any)
+        device = sf_device_auto(cost->here, cost->there, NULL);
     else if (sf_device_find(&device, name, NULL) != SF_OK)
         return NULL;
-    if (device == NULL || sf_device_sick(device, NULL) || sf_device_backend(device)->match == NULL)
+    bool can = device != NULL && !sf_device_sick(device, NULL) && sf_device_backend(device)->match != NULL;
+    return can ? device : NULL;
+}
+
+/* The graph goes to the device once queries have taken as long as copying it does: nobody knows how many more
+ * will come, and so it takes no more than twice as long as it had to. */
+sf_device *sf_made_device(const sf_query *query, const char *name, unsigned threads, double deadline)
+{
+    int when = atomic_load(&wanted);
+    bool is_any = name == NULL || strcmp(name, "auto") == 0;
+    if (when == SF_MADE_NEVER || (!is_any && strcmp(name, "cpu") == 0) || !can_be(query))
         return NULL;
-    double *spared = &query->index->there->spared;
-    *spared += seconds - DEVICE_SECONDS;
-    return when == SF_MADE_ALWAYS || *spared > copy_seconds(query->index, device) ? device : NULL;
+    sf_match_cost cost = sf_match_cost_of_space(query, threads, !is_any);
+    if (when == SF_MADE_WORTH && cost.here <= cost.there)
+        return NULL;
+    sf_device *device = find_device(name, is_any, &cost);
+    if (device == NULL)
+        return NULL;
+    sf_match_there *there = query->index->there;
+    bool is_there = there->data != NULL && there->device == device;
+    double copying = is_there ? 0 : sf_match_cost_of_copying(query->index);
+    there->spared += cost.here - cost.there;
+    if (deadline > 0 && sf_clock_seconds() + copying > deadline)
+        return NULL;
+    return when == SF_MADE_ALWAYS || there->spared > copying ? device : NULL;
 }
 
 /* ---- what a device is asked for ---- */
@@ -175,8 +137,7 @@ static void take_answer(sf_space *s, const sf_backend_space_answer *answer)
     for (uint32_t u = 0; u < s->query->count; u++) {
         s->counts[u] = answer->counts[u];
         s->twin[u] = answer->twin[u];
-        s->labelled[u] =
-            u < answer->filtered ? (uint32_t)members_of(s->query->index, s->query->labels[u]) : 0;
+        s->labelled[u] = u < answer->filtered ? sf_match_members(s->query->index, s->query->labels[u]) : 0;
     }
 }
 

@@ -11,9 +11,9 @@ enum { SF_MADE_WORTH, SF_MADE_ALWAYS, SF_MADE_NEVER };
 /** Tests: spaces always made on a device where they can be, or never, so that small searches reach both. */
 void sf_made_when(int when);
 
-/** The device of that name, or of auto, where it makes the space sooner than `threads` threads do; NULL: the
- * CPU makes it. */
-sf_device *sf_made_device(const sf_query *query, const char *name, unsigned threads);
+/** The device of that name, or of auto, where it makes the space, and before the deadline, if there is one,
+ * sooner than `threads` threads do; NULL: the CPU makes it. */
+sf_device *sf_made_device(const sf_query *query, const char *name, unsigned threads, double deadline);
 
 /**
  * Makes the space on a device, to which the graph is copied when the first space is made there, for as long

@@ -15,6 +15,7 @@ typedef struct sf_match_result {
     bool made_there;       /**< auto: a device made them */
     double device_s;       /**< of them: searching on the device */
     double estimate_s;     /**< that the CPU was expected to take; 0: too short to ask for a device */
+    double there_s;        /**< auto: and a device, for searching alone; 0: not looked at */
     uint32_t vertex_count; /**< of the pattern */
     uint32_t order[SF_PATTERN_MOST];      /**< in which pattern vertices are matched */
     uint64_t candidates[SF_PATTERN_MOST]; /**< data vertices left for each pattern vertex after pruning */

@@ -7,8 +7,13 @@
 
 #include <string.h>
 
-/* Steps that one thread does before it shares what is left: starting others takes as long. */
-#define PATIENCE 4096
+/* For each thread that would be started. */
+#define PATIENCE 1024
+
+uint64_t sf_match_patience(unsigned threads)
+{
+    return (uint64_t)PATIENCE * threads;
+}
 
 /* ---- parts that threads take from one another ---- */
 
@@ -109,7 +114,7 @@ static int search_by_all(team *t)
     if (status != SF_OK)
         return status;
     sf_searcher *first = searcher_of(t, 0);
-    first->patience = search->share != NULL ? PATIENCE : UINT64_MAX;
+    first->patience = search->share != NULL ? sf_match_patience(threads) : UINT64_MAX;
     search_roots(t, first);
     if (first->tally.steps <= first->patience || atomic_load(&search->watch.stop))
         return SF_OK;

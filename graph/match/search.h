@@ -51,6 +51,9 @@ struct sf_match_search {
     sf_match_watch watch;
 };
 
+/** Steps that one thread does before it shares what is left: starting the others takes about as long. */
+uint64_t sf_match_patience(unsigned threads);
+
 /** Fills count, truncated, steps, shared and given of the job's result. SF_CANCELLED, SF_NO_MEMORY. */
 int sf_match_search_run(sf_match_search *search, sf_error *error);
 

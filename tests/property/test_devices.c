@@ -665,7 +665,7 @@ static void devices_that_are_not_there(void **state)
     assert_int_equal(sf_device_find(&device, "cuda", &error), SF_UNAVAILABLE);
     assert_non_null(strstr(error.text, "there is no device cuda: cannot load a plugin: /nowhere/plugin.so"));
     assert_int_equal(sf_devices_find(devices, SF_MOST_DEVICES, &count, "cuda:all", &error), SF_UNAVAILABLE);
-    assert_null(sf_device_auto(1e9, NULL));
+    assert_null(sf_device_auto(1e9, SF_READY_SECONDS, NULL));
     sf_devices_close();
 }
 
@@ -777,11 +777,11 @@ static void auto_takes_a_device_for_long_work(void **state)
 {
     (void)state;
     use_test_plugin();
-    assert_null(sf_device_auto(0.1, NULL)); /* none is running yet */
-    sf_device *device = sf_device_auto(10, NULL);
+    assert_null(sf_device_auto(0.1, SF_READY_SECONDS, NULL)); /* none is running yet */
+    sf_device *device = sf_device_auto(10, SF_READY_SECONDS, NULL);
     assert_string_equal(sf_device_name(device), "test:0");
-    assert_ptr_equal(sf_device_auto(0.1, NULL), device); /* now it is */
-    assert_null(sf_device_auto(1e-6, NULL));
+    assert_ptr_equal(sf_device_auto(0.1, SF_READY_SECONDS, NULL), device); /* now it is */
+    assert_null(sf_device_auto(1e-6, SF_READY_SECONDS, NULL));
     assert_true(sf_device_supports(device, SF_OPERATION_MINE, "interval"));
     assert_false(sf_device_supports(device, SF_OPERATION_MINE, "reference"));
     trial t;
@@ -811,7 +811,7 @@ static void take_devices(void *context, uint32_t rank)
     t->named[rank] = found;
     sf_devices_find(all, SF_MOST_DEVICES, &t->of_all[rank], "test:all", NULL);
     t->all[rank] = all[0];
-    t->chosen[rank] = sf_device_auto(10, NULL);
+    t->chosen[rank] = sf_device_auto(10, SF_READY_SECONDS, NULL);
     sf_device_find(&found, "test:1", NULL);
     t->second[rank] = found;
 }

@@ -6,7 +6,9 @@
 #include "core/backend/find.h"
 #include "core/backend/match.h"
 #include "core/clock.h"
+#include "graph/match/device.h"
 #include "graph/match/made_space.h"
+#include "graph/match/terms.h"
 #include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"
 #include "support/plugin_work.h"
@@ -179,7 +181,7 @@ static bool check_space(const sf_match_index *index, const sf_pattern *pattern, 
     sf_space made, expected;
     sf_error error;
     assert_int_equal(sf_query_open(&query, index, pattern, semantics, NULL), SF_OK);
-    sf_device *where = sf_made_device(&query, device, 1);
+    sf_device *where = sf_made_device(&query, device, 1, 0);
     if (where != NULL) {
         assert_int_equal(sf_space_open(&expected, &query, 2, NULL), SF_OK);
         if (sf_made_open(&made, &query, where, 2, &nobody_waits, &error) != SF_OK)
@@ -335,6 +337,27 @@ static void open_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, ui
     open_labelled_ring(data, index, path, vertices, 0);
 }
 
+/* Of three, which a test device is done with soon. */
+static void shorten(sf_pattern *path, uint32_t labels)
+{
+    sf_pattern_free(path);
+    *path = (sf_pattern){0};
+    for (uint32_t u = 0; u < 3; u++)
+        assert_int_equal(sf_pattern_add_vertex(path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+    for (uint32_t u = 0; u < 2; u++)
+        assert_int_equal(
+            sf_pattern_add_edge(path, u, u + 1, labels > 0 ? u % labels : SF_ANY_LABEL, false, NULL), SF_OK);
+}
+
+/* As large as a device must have it to make the space of such a path; returns how many there are. */
+static uint64_t open_large_ring(sf_csr *data, sf_match_index **index, sf_pattern *path)
+{
+    const sf_match_options options = {.device = "cpu", .threads = 1};
+    open_ring(data, index, path, 1500);
+    shorten(path, 0);
+    return run(*index, path, &options).count;
+}
+
 static void close_ring(sf_csr *data, sf_match_index *index, sf_pattern *path)
 {
     sf_pattern_free(path);
@@ -361,11 +384,7 @@ static void pieces_of_layers_overlap_and_grow(void **state)
     sf_match_index *index;
     sf_pattern path;
     open_ring(&data, &index, &path, VERTICES);
-    sf_pattern_free(&path);
-    for (uint32_t u = 0; u < 3; u++)
-        assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
-    for (uint32_t u = 0; u < 2; u++)
-        assert_int_equal(sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL), SF_OK);
+    shorten(&path, 0);
     sf_match_options options = {.engine = "gvsm", .device = "test:0", .threads = 1, .without = SF_GVSM_STAY};
     for (int alone = 0; alone < 2; alone++) {
         options.without |= alone ? SF_GVSM_PIPELINE : 0;
@@ -521,6 +540,7 @@ static void check_one_copy(uint32_t vertices, uint32_t labels)
     sf_pattern path;
     test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
     open_labelled_ring(&data, &index, &path, vertices, labels);
+    shorten(&path, labels);
     sf_match_options options = {.device = "cpu", .threads = 1};
     uint64_t expected = run(index, &path, &options).count;
     options.device = "test:0";
@@ -531,9 +551,9 @@ static void check_one_copy(uint32_t vertices, uint32_t labels)
         sf_match_result found = run(index, &path, &options);
         assert_int_equal(found.count, expected);
         assert_string_equal(found.ran.device, "test:0");
-        assert_int_equal(found.made_there, is_auto && vertices > 20);
+        assert_int_equal(found.made_there, is_auto && vertices > 30);
         assert_true(is_auto || (found.stayed > 0 && found.pieces == 0));
-        assert_int_equal(work->graphs_sent, !is_auto || vertices > 20);
+        assert_int_equal(work->graphs_sent, !is_auto || vertices > 30);
     }
     close_ring(&data, index, &path);
 }
@@ -544,8 +564,66 @@ static void a_graph_stays_on_a_device_for_queries_to_come(void **state)
     use_test_plugin();
     for (uint32_t labels = 0; labels <= 5; labels += 5) {
         check_one_copy(20, labels);
-        check_one_copy(500, labels);
+        check_one_copy(1500, labels);
     }
+}
+
+/* One that runs is asked for less than a millisecond's work, once what it would have saved has paid for
+ * sending the graph. */
+static void short_searches_go_to_a_device_that_runs(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    sf_device *device;
+    const sf_match_options options = {.device = "auto", .threads = 1, .time_limit_s = 0.05};
+    open_ring(&data, &index, &path, 700);
+    assert_string_equal(run(index, &path, &options).ran.device, "cpu"); /* none runs */
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    for (int query = 0; query < 4; query++) {
+        sf_match_result result = run(index, &path, &options);
+        assert_int_equal(result.made_there, query > 0);
+        assert_string_equal(result.ran.device, "test:0");
+    }
+    close_ring(&data, index, &path);
+    open_ring(&data, &index, &path, 30);
+    for (int query = 0; query < 4; query++)
+        assert_string_equal(run(index, &path, &options).ran.device, "cpu");
+    close_ring(&data, index, &path);
+}
+
+/* A search in a space that a device has made is sampled there where a sum of terms could be sooner. */
+static void terms_are_held_against_samples_of_the_search(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    sf_device *device;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    sf_match_options options = {.device = "cpu", .threads = 1};
+    open_ring(&data, &index, &path, 1000);
+    uint64_t expected = run(index, &path, &options).count;
+    options.device = "auto";
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    sf_terms_when(SF_TERMS_ALWAYS);
+    work->sampled = 0;
+    work->sample_says = UINT64_C(1) << 50;
+    sf_match_result result = run(index, &path, &options);
+    assert_true(result.made_there && result.terms > 0);
+    assert_string_equal(result.ran.device, "cpu");
+    assert_int_equal(result.count, expected);
+    assert_true(result.there_s > result.estimate_s);
+    work->sample_says = 1;
+    options.time_limit_s = 0.05; /* it is long enough for a test device */
+    result = run(index, &path, &options);
+    assert_true(result.made_there && result.terms == 0);
+    assert_string_equal(result.ran.device, "test:0");
+    assert_int_equal(work->sampled, 2);
+    close_ring(&data, index, &path);
 }
 
 /* Is not sent with every query: what a device has no room for once stays here, as long as the index is open.
@@ -558,10 +636,8 @@ static void a_graph_that_is_refused_is_not_sent_again(void **state)
     sf_match_index *index;
     sf_pattern path;
     test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-    open_ring(&data, &index, &path, 500);
-    sf_match_options options = {.device = "cpu", .threads = 1};
-    uint64_t expected = run(index, &path, &options).count;
-    options.device = "test:0";
+    const sf_match_options options = {.device = "test:0", .threads = 1};
+    uint64_t expected = open_large_ring(&data, &index, &path);
     work->has_no_room = true;
     work->graphs_asked = 0;
     for (int query = 0; query < 5; query++) {
@@ -584,10 +660,8 @@ static void a_graph_is_given_back_to_jobs_that_lack_memory(void **state)
     sf_match_index *index;
     sf_pattern path;
     test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-    open_ring(&data, &index, &path, 500);
-    sf_match_options options = {.device = "cpu", .threads = 1};
-    uint64_t expected = run(index, &path, &options).count;
-    options.device = "test:0";
+    sf_match_options options = {.device = "test:0", .threads = 1};
+    uint64_t expected = open_large_ring(&data, &index, &path);
     work->graphs_sent = 0;
     for (int query = 0; query < 4; query++) {
         work->lacks_memory = query == 1;
@@ -623,7 +697,7 @@ static void sending_a_graph_stops_in_time(void **state)
     sf_match_index *index;
     sf_pattern path;
     test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-    open_ring(&data, &index, &path, 500);
+    open_large_ring(&data, &index, &path);
     work->copy_ms = 10000;
     double start = sf_clock_seconds();
     static const char *const engines[] = {"auto", "gvsm"};
@@ -633,10 +707,17 @@ static void sending_a_graph_stops_in_time(void **state)
         sf_match_result found = run(index, &path, &options);
         assert_true(found.truncated);
         assert_int_equal(found.count, 0);
+        sf_match_result_free(&found);
         options.time_limit_s = 0;
         const sf_progress refusing = {.update = never};
         assert_int_equal(sf_match_run(index, &path, &options, &found, &refusing, NULL), SF_CANCELLED);
     }
+    sf_match_options options = {.device = "test:0", .threads = 1, .time_limit_s = 1e-5};
+    work->graphs_asked = 0; /* no graph is sent in that */
+    sf_match_result found;
+    assert_int_equal(sf_match_run(index, &path, &options, &found, NULL, NULL), SF_OK);
+    sf_match_result_free(&found);
+    assert_int_equal(work->graphs_asked, 0);
     assert_true(sf_clock_seconds() - start < 5);
     work->copy_ms = 0;
     close_ring(&data, index, &path);
@@ -876,6 +957,112 @@ static void every_device_makes_large_spaces_as_the_cpu(void **state)
     assert_true(made > 0);
 }
 
+/* A search that is sampled first tries about as many candidates as was told. */
+static void every_device_samples_what_it_searches(void **state)
+{
+    (void)state;
+    if (test_no_device())
+        skip();
+    test_random random = test_random_start("samples", 9);
+    sf_device *device;
+    int compared = 0;
+    assert_int_equal(sf_device_find(&device, sf_device_name(sf_device_at(0)), NULL), SF_OK);
+    sf_made_when(SF_MADE_ALWAYS);
+    for (int round = 0; round < 24 && round < test_rounds(24); round++) {
+        match_kind k = {.directed = round % 2 != 0, .labelled = true, .labels = 2 + (uint32_t)round % 3};
+        sf_csr data = match_draw_hubs(&random, &k, 2000, 12000);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        sf_pattern pattern = match_draw_pattern(&random, &k, 4 + (uint32_t)round % 2);
+        sf_match_options options = {.device = sf_device_name(device), .time_limit_s = 2};
+        sf_match_result found = run(index, &pattern, &options);
+        sf_query query;
+        sf_space space;
+        assert_int_equal(sf_query_open(&query, index, &pattern, SF_ISOMORPHISM, NULL), SF_OK);
+        if (!found.truncated && found.made_there && found.steps > 10000) {
+            const sf_match_job job = {.query = &query, .most = UINT64_MAX};
+            sf_symmetry symmetry;
+            sf_plan plan;
+            double tried;
+            assert_int_equal(sf_made_open(&space, &query, device, 1, &nobody_waits, NULL), SF_OK);
+            sf_symmetry_of(&symmetry, &pattern);
+            sf_match_device_plan(&plan, &space, &symmetry, true);
+            assert_int_equal(sf_match_sample_on_device(device, &job, &space, &plan, &tried, NULL), SF_OK);
+            if (tried < 0.6 * (double)found.steps || tried > 1.7 * (double)found.steps)
+                fail_msg("a sample says %g candidates, tried were %g", tried, (double)found.steps);
+            compared++;
+            sf_space_close(&space);
+        }
+        sf_query_close(&query);
+        sf_pattern_free(&pattern);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(compared > 0 || test_rounds(24) < 24);
+}
+
+/* Batches of it are too short to find out by themselves that there are enough. */
+static void a_search_with_a_limit_ends_soon(void **state)
+{
+    (void)state;
+    if (test_no_device() || test_rounds(100) < 100)
+        skip();
+    enum { VERTICES = 200000 };
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path, edge = {0};
+    open_ring(&data, &index, &path, VERTICES);
+    for (uint32_t u = 0; u < 2; u++)
+        assert_int_equal(sf_pattern_add_vertex(&edge, NULL, SF_ANY_LABEL, NULL), SF_OK);
+    assert_int_equal(sf_pattern_add_edge(&edge, 0, 1, SF_ANY_LABEL, false, NULL), SF_OK);
+    sf_made_when(SF_MADE_ALWAYS);
+    sf_match_options options = {.device = sf_device_name(sf_device_at(0)), .keep = 1000, .limit = 1000};
+    sf_match_result found = run(index, &edge, &options);
+    assert_string_equal(found.ran.device, options.device);
+    assert_int_equal(found.kept, 1000);
+    assert_true(found.steps < (uint64_t)VERTICES * 20 / 2);
+    sf_match_result_free(&found);
+    sf_pattern_free(&edge);
+    close_ring(&data, index, &path);
+}
+
+/* With room for one graph and a search, and not for two graphs. */
+static void every_device_gives_graphs_back(void **state)
+{
+    (void)state;
+    if (test_no_device() || test_rounds(100) < 100)
+        skip();
+    sf_csr data[2];
+    sf_match_index *index[2];
+    sf_pattern path[2];
+    for (int i = 0; i < 2; i++)
+        open_ring(&data[i], &index[i], &path[i], 200000); /* 18 MB on a device */
+    const char *name = sf_device_name(sf_device_at(0));
+    sf_match_options options = {.device = name, .threads = 2};
+    sf_made_when(SF_MADE_ALWAYS);
+    sf_match_result expected = run(index[0], &path[0], &options);
+    uint64_t most = sf_device_memory(sf_device_at(0));
+    assert_true(expected.made_there);
+    sf_match_close(index[0]);
+    sf_devices_close();
+    sf_device_set_memory_limit(most + (4 << 20));
+    assert_int_equal(sf_match_open(&index[0], &data[0], NULL), SF_OK);
+    options.device = sf_device_name(sf_device_at(0));
+    static const struct {
+        int of;
+        bool there;
+    } queries[] = {{0, true}, {1, true}, {1, true}, {0, false}, {0, true}, {1, false}};
+    for (size_t q = 0; q < sizeof queries / sizeof queries[0]; q++) {
+        sf_match_result found = run(index[queries[q].of], &path[0], &options);
+        assert_int_equal(found.count, expected.count);
+        assert_string_equal(found.ran.device, options.device);
+        assert_int_equal(found.made_there, queries[q].there);
+    }
+    sf_device_set_memory_limit(0);
+    for (int i = 0; i < 2; i++)
+        close_ring(&data[i], index[i], &path[i]);
+}
+
 /* More entries in a layer than a device keeps. */
 static void layers_that_are_too_large_are_cut(void **state)
 {
@@ -929,6 +1116,7 @@ static int close_devices(void **state)
 {
     (void)state;
     sf_made_when(SF_MADE_WORTH);
+    sf_terms_when(SF_TERMS_WORTH);
     sf_devices_close();
     return 0;
 }
@@ -944,6 +1132,8 @@ int main(void)
         DEVICE_TEST(the_cpu_goes_on_where_a_device_does_not),
         DEVICE_TEST(a_long_search_goes_to_a_device),
         DEVICE_TEST(a_graph_stays_on_a_device_for_queries_to_come),
+        DEVICE_TEST(short_searches_go_to_a_device_that_runs),
+        DEVICE_TEST(terms_are_held_against_samples_of_the_search),
         DEVICE_TEST(a_graph_that_is_refused_is_not_sent_again),
         DEVICE_TEST(a_graph_is_given_back_to_jobs_that_lack_memory),
         DEVICE_TEST(sending_a_graph_stops_in_time),
@@ -951,6 +1141,9 @@ int main(void)
         DEVICE_TEST(every_range_is_told_of),
         DEVICE_TEST(a_space_that_is_lost_is_made_again),
         DEVICE_TEST(no_memory_is_no_crash),
+        DEVICE_TEST(every_device_samples_what_it_searches),
+        DEVICE_TEST(a_search_with_a_limit_ends_soon),
+        DEVICE_TEST(every_device_gives_graphs_back),
         DEVICE_TEST(every_device_counts_as_the_oracle),
         DEVICE_TEST(every_device_counts_large_graphs_as_the_cpu),
         DEVICE_TEST(every_device_makes_large_spaces_as_the_cpu),

@@ -19,9 +19,11 @@ typedef struct test_plugin_work {
     _Atomic bool has_no_room;       /**< set by the test: for graphs */
     _Atomic bool lacks_memory;      /**< set by the test: graphs that lie there are given back */
     _Atomic uint32_t
-        copy_ms;            /**< set by the test: a graph takes so long to be sent, or until it is to stop */
-    _Atomic uint64_t tried; /**< candidates, by the search of engine auto */
-    _Atomic uint32_t most_slots; /**< expansions of gvsm that were under way at once, at most */
+        copy_ms; /**< set by the test: a graph takes so long to be sent, or until it is to stop */
+    _Atomic uint32_t sampled;     /**< searches of engine auto, instead of being done */
+    _Atomic uint64_t sample_says; /**< set by the test: the candidates that each would try */
+    _Atomic uint64_t tried;       /**< candidates, by the search of engine auto */
+    _Atomic uint32_t most_slots;  /**< expansions of gvsm that were under way at once, at most */
 } test_plugin_work;
 
 /** Of a plugin that is loaded; borrowed until that is closed. */

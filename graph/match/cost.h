@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a search for a pattern takes, on the CPU and on a device: all that says where it is done is in cost.c,
+ * with the constants and where they were measured. Seconds of a device are of one that is running.
+ */
+#ifndef SF_GRAPH_MATCH_COST_H
+#define SF_GRAPH_MATCH_COST_H
+
+#include "graph/match/estimate.h"
+#include "graph/match/terms.h"
+
+/** Seconds of what is left to be done. */
+typedef struct sf_match_cost {
+    double here, there;
+} sf_match_cost;
+
+/** Of making the space of a query on `threads` threads, and of the shortest search in it. `sends`: what the
+ * CPU makes goes to a device. */
+sf_match_cost sf_match_cost_of_space(const sf_query *query, unsigned threads, bool sends);
+
+/** Of copying the graph to a device where it does not lie. */
+double sf_match_cost_of_copying(const sf_match_index *index);
+
+/** Of a search, or here of a sum of terms, where there are any. The space is here, to be sent, or a device
+ * has made it, and it is to be fetched; of the sample the search there is told alone then. */
+sf_match_cost sf_match_cost_of_search(const sf_space *space, const sf_terms *terms,
+                                      const sf_match_sample *sample, unsigned threads);
+
+/** Of everything, on the CPU alone, if links were independent: of a space that a device has made. */
+double sf_match_cost_here(const sf_space *space, const sf_plan *plan, unsigned threads);
+
+/** Steps of the core of a plan, if links were independent: around hubs they are not, and these are too few,
+ * ten times and more. */
+double sf_match_core_steps(const sf_space *space, const sf_plan *plan);
+
+#endif
