@@ -19,6 +19,7 @@
 #include "io/graph/file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST_PATTERNS = 40, SHORT_RUNS = 3 };
@@ -34,6 +35,7 @@ typedef struct workload {
     sf_pattern patterns[MOST_PATTERNS];
     size_t count;
     uint64_t embeddings; /* of the first row that was complete; UINT64_MAX until there is one */
+    double here[MOST_PATTERNS], there[MOST_PATTERNS]; /* seconds of the CPU, and of devices the best */
 } workload;
 
 typedef struct benchmark {
@@ -57,7 +59,7 @@ static void close_workload(workload *w)
 /* What the searches of a row come to. */
 typedef struct total {
     double seconds, space_seconds, device_seconds, all[MOST_PATTERNS];
-    double tried;
+    double tried, expected_here, expected_there;
     uint64_t embeddings;
     bool truncated;
     size_t on_device, made_there;
@@ -81,6 +83,8 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     t->space_seconds += space;
     t->device_seconds += on_device;
     t->tried += (double)result.steps;
+    t->expected_here += result.estimate_s;
+    t->expected_there += result.there_s;
     t->embeddings += result.count;
     t->truncated |= result.truncated;
     t->on_device += strcmp(result.ran.device, "cpu") != 0;
@@ -89,9 +93,47 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     return SF_OK;
 }
 
+static bool is_auto(const sf_match_options *options)
+{
+    return strcmp(options->device, "auto") == 0;
+}
+
+/* What the choice is held against: the CPU on as many threads, and devices. */
+static void note_seconds(workload *w, const sf_match_options *options, const total *t)
+{
+    bool is_here = strcmp(options->device, "cpu") == 0, is_first = w->there[0] == 0;
+    for (size_t i = 0; i < w->count && !is_auto(options); i++) {
+        if (is_here)
+            w->here[i] = t->all[i];
+        else
+            w->there[i] = is_first || t->all[i] < w->there[i] ? t->all[i] : w->there[i];
+    }
+}
+
+/* Of auto: what it expected, what it took beside the better of CPU and devices, of the pattern where that is
+ * most, and how many patterns took more than 1.3 times as long. */
+static void add_choice(benchmark *b, const total *t, const sf_match_options *options)
+{
+    const workload *w = &b->work;
+    double here = 0, there = 0, worst = 0, over = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        double better = w->here[i] < w->there[i] ? w->here[i] : w->there[i];
+        here += w->here[i];
+        there += w->there[i];
+        worst = t->all[i] / better > worst ? t->all[i] / better : worst;
+        over += t->all[i] > 1.3 * better;
+    }
+    bool is_known = is_auto(options) && w->there[0] > 0;
+    app_bench_number(b->rows, "expected_here", is_auto(options) ? t->expected_here : NAN);
+    app_bench_number(b->rows, "expected_there", is_auto(options) ? t->expected_there : NAN);
+    app_bench_number(b->rows, "over_better", is_known ? t->seconds / (here < there ? here : there) : NAN);
+    app_bench_number(b->rows, "worst_over_better", is_known ? worst : NAN);
+    app_bench_number(b->rows, "patterns_over_1.3", is_known ? over : NAN);
+}
+
 static void add_row(benchmark *b, total *t, const sf_match_options *options, const char *variant)
 {
-    sf_reals_sort(t->all, b->work.count);
+    note_seconds(&b->work, options, t);
     app_bench_row(b->rows, options->device);
     app_bench_text(b->rows, "work", b->work.name);
     app_bench_text(b->rows, "engine", variant);
@@ -105,6 +147,8 @@ static void add_row(benchmark *b, total *t, const sf_match_options *options, con
     app_bench_number(b->rows, "spaces_on_device", (double)t->made_there);
     app_bench_number(b->rows, "space_seconds", t->space_seconds);
     app_bench_number(b->rows, "device_seconds", t->device_seconds);
+    add_choice(b, t, options);
+    sf_reals_sort(t->all, b->work.count);
     app_bench_number(b->rows, "median_seconds", t->all[b->work.count / 2]);
     app_bench_number(b->rows, "embeddings_per_second", (double)t->embeddings / t->seconds);
 }
@@ -146,20 +190,30 @@ static int measure_there(benchmark *b, const char *device, sf_error *error)
     return status;
 }
 
-/* The engine auto on one core, on all, on every device, and where the work puts it. */
+/* The CPU and, where there are devices, the choice beside it: on so many threads. */
+static int measure_choice(benchmark *b, unsigned threads, sf_error *error)
+{
+    int status = measure(b, &(sf_match_options){.device = "cpu", .threads = threads}, "auto", error);
+    if (status == SF_OK && sf_device_count() > 0)
+        status = measure(b, &(sf_match_options){.device = "auto", .threads = threads}, "auto", error);
+    return status;
+}
+
+/* The engine auto on every device, on one core and on all, and where the work puts it. */
 static int measure_everywhere(benchmark *b, sf_error *error)
 {
-    int status = measure(b, &(sf_match_options){.device = "cpu", .threads = 1}, "auto", error);
-    if (status == SF_OK && b->threads > 1)
-        status = measure(b, &(sf_match_options){.device = "cpu", .threads = b->threads}, "auto", error);
+    int status = SF_OK;
+    memset(b->work.there, 0, sizeof b->work.there);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
         const char *name = sf_device_name(sf_device_at(d));
         if (app_bench_device(d) == NULL)
             continue;
         status = measure_there(b, name, error);
     }
-    if (status == SF_OK && sf_device_count() > 0)
-        status = measure(b, &(sf_match_options){.device = "auto", .threads = b->threads}, "auto", error);
+    if (status == SF_OK)
+        status = measure_choice(b, 1, error);
+    if (status == SF_OK && b->threads > 1)
+        status = measure_choice(b, b->threads, error);
     return status;
 }
 
