@@ -14,8 +14,8 @@
 enum { MOST = SF_BACKEND_MATCH_MOST, NO_LIST = UINT16_MAX };
 enum {
     MOST_ROWS = 1 << 20,  /* embeddings listed by a device, which makes room for all at once */
-    LEAST_ROOM = 1 << 16, /* rows of ranges of candidates, of which the first are listed */
-    RANGES = 256,         /* into about so many the candidates of a step are cut at first */
+    LEAST_ROOM = 1 << 12, /* rows of ranges of candidates, of which the first are listed */
+    FIRST_RANGE = 32,     /* candidates of a step */
     SAMPLES = 1 << 16
 };
 
@@ -337,7 +337,7 @@ static uint32_t candidates_of(const device_job *d, uint32_t step)
     return d->set_sizes[d->steps[step].set];
 }
 
-/* After a range that was listed: the next one, wider, or where the step has none left, of the steps before.
+/* After a range that was listed: the next, wider, or where the step has none left, one of the steps before.
  */
 static void go_on(device_job *d, uint32_t *step, uint32_t *wide)
 {
@@ -352,17 +352,17 @@ static void go_on(device_job *d, uint32_t *step, uint32_t *wide)
 /* After one that has too many: half of it, or where it is one candidate, ranges of the next step with it. */
 static void narrow(const device_job *d, uint32_t *step, uint32_t *wide)
 {
-    if (d->steps[*step].count > 1)
-        *wide = d->steps[*step].count / 2;
-    else
-        *wide = (candidates_of(d, ++*step) + RANGES - 1) / RANGES;
+    bool is_one = d->steps[*step].count == 1;
+    *wide = is_one ? FIRST_RANGE : d->steps[*step].count / 2;
+    *step += is_one;
 }
 
 /* There are more embeddings than are to be listed: those of the first candidates of the first step come
- * first, and of one candidate those of the first of the next step. *done is false where time is up. */
+ * first, and of one candidate those of the first of the next step. Ranges begin small, since the first
+ * candidates may be hubs. *done is false where time is up. */
 static int list_first(device_job *d, sf_device *device, size_t keep, bool *done, sf_error *error)
 {
-    uint32_t step = 0, wide = (candidates_of(d, 0) + RANGES - 1) / RANGES;
+    uint32_t step = 0, wide = FIRST_RANGE;
     int status = reserve_rows(d, 2 * keep > LEAST_ROOM ? 2 * keep : LEAST_ROOM, error);
     d->has_more = true;
     while (status == SF_OK && d->listed < keep) {
