@@ -53,18 +53,24 @@ static bool names_all(const char *name)
     return length > ending && strcmp(name + length - ending, SF_ALL_DEVICES) == 0;
 }
 
+static void add_member(sf_crew *crew, sf_device *device)
+{
+    crew->members[crew->count++] = (sf_member){.device = device};
+}
+
 static int find_named(sf_crew *crew, const sf_crew_request *request, sf_error *error)
 {
     sf_device *devices[SF_MOST_DEVICES];
     if (request->most == 0) {
         int status = sf_device_find(&devices[0], request->device, error);
-        crew->count = status == SF_OK && devices[0] != NULL;
-        crew->members[0].device = devices[0];
+        if (status == SF_OK && devices[0] != NULL)
+            add_member(crew, devices[0]);
         return status;
     }
-    int status = sf_devices_find(devices, request->most, &crew->count, request->device, error);
-    for (uint32_t i = 0; i < crew->count; i++)
-        crew->members[i].device = devices[i];
+    uint32_t count;
+    int status = sf_devices_find(devices, request->most, &count, request->device, error);
+    for (uint32_t i = 0; i < count; i++)
+        add_member(crew, devices[i]);
     if (status == SF_OK && names_all(request->device)) {
         snprintf(crew->all, sizeof crew->all, "%.15s", request->device);
         note_sick(crew);
@@ -102,12 +108,12 @@ static void find_any(sf_crew *crew, const sf_crew_request *request)
     bool takes = device != NULL &&
                  (request->supports == NULL || request->supports(request->context, device, &reason) == SF_OK);
     if (takes)
-        crew->members[crew->count++].device = device;
+        add_member(crew, device);
 }
 
 int sf_crew_open(sf_crew *crew, const sf_crew_request *request, sf_error *error)
 {
-    *crew = (sf_crew){0};
+    sf_crew_clear(crew);
     if (request->device == NULL || strcmp(request->device, "auto") == 0) {
         find_any(crew, request);
         return SF_OK;

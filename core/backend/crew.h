@@ -17,13 +17,20 @@ typedef struct sf_member {
     sf_error reason; /**< then, what it has said */
 } sf_member;
 
-/** Zeroed, it is the CPU. Used by one thread at a time. */
+/** Zeroed or cleared, it is the CPU. Used by one thread at a time. */
 typedef struct sf_crew {
     sf_member members[SF_MOST_DEVICES];
     uint32_t count;
     char all[16];   /**< "cuda:all", where that was asked for */
     char note[256]; /**< what the last member that left has said, or empty */
 } sf_crew;
+
+/** Without members, the CPU. What members will say has much room, which is not written to before. */
+static inline void sf_crew_clear(sf_crew *crew)
+{
+    crew->count = 0;
+    crew->all[0] = crew->note[0] = '\0';
+}
 
 /** Who is to take part. */
 typedef struct sf_crew_request {

@@ -71,14 +71,15 @@ static int agree(sf_choice *choice, int status, sf_error *error)
     uint64_t with = sf_crew_left(&choice->crew) > 0;
     status = sf_ranks_add(&with, 1, status, error);
     if (status == SF_OK && with < sf_ranks_count() && sf_crew_left(&choice->crew) > 0)
-        choice->crew = (sf_crew){0};
+        sf_crew_clear(&choice->crew);
     return status;
 }
 
 int sf_choose(sf_choice *choice, const sf_way *const *ways, const sf_how *how, const void *job,
               sf_error *error)
 {
-    *choice = (sf_choice){0};
+    choice->here = choice->there = NULL;
+    sf_crew_clear(&choice->crew);
     question q = {choice, job};
     sf_crew_request request = {.device = how->device,
                                .most = how->most,
@@ -128,7 +129,8 @@ int sf_choice_run(sf_choice *choice, void *job, sf_ran *ran, sf_error *error)
 {
     sf_error reason = {0};
     double start = sf_clock_seconds();
-    int status = run_there(choice, job, &reason);
+    int status =
+        choice->crew.count > 0 || choice->here == NULL ? run_there(choice, job, &reason) : SF_UNAVAILABLE;
     /* Ranks that go another way than the others would wait for them in vain: the job ends. */
     bool alone = sf_ranks_count() == 1 || choice->crew.count == 0;
     if (status == SF_UNAVAILABLE && choice->here != NULL && alone)
