@@ -34,11 +34,6 @@ typedef struct domains {
     level *levels;                        /* one more than steps of the core */
 } domains;
 
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
 static const sf_plan *plan_of(const domains *s)
 {
     return s->base.search->plan;
@@ -82,7 +77,7 @@ static bool match(domains *s, uint32_t depth, uint32_t place, uint64_t *blame)
         const sf_effect *effect = &rows->effects[depth][i];
         const uint32_t x = effect->vertex;
         after->domain[x] = cut(s, effect, place, before->domain[x], after->room[x]);
-        after->cause[x] |= after->domain[x] != before->domain[x] ? bit(u) : 0;
+        after->cause[x] |= after->domain[x] != before->domain[x] ? sf_bit(u) : 0;
         if (after->domain[x] == NULL) {
             *blame = after->cause[x];
             return false;
@@ -177,7 +172,7 @@ static void look_at_group(domains *s, group *g, uint64_t vertices)
     g->count = 0;
     g->is_fixed = true;
     for (; vertices != 0; vertices &= vertices - 1) {
-        const uint32_t u = (uint32_t)__builtin_ctzll(vertices);
+        const uint32_t u = sf_lowest(vertices);
         tail *t = &g->tails[g->count++];
         *t = (tail){.domain = before->domain[u],
                     .effect = effect_on(s->rows, last, u),
@@ -194,7 +189,7 @@ static uint64_t causes_of(const domains *s, uint64_t vertices)
 {
     uint64_t causes = 0;
     for (; vertices != 0; vertices &= vertices - 1)
-        causes |= s->levels[plan_of(s)->core - 1].cause[__builtin_ctzll(vertices)];
+        causes |= s->levels[plan_of(s)->core - 1].cause[sf_lowest(vertices)];
     return causes;
 }
 
@@ -208,7 +203,7 @@ static uint64_t count_rest(domains *s, uint32_t place, uint32_t end, uint64_t *s
     group groups[SF_PATTERN_MOST];
     uint64_t sum = 0, fixed = 1;
     uint32_t changing = 0;
-    *causes = causes_of(s, bit(last));
+    *causes = causes_of(s, sf_bit(last));
     for (uint32_t g = 0; g < plan->group_count; g++) {
         group *at = &groups[changing];
         look_at_group(s, at, plan->groups[g]);
@@ -287,7 +282,7 @@ static bool search_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blam
     const uint64_t *domain = s->levels[depth].domain[u];
     uint64_t all = 0;
     bool found = false;
-    s->base.given &= ~bit(depth);
+    s->base.given &= ~sf_bit(depth);
     if (is_last(s, depth))
         return finish_on(s, depth, place, blame);
     for (place = sf_bitmap_next(domain, place, s->base.end[depth]); place < s->base.end[depth];
@@ -298,14 +293,14 @@ static bool search_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blam
             return true;
         if (try_place(s, depth, place, &one)) {
             found = true;
-        } else if ((one & bit(u)) == 0) {
+        } else if ((one & sf_bit(u)) == 0) {
             *blame = one; /* whatever stands for u, the same fails */
             return found || (s->base.given >> depth & 1) != 0;
         } else {
             all |= one;
         }
     }
-    *blame = (all & ~bit(u)) | s->levels[depth].cause[u];
+    *blame = (all & ~sf_bit(u)) | s->levels[depth].cause[u];
     return found || (s->base.given >> depth & 1) != 0;
 }
 

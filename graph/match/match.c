@@ -30,11 +30,11 @@ static int find_engine(const sf_match_engine **engine, const char *name, sf_erro
 
 /* The automorphisms that a count is divided by: those among the exchangeable vertices where the pattern names
  * some, else all. */
-static void find_symmetry(sf_symmetry *symmetry, const sf_pattern *pattern, bool distinct)
+static int find_symmetry(sf_symmetry *symmetry, const sf_pattern *pattern, bool distinct, sf_error *error)
 {
     sf_pattern plain = *pattern;
     plain.exchange_count = 0;
-    sf_symmetry_of(symmetry, distinct ? &plain : pattern);
+    return sf_symmetry_open(symmetry, distinct ? &plain : pattern, error);
 }
 
 static const char *name_of(const sf_pattern *pattern, uint32_t u)
@@ -45,8 +45,7 @@ static const char *name_of(const sf_pattern *pattern, uint32_t u)
 static int check_exchanges(const sf_pattern *pattern, sf_error *error)
 {
     sf_symmetry symmetry;
-    sf_symmetry_of(&symmetry, pattern);
-    int status = SF_OK;
+    int status = sf_symmetry_open(&symmetry, pattern, error);
     for (size_t x = 0; x < pattern->exchange_count && status == SF_OK; x++) {
         const sf_exchange *exchange = &pattern->exchanges[x];
         uint64_t orbit;
@@ -56,6 +55,7 @@ static int check_exchanges(const sf_pattern *pattern, sf_error *error)
                         "%s === %s: exchanging them (and nothing but what === names) changes the pattern",
                         name_of(pattern, exchange->left), name_of(pattern, exchange->right));
     }
+    sf_symmetry_close(&symmetry);
     return status;
 }
 
@@ -151,11 +151,13 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     result->ran = (sf_ran){.engine = engine->name, .device = "cpu"};
     for (uint32_t u = 0; u < pattern->vertex_count; u++)
         result->order[u] = u; /* until an engine finds a better one */
-    find_symmetry(&symmetry, pattern, options->distinct);
+    status = find_symmetry(&symmetry, pattern, options->distinct, error);
     bool divides = options->distinct || pattern->exchange_count > 0;
-    uint64_t order = divides ? sf_symmetry_order(&symmetry) : 1;
+    uint64_t order = divides && status == SF_OK ? sf_symmetry_order(&symmetry) : 1;
     if (order == 0 || order == UINT64_MAX)
         status = sf_fail(error, SF_USAGE, NULL, "the pattern has too many symmetries to count them");
+    if (status == SF_OK)
+        status = sf_device_check(options->device, false, error);
     if (status == SF_OK) {
         sf_match_job job = {.query = &query,
                             .symmetry = &symmetry,
@@ -169,10 +171,9 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .progress = progress,
                             .device = options->device,
                             .result = result};
-        status = sf_device_check(options->device, false, error);
-        if (status == SF_OK)
-            status = list_and_count(&job, engine, order, options, error);
+        status = list_and_count(&job, engine, order, options, error);
     }
+    sf_symmetry_close(&symmetry);
     sf_query_close(&query);
     result->ran.seconds = sf_clock_seconds() - start;
     bool stopped = status == SF_CANCELLED;

@@ -8,11 +8,6 @@
 
 enum { ALIGNMENT = 64 };
 
-static uint32_t lowest(uint64_t set)
-{
-    return (uint32_t)__builtin_ctzll(set);
-}
-
 static void add_rows(sf_joint *joint, const uint64_t *rows)
 {
     bool is_known = rows == NULL;
@@ -29,7 +24,7 @@ static void find_joint(sf_outline *o, const sf_rows *rows, uint32_t a, uint32_t 
     joint->apart = (o->term->apart[a] >> b & 1) != 0;
     for (uint64_t ws = o->term->members[a]; ws != 0; ws &= ws - 1)
         for (uint64_t us = o->term->members[b]; us != 0; us &= us - 1)
-            add_rows(joint, rows->between[lowest(ws)][lowest(us)]);
+            add_rows(joint, rows->between[sf_lowest(ws)][sf_lowest(us)]);
 }
 
 uint64_t *sf_outline_room(void **memory, size_t words)
@@ -45,7 +40,7 @@ static void find_start(uint64_t *start, uint32_t words, const sf_rows *rows, uin
     memset(start, 0xff, words * sizeof *start);
     for (; members != 0; members &= members - 1)
         for (uint32_t i = 0; i < words; i++)
-            start[i] &= rows->starts[lowest(members)][i];
+            start[i] &= rows->starts[sf_lowest(members)][i];
 }
 
 int sf_outline_open(sf_outline *o, const sf_summand *t, const sf_rows *rows)
@@ -53,7 +48,7 @@ int sf_outline_open(sf_outline *o, const sf_summand *t, const sf_rows *rows)
     size_t words = 0;
     o->term = t;
     for (uint32_t b = 0; b < t->count; b++) {
-        uint32_t first = lowest(t->members[b]);
+        uint32_t first = sf_lowest(t->members[b]);
         o->places[b] = rows->counts[rows->list_of[first]];
         words += o->words[b] = sf_rows_words(rows, first);
         for (uint32_t a = 0; a < t->count; a++)

@@ -4,6 +4,7 @@
 #ifndef SF_GRAPH_MATCH_PATTERN_H
 #define SF_GRAPH_MATCH_PATTERN_H
 
+#include "graph/match/set.h"
 #include "graph/store/csr.h"
 
 #define SF_PATTERN_MOST 64 /**< vertices: a set of them is one word */

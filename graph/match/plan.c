@@ -3,42 +3,35 @@
 
 #include <string.h>
 
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
 /* ---- order ---- */
 
-/* Candidates that are expected to be left of u once `matched` are, if links were independent. */
-static double expected_candidates(const sf_space *s, uint64_t matched, uint32_t u)
+/* Of the vertices that are not matched: the candidates that are expected to be left once those before are, if
+ * links were independent. */
+static void expect(const sf_space *s, uint64_t matched, uint32_t w, double *expected)
 {
-    double expected = s->counts[u];
-    for (uint64_t left = s->query->required[u] & matched; left != 0; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
+    for (uint64_t left = s->query->required[w] & ~matched; left != 0; left &= left - 1) {
+        uint32_t u = sf_lowest(left);
         double links = (double)s->links[s->links_of[w][u]].count;
-        expected *= links / ((double)s->counts[w] * (double)s->counts[u]);
+        expected[u] *= links / ((double)s->counts[w] * (double)s->counts[u]);
     }
-    return expected;
 }
 
 /* The next vertex: one that is joined with those before, where there is one, with the fewest expected
  * candidates; of the first, the one with most joins for its candidates. */
-static uint32_t choose_next(const sf_space *s, uint64_t matched, uint64_t reached, double *expected)
+static uint32_t choose_next(const sf_space *s, uint64_t matched, uint64_t reached, const double *expected)
 {
     uint32_t best = SF_NO_VERTEX;
     double least = 0;
     for (uint32_t u = 0; u < s->query->count; u++) {
-        bool is_reached = (reached & bit(u)) != 0;
-        if ((matched & bit(u)) != 0 || ((reached & ~matched) != 0 && !is_reached))
+        bool is_reached = (reached & sf_bit(u)) != 0;
+        if ((matched & sf_bit(u)) != 0 || ((reached & ~matched) != 0 && !is_reached))
             continue;
-        double size = expected_candidates(s, matched, u), score = size;
+        double score = expected[u];
         if (!is_reached)
             score /= 1 + __builtin_popcountll(s->query->required[u]);
         if (best == SF_NO_VERTEX || score < least) {
             best = u;
             least = score;
-            *expected = size;
         }
     }
     return best;
@@ -47,15 +40,17 @@ static uint32_t choose_next(const sf_space *s, uint64_t matched, uint64_t reache
 static void make_order(uint32_t *order, const sf_space *s, double *work)
 {
     uint64_t matched = 0, reached = 0;
-    double paths = 1;
+    double paths = 1, expected[SF_PATTERN_MOST];
     *work = 0;
+    for (uint32_t u = 0; u < s->query->count; u++)
+        expected[u] = s->counts[u];
     for (uint32_t i = 0; i < s->query->count; i++) {
-        double expected = 0;
-        order[i] = choose_next(s, matched, reached, &expected);
-        matched |= bit(order[i]);
+        order[i] = choose_next(s, matched, reached, expected);
+        matched |= sf_bit(order[i]);
         reached |= s->query->required[order[i]];
-        paths *= expected;
+        paths *= expected[order[i]];
         *work += paths;
+        expect(s, matched, order[i], expected);
     }
 }
 
@@ -65,12 +60,12 @@ static void make_groups(sf_plan *plan, const sf_query *q, const uint32_t *tail, 
 {
     plan->group_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t group = bit(tail[i]);
+        uint64_t group = sf_bit(tail[i]);
         uint32_t kept = 0;
         for (uint32_t g = 0; g < plan->group_count; g++) { /* whatever it can share with becomes one group */
             bool shares = false;
             for (uint64_t left = plan->groups[g]; left != 0; left &= left - 1)
-                shares |= sf_query_can_share(q, tail[i], (uint32_t)__builtin_ctzll(left));
+                shares |= sf_query_can_share(q, tail[i], sf_lowest(left));
             if (shares)
                 group |= plan->groups[g];
             else
@@ -88,7 +83,7 @@ static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q, i
     uint32_t core[SF_PATTERN_MOST], tail[SF_PATTERN_MOST] = {0}, cores = 0, tails = 0;
     uint64_t later = 0; /* everything after the vertex at hand */
     bool is_tail[SF_PATTERN_MOST] = {false};
-    for (uint32_t i = q->count; i-- > 1; later |= bit(order[i])) {
+    for (uint32_t i = q->count; i-- > 1; later |= sf_bit(order[i])) {
         if ((q->constrained[order[i]] & later) != 0)
             continue;
         tail[tails] = order[i];
@@ -123,7 +118,7 @@ static void fill_steps(sf_plan *plan, const sf_query *q, const uint32_t *order)
         plan->steps[i] = (sf_order_step){.vertex = u,
                                          .joined = q->required[u] & before,
                                          .checked = q->constrained[u] & ~q->required[u] & before};
-        before |= bit(u);
+        before |= sf_bit(u);
     }
 }
 
@@ -135,9 +130,9 @@ static void fill_decided(sf_plan *plan)
         uint64_t bearing = tail->joined | tail->checked | tail->greater;
         uint32_t last = 0;
         for (uint32_t i = 0; i < plan->core; i++)
-            if ((bearing & bit(plan->steps[i].vertex)) != 0)
+            if ((bearing & sf_bit(plan->steps[i].vertex)) != 0)
                 last = i;
-        plan->steps[last].decided |= bit(tail->vertex);
+        plan->steps[last].decided |= sf_bit(tail->vertex);
     }
 }
 

@@ -91,19 +91,6 @@ static int bind_vertices(sf_query *q, const sf_pattern *pattern, sf_error *error
     return status;
 }
 
-static int add_pair(sf_query *q, uint32_t a, uint32_t b, sf_error *error)
-{
-    void *pairs = q->pairs;
-    if (sf_reserve(&pairs, &q->pair_capacity, q->pair_count + 1, sizeof *q->pairs) != 0)
-        return sf_fail_memory(error);
-    q->pairs = pairs;
-    q->pairs[q->pair_count] = (sf_pair){.a = a, .b = b};
-    q->pair_of[a][b] = q->pair_of[b][a] = (uint16_t)q->pair_count++;
-    q->constrained[a] |= UINT64_C(1) << b;
-    q->constrained[b] |= UINT64_C(1) << a;
-    return SF_OK;
-}
-
 /* In an undirected pattern every edge is taken as one from its smaller end. */
 static void ends_of(const sf_pattern *pattern, const sf_pattern_edge *edge, uint32_t *from, uint32_t *to)
 {
@@ -112,18 +99,42 @@ static void ends_of(const sf_pattern *pattern, const sf_pattern_edge *edge, uint
     *to = turn ? edge->from : edge->to;
 }
 
+/* Of which pairs anything is said: bit b of said[a]. Returns how many there are. */
+static size_t list_pairs(uint64_t said[SF_PATTERN_MOST], const sf_query *q, const sf_pattern *pattern)
+{
+    size_t count = 0;
+    for (uint32_t a = 0; a < q->count; a++) /* what is not an edge is a condition too where it is induced */
+        said[a] = q->semantics == SF_INDUCED ? UINT64_MAX >> (SF_PATTERN_MOST - q->count) : 0;
+    for (size_t e = 0; e < pattern->edge_count; e++) {
+        said[pattern->edges[e].from] |= sf_bit(pattern->edges[e].to);
+        said[pattern->edges[e].to] |= sf_bit(pattern->edges[e].from);
+    }
+    for (size_t r = 0; r < pattern->relation_count; r++) {
+        said[pattern->relations[r].left] |= sf_bit(pattern->relations[r].right);
+        said[pattern->relations[r].right] |= sf_bit(pattern->relations[r].left);
+    }
+    for (uint32_t a = 0; a < q->count; a++) {
+        said[a] &= ~sf_bit(a); /* loops are bound by themselves */
+        count += (size_t)__builtin_popcountll(said[a]);
+    }
+    return count / 2;
+}
+
 static int find_pairs(sf_query *q, const sf_pattern *pattern, sf_error *error)
 {
-    uint8_t said[SF_PATTERN_MOST][SF_PATTERN_MOST] = {{0}};
-    for (size_t e = 0; e < pattern->edge_count; e++)
-        said[pattern->edges[e].from][pattern->edges[e].to] = 1;
-    for (size_t r = 0; r < pattern->relation_count; r++)
-        said[pattern->relations[r].left][pattern->relations[r].right] = 1;
-    memset(q->pair_of, 0xff, sizeof q->pair_of);
-    for (uint32_t a = 0; a < q->count; a++)
-        for (uint32_t b = a + 1; b < q->count; b++)
-            if ((said[a][b] || said[b][a] || q->semantics == SF_INDUCED) && add_pair(q, a, b, error) != SF_OK)
-                return SF_NO_MEMORY;
+    uint64_t said[SF_PATTERN_MOST];
+    q->pairs = sf_resize(NULL, list_pairs(said, q, pattern), sizeof *q->pairs);
+    if (q->pairs == NULL)
+        return sf_fail_memory(error);
+    memset(q->pair_of, 0xff, q->count * sizeof *q->pair_of);
+    for (uint32_t a = 0; a < q->count; a++) {
+        q->constrained[a] = said[a];
+        for (uint64_t left = said[a] >> a << a; left != 0; left &= left - 1) {
+            uint32_t b = sf_lowest(left);
+            q->pairs[q->pair_count] = (sf_pair){.a = a, .b = b};
+            q->pair_of[a][b] = q->pair_of[b][a] = (uint16_t)q->pair_count++;
+        }
+    }
     return SF_OK;
 }
 
@@ -139,33 +150,45 @@ static int bind_edge(sf_query *q, const sf_pattern *pattern, const sf_pattern_ed
                       error);
 }
 
-static bool is_bare(const sf_bound_edge *edge)
+static bool is_bare(const sf_pattern_edge *edge)
 {
     return edge->label == SF_ANY_LABEL && edge->term_count == 0;
 }
 
-/* Edges between a and b, both ways; what a bare edge says becomes a flag of the pair. */
-static int bind_pair(sf_query *q, sf_pair *pair, const sf_pattern *pattern, sf_error *error)
+/* What edges between two vertices require of the pair, and, of bare ones, what they forbid: all that these
+ * say. Whether there are others and loops, each of which is then bound. */
+static void note_edges(sf_query *q, const sf_pattern *pattern, bool *has_more, bool *has_loops)
 {
-    pair->first_edge = q->edge_count;
+    *has_more = *has_loops = false;
     for (size_t e = 0; e < pattern->edge_count; e++) {
         const sf_pattern_edge *edge = &pattern->edges[e];
-        if (!((edge->from == pair->a && edge->to == pair->b) ||
-              (edge->from == pair->b && edge->to == pair->a)))
+        uint32_t from, to;
+        ends_of(pattern, edge, &from, &to);
+        *has_more = *has_more || !is_bare(edge);
+        *has_loops = *has_loops || from == to;
+        if (from == to || (edge->absent && !is_bare(edge)))
+            continue;
+        sf_pair *pair = &q->pairs[q->pair_of[from][to]];
+        bool forward = from == pair->a;
+        if (edge->absent)
+            *(forward ? &pair->no_forward : &pair->no_backward) = true;
+        else
+            *(forward ? &pair->forward : &pair->backward) = true;
+    }
+}
+
+/* Edges between a and b, both ways, of which more is said than that they are there. */
+static int bind_pair(sf_query *q, sf_pair *pair, const sf_pattern *pattern, sf_error *error)
+{
+    for (size_t e = 0; e < pattern->edge_count; e++) {
+        const sf_pattern_edge *edge = &pattern->edges[e];
+        if (is_bare(edge) || !((edge->from == pair->a && edge->to == pair->b) ||
+                               (edge->from == pair->b && edge->to == pair->a)))
             continue;
         int status = bind_edge(q, pattern, edge, error);
         if (status != SF_OK)
             return status;
-        const sf_bound_edge *bound = &q->edges[q->edge_count - 1];
-        bool forward = bound->from == pair->a;
-        if (!edge->absent)
-            *(forward ? &pair->forward : &pair->backward) = true;
-        else if (is_bare(bound))
-            *(forward ? &pair->no_forward : &pair->no_backward) = true;
-        if (is_bare(bound))
-            q->edge_count--; /* the flag says it all */
     }
-    pair->edge_count = q->edge_count - pair->first_edge;
     return SF_OK;
 }
 
@@ -218,8 +241,8 @@ static void finish_pair(sf_query *q, sf_pair *pair, bool directed)
     }
     q->impossible |= (pair->forward && pair->no_forward) || (pair->backward && pair->no_backward);
     if (pair->forward || pair->backward) {
-        q->required[pair->a] |= UINT64_C(1) << pair->b;
-        q->required[pair->b] |= UINT64_C(1) << pair->a;
+        q->required[pair->a] |= sf_bit(pair->b);
+        q->required[pair->b] |= sf_bit(pair->a);
     }
     pair->plain = pair->forward != pair->backward && !pair->no_forward && !pair->no_backward &&
                   pair->edge_count == 0 && pair->relation_count == 0;
@@ -234,20 +257,30 @@ static int bind(sf_query *q, const sf_pattern *pattern, sf_error *error)
     int status = bind_vertices(q, pattern, error);
     if (status == SF_OK)
         status = find_pairs(q, pattern, error);
+    bool has_more = false, has_loops = false;
+    if (status == SF_OK)
+        note_edges(q, pattern, &has_more, &has_loops);
     for (size_t p = 0; p < q->pair_count && status == SF_OK; p++) {
-        status = bind_pair(q, &q->pairs[p], pattern, error);
+        sf_pair *pair = &q->pairs[p];
+        pair->first_edge = q->edge_count;
+        if (has_more)
+            status = bind_pair(q, pair, pattern, error);
+        pair->edge_count = q->edge_count - pair->first_edge;
         if (status == SF_OK)
-            status = bind_relations(q, &q->pairs[p], pattern, error);
+            status = bind_relations(q, pair, pattern, error);
         if (status == SF_OK)
-            finish_pair(q, &q->pairs[p], pattern->directed);
+            finish_pair(q, pair, pattern->directed);
     }
-    return status == SF_OK ? bind_loops(q, pattern, error) : status;
+    return status == SF_OK && has_loops ? bind_loops(q, pattern, error) : status;
 }
 
 int sf_query_open(sf_query *query, const sf_match_index *index, const sf_pattern *pattern,
                   sf_semantics semantics, sf_error *error)
 {
-    *query = (sf_query){.index = index, .semantics = semantics, .count = pattern->vertex_count};
+    memset(query, 0, offsetof(sf_query, pair_of));
+    query->index = index;
+    query->semantics = semantics;
+    query->count = pattern->vertex_count;
     if (pattern->vertex_count == 0)
         return sf_fail(error, SF_USAGE, NULL, "the pattern has no vertex");
     if (!pattern->directed && index->out->directed)
@@ -264,7 +297,7 @@ void sf_query_close(sf_query *query)
     sf_free(query->edges);
     sf_free(query->terms);
     sf_free(query->relations);
-    *query = (sf_query){0};
+    memset(query, 0, offsetof(sf_query, pair_of));
 }
 
 /* ---- whether data fits ---- */

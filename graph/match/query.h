@@ -50,15 +50,15 @@ typedef struct sf_query {
     size_t first_loop[SF_PATTERN_MOST], loop_count[SF_PATTERN_MOST];
     uint64_t required[SF_PATTERN_MOST];    /**< vertices that an edge must join it with */
     uint64_t constrained[SF_PATTERN_MOST]; /**< vertices that anything is said about together with it */
-    uint16_t pair_of[SF_PATTERN_MOST][SF_PATTERN_MOST];
     sf_pair *pairs;
-    size_t pair_count, pair_capacity;
+    size_t pair_count;
     sf_bound_edge *edges; /**< by pair; loops by vertex at the end */
     size_t edge_count;
     sf_bound_term *terms;
     size_t term_total, term_capacity;
     sf_bound_relation *relations; /**< by pair */
     size_t relation_count;
+    uint16_t pair_of[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< of the first `count`; the rest is not set */
 } sf_query;
 
 int sf_query_open(sf_query *query, const sf_match_index *index, const sf_pattern *pattern,

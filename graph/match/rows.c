@@ -15,6 +15,9 @@
 #define LINK_SECONDS 1e-9
 #define BYTE_SECONDS 0.15e-9
 
+/* A search of fewer steps is over before it is known whether rows would pay. */
+#define WORTH_A_LOOK 100
+
 /* An intersection of lists costs by their entries, one of bitmaps by its words: of this many at most for each
  * entry, and always where there are few. */
 #define WORDS_PER_ENTRY 12.0
@@ -38,19 +41,14 @@ typedef struct maker {
 
 /* ---- which rows ---- */
 
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
 static row_kind kind_of(const maker *m, uint32_t w, const sf_order_step *step)
 {
     const uint32_t u = step->vertex;
     return (row_kind){.w = w,
                       .u = u,
-                      .joined = (step->joined & bit(w)) != 0,
-                      .excluded = (step->checked & bit(w)) != 0,
-                      .greater = (step->greater & bit(w)) != 0,
+                      .joined = (step->joined & sf_bit(w)) != 0,
+                      .excluded = (step->checked & sf_bit(w)) != 0,
+                      .greater = (step->greater & sf_bit(w)) != 0,
                       .apart = m->query->semantics != SF_HOMOMORPHISM && sf_query_can_share(m->query, u, w)};
 }
 
@@ -85,7 +83,7 @@ static bool can_be(const sf_query *q)
 {
     for (size_t i = 0; i < q->pair_count; i++) {
         const sf_pair *pair = &q->pairs[i];
-        if (pair->relation_count > 0 && (q->required[pair->a] & bit(pair->b)) == 0)
+        if (pair->relation_count > 0 && (q->required[pair->a] & sf_bit(pair->b)) == 0)
             return false;
     }
     return true;
@@ -297,7 +295,8 @@ int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_e
 {
     *rows = (sf_rows){0};
     maker m = {rows, space, plan, space->query, NULL};
-    if (!can_be(m.query))
+    bool is_short = plan->work < WORTH_A_LOOK && atomic_load(&wanted) == SF_ROWS_WORTH;
+    if (is_short || !can_be(m.query))
         return SF_OK;
     int status = make_lists(&m);
     if (status == SF_OK && is_worth(&m)) {
@@ -323,7 +322,7 @@ static bool have_room(const maker *m)
     uint64_t bytes = 0;
     for (uint32_t w = 0; w < m->query->count; w++) {
         for (uint64_t left = m->query->constrained[w]; left != 0; left &= left - 1) {
-            row_kind k = kind_of_pair(m, w, (uint32_t)__builtin_ctzll(left));
+            row_kind k = kind_of_pair(m, w, sf_lowest(left));
             bytes += bytes_of(m, &k);
         }
     }
@@ -337,7 +336,7 @@ static int make_pairs(maker *m)
     int status = m->rows->between != NULL ? SF_OK : SF_NO_MEMORY;
     for (uint32_t w = 0; w < vertices && status == SF_OK; w++) {
         for (uint64_t left = m->query->constrained[w]; left != 0 && status == SF_OK; left &= left - 1) {
-            const uint32_t u = (uint32_t)__builtin_ctzll(left);
+            const uint32_t u = sf_lowest(left);
             row_kind k = kind_of_pair(m, w, u);
             status = find_table(m, &k, &m->rows->between[w][u]);
         }

@@ -36,7 +36,7 @@ static void give_away(sf_searcher *s, uint32_t step)
         sf_share_part part = part_of(s, d, first, s->end[d]);
         if (sf_share_give(s->search->share, &part)) {
             s->end[d] = first;
-            s->given |= UINT64_C(1) << d;
+            s->given |= sf_bit(d);
         }
         return;
     }

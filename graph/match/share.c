@@ -5,6 +5,7 @@
 #include "core/memory.h"
 
 #include <pthread.h>
+#include <string.h>
 
 struct sf_share {
     atomic_uint wanted; /* waiting threads less parts that wait for them */
@@ -25,9 +26,10 @@ static void note_wanted(sf_share *s)
 int sf_share_open(sf_share **share, unsigned threads, sf_error *error)
 {
     unsigned room = threads + SF_PATTERN_MOST;
-    sf_share *s = *share = sf_alloc(1, sizeof *s + room * sizeof *s->parts);
+    sf_share *s = *share = sf_resize(NULL, 1, sizeof *s + room * sizeof *s->parts);
     if (s == NULL)
         return sf_fail_memory(error);
+    memset(s, 0, sizeof *s); /* parts are written before they are read */
     s->has_lock = pthread_mutex_init(&s->lock, NULL) == 0;
     s->has_change = pthread_cond_init(&s->change, NULL) == 0;
     return s->has_lock && s->has_change ? SF_OK : sf_fail_memory(error);

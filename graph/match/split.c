@@ -45,11 +45,6 @@ typedef struct splitter {
     bool is_open; /* for the term at hand */
 } splitter;
 
-static uint32_t lowest(uint64_t set)
-{
-    return (uint32_t)__builtin_ctzll(set);
-}
-
 /* ---- counting ---- */
 
 /* What the place of block v leaves of x, in `room` where it takes something; NULL: nothing. */
@@ -92,7 +87,7 @@ static uint64_t count_component(splitter *s, uint32_t v, uint32_t root, uint32_t
     const level *before = &s->levels[depth];
     level *after = &s->levels[depth + 1];
     for (uint32_t left = t->below[root]; left != 0; left &= left - 1) {
-        const uint32_t x = lowest(left);
+        const uint32_t x = sf_lowest(left);
         after->domain[x] =
             (t->near[v] >> x & 1) != 0 ? cut(s, v, x, before->domain[x], after->room[x]) : before->domain[x];
         if (after->domain[x] == NULL)
@@ -109,7 +104,7 @@ static uint64_t recall_component(splitter *s, uint32_t v, uint32_t root, uint32_
         return count_component(s, v, root, depth);
     uint64_t key = 0;
     for (uint32_t left = s->o->term->bearing[root]; left != 0; left &= left - 1)
-        key = key << how->shifts[lowest(left)] | s->place[lowest(left)];
+        key = key << how->shifts[sf_lowest(left)] | s->place[sf_lowest(left)];
     key++;
     recollection *r = &s->recollections[root][key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - how->memory[root])];
     if (r->key == key) {
@@ -128,13 +123,13 @@ static uint64_t count_children(splitter *s, uint32_t v, uint32_t depth)
     const uint32_t tabled = t->children[v] & t->tabled;
     uint64_t product = 1;
     for (uint32_t left = tabled; left != 0 && product != 0; left &= left - 1)
-        product = sf_saturated_multiply(product, sf_counts_at(&s->tables[lowest(left)], s->place));
+        product = sf_saturated_multiply(product, sf_counts_at(&s->tables[sf_lowest(left)], s->place));
     for (uint32_t left = t->children[v] & ~tabled; left != 0 && product != 0; left &= left - 1)
-        if (t->children[lowest(left)] == 0)
-            product = sf_saturated_multiply(product, count_leaf(s, v, lowest(left), depth));
+        if (t->children[sf_lowest(left)] == 0)
+            product = sf_saturated_multiply(product, count_leaf(s, v, sf_lowest(left), depth));
     for (uint32_t left = t->children[v] & ~tabled; left != 0 && product != 0; left &= left - 1)
-        if (t->children[lowest(left)] != 0)
-            product = sf_saturated_multiply(product, recall_component(s, v, lowest(left), depth));
+        if (t->children[sf_lowest(left)] != 0)
+            product = sf_saturated_multiply(product, recall_component(s, v, sf_lowest(left), depth));
     return product;
 }
 
@@ -142,7 +137,7 @@ static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t p
 {
     const sf_summand *t = s->o->term;
     const uint64_t *domain = s->levels[depth].domain[v];
-    const uint32_t children = t->children[v], only = children != 0 ? lowest(children) : 0;
+    const uint32_t children = t->children[v], only = children != 0 ? sf_lowest(children) : 0;
     const sf_joint *e = &s->o->joints[v][only];
     if (children == 1u << only && (t->tabled & children) == 0 && t->children[only] == 0 && e->count == 1 &&
         !e->apart) {
@@ -169,7 +164,7 @@ static uint32_t memory_of(const sf_summand *t, const uint32_t *shifts, uint32_t 
 {
     uint32_t bits = 0, memory = LEAST_MEMORY;
     for (uint32_t left = t->bearing[root]; left != 0; left &= left - 1)
-        bits += shifts[lowest(left)];
+        bits += shifts[sf_lowest(left)];
     if (t->bearing[root] == t->above[root] || t->children[root] == 0 || bits > 63)
         return 0;
     while (memory < MOST_MEMORY && (double)(1u << memory) < 2 * t->reached[root])
@@ -288,10 +283,10 @@ static int count_outline(run *r, uint64_t *count)
     find_memories(&r->how, r->outline);
     for (uint32_t left = t->roots; left != 0 && status == SF_OK && is_done; left &= left - 1) {
         uint64_t one = 0;
-        if ((t->tabled >> lowest(left) & 1) != 0)
-            one = sf_counts_at(&r->tables[lowest(left)], nowhere);
+        if ((t->tabled >> sf_lowest(left) & 1) != 0)
+            one = sf_counts_at(&r->tables[sf_lowest(left)], nowhere);
         else
-            status = count_root(r, lowest(left), &one);
+            status = count_root(r, sf_lowest(left), &one);
         *count = status == SF_OK ? sf_saturated_multiply(*count, one) : 0;
     }
     sf_tables_free(r->tables);

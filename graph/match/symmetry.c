@@ -5,9 +5,17 @@
  * of stabilizers. */
 #include "graph/match/symmetry.h"
 
+#include "core/error.h"
+#include "core/memory.h"
+
 #include <string.h>
 
 enum { MOST_STEPS = 20000000 };
+
+static uint64_t pair(const sf_symmetry *s, uint32_t u, uint32_t w)
+{
+    return s->pairs[u * s->count + w];
+}
 
 /* ---- colours ---- */
 
@@ -44,10 +52,10 @@ static uint64_t hash_edge(const sf_pattern_edge *edge)
     return mix(mix(edge->label + ((uint64_t)edge->absent << 32)) + hash_terms(edge->terms, edge->term_count));
 }
 
-static bool is_repeated(const sf_pattern *pattern, size_t index, uint64_t hash)
+static bool is_repeated(const sf_symmetry *s, const sf_pattern *pattern, size_t index, uint64_t hash)
 {
     const sf_pattern_edge *edge = &pattern->edges[index];
-    for (size_t e = 0; e < index; e++) {
+    for (size_t e = 0; e < index && pair(s, edge->from, edge->to) != 0; e++) {
         const sf_pattern_edge *other = &pattern->edges[e];
         bool same = other->from == edge->from && other->to == edge->to;
         bool turned = !pattern->directed && other->from == edge->to && other->to == edge->from;
@@ -81,47 +89,81 @@ static void color_vertices(sf_symmetry *s, const sf_pattern *pattern)
     }
 }
 
+static void say(sf_symmetry *s, uint32_t u, uint32_t w, uint64_t hash)
+{
+    s->pairs[u * s->count + w] += hash;
+    s->near[u] |= sf_bit(w);
+    s->near[w] |= sf_bit(u);
+}
+
 static void color_pairs(sf_symmetry *s, const sf_pattern *pattern)
 {
     for (size_t e = 0; e < pattern->edge_count; e++) {
         const sf_pattern_edge *edge = &pattern->edges[e];
         uint64_t hash = hash_edge(edge);
-        if (is_repeated(pattern, e, hash))
+        if (is_repeated(s, pattern, e, hash))
             continue;
-        s->pairs[edge->from][edge->to] += hash;
+        say(s, edge->from, edge->to, hash);
         if (!pattern->directed && edge->from != edge->to)
-            s->pairs[edge->to][edge->from] += hash;
+            say(s, edge->to, edge->from, hash);
     }
     for (size_t r = 0; r < pattern->relation_count; r++) {
         const sf_relation *relation = &pattern->relations[r];
         uint64_t hash = hash_text(hash_text((uint64_t)relation->comparison, relation->left_attribute),
                                   relation->right_attribute);
-        s->pairs[relation->left][relation->right] += mix(hash);
+        say(s, relation->left, relation->right, mix(hash));
     }
 }
 
-/* Vertices whose surroundings differ in colours get different colours. */
+static uint32_t count_colors(const sf_symmetry *s)
+{
+    uint32_t colors = 0;
+    for (uint32_t u = 0; u < s->count; u++) {
+        uint32_t w = 0;
+        while (s->colors[w] != s->colors[u])
+            w++;
+        colors += w == u;
+    }
+    return colors;
+}
+
+/* Vertices whose surroundings differ in colours get different colours, until a round tells no more of them
+ * apart, or all are. */
 static void refine(sf_symmetry *s)
 {
-    for (uint32_t round = 0; round < s->count; round++) {
+    uint32_t known = 0, found = count_colors(s);
+    for (uint32_t round = 0; found > known && found < s->count; round++) {
         uint64_t colors[SF_PATTERN_MOST];
         for (uint32_t u = 0; u < s->count; u++) {
-            colors[u] = mix(s->colors[u] + mix(s->pairs[u][u]));
-            for (uint32_t w = 0; w < s->count; w++)
-                if (s->pairs[u][w] != 0 || s->pairs[w][u] != 0)
-                    colors[u] += mix(mix(mix(s->pairs[u][w]) + s->pairs[w][u]) + s->colors[w]);
+            colors[u] = mix(s->colors[u] + mix(pair(s, u, u)));
+            for (uint64_t left = s->near[u]; left != 0; left &= left - 1) {
+                uint32_t w = sf_lowest(left);
+                colors[u] += mix(mix(mix(pair(s, u, w)) + pair(s, w, u)) + s->colors[w]);
+            }
         }
-        memcpy(s->colors, colors, sizeof colors);
+        memcpy(s->colors, colors, s->count * sizeof *colors);
+        known = found;
+        found = count_colors(s);
     }
 }
 
-void sf_symmetry_of(sf_symmetry *symmetry, const sf_pattern *pattern)
+int sf_symmetry_open(sf_symmetry *symmetry, const sf_pattern *pattern, sf_error *error)
 {
-    memset(symmetry, 0, sizeof *symmetry);
     symmetry->count = pattern->vertex_count;
+    memset(symmetry->near, 0, sizeof symmetry->near);
+    symmetry->pairs = sf_alloc((size_t)symmetry->count * symmetry->count, sizeof *symmetry->pairs);
+    if (symmetry->pairs == NULL)
+        return sf_fail_memory(error);
     color_vertices(symmetry, pattern);
     color_pairs(symmetry, pattern);
     refine(symmetry);
+    return SF_OK;
+}
+
+void sf_symmetry_close(sf_symmetry *symmetry)
+{
+    sf_free(symmetry->pairs);
+    symmetry->pairs = NULL;
 }
 
 /* ---- automorphisms ---- */
@@ -137,11 +179,11 @@ static bool fits(const search *s, uint32_t u, uint32_t image)
 {
     const sf_symmetry *y = s->symmetry;
     if ((s->taken >> image & 1) != 0 || y->colors[u] != y->colors[image] ||
-        y->pairs[u][u] != y->pairs[image][image])
+        pair(y, u, u) != pair(y, image, image))
         return false;
     for (uint64_t left = s->assigned; left != 0; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left), i = s->image[w];
-        if (y->pairs[u][w] != y->pairs[image][i] || y->pairs[w][u] != y->pairs[i][image])
+        uint32_t w = sf_lowest(left), i = s->image[w];
+        if (pair(y, u, w) != pair(y, image, i) || pair(y, w, u) != pair(y, i, image))
             return false;
     }
     return true;
@@ -156,9 +198,7 @@ static uint32_t next_vertex(const search *s)
     for (uint32_t u = 0; u < y->count; u++) {
         if ((s->assigned >> u & 1) != 0)
             continue;
-        int known = 0;
-        for (uint32_t w = 0; w < y->count; w++)
-            known += (s->assigned >> w & 1) != 0 && (y->pairs[u][w] != 0 || y->pairs[w][u] != 0);
+        int known = __builtin_popcountll(y->near[u] & s->assigned);
         if (known > most) {
             most = known;
             best = u;
@@ -172,15 +212,15 @@ static bool assign(search *s, uint32_t u, uint32_t image)
     if (!fits(s, u, image))
         return false;
     s->image[u] = image;
-    s->assigned |= UINT64_C(1) << u;
-    s->taken |= UINT64_C(1) << image;
+    s->assigned |= sf_bit(u);
+    s->taken |= sf_bit(image);
     return true;
 }
 
 static void unassign(search *s, uint32_t u)
 {
-    s->assigned &= ~(UINT64_C(1) << u);
-    s->taken &= ~(UINT64_C(1) << s->image[u]);
+    s->assigned &= ~sf_bit(u);
+    s->taken &= ~sf_bit(s->image[u]);
 }
 
 static bool complete(search *s)
@@ -204,7 +244,7 @@ static bool find_automorphism(search *s, uint64_t fixed, uint32_t u, uint32_t im
 {
     s->assigned = s->taken = 0;
     for (uint64_t left = fixed; left != 0; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        uint32_t w = sf_lowest(left);
         assign(s, w, w);
     }
     return assign(s, u, image) && complete(s);
@@ -216,16 +256,17 @@ static void close_orbit(uint64_t *orbit, const search *s)
     for (uint64_t before = 0; before != *orbit;) {
         before = *orbit;
         for (uint64_t left = before; left != 0; left &= left - 1)
-            *orbit |= UINT64_C(1) << s->image[__builtin_ctzll(left)];
+            *orbit |= sf_bit(s->image[sf_lowest(left)]);
     }
 }
 
 bool sf_symmetry_orbit(const sf_symmetry *symmetry, uint64_t fixed, uint32_t vertex, uint64_t *orbit)
 {
     search s = {.symmetry = symmetry};
-    *orbit = UINT64_C(1) << vertex;
+    *orbit = sf_bit(vertex);
     for (uint32_t image = 0; image < symmetry->count; image++) {
-        if ((fixed >> image & 1) != 0 || (*orbit >> image & 1) != 0)
+        bool is_told_apart = symmetry->colors[vertex] != symmetry->colors[image];
+        if (is_told_apart || (fixed >> image & 1) != 0 || (*orbit >> image & 1) != 0)
             continue;
         if (find_automorphism(&s, fixed, vertex, image))
             close_orbit(orbit, &s);
@@ -241,13 +282,13 @@ uint64_t sf_symmetry_break(const sf_symmetry *symmetry, const uint32_t *order, u
     uint64_t factor = 1, fixed = 0, orbit;
     memset(greater, 0, symmetry->count * sizeof *greater);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t u = UINT64_C(1) << order[i], product;
+        uint64_t u = sf_bit(order[i]), product;
         if (!sf_symmetry_orbit(symmetry, fixed, order[i], &orbit) ||
             __builtin_mul_overflow(factor, (uint64_t)__builtin_popcountll(orbit), &product))
             break; /* what was broken so far stays right */
         factor = product;
         for (uint64_t left = orbit & ~u; left != 0; left &= left - 1)
-            greater[__builtin_ctzll(left)] |= u;
+            greater[sf_lowest(left)] |= u;
         fixed |= u;
     }
     return factor;
@@ -261,7 +302,7 @@ uint64_t sf_symmetry_order(const sf_symmetry *symmetry)
             return 0;
         if (__builtin_mul_overflow(order, (uint64_t)__builtin_popcountll(orbit), &order))
             return UINT64_MAX;
-        fixed |= UINT64_C(1) << u;
+        fixed |= sf_bit(u);
     }
     return order;
 }

@@ -7,15 +7,17 @@
 
 typedef struct sf_symmetry {
     uint32_t count;
-    uint64_t colors[SF_PATTERN_MOST];                 /**< vertices of different colour are not exchanged */
-    uint64_t pairs[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< what the pattern says of (u, w); 0: nothing */
+    uint64_t colors[SF_PATTERN_MOST]; /**< vertices of different colour are not exchanged */
+    uint64_t near[SF_PATTERN_MOST];   /**< vertices of which it says something together with this one */
+    uint64_t *pairs;                  /**< what it says of (u, w), at u * count + w; 0: nothing */
 } sf_symmetry;
 
 /**
  * What the pattern says of every vertex and pair, as colours. With exchanges in the pattern only those
- * vertices move, each within its class of exchangeable ones.
+ * vertices move, each within its class of exchangeable ones. SF_NO_MEMORY. sf_symmetry_close either way.
  */
-void sf_symmetry_of(sf_symmetry *symmetry, const sf_pattern *pattern);
+int sf_symmetry_open(sf_symmetry *symmetry, const sf_pattern *pattern, sf_error *error);
+void sf_symmetry_close(sf_symmetry *symmetry);
 
 /**
  * The orbit of `vertex` under the automorphisms that leave every vertex in `fixed` where it is, as a set of

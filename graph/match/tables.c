@@ -33,11 +33,6 @@ typedef struct product {
     atomic_bool too_large;
 } product;
 
-static uint32_t lowest(uint64_t set)
-{
-    return (uint32_t)__builtin_ctzll(set);
-}
-
 SF_VECTOR_BODY void add_body(uint64_t *restrict sums, const uint64_t *restrict row, uint64_t factor,
                              uint32_t count)
 {
@@ -86,8 +81,8 @@ static int find_weights(product *p)
         uint64_t weight = sf_bitmap_has(o->starts[p->v], q);
         place[p->v] = q;
         for (uint32_t left = o->term->children[p->v]; left != 0; left &= left - 1)
-            if (bear_on(o->term, lowest(left), p->v, p->v))
-                weight = sf_saturated_multiply(weight, sf_counts_at(&p->tables[lowest(left)], place));
+            if (bear_on(o->term, sf_lowest(left), p->v, p->v))
+                weight = sf_saturated_multiply(weight, sf_counts_at(&p->tables[sf_lowest(left)], place));
         p->weights[q] = weight;
         if (weight == UINT64_MAX)
             p->too_large = true;
@@ -175,9 +170,9 @@ static int find_columns(product *p, sf_counts *tables, double *bound)
     const sf_counts *factors[SF_TERM_MOST];
     uint32_t count = 0, only = 0;
     for (uint32_t left = t->children[p->v]; left != 0; left &= left - 1) {
-        if (!bear_on(t, lowest(left), p->v, p->column))
+        if (!bear_on(t, sf_lowest(left), p->v, p->column))
             continue;
-        only = lowest(left);
+        only = sf_lowest(left);
         *bound *= (double)tables[only].most;
         factors[count++] = &tables[only];
     }
@@ -286,15 +281,15 @@ static void find_sides(product *p)
     const uint32_t bearing = t->bearing[p->v];
     p->has_row = bearing != 0;
     p->has_column = (bearing & (bearing - 1)) != 0;
-    p->row = p->has_column ? t->rows[p->v] : p->has_row ? lowest(bearing) : 0;
-    p->column = p->has_column ? lowest(bearing & ~(1u << p->row)) : 0;
+    p->row = p->has_column ? t->rows[p->v] : p->has_row ? sf_lowest(bearing) : 0;
+    p->column = p->has_column ? sf_lowest(bearing & ~(1u << p->row)) : 0;
 }
 
 static void find_beside(product *p, double *bound)
 {
     const sf_summand *t = p->o->term;
     for (uint32_t left = p->has_row ? t->children[p->v] : 0; left != 0; left &= left - 1) {
-        const uint32_t child = lowest(left);
+        const uint32_t child = sf_lowest(left);
         if (!bear_on(t, child, p->v, p->row))
             continue;
         p->beside[p->beside_count++] = &p->tables[child];
@@ -347,12 +342,12 @@ static int make_tables(sf_counts *tables, const sf_outline *o, uint32_t v, sf_ma
 {
     int status = SF_OK;
     for (uint32_t left = o->term->children[v]; left != 0 && status == SF_OK && *is_done; left &= left - 1)
-        status = make_tables(tables, o, lowest(left), tallies, threads, is_done);
+        status = make_tables(tables, o, sf_lowest(left), tallies, threads, is_done);
     if (status == SF_OK && *is_done)
         status = make_table(tables, o, v, tallies, threads, is_done);
     for (uint32_t left = o->term->children[v]; left != 0; left &= left - 1) {
-        sf_free(tables[lowest(left)].memory);
-        tables[lowest(left)] = (sf_counts){0};
+        sf_free(tables[sf_lowest(left)].memory);
+        tables[sf_lowest(left)] = (sf_counts){0};
     }
     return status;
 }

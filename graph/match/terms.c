@@ -55,16 +55,6 @@ typedef struct planner {
     uint8_t *first, *table_first; /* the block that splits it, with a search and with tables */
 } planner;
 
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
-static uint32_t lowest(uint64_t set)
-{
-    return (uint32_t)__builtin_ctzll(set);
-}
-
 void sf_terms_when(int when)
 {
     atomic_store(&wanted, when);
@@ -78,18 +68,18 @@ static void estimate_blocks(planner *p, const sf_summand *t)
     for (uint32_t a = 0; a < t->count; a++) {
         double least = INFINITY;
         for (uint64_t left = t->members[a]; left != 0; left &= left - 1)
-            least = fmin(least, s->counts[lowest(left)]);
+            least = fmin(least, s->counts[sf_lowest(left)]);
         p->places[a] = 0;
         for (uint32_t u = 0; u < p->query->count; u++)
-            if (sf_query_can_share(p->query, u, lowest(t->members[a])))
+            if (sf_query_can_share(p->query, u, sf_lowest(t->members[a])))
                 p->places[a] = fmax(p->places[a], (double)s->labelled[u]);
         p->logs[a][a] = log(least);
         for (uint32_t b = 0; b < a; b++) {
             double share = 1;
             for (uint64_t us = t->members[a]; us != 0; us &= us - 1) {
-                uint32_t u = lowest(us);
+                uint32_t u = sf_lowest(us);
                 for (uint64_t ws = t->members[b] & p->query->required[u]; ws != 0; ws &= ws - 1) {
-                    uint32_t w = lowest(ws);
+                    uint32_t w = sf_lowest(ws);
                     double links = (double)s->links[s->links_of[w][u]].count;
                     share = fmin(share, links / ((double)s->counts[w] * s->counts[u]));
                 }
@@ -104,9 +94,9 @@ static double expected(const planner *p, uint32_t blocks)
 {
     double sum = 0;
     for (uint32_t left = blocks; left != 0; left &= left - 1) {
-        uint32_t a = lowest(left);
+        uint32_t a = sf_lowest(left);
         for (uint32_t others = left; others != 0; others &= others - 1)
-            sum += p->logs[a][lowest(others)];
+            sum += p->logs[a][sf_lowest(others)];
     }
     return fmin(exp(sum), 1e300);
 }
@@ -115,7 +105,7 @@ static uint32_t neighbours(const sf_summand *t, uint32_t blocks)
 {
     uint32_t near = 0;
     for (uint32_t left = blocks; left != 0; left &= left - 1)
-        near |= t->near[lowest(left)];
+        near |= t->near[sf_lowest(left)];
     return near & ~blocks;
 }
 
@@ -161,7 +151,7 @@ static double cost_of_table(const planner *p, const sf_summand *t, uint32_t comp
     uint32_t dense = 0;
     if (bearing == 0)
         return LINK_STEPS * p->places[v];
-    const uint32_t a = lowest(bearing), b = 31 - (uint32_t)__builtin_clz(bearing);
+    const uint32_t a = sf_lowest(bearing), b = 31 - (uint32_t)__builtin_clz(bearing);
     *row = a;
     if (a == b)
         return LINK_STEPS * pairs_of(p, a, v) + WORD_STEPS * p->places[a] * p->places[v] / 64;
@@ -182,7 +172,7 @@ static double cost_of_tables(planner *p, const sf_summand *t, uint32_t component
         return p->table_costs[component];
     const bool can_be = __builtin_popcount(neighbours(t, component)) <= 2;
     for (uint32_t left = can_be ? component : 0; left != 0; left &= left - 1) {
-        uint32_t v = lowest(left), row;
+        uint32_t v = sf_lowest(left), row;
         double cost = cost_of_table(p, t, component, v, &row);
         for (uint32_t rest = component & ~(1u << v), part; rest != 0 && cost < least; rest &= ~part) {
             part = first_component(t, rest);
@@ -207,7 +197,7 @@ static double cost_of(planner *p, const sf_summand *t, uint32_t component)
     uint32_t bearing = neighbours(t, component);
     double least = INFINITY;
     for (uint32_t left = component; left != 0; left &= left - 1) {
-        uint32_t v = lowest(left);
+        uint32_t v = sf_lowest(left);
         double cost = expected(p, bearing | 1u << v);
         for (uint32_t rest = component & ~(1u << v), part; rest != 0 && cost < least; rest &= ~part) {
             part = first_component(t, rest);
@@ -228,7 +218,7 @@ static uint32_t grow_tree(planner *p, sf_summand *t, uint32_t component, uint32_
     const bool is_one = (component & (component - 1)) == 0;
     const bool starts_table = !in_table && !is_one && p->table_costs[component] <= p->costs[component];
     const bool has_table = in_table || starts_table;
-    const uint32_t v = is_one      ? lowest(component)
+    const uint32_t v = is_one      ? sf_lowest(component)
                        : has_table ? p->table_first[component]
                                    : p->first[component];
     t->tabled |= starts_table ? 1u << v : 0;
@@ -264,7 +254,7 @@ static void plan_term(planner *p, sf_summand *t)
 static bool are_near(const planner *p, uint64_t block, uint64_t other)
 {
     for (uint64_t left = block; left != 0; left &= left - 1)
-        if ((p->near[lowest(left)] & other) != 0)
+        if ((p->near[sf_lowest(left)] & other) != 0)
             return true;
     return false;
 }
@@ -272,7 +262,7 @@ static bool are_near(const planner *p, uint64_t block, uint64_t other)
 static uint32_t block_of(const sf_summand *t, uint32_t u)
 {
     uint32_t b = 0;
-    while ((t->members[b] & bit(u)) == 0)
+    while ((t->members[b] & sf_bit(u)) == 0)
         b++;
     return b;
 }
@@ -329,7 +319,7 @@ static void find_near(const planner *p, sf_summand *t)
                 continue;
             t->near[a] |= 1u << b;
             for (uint32_t i = 0; i < p->pair_count; i++) {
-                uint64_t ends = bit(p->pairs[i].u) | bit(p->pairs[i].w);
+                uint64_t ends = sf_bit(p->pairs[i].u) | sf_bit(p->pairs[i].w);
                 if (!p->pairs[i].left_out && (ends & t->members[a]) != 0 && (ends & t->members[b]) != 0)
                     t->apart[a] |= 1u << b;
             }
@@ -346,14 +336,14 @@ static double make_terms(planner *p)
     p->count = 0;
     p->too_many = false;
     for (uint32_t u = 0; u < vertices; u++) {
-        whole.members[u] = bit(u);
+        whole.members[u] = sf_bit(u);
         p->near[u] = p->query->constrained[u];
     }
     for (uint32_t i = 0; i < p->pair_count; i++) {
         if (p->pairs[i].left_out)
             continue;
-        p->near[p->pairs[i].u] |= bit(p->pairs[i].w);
-        p->near[p->pairs[i].w] |= bit(p->pairs[i].u);
+        p->near[p->pairs[i].u] |= sf_bit(p->pairs[i].w);
+        p->near[p->pairs[i].w] |= sf_bit(p->pairs[i].u);
     }
     expand(p, &whole, 0);
     size_t kept = 0;
@@ -411,7 +401,7 @@ static double steps_of(planner *p, const sf_plan *plan)
     uint32_t matched = 0;
     double steps = 0;
     for (uint32_t u = 0; u < plan->count; u++)
-        whole.members[u] = bit(u);
+        whole.members[u] = sf_bit(u);
     estimate_blocks(p, &whole);
     for (uint32_t i = 0; i < plan->core; i++) {
         matched |= 1u << plan->steps[i].vertex;
@@ -427,7 +417,7 @@ static void find_pairs(planner *p)
         return;
     for (uint32_t u = 0; u < q->count; u++) {
         for (uint32_t w = 0; w < u; w++) {
-            if ((q->constrained[u] & bit(w)) != 0 || !sf_query_can_share(q, u, w))
+            if ((q->constrained[u] & sf_bit(w)) != 0 || !sf_query_can_share(q, u, w))
                 continue;
             p->pairs[p->pair_count].u = u;
             p->pairs[p->pair_count].w = w;
@@ -436,48 +426,57 @@ static void find_pairs(planner *p)
     }
 }
 
-static int plan_terms(planner *p, const sf_plan *plan, int when, bool *is_worth)
+static int open_planner(planner *p)
 {
-    p->terms = sf_alloc(MOST_TERMS, sizeof *p->terms);
-    p->costs = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->costs);
-    p->table_costs = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->table_costs);
-    p->first = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->first);
-    p->table_first = sf_resize(NULL, (size_t)1 << SF_TERM_MOST, sizeof *p->table_first);
-    if (p->terms == NULL || p->costs == NULL || p->table_costs == NULL || p->first == NULL ||
-        p->table_first == NULL)
-        return SF_NO_MEMORY;
-    double steps = steps_of(p, plan);
-    if (when == SF_TERMS_WORTH && steps < WORTH_PLANNING)
-        return SF_OK;
+    const size_t sets = (size_t)1 << p->query->count;
+    p->terms = sf_resize(NULL, MOST_TERMS, sizeof *p->terms);
+    p->costs = sf_resize(NULL, sets, sizeof *p->costs);
+    p->table_costs = sf_resize(NULL, sets, sizeof *p->table_costs);
+    p->first = sf_resize(NULL, sets, sizeof *p->first);
+    p->table_first = sf_resize(NULL, sets, sizeof *p->table_first);
+    bool has_memory = p->terms != NULL && p->costs != NULL && p->table_costs != NULL && p->first != NULL &&
+                      p->table_first != NULL;
+    return has_memory ? SF_OK : SF_NO_MEMORY;
+}
+
+static void close_planner(planner *p)
+{
+    sf_free(p->costs);
+    sf_free(p->table_costs);
+    sf_free(p->first);
+    sf_free(p->table_first);
+    sf_free(p->terms);
+}
+
+/* Whether the terms that are found are worth it, where the search takes so many steps. */
+static bool plan_terms(planner *p, double steps, int when)
+{
     find_pairs(p);
     p->prefers_tables = when == SF_TERMS_TABLED;
     p->budget = fmin(10 + steps / STEPS_PER_TERM, 5000);
     double work = choose_pairs(p);
-    *is_worth = !p->too_many && (when != SF_TERMS_WORTH || work * STEP_RATIO < steps);
-    return SF_OK;
+    return !p->too_many && (when != SF_TERMS_WORTH || work * STEP_RATIO < steps);
 }
 
 int sf_terms_open(sf_terms *terms, const sf_space *space, const sf_plan *plan, sf_error *error)
 {
     *terms = (sf_terms){0};
-    planner p = {.space = space, .query = space->query};
     int when = atomic_load(&wanted);
-    bool is_worth = false;
     if (when == SF_TERMS_NEVER || plan->count > SF_TERM_MOST)
         return SF_OK;
-    int status = plan_terms(&p, plan, when, &is_worth);
-    sf_free(p.costs);
-    sf_free(p.table_costs);
-    sf_free(p.first);
-    sf_free(p.table_first);
-    if (status == SF_OK && is_worth) {
+    planner p = {.space = space, .query = space->query};
+    double steps = steps_of(&p, plan);
+    if (when == SF_TERMS_WORTH && steps < WORTH_PLANNING)
+        return SF_OK;
+    int status = open_planner(&p);
+    if (status == SF_OK && plan_terms(&p, steps, when)) {
         terms->items = p.terms;
         terms->count = p.count;
         for (size_t i = 0; i < p.count; i++)
             terms->work += p.terms[i].work;
-    } else {
-        sf_free(p.terms);
+        p.terms = NULL;
     }
+    close_planner(&p);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
