@@ -248,8 +248,8 @@ typedef struct sf_backend_twigs sf_backend_twigs;
 typedef struct sf_backend_match {
     int (*run)(sf_backend_device *device, const sf_backend_match_job *job, sf_backend_match_answer *answer,
                sf_error *error);
-    /** While no space and no twigs are open the graph may be given back to jobs that lack memory. SF_CANCELLED also where
-     * the deadline has passed before all was copied. */
+    /** While no space and no twigs are open the graph may be given back to jobs that lack memory.
+     * SF_CANCELLED also where the deadline has passed before all was copied. */
     int (*data_open)(sf_backend_data **data, sf_backend_device *device, const sf_backend_data_job *job,
                      sf_error *error);
     void (*data_close)(sf_backend_data *data); /**< NULL is allowed; after its spaces and twigs */

@@ -22,7 +22,7 @@ struct sf_gpu_relatives {
 struct sf_backend_data {
     sf_gpu_kept kept; /**< while nobody uses it */
     uint32_t users;   /**< spaces and twigs */
-    bool is_lost; /**< given back: it holds nothing any more */
+    bool is_lost;     /**< given back: it holds nothing any more */
     sf_backend_device *device;
     sf_backend_data_job job;
     sf_gpu_blocks blocks;
@@ -68,8 +68,8 @@ struct sf_backend_space {
 int sf_gpu_need_targets(sf_backend_data *data, sf_error *error);
 int sf_gpu_need_edge_labels(sf_backend_data *data, sf_error *error);
 
-/** Spaces and twigs use the graph from begin to end; in between nobody is given its memory. The watch, or NULL,
- * is looked at while more of the graph is copied. */
+/** Spaces and twigs use the graph from begin to end; in between nobody is given its memory. The watch, or
+ * NULL, is looked at while more of the graph is copied. */
 void sf_gpu_data_begin(sf_backend_data *data, const sf_backend_watch *watch);
 void sf_gpu_data_end(sf_backend_data *data);
 

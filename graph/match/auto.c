@@ -158,6 +158,7 @@ static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
 static void describe(const sf_space *space, const sf_plan *plan, sf_match_result *result)
 {
     result->blacklisted = space->useless;
+    result->tested = space->tested;
     for (uint32_t i = 0; i < plan->count; i++) {
         result->order[i] = plan->steps[i].vertex;
         result->candidates[i] = space->counts[i];

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROOM = 32 << 10 }; /* bytes: enough for the spaces of small searches */
+
 static int compare_labels(const void *first, const void *second)
 {
     uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
@@ -133,15 +135,14 @@ const uint32_t *sf_match_neighbours(const sf_match_index *index, bool out, uint3
         *count = sf_csr_degree(graph, vertex);
         return graph->targets + graph->offsets[vertex];
     }
-    uint64_t low = lists->directory[vertex], high = lists->directory[vertex + 1], end = high;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (lists->labels[middle] < label)
-            low = middle + 1;
-        else
-            high = middle;
+    uint64_t low = lists->directory[vertex], left = lists->directory[vertex + 1] - low;
+    const bool any = left > 0;
+    while (left > 1) { /* the last entry whose label is no greater, without branches on labels */
+        uint64_t half = left / 2;
+        low += lists->labels[low + half] <= label ? half : 0;
+        left -= half;
     }
-    if (low == end || lists->labels[low] != label) {
+    if (!any || lists->labels[low] != label) {
         *count = 0;
         return NULL;
     }
@@ -182,6 +183,23 @@ static int list_neighbours(sf_match_index *index, sf_error *error)
     return status;
 }
 
+static int open_room(sf_match_index *index, sf_error *error)
+{
+    uint32_t vertices = index->out->vertex_count;
+    index->masks = sf_alloc(vertices, sizeof *index->masks);
+    index->places = sf_alloc(vertices, sizeof *index->places);
+    index->users = sf_alloc(vertices, sizeof *index->users);
+    index->kinds = sf_alloc(1, sizeof *index->kinds);
+    index->relatives = sf_alloc(2, sizeof *index->relatives);
+    index->there = sf_alloc(1, sizeof *index->there);
+    index->room = sf_alloc(1, sizeof *index->room);
+    if (index->masks == NULL || index->places == NULL || index->users == NULL || index->kinds == NULL ||
+        index->relatives == NULL || index->there == NULL || index->room == NULL ||
+        sf_arena_open(index->room, ROOM) != SF_OK)
+        return sf_fail_memory(error);
+    return SF_OK;
+}
+
 int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
 {
     *out = NULL;
@@ -198,16 +216,8 @@ int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
         status = label_vertices(index, error);
     if (status == SF_OK)
         status = list_neighbours(index, error);
-    if (status == SF_OK) {
-        index->masks = sf_alloc(data->vertex_count, sizeof *index->masks);
-        index->places = sf_alloc(data->vertex_count, sizeof *index->places);
-        index->kinds = sf_alloc(1, sizeof *index->kinds);
-        index->relatives = sf_alloc(2, sizeof *index->relatives);
-        index->there = sf_alloc(1, sizeof *index->there);
-        if (index->masks == NULL || index->places == NULL || index->kinds == NULL ||
-            index->relatives == NULL || index->there == NULL)
-            status = sf_fail_memory(error);
-    }
+    if (status == SF_OK)
+        status = open_room(index, error);
     if (status == SF_OK)
         *out = index;
     else
@@ -253,6 +263,10 @@ void sf_match_close(sf_match_index *index)
     sf_free(index->out_edges);
     sf_free(index->masks);
     sf_free(index->places);
+    sf_free(index->users);
+    if (index->room != NULL)
+        sf_arena_free(index->room);
+    sf_free(index->room);
     if (index->kinds != NULL) {
         sf_label_lists_free(&index->kinds->out);
         sf_label_lists_free(&index->kinds->in);

@@ -3,6 +3,7 @@
 #ifndef SF_GRAPH_MATCH_INDEX_H
 #define SF_GRAPH_MATCH_INDEX_H
 
+#include "core/arena.h"
 #include "graph/match/pattern.h"
 #include "graph/match/there.h"
 
@@ -58,6 +59,8 @@ typedef struct sf_match_index {
     /* Room to work in, zero between searches. */
     uint64_t *masks;  /**< per vertex: the pattern vertices it may stand for */
     uint32_t *places; /**< per vertex: one more than its place in a list of candidates */
+    uint8_t *users;   /**< per vertex: one more than the pattern vertex that it stands for */
+    sf_arena *room;   /**< for a candidate space; empty while one has taken it */
 } sf_match_index;
 
 int sf_match_open(sf_match_index **index, const sf_csr *data, sf_error *error);

@@ -13,11 +13,6 @@
 
 #include <string.h>
 
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
 /* ---- candidates ---- */
 
 /* Adjacent candidates of all that u is joined with, the shortest list first. */
@@ -26,7 +21,7 @@ static void intersect(sf_lists *s, uint32_t u, uint64_t joined)
     const uint32_t *lists[SF_PATTERN_MOST];
     uint32_t lengths[SF_PATTERN_MOST], count = 0;
     for (; joined != 0; joined &= joined - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(joined), length;
+        uint32_t w = sf_lowest(joined), length;
         const uint32_t *list = sf_space_adjacent(s->base.search->space, w, u, s->base.place[w], &length);
         uint32_t i = count++;
         for (; i > 0 && lengths[i - 1] > length; i--) {
@@ -49,7 +44,7 @@ static void cut_smaller(sf_lists *s, uint32_t u, uint64_t greater)
 {
     uint32_t least = 0;
     for (uint64_t left = greater; left != 0; left &= left - 1) {
-        uint32_t v = s->vertex[__builtin_ctzll(left)];
+        uint32_t v = s->vertex[sf_lowest(left)];
         least = v + 1 > least ? v + 1 : least;
     }
     const uint32_t *candidates = s->base.search->space->candidates[u], *list = s->list[u];
@@ -71,7 +66,7 @@ uint32_t sf_lists_broken(const sf_lists *s, uint32_t u, uint64_t checked, uint32
 {
     const sf_query *q = s->base.search->space->query;
     for (; checked != 0; checked &= checked - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(checked);
+        uint32_t w = sf_lowest(checked);
         const sf_pair *pair = sf_query_pair(q, u, w);
         if (!sf_query_pair_fits(q, pair, u == pair->a ? v : s->vertex[w], u == pair->a ? s->vertex[w] : v))
             return w;
@@ -128,15 +123,14 @@ static uint64_t count_group(const sf_lists *s, uint64_t group)
     const uint32_t *lists[SF_PATTERN_MOST];
     uint32_t counts[SF_PATTERN_MOST], count = 0;
     uint32_t *next = s->scratch;
-    const sf_order_step *first = sf_plan_step(s->base.search->plan, (uint32_t)__builtin_ctzll(group));
+    const sf_order_step *first = sf_plan_step(s->base.search->plan, sf_lowest(group));
     bool is_single = (group & (group - 1)) == 0, are_same = true;
     if (is_single && first->checked == 0)
         return count_free(s, first->vertex);
     uint64_t product = 1;
     for (; group != 0; group &= group - 1, count++) {
         lists[count] = next;
-        counts[count] =
-            list_free(s, sf_plan_step(s->base.search->plan, (uint32_t)__builtin_ctzll(group)), next);
+        counts[count] = list_free(s, sf_plan_step(s->base.search->plan, sf_lowest(group)), next);
         next += counts[count];
         product = sf_saturated_multiply(product, counts[count]);
         are_same = are_same && counts[count] == counts[0] &&
@@ -173,7 +167,7 @@ static bool find_decided(sf_lists *s, uint32_t depth, uint64_t *blame)
 {
     const sf_plan *plan = s->base.search->plan;
     for (uint64_t left = plan->steps[depth].decided; left != 0; left &= left - 1) {
-        const sf_order_step *step = sf_plan_step(plan, (uint32_t)__builtin_ctzll(left));
+        const sf_order_step *step = sf_plan_step(plan, sf_lowest(left));
         sf_lists_find(s, step);
         if (s->length[step->vertex] == 0) {
             *blame = step->joined | step->greater;
@@ -197,12 +191,12 @@ static bool try_candidate(sf_lists *s, uint32_t depth, uint32_t place, uint64_t 
     const sf_order_step *step = &s->base.search->plan->steps[depth];
     uint32_t u = step->vertex, v = s->base.search->space->candidates[u][place];
     if (s->base.search->injective && s->user[v] != 0) {
-        *blame = bit(u) | bit((uint32_t)s->user[v] - 1);
+        *blame = sf_bit(u) | sf_bit((uint32_t)s->user[v] - 1);
         return false;
     }
     uint32_t broken = step->checked != 0 ? sf_lists_broken(s, u, step->checked, v) : SF_NO_VERTEX;
     if (broken != SF_NO_VERTEX) {
-        *blame = bit(u) | bit(broken);
+        *blame = sf_bit(u) | sf_bit(broken);
         return false;
     }
     s->vertex[u] = v;
@@ -220,20 +214,20 @@ static bool search_on(sf_lists *s, uint32_t depth, uint64_t *blame)
     uint32_t u = step->vertex;
     uint64_t all = 0;
     bool found = false;
-    for (s->base.given &= ~bit(depth); s->base.at[depth] < s->base.end[depth]; s->base.at[depth]++) {
+    for (s->base.given &= ~sf_bit(depth); s->base.at[depth] < s->base.end[depth]; s->base.at[depth]++) {
         uint64_t one = 0;
         if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth))
             return true;
         if (try_candidate(s, depth, s->list[u][s->base.at[depth]], &one)) {
             found = true;
-        } else if ((one & bit(u)) == 0) {
+        } else if ((one & sf_bit(u)) == 0) {
             *blame = one; /* whatever stands for u, the same fails */
             return found || (s->base.given >> depth & 1) != 0;
         } else {
             all |= one;
         }
     }
-    *blame = (all & ~bit(u)) | step->joined | step->greater;
+    *blame = (all & ~sf_bit(u)) | step->joined | step->greater;
     return found || (s->base.given >> depth & 1) != 0;
 }
 
@@ -300,7 +294,8 @@ int sf_lists_open(sf_searcher *searcher)
     }
     uint32_t *room = sf_resize(NULL, 2 * total + SF_PLAN_GROUP * greatest + most, sizeof *room);
     s->buffer[0] = room;
-    s->user = sf_alloc(query->index->out->vertex_count, sizeof *s->user);
+    s->user = searcher->tally.is_caller ? query->index->users
+                                        : sf_alloc(query->index->out->vertex_count, sizeof *s->user);
     if (room == NULL || s->user == NULL)
         return SF_NO_MEMORY;
     for (uint32_t u = 0; u < query->count; u++) {
@@ -318,7 +313,8 @@ void sf_lists_close(sf_searcher *searcher)
 {
     sf_lists *s = (sf_lists *)searcher;
     sf_free(s->buffer[0]);
-    sf_free(s->user);
+    if (!searcher->tally.is_caller)
+        sf_free(s->user);
 }
 
 const sf_search_kind sf_search_by_lists = {.size = sizeof(sf_lists),

@@ -13,7 +13,8 @@ typedef struct sf_lists {
     uint32_t *buffer[SF_PATTERN_MOST]; /**< room for its candidates */
     uint32_t *all;                     /**< 0, 1, 2, ...: every candidate of a vertex that nothing joins */
     uint32_t *scratch;                 /**< room for the lists of a group and their intersections */
-    uint8_t *user; /**< of a data vertex: one more than the pattern vertex it stands for */
+    uint8_t *user; /**< of a data vertex: one more than the pattern vertex it stands for; the calling thread's
+                      is the index's */
 } sf_lists;
 
 /** SF_NO_MEMORY; to be closed either way. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/made_space.h"
 
+#include "graph/match/candidates.h"
 #include "graph/match/cost.h"
 #include "graph/match/lend.h"
 #include "graph/match/needs.h"
@@ -81,7 +82,7 @@ sf_device *sf_made_device(const sf_query *query, const char *name, unsigned thre
 typedef struct asked {
     sf_space *space;
     unsigned threads;
-    sf_needs needs[MOST];
+    sf_need items[2 * SF_PATTERN_MOST];
     sf_backend_need listed[MOST][2 * SF_PATTERN_MOST];
     uint32_t *allowed[MOST];
     sf_backend_space_job job;
@@ -90,17 +91,17 @@ typedef struct asked {
 static void ask_vertex(asked *a, uint32_t u)
 {
     const sf_query *q = a->space->query;
-    sf_needs *n = &a->needs[u];
-    sf_needs_list(n, q, u);
+    sf_needs n;
+    sf_needs_list(&n, a->items, q, u);
     bool has_labels = q->index->label_count > 1; /* else degrees say it all */
-    for (size_t i = 0; i < n->count && has_labels; i++)
-        a->listed[u][i] = (sf_backend_need){n->items[i].label, n->items[i].count, n->items[i].out};
+    for (size_t i = 0; i < n.count && has_labels; i++)
+        a->listed[u][i] = (sf_backend_need){n.items[i].label, n.items[i].count, n.items[i].out};
     sf_backend_space_vertex *v = &a->job.vertices[u];
     *v = (sf_backend_space_vertex){.label = has_labels ? q->labels[u] : SF_ANY_LABEL,
-                                   .out_degree = n->out_degree,
-                                   .in_degree = n->in_degree,
+                                   .out_degree = n.out_degree,
+                                   .in_degree = n.in_degree,
                                    .needs = a->listed[u],
-                                   .need_count = has_labels ? (uint32_t)n->count : 0,
+                                   .need_count = has_labels ? (uint32_t)n.count : 0,
                                    .required = (uint32_t)q->required[u]};
     for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
@@ -120,7 +121,7 @@ static int ask(asked *a, sf_error *error)
 {
     int status = SF_OK;
     a->job.count = a->space->query->count;
-    a->job.rounds = SF_SPACE_ROUNDS;
+    a->job.rounds = SF_CANDIDATES_ROUNDS;
     for (uint32_t u = 0; u < a->job.count && status == SF_OK; u++) {
         ask_vertex(a, u);
         status = allow(a, u);
@@ -237,14 +238,12 @@ static int make_held(void *context, sf_device *device, sf_error *failure)
 int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsigned threads,
                  const sf_backend_watch *watch, sf_error *error)
 {
-    memset(space, 0, sizeof *space);
-    space->query = query;
-    space->threads = threads;
-    space->device = device;
-    sf_match_recall(query->index, device);
     asked *a = sf_alloc(1, sizeof *a);
     if (a == NULL)
         return sf_fail_memory(error);
+    sf_space_begin(space, query, threads);
+    space->device = device;
+    sf_match_recall(query->index, device);
     a->space = space;
     a->threads = threads;
     a->job.watch = watch;
@@ -292,7 +291,7 @@ static int read_held(void *context, sf_device *device, sf_error *failure)
 
 static int fetch_vertex(sf_space *s, uint32_t u, sf_error *error)
 {
-    s->candidates[u] = sf_resize(NULL, s->counts[u], sizeof *s->candidates[u]);
+    s->candidates[u] = sf_arena_take(&s->room, s->counts[u], sizeof *s->candidates[u]);
     if (s->candidates[u] == NULL)
         return sf_fail_memory(error);
     reading r = {.space = s, .vertex = u, .candidates = s->candidates[u]};
@@ -302,9 +301,8 @@ static int fetch_vertex(sf_space *s, uint32_t u, sf_error *error)
 static int fetch_links(sf_space *s, uint32_t i, sf_error *error)
 {
     sf_links *links = &s->links[i];
-    links->offsets = sf_resize(NULL, (size_t)s->counts[links->from] + 1, sizeof *links->offsets);
-    links->places = sf_resize(NULL, links->count, sizeof *links->places);
-    links->capacity = links->count;
+    links->offsets = sf_arena_take(&s->room, (size_t)s->counts[links->from] + 1, sizeof *links->offsets);
+    links->places = sf_arena_take(&s->room, links->count, sizeof *links->places);
     if (links->offsets == NULL || links->places == NULL)
         return sf_fail_memory(error);
     reading r = {.space = s, .link = i, .links = links};

@@ -10,17 +10,22 @@ typedef struct sf_need {
     bool out;
     uint32_t label;
     uint32_t count;
+    uint64_t who; /**< pattern vertices that these are to stand for; of two directions, in that out of it */
 } sf_need;
 
-/** Of one pattern vertex. Labels are dense, and one that any will do for counts in the degrees alone. */
+/** Of one pattern vertex; where edges have no direction, all are out of it. Labels are dense, and one that
+ * any will do for counts in the degrees alone. */
 typedef struct sf_needs {
     uint64_t out_kinds, in_kinds; /**< bits that out_kinds and in_kinds of the index must have */
     uint64_t out_degree, in_degree;
+    uint64_t any_out, any_in; /**< as `who`, of neighbours of any label */
     size_t count;
-    sf_need items[2 * SF_PATTERN_MOST];
+    sf_need *items;
 } sf_needs;
 
-void sf_needs_list(sf_needs *needs, const sf_query *query, uint32_t vertex);
+/** `room` is for the items. */
+void sf_needs_list(sf_needs *needs, sf_need room[2 * SF_PATTERN_MOST], const sf_query *query,
+                   uint32_t vertex);
 
 /** An edge that the query requires of two vertices leads from u to w. */
 static inline bool sf_query_leads(const sf_query *query, uint32_t u, uint32_t w)

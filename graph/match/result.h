@@ -20,6 +20,7 @@ typedef struct sf_match_result {
     uint32_t order[SF_PATTERN_MOST];      /**< in which pattern vertices are matched */
     uint64_t candidates[SF_PATTERN_MOST]; /**< data vertices left for each pattern vertex after pruning */
     uint64_t labelled[SF_PATTERN_MOST];   /**< those with its label */
+    uint64_t tested; /**< auto, on the CPU: data vertices that were looked at for being candidates */
     uint64_t
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */

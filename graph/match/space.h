@@ -9,16 +9,14 @@
 #ifndef SF_GRAPH_MATCH_SPACE_H
 #define SF_GRAPH_MATCH_SPACE_H
 
+#include "core/arena.h"
 #include "graph/match/query.h"
-
-/** Candidates without support are looked for so many times at most. */
-enum { SF_SPACE_ROUNDS = 6 };
 
 /** For every candidate of one vertex the places of the adjacent candidates of another, ascending. */
 typedef struct sf_links {
     uint64_t *offsets;
     uint32_t *places;
-    uint64_t count, capacity;
+    uint64_t count;
     uint8_t from, to; /**< pattern vertices */
 } sf_links;
 
@@ -29,17 +27,24 @@ typedef struct sf_space {
     uint32_t counts[SF_PATTERN_MOST];
     uint32_t twin[SF_PATTERN_MOST]; /**< the first pattern vertex with the same candidates */
     uint32_t labelled[SF_PATTERN_MOST];
-    uint16_t links_of[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< index into links, from the row's candidates to
-                                                            the column's */
     sf_links *links;
     size_t links_count;
     bool is_empty;    /**< some vertex has no candidate: nothing matches */
     uint32_t useless; /**< data vertices that are a candidate of nothing; where it is empty, all */
+    uint64_t tested;  /**< data vertices that were looked at */
 
     /* Made on a device (graph/match/made_space.h): then only counts are here, no candidates and no places. */
     struct sf_device *device;
     struct sf_backend_space *made; /**< or NULL */
+
+    sf_arena room; /**< of candidates and links */
+    /** Index into links, from the row's candidates to the column's; of the first query->count of both, the
+     * rest is not set. */
+    uint16_t links_of[SF_PATTERN_MOST][SF_PATTERN_MOST];
 } sf_space;
+
+/** Without candidates, of nothing. */
+void sf_space_begin(sf_space *space, const sf_query *query, unsigned threads);
 
 /** On up to `threads` threads. SF_NO_MEMORY. */
 int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_error *error);

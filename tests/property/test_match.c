@@ -5,6 +5,7 @@
 #include "oracle/match_oracle.h"
 
 #include "core/vector.h"
+#include "graph/match/candidates.h"
 #include "graph/match/rows.h"
 #include "graph/match/terms.h"
 
@@ -69,12 +70,14 @@ static void check_count(sf_match_index *index, const sf_pattern *pattern, const 
 
 /* The engine auto with sets as lists and as bitmaps, with all that processors have for them, and split. */
 static const struct {
-    int rows, level, terms;
-} ways[] = {
-    {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_WORTH},  {SF_ROWS_NEVER, SF_VECTOR_AVX512, SF_TERMS_NEVER},
-    {SF_ROWS_ALWAYS, SF_VECTOR_BASE, SF_TERMS_NEVER},   {SF_ROWS_ALWAYS, SF_VECTOR_AVX2, SF_TERMS_NEVER},
-    {SF_ROWS_ALWAYS, SF_VECTOR_AVX512, SF_TERMS_NEVER}, {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_ALWAYS},
-    {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_TABLED}};
+    int rows, level, terms, candidates;
+} ways[] = {{SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_WORTH, SF_CANDIDATES_WORTH},
+            {SF_ROWS_NEVER, SF_VECTOR_AVX512, SF_TERMS_NEVER, SF_CANDIDATES_FILTERED},
+            {SF_ROWS_ALWAYS, SF_VECTOR_BASE, SF_TERMS_NEVER, SF_CANDIDATES_GROWN},
+            {SF_ROWS_ALWAYS, SF_VECTOR_AVX2, SF_TERMS_NEVER, SF_CANDIDATES_WORTH},
+            {SF_ROWS_ALWAYS, SF_VECTOR_AVX512, SF_TERMS_NEVER, SF_CANDIDATES_FILTERED},
+            {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_ALWAYS, SF_CANDIDATES_GROWN},
+            {SF_ROWS_WORTH, SF_VECTOR_AVX512, SF_TERMS_TABLED, SF_CANDIDATES_GROWN}};
 
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -83,6 +86,7 @@ static void go(int way)
     sf_rows_when(ways[way].rows);
     sf_vector_limit(ways[way].level);
     sf_terms_when(ways[way].terms);
+    sf_candidates_when(ways[way].candidates);
 }
 
 static void check_semantics(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,

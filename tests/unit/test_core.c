@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
+#include "core/arena.h"
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/json.h"
@@ -576,6 +577,47 @@ static void options_of_other_versions_are_understood(void **state)
     assert_int_equal(columns.after, -1);
 }
 
+/* Blocks of many sizes at once, each full of its own byte: none touches another, and what is given back is
+ * taken again, within chunks and after all are empty. */
+static void blocks_of_an_arena_lie_apart(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("arena", 18);
+    sf_arena arena = {0};
+    for (int round = 0; round < 3; round++) {
+        unsigned char *blocks[200];
+        size_t sizes[200];
+        for (int i = 0; i < 200; i++) {
+            sizes[i] = test_random_below(&random, i % 50 == 49 ? 100000 : 500);
+            blocks[i] = sf_arena_take(&arena, 3, sizes[i]);
+            assert_non_null(blocks[i]);
+            assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+            memset(blocks[i], i, 3 * sizes[i]);
+            if (i % 3 == 0)
+                sf_arena_trim(&arena, blocks[i], sizes[i]);
+            sizes[i] *= i % 3 == 0 ? 1 : 3;
+        }
+        for (int i = 0; i < 200; i++)
+            for (size_t k = 0; k < sizes[i]; k++)
+                assert_int_equal(blocks[i][k], i);
+        sf_arena_empty(&arena);
+    }
+    void *block = sf_arena_take(&arena, 1, 500);
+    sf_arena_trim(&arena, block, 0);
+    assert_ptr_equal(sf_arena_take(&arena, 1, 500), block);
+    assert_null(sf_arena_take(&arena, SIZE_MAX / 2, 4));
+    assert_null(sf_arena_take(&arena, SIZE_MAX - 8, 1));
+    sf_arena_free(&arena);
+    long before = sf_memory_live();
+    assert_int_equal(sf_arena_open(&arena, 1000), SF_OK);
+    sf_memory_fail_after(0);
+    assert_non_null(sf_arena_take(&arena, 1000, 1)); /* there already */
+    assert_null(sf_arena_take(&arena, 1, 1));
+    sf_memory_fail_after(-1);
+    sf_arena_free(&arena);
+    assert_int_equal(sf_memory_live(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +637,7 @@ int main(void)
         cmocka_unit_test(parallel_loops_visit_every_item_once),
         cmocka_unit_test(a_thread_without_work_watches_the_others),
         cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(blocks_of_an_arena_lie_apart),
         cmocka_unit_test(options_of_other_versions_are_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  */
 #include "support/support.h"
 
+#include "graph/match/candidates.h"
 #include "graph/match/match.h"
 #include "graph/match/rows.h"
 
@@ -386,6 +387,34 @@ static void auto_leaves_a_branch_that_others_spoil(void **state)
     close_scene(&triangles);
 }
 
+/* One C with two Bs of three As each, and 50 such Bs, each with a C that has a B and an A too few: all but
+ * these are looked at where candidates are filtered, and only what is around the C where they grow. */
+static void auto_looks_for_candidates_beside_others(void **state)
+{
+    (void)state;
+    sketch s = {0};
+    uint32_t c = add_vertex(&s, C);
+    for (int i = 0; i < 52; i++) {
+        uint32_t b = add_vertex(&s, B);
+        add_edge(&s, b, i < 2 ? c : add_vertex(&s, D));
+        for (int k = 0; k < 3; k++)
+            add_edge(&s, add_vertex(&s, A), b);
+    }
+    scene path;
+    open_scene(&path, &s, "CBA", "1021");
+    static const uint64_t left[] = {1, 2, 6};
+    sf_match_result grown = run(&path, "auto", 0, 6);
+    sf_candidates_when(SF_CANDIDATES_FILTERED);
+    sf_match_result filtered = run(&path, "auto", 0, 6);
+    sf_candidates_when(SF_CANDIDATES_WORTH);
+    assert_memory_equal(grown.candidates, left, sizeof left);
+    assert_memory_equal(filtered.candidates, left, sizeof left);
+    assert_int_equal(grown.tested, 1 + 2 + 6);
+    assert_int_equal(filtered.tested, 1 + 52 + 52 * 3);
+    assert_int_equal(grown.blacklisted, filtered.blacklisted);
+    close_scene(&path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +431,7 @@ int main(void)
         cmocka_unit_test(auto_counts_alike_embeddings_once),
         cmocka_unit_test(auto_multiplies_leaves_out),
         cmocka_unit_test(auto_leaves_a_branch_that_others_spoil),
+        cmocka_unit_test(auto_looks_for_candidates_beside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
