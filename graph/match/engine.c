@@ -34,7 +34,7 @@ static void look_around(sf_match_tally *t)
         atomic_store(&w->truncated, true);
         atomic_store(&w->stop, true);
     }
-    if (t->is_caller &&
+    if (t->is_caller && !atomic_load(&w->stop) &&
         !sf_progress_update(w->job->progress, "matching", (double)atomic_load(&w->done), w->total)) {
         atomic_store(&w->cancelled, true);
         atomic_store(&w->stop, true);

@@ -36,7 +36,8 @@ typedef struct sf_match_job {
 typedef struct sf_match_watch {
     const sf_match_job *job;
     uint64_t factor;             /**< every embedding found stands for so many */
-    double total;                /**< of sf_match_watch_done, for progress */
+    double total;                /**< of `done`, for progress */
+    double unit;                 /**< of sums of terms: what an expected step adds to `done` */
     atomic_uint_least64_t found; /**< before the factor */
     atomic_size_t kept, done;
     atomic_bool stop, truncated, cancelled;
@@ -53,6 +54,12 @@ typedef struct sf_match_tally {
 
 /** Whether the time for the job is over. */
 bool sf_match_is_late(const sf_match_job *job);
+
+/** Of a sum of terms: so many of the steps that it is expected to take are done. */
+static inline void sf_match_advance(sf_match_watch *watch, double steps)
+{
+    atomic_fetch_add(&watch->done, (size_t)(steps * watch->unit));
+}
 
 /** Counts a step and looks now and then at the clock and at what other threads found: true where to stop. */
 bool sf_match_step(sf_match_tally *tally);

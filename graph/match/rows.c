@@ -155,17 +155,24 @@ static int merge(sf_rows *r, uint32_t list, const uint32_t *more, uint32_t count
     return SF_OK;
 }
 
+/* None before it has brought the same candidates into its list. */
+static bool is_listed_first(const maker *m, uint32_t u)
+{
+    bool is_first = true;
+    for (uint32_t w = 0; w < u; w++)
+        is_first = is_first &&
+                   (m->space->twin[w] != m->space->twin[u] || m->rows->list_of[w] != m->rows->list_of[u]);
+    return is_first;
+}
+
 static int make_lists(maker *m)
 {
     const sf_space *s = m->space;
     find_lists(m);
-    for (uint32_t u = 0; u < m->query->count; u++) {
-        bool is_new = true;
-        for (uint32_t w = 0; w < u; w++)
-            is_new = is_new && (s->twin[w] != s->twin[u] || m->rows->list_of[w] != m->rows->list_of[u]);
-        if (is_new && merge(m->rows, m->rows->list_of[u], s->candidates[u], s->counts[u]) != SF_OK)
+    for (uint32_t u = 0; u < m->query->count; u++)
+        if (is_listed_first(m, u) &&
+            merge(m->rows, m->rows->list_of[u], s->candidates[u], s->counts[u]) != SF_OK)
             return SF_NO_MEMORY;
-    }
     return SF_OK;
 }
 
@@ -317,6 +324,7 @@ static row_kind kind_of_pair(const maker *m, uint32_t w, uint32_t u)
     return kind_of(m, w, &step);
 }
 
+/* By the counts of the lists. */
 static bool have_room(const maker *m)
 {
     uint64_t bytes = 0;
@@ -326,7 +334,24 @@ static bool have_room(const maker *m)
             bytes += bytes_of(m, &k);
         }
     }
-    return bytes <= MOST_BYTES;
+    return bytes <= MOST_BYTES && atomic_load(&wanted) != SF_ROWS_NEVER;
+}
+
+/* A list has no more than all candidates in it, and than the data vertices that any of its vertices may be.
+ */
+bool sf_rows_can_be_pairs(const sf_space *space)
+{
+    sf_rows rows = {0};
+    maker m = {&rows, space, NULL, space->query, NULL};
+    uint64_t sums[SF_PATTERN_MOST] = {0}, most[SF_PATTERN_MOST] = {0};
+    find_lists(&m);
+    for (uint32_t u = 0; u < m.query->count; u++) {
+        const uint32_t list = rows.list_of[u];
+        sums[list] += is_listed_first(&m, u) ? space->counts[u] : 0;
+        most[list] = space->labelled[u] > most[list] ? space->labelled[u] : most[list];
+        rows.counts[list] = (uint32_t)(sums[list] < most[list] ? sums[list] : most[list]);
+    }
+    return can_be(m.query) && have_room(&m);
 }
 
 static int make_pairs(maker *m)

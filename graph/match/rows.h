@@ -39,11 +39,16 @@ typedef struct sf_rows {
 
 enum { SF_ROWS_WORTH, SF_ROWS_ALWAYS, SF_ROWS_NEVER };
 
-/** Tests: bitmaps always where they can be, or never, so that small searches reach both. */
+/** Tests: bitmaps always where they can be, or never, also not of pairs, so that small searches reach both.
+ */
 void sf_rows_when(int when);
 
 /** Along a plan. SF_NO_MEMORY. The space and the plan must outlive it. */
 int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_error *error);
+
+/** Whether rows of every pair can say all and have room, by the numbers of candidates alone: as far as those
+ * that share a list are not the same, fewer than it says may do. */
+bool sf_rows_can_be_pairs(const sf_space *space);
 
 /**
  * Of every pair of which something is said, whichever is matched first. Not open where rows would take too

@@ -12,8 +12,12 @@
 
 enum { LEAST_MEMORY = 8, MOST_MEMORY = 20, CHUNKS = 64 }; /* memories as powers of two */
 
+/* What all terms together are, as told of progress. */
+#define ALL_OF_IT 1e9
+
 /* How counts of the components of a term are remembered. */
 typedef struct remembering {
+    uint32_t covered;              /* blocks in tables, of which nothing is */
     uint32_t shifts[SF_TERM_MOST]; /* of a block: bits that tell its places apart */
     uint32_t memory[SF_TERM_MOST]; /* of a component: counts remembered, as a power of two; 0: none */
 } remembering;
@@ -86,7 +90,7 @@ static uint64_t count_component(splitter *s, uint32_t v, uint32_t root, uint32_t
     const sf_summand *t = s->o->term;
     const level *before = &s->levels[depth];
     level *after = &s->levels[depth + 1];
-    for (uint32_t left = t->below[root]; left != 0; left &= left - 1) {
+    for (uint32_t left = t->below[root] & ~s->how->covered; left != 0; left &= left - 1) {
         const uint32_t x = sf_lowest(left);
         after->domain[x] =
             (t->near[v] >> x & 1) != 0 ? cut(s, v, x, before->domain[x], after->room[x]) : before->domain[x];
@@ -174,13 +178,14 @@ static uint32_t memory_of(const sf_summand *t, const uint32_t *shifts, uint32_t 
 
 static void find_memories(remembering *how, const sf_outline *o)
 {
+    how->covered = sf_summand_covered(o->term);
     for (uint32_t b = 0; b < o->term->count; b++) {
         how->shifts[b] = 0;
         while ((uint64_t)1 << how->shifts[b] < o->places[b])
             how->shifts[b]++;
     }
     for (uint32_t b = 0; b < o->term->count; b++)
-        how->memory[b] = memory_of(o->term, how->shifts, b);
+        how->memory[b] = (how->covered >> b & 1) != 0 ? 0 : memory_of(o->term, how->shifts, b);
 }
 
 static int open_recollections(splitter *s, uint32_t root)
@@ -194,19 +199,22 @@ static int open_recollections(splitter *s, uint32_t root)
     return status == 0 ? SF_OK : SF_NO_MEMORY;
 }
 
+/* What is left of blocks is kept at every depth, but of those in tables. */
 static int open_splitter(splitter *s)
 {
     const sf_outline *o = s->o;
+    const uint32_t searched = (uint32_t)(sf_bit(o->term->count) - 1) & ~s->how->covered;
     size_t words = 0;
     s->sum = 0;
     s->is_open = true;
-    for (uint32_t b = 0; b < o->term->count; b++)
-        words += o->words[b];
+    for (uint32_t left = searched; left != 0; left &= left - 1)
+        words += o->words[sf_lowest(left)];
     sf_free(s->memory);
     uint64_t *room = sf_outline_room(&s->memory, words * o->term->count);
     if (room == NULL)
         return SF_NO_MEMORY;
-    for (uint32_t b = 0; b < o->term->count; b++) {
+    for (uint32_t left = searched; left != 0; left &= left - 1) {
+        const uint32_t b = sf_lowest(left);
         s->levels[0].domain[b] = o->starts[b];
         for (uint32_t d = 1; d <= o->term->count; d++, room += o->words[b])
             s->levels[d].room[b] = room;
@@ -235,7 +243,8 @@ typedef struct run {
     splitter *splitters; /* of each thread */
     sf_match_tally **tallies;
     unsigned threads;
-    uint32_t root; /* of the component at hand */
+    uint32_t root;     /* of the component at hand */
+    double chunk_work; /* steps that a chunk of one is expected to take */
 } run;
 
 static int count_chunk(void *context, unsigned worker, size_t item)
@@ -248,7 +257,7 @@ static int count_chunk(void *context, unsigned worker, size_t item)
     uint64_t places = r->outline->places[r->root];
     uint32_t first = (uint32_t)(places * item / CHUNKS), end = (uint32_t)(places * (item + 1) / CHUNKS);
     s->sum = sf_saturated_add(s->sum, count_places(s, r->root, 0, first, end));
-    atomic_fetch_add(&r->watch.done, 1);
+    sf_match_advance(&r->watch, r->chunk_work);
     return SF_OK;
 }
 
@@ -264,6 +273,15 @@ static int count_root(run *r, uint32_t root, uint64_t *count)
     return status;
 }
 
+/* What tables do not do of a term, each component the same part of it. */
+static double chunk_work_of(const sf_summand *t)
+{
+    double work = t->work;
+    for (uint32_t left = sf_summand_covered(t); left != 0; left &= left - 1)
+        work -= t->effort[sf_lowest(left)];
+    return work > 0 ? work / (CHUNKS * __builtin_popcount(t->roots)) : 0;
+}
+
 /* The product of its components; UINT64_MAX where that is too large, or not known in time. */
 static int count_outline(run *r, uint64_t *count)
 {
@@ -271,6 +289,7 @@ static int count_outline(run *r, uint64_t *count)
     const sf_summand *t = r->outline->term;
     static const uint32_t nowhere[SF_TERM_MOST];
     bool is_done;
+    r->chunk_work = chunk_work_of(t);
     int status = sf_tables_make(r->tables, r->outline, r->tallies, r->threads, &is_done);
     if (status == SF_OK && !is_done && !atomic_load(&r->watch.stop)) {
         sf_tables_free(r->tables);
@@ -371,8 +390,8 @@ int sf_split_run(const sf_match_job *job, const sf_space *space, const sf_terms 
     *is_done = false;
     if (job->deadline > 0)
         own.deadline -= (job->deadline - sf_clock_seconds()) / 2;
-    run r = {.watch = {.job = &own, .factor = 1, .total = (double)(terms->count * CHUNKS)},
-             .threads = job->threads};
+    run r = {.watch = {.job = &own, .factor = 1, .total = ALL_OF_IT}, .threads = job->threads};
+    r.watch.unit = terms->work > 0 ? ALL_OF_IT / terms->work : 0;
     int status = sf_rows_open_pairs(&r.rows, space, error);
     if (status == SF_OK && r.rows.is_open)
         status = run_terms(&r, terms, is_done, error);

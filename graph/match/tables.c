@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { CHUNKS = 64 };
+enum { CHUNKS = 64, VALUES_PER_STEP = 16 /* of a row, that take as long as a step */ };
 
 /* Steps of a table: fewer are done before threads have begun. */
 #define WORTH_THREADS 3e4
@@ -128,6 +128,8 @@ static int make_dense(product *p, const sf_counts *const *factors, uint32_t coun
             continue;
         find_set(o, p->v, q, p->column, p->sets);
         place[p->v] = q;
+        if (sf_match_steps(p->tallies[0], 1 + columns / VALUES_PER_STEP))
+            break; /* nobody will look at it */
         for (uint32_t r = sf_bitmap_next(p->sets, 0, columns); r < columns;
              r = sf_bitmap_next(p->sets, r + 1, columns)) {
             uint64_t value = 1;
@@ -153,7 +155,8 @@ static int list_links(product *p)
         if (sf_reserve(&links, &p->link_room, at + columns, sizeof *p->links) != 0)
             status = SF_NO_MEMORY;
         p->links = links;
-        if (status == SF_OK && p->weights[q] != 0) {
+        bool is_wanted = status == SF_OK && p->weights[q] != 0;
+        if (is_wanted && !sf_match_steps(p->tallies[0], 1 + columns / VALUES_PER_STEP)) {
             find_set(o, p->v, q, p->column, p->sets);
             for (uint32_t r = sf_bitmap_next(p->sets, 0, columns); r < columns;
                  r = sf_bitmap_next(p->sets, r + 1, columns))
@@ -221,7 +224,7 @@ static uint64_t fill_row(const product *p, uint32_t row, uint64_t *set, uint64_t
         } else {
             for (uint64_t l = p->offsets[q]; l < p->offsets[q + 1]; l++)
                 sums[p->links[l]] += weight;
-            steps += (p->offsets[q + 1] - p->offsets[q]) / 16;
+            steps += (p->offsets[q + 1] - p->offsets[q]) / VALUES_PER_STEP;
         }
     }
     return steps;
@@ -239,8 +242,9 @@ static int fill_rows(void *context, unsigned worker, size_t item)
             continue;
         uint64_t steps = fill_row(p, row, set, p->made->values + row * p->made->down);
         if (sf_match_steps(p->tallies[worker], steps))
-            break;
+            return SF_OK;
     }
+    sf_match_advance(p->tallies[worker]->watch, p->o->term->effort[p->v] / CHUNKS);
     return SF_OK;
 }
 
@@ -314,7 +318,7 @@ static int fill_table(product *p, sf_counts *tables, unsigned threads)
         most = p->weights[q] > most ? p->weights[q] : most;
     if (p->has_column && bound * (double)most > 0x1p63)
         p->too_large = true;
-    if (p->too_large)
+    if (p->too_large || atomic_load(&p->tallies[0]->watch->stop))
         return SF_OK;
     status = sf_parallel_for(p->o->term->effort[p->v] < WORTH_THREADS ? 1 : threads, CHUNKS, fill_rows, p);
     find_most(p);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/terms.h"
 
+#include "graph/match/rows.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -466,7 +468,7 @@ int sf_terms_open(sf_terms *terms, const sf_space *space, const sf_plan *plan, s
         return SF_OK;
     planner p = {.space = space, .query = space->query};
     double steps = steps_of(&p, plan);
-    if (when == SF_TERMS_WORTH && steps < WORTH_PLANNING)
+    if ((when == SF_TERMS_WORTH && steps < WORTH_PLANNING) || !sf_rows_can_be_pairs(space))
         return SF_OK;
     int status = open_planner(&p);
     if (status == SF_OK && plan_terms(&p, steps, when)) {

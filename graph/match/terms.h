@@ -33,6 +33,15 @@ typedef struct sf_summand {
     double work;                     /**< estimated data vertices tried */
 } sf_summand;
 
+/** Blocks that tables cover: what is left of them is looked for by no search. */
+static inline uint32_t sf_summand_covered(const sf_summand *term)
+{
+    uint32_t covered = 0;
+    for (uint32_t left = term->tabled; left != 0; left &= left - 1)
+        covered |= term->below[sf_lowest(left)];
+    return covered;
+}
+
 typedef struct sf_terms {
     sf_summand *items; /**< NULL: not worth it */
     size_t count;
@@ -45,8 +54,8 @@ enum { SF_TERMS_WORTH, SF_TERMS_ALWAYS, SF_TERMS_TABLED, SF_TERMS_NEVER };
 void sf_terms_when(int when);
 
 /**
- * Which conditions to leave out, and the terms, where these take less than the search along `plan`.
- * SF_NO_MEMORY. sf_terms_close either way.
+ * Which conditions to leave out, and the terms, where these take less than the search along `plan` and the
+ * bitmaps that they are counted by have room. SF_NO_MEMORY. sf_terms_close either way.
  */
 int sf_terms_open(sf_terms *terms, const sf_space *space, const sf_plan *plan, sf_error *error);
 void sf_terms_close(sf_terms *terms);

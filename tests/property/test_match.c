@@ -331,6 +331,93 @@ static void tables_count_as_searches_do(void **state)
     assert_true(split > 30 && tables > 100);
 }
 
+typedef struct told {
+    int calls, stop_at, moved;
+    double last, share;
+} told;
+
+static bool tell(void *user, const char *what, double done, double total)
+{
+    told *t = user;
+    assert_string_equal(what, "matching");
+    assert_true(done >= t->last && done <= total);
+    t->moved += done > t->last;
+    t->last = done;
+    t->share = done / total;
+    return ++t->calls != t->stop_at;
+}
+
+/* A ring that is all tables on one thread: that tables are made is told of, also while one is made, and it
+ * stops when it is to, at once. */
+static void tables_tell_how_far_they_are_and_stop(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("told", 19);
+    match_kind k = {.directed = false, .labelled = true, .labels = 1};
+    sf_csr data = match_draw_hubs(&random, &k, 700, 7000);
+    sf_pattern ring = {0};
+    sf_match_index *index;
+    for (uint32_t u = 0; u < 6; u++)
+        assert_int_equal(sf_pattern_add_vertex(&ring, NULL, 0, NULL), SF_OK);
+    for (uint32_t u = 0; u < 6; u++)
+        assert_int_equal(sf_pattern_add_edge(&ring, u, (u + 1) % 6, SF_ANY_LABEL, false, NULL), SF_OK);
+    assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+    const sf_match_options options = {.device = "cpu", .threads = 1, .semantics = SF_HOMOMORPHISM};
+    told all = {0};
+    sf_match_result result;
+    go(6);
+    const sf_progress progress = {tell, &all};
+    assert_int_equal(sf_match_run(index, &ring, &options, &result, &progress, NULL), SF_OK);
+    assert_int_equal(result.terms, 1); /* a walk may meet itself: nothing is taken away */
+    assert_int_equal(result.tables, 1);
+    assert_true(all.calls > 20 && all.moved > 20 && all.share > 0.9);
+    for (int at = 1; at <= all.calls; at += 1 + all.calls / 8) {
+        told some = {.stop_at = at};
+        const sf_progress impatient = {tell, &some};
+        assert_int_equal(sf_match_run(index, &ring, &options, &result, &impatient, NULL), SF_CANCELLED);
+        assert_int_equal(some.calls, at);
+    }
+    go(0);
+    sf_pattern_free(&ring);
+    sf_match_close(index);
+    sf_csr_free(&data);
+}
+
+/* Terms of a search are planned only where the bitmaps that they are counted by would have room, which is
+ * asked by the numbers of candidates: of a space on a device there is nothing else. */
+static void terms_are_not_planned_without_room(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("room", 20);
+    match_kind k = {.directed = false, .labelled = true, .labels = 3};
+    sf_csr data = match_draw_hubs(&random, &k, 150, 900);
+    sf_pattern tree;
+    sf_match_index *index;
+    sf_query query;
+    sf_space space;
+    sf_plan plan;
+    open_spine(&tree, k.directed);
+    assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+    assert_int_equal(sf_query_open(&query, index, &tree, SF_ISOMORPHISM, NULL), SF_OK);
+    assert_int_equal(sf_space_open(&space, &query, 1, NULL), SF_OK);
+    sf_plan_make(&plan, &space, NULL, SF_PLAN_GROUP);
+    sf_terms_when(SF_TERMS_ALWAYS);
+    for (int large = 0; large < 2; large++) {
+        sf_terms terms;
+        for (uint32_t u = 0; u < query.count && large; u++)
+            space.counts[u] = space.labelled[u] = 100000;
+        assert_int_equal(sf_terms_open(&terms, &space, &plan, NULL), SF_OK);
+        assert_true((terms.items != NULL) == !large);
+        sf_terms_close(&terms);
+    }
+    go(0);
+    sf_space_close(&space);
+    sf_query_close(&query);
+    sf_pattern_free(&tree);
+    sf_match_close(index);
+    sf_csr_free(&data);
+}
+
 /* Left to itself, auto splits what a search would be long at, and only that. */
 static void a_long_search_is_split(void **state)
 {
@@ -447,6 +534,8 @@ int main(void)
         cmocka_unit_test(bitmaps_count_as_lists_do),
         cmocka_unit_test(what_falls_apart_is_counted_apart),
         cmocka_unit_test(tables_count_as_searches_do),
+        cmocka_unit_test(tables_tell_how_far_they_are_and_stop),
+        cmocka_unit_test(terms_are_not_planned_without_room),
         cmocka_unit_test(a_long_search_is_split),
         cmocka_unit_test(threads_share_one_root),
         cmocka_unit_test(no_memory_is_no_crash),
