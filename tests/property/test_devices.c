@@ -5,14 +5,12 @@
  */
 #include "support/plugin_work.h"
 #include "support/ranks.h"
-#include "support/support.h"
+#include "support/trials.h"
 
 #include "core/backend/find.h"
 #include "core/memory.h"
-#include "core/units.h"
 #include "mine/cao/crossover.h"
 #include "mine/engine.h"
-#include "mine/mine.h"
 #include "mine/ways.h"
 #include "oracle/count_oracle.h"
 
@@ -22,34 +20,14 @@
 
 /* ---- a mining job, on any device ---- */
 
-typedef struct trial {
-    sf_spike *spikes;
-    size_t count;
-    sf_units units;
-    sf_delay delays[3];
-    sf_mine_options options;
-} trial;
-
-static void make_units(sf_units *units, uint32_t count)
-{
-    *units = (sf_units){0};
-    for (uint32_t i = 0; i < count; i++) {
-        sf_unit unit = {.x_um = 10.0 * i, .y_um = 0, .electrode = -1};
-        assert_int_equal(sf_units_add(units, &unit, NULL), SF_OK);
-    }
-    assert_int_equal(sf_units_finish(units, NULL), SF_OK);
-}
-
 /* Up to most_units units, of which some may be silent; delays overlap; chance decides the rules. */
-static void set_up(trial *t, test_random *random, uint32_t most_units, size_t most_spikes, int64_t most_time)
+static void set_up(test_trial *t, test_random *random, uint32_t most_units, size_t most_spikes,
+                   int64_t most_time)
 {
-    *t = (trial){0};
     uint32_t units = 1 + (uint32_t)test_random_below(random, most_units);
-    make_units(&t->units, units + 2);
+    test_trial_start(t, units + 2);
     t->count = test_random_stream(random, &t->spikes, test_random_below(random, most_spikes), units,
                                   20 + (int64_t)test_random_below(random, (uint64_t)most_time));
-    sf_mine_options_default(&t->options);
-    t->options.delays = t->delays;
     t->options.delay_count = 1 + test_random_below(random, 3);
     for (size_t i = 0; i < t->options.delay_count; i++) {
         int64_t low = (int64_t)(test_random_below(random, 8) + 9 * i);
@@ -59,43 +37,6 @@ static void set_up(trial *t, test_random *random, uint32_t most_units, size_t mo
     t->options.self = test_random_below(random, 2) != 0;
     t->options.min_distance_um = test_random_below(random, 4) == 0 ? 15 : 0;
     t->options.max_size = 2 + (uint32_t)test_random_below(random, t->options.delay_count == 1 ? 5 : 3);
-    t->options.threads = 1;
-}
-
-static void tear_down(trial *t)
-{
-    free(t->spikes);
-    sf_units_free(&t->units);
-}
-
-static sf_mine_result *mine_on(trial *t, const char *device)
-{
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
-    sf_mine_result *result;
-    sf_error error;
-    t->options.device = device;
-    if (sf_mine_spikes(&result, &input, &t->options, NULL, &error) != SF_OK)
-        fail_msg("on %s: %s", device, error.text);
-    return result;
-}
-
-static void assert_same(const sf_mine_result *a, const sf_mine_result *b)
-{
-    assert_int_equal(a->level_count, b->level_count);
-    for (uint32_t i = 0; i < a->level_count; i++) {
-        assert_int_equal(a->levels[i].candidates, b->levels[i].candidates);
-        assert_int_equal(a->levels[i].frequent, b->levels[i].frequent);
-    }
-    assert_int_equal(a->count, b->count);
-    for (size_t i = 0; i < a->count; i++) {
-        assert_int_equal(a->items[i].size, b->items[i].size);
-        assert_int_equal(a->items[i].node, b->items[i].node);
-        assert_int_equal(a->items[i].count, b->items[i].count);
-        sf_episode left, right;
-        sf_mine_result_episode(a, i, &left);
-        sf_mine_result_episode(b, i, &right);
-        assert_memory_equal(&left, &right, sizeof left);
-    }
 }
 
 /* The engines that a device has, one after the other: NULL at the end. */
@@ -124,28 +65,29 @@ static void assert_done_on(const char *found, const char *device)
     assert_string_equal(found, expected);
 }
 
-static sf_mine_result *mine_on_cpu(trial *t)
+static sf_mine_result *mine_on_cpu(test_trial *t)
 {
     t->options.engine = NULL;
-    return mine_on(t, "cpu");
+    return test_trial_mine(t, "cpu");
 }
 
 /* The device must find the same as the CPU, in the same order. */
-static void compare_with(const sf_mine_result *expected, trial *t, const char *device, const char *engine)
+static void compare_with(const sf_mine_result *expected, test_trial *t, const char *device,
+                         const char *engine)
 {
     t->options.engine = engine;
-    sf_mine_result *found = mine_on(t, device);
+    sf_mine_result *found = test_trial_mine(t, device);
     assert_string_equal(found->ran.engine, engine);
     t->options.engine = NULL;
     if (expected->levels[0].frequent > 0) /* else there is nothing to do, and no device does it */
         assert_done_on(found->ran.device, device);
     assert_string_equal(found->ran.note, "");
-    assert_same(expected, found);
+    test_assert_same_result(expected, found);
     sf_mine_result_free(found);
 }
 
 /* Returns how much there is to find. */
-static size_t compare_mining_by(trial *t, const char *device, const char *engine)
+static size_t compare_mining_by(test_trial *t, const char *device, const char *engine)
 {
     sf_mine_result *expected = mine_on_cpu(t);
     compare_with(expected, t, device, engine);
@@ -154,7 +96,7 @@ static size_t compare_mining_by(trial *t, const char *device, const char *engine
     return count;
 }
 
-static size_t compare_mining(trial *t, const char *device)
+static size_t compare_mining(test_trial *t, const char *device)
 {
     sf_mine_result *expected = mine_on_cpu(t);
     size_t from = 0, count = expected->count;
@@ -252,7 +194,7 @@ static void for_devices(void (*check)(const char *device, test_random *random), 
 
 /* Delays that hold most spikes of many units, of which few may follow each other: what interval merges where
  * it walks elsewhere. */
-static void set_up_crowded(trial *t, test_random *random)
+static void set_up_crowded(test_trial *t, test_random *random)
 {
     set_up(t, random, 30, 900, 100);
     double spikes = (double)t->count / (double)(t->units.count - 2);
@@ -264,17 +206,17 @@ static void check_small(const char *device, test_random *random)
 {
     size_t found = 0, crowded = 0;
     for (int round = 0; round < test_rounds(300); round++) {
-        trial t;
+        test_trial t;
         set_up(&t, random, 5, 200, 400);
         found += compare_mining(&t, device);
-        tear_down(&t);
+        test_trial_end(&t);
     }
     assert_true(found > 5 * (size_t)test_rounds(300));
     for (int round = 0; round < test_rounds(100); round++) {
-        trial t;
+        test_trial t;
         set_up_crowded(&t, random);
         crowded += compare_mining(&t, device);
-        tear_down(&t);
+        test_trial_end(&t);
     }
     assert_true(test_rounds(100) < 100 || crowded > 2000); /* few rounds may find nothing */
     uint64_t counted = 0;
@@ -292,10 +234,10 @@ static void devices_find_and_count_what_the_cpu_does(void **state)
 /* More units than one tile holds, levels that outgrow their first room, long episodes, ten hours later. */
 static void check_large(const char *device, test_random *random)
 {
-    trial t;
+    test_trial t;
     set_up(&t, random, 1, 1, 1);
-    tear_down(&t);
-    make_units(&t.units, 5000);
+    test_trial_end(&t);
+    test_make_units(&t.units, 5000);
     t.count = test_random_stream(random, &t.spikes, 60000, 5000, 60000);
     t.options.delay_count = 1;
     t.delays[0] = (sf_delay){0, 90};
@@ -306,9 +248,9 @@ static void check_large(const char *device, test_random *random)
     t.options.threshold = 2;
     t.options.max_size = 2;
     assert_true(compare_mining_by(&t, device, "interval") > 70000);
-    tear_down(&t);
+    test_trial_end(&t);
 
-    make_units(&t.units, 30);
+    test_make_units(&t.units, 30);
     t.count = test_random_stream(random, &t.spikes, 9000, 30, 300000);
     for (size_t i = 0; i < t.count; i++)
         t.spikes[i].time_ns += HOURS_10;
@@ -318,10 +260,10 @@ static void check_large(const char *device, test_random *random)
     t.options.threshold = 65;
     t.options.max_size = 16;
     assert_true(compare_mining(&t, device) > 1000);
-    tear_down(&t);
+    test_trial_end(&t);
 
     /* One unit that fires all the time, after itself; and bursts that windows far away hold whole. */
-    make_units(&t.units, 2);
+    test_make_units(&t.units, 2);
     t.count = test_random_stream(random, &t.spikes, 6000, 2, 4000000);
     t.options.delay_count = 1;
     t.delays[0] = (sf_delay){50000, 100000};
@@ -329,7 +271,7 @@ static void check_large(const char *device, test_random *random)
     t.options.threshold = 1;
     t.options.max_size = 8;
     assert_true(compare_mining(&t, device) > 500);
-    tear_down(&t);
+    test_trial_end(&t);
 }
 
 static void devices_take_large_jobs(void **state)
@@ -342,20 +284,9 @@ static void devices_take_large_jobs(void **state)
 
 /* ---- plugins and failures, without a device ---- */
 
-/* Its devices by their characters (tests/plugin/backend.c); the smallest job is divided among them. */
-static void use_devices(const char *characters)
-{
-    sf_error error;
-    setenv("TEST_PLUGIN_DEVICES", characters, 1);
-    sf_devices_set_worth(0, SF_MOST_DEVICES);
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s %s", error.place, error.text);
-    assert_int_equal(sf_device_count(), strlen(characters));
-}
-
 static void use_test_plugin(void)
 {
-    use_devices("wlrbsv");
+    test_use_devices("wlrbsv");
 }
 
 static void a_plugin_works(void **state)
@@ -365,12 +296,12 @@ static void a_plugin_works(void **state)
     test_random random = test_random_start("plugin", 1);
     size_t found = 0;
     for (int round = 0; round < 30; round++) {
-        trial t;
+        test_trial t;
         set_up(&t, &random, 4, 150, 200);
         t.options.min_distance_um = 0;
         if (t.count > 40)
             found += compare_mining(&t, "test:0");
-        tear_down(&t);
+        test_trial_end(&t);
     }
     assert_true(found > 100);
     for (int round = 0; round < 10; round++)
@@ -378,12 +309,12 @@ static void a_plugin_works(void **state)
     sf_devices_close();
 }
 
-static void busy_trial(trial *t)
+static void busy_trial(test_trial *t)
 {
     test_random random = test_random_start("busy", 2);
     set_up(t, &random, 1, 1, 1);
-    tear_down(t);
-    make_units(&t->units, 3);
+    test_trial_end(t);
+    test_make_units(&t->units, 3);
     t->count = test_random_stream(&random, &t->spikes, 300, 3, 900);
     t->options.threshold = 3;
     t->options.min_distance_um = 0;
@@ -394,23 +325,23 @@ static void a_device_that_fails_is_left_and_the_cpu_goes_on(void **state)
 {
     (void)state;
     use_test_plugin();
-    trial t;
+    test_trial t;
     busy_trial(&t);
     assert_true(compare_mining_by(&t, "test:1", "interval") > 10); /* its first job */
     sf_device *device;
     assert_int_equal(sf_device_find(&device, "test:1", NULL), SF_OK);
     assert_false(sf_device_sick(device, NULL));
-    sf_mine_result *expected = mine_on(&t, "cpu");
+    sf_mine_result *expected = test_trial_mine(&t, "cpu");
     for (int job = 2; job < 4; job++) { /* lost in the second, and not asked again */
-        sf_mine_result *found = mine_on(&t, "test:1");
+        sf_mine_result *found = test_trial_mine(&t, "test:1");
         assert_string_equal(found->ran.device, "cpu");
         assert_non_null(strstr(found->ran.note, "test:1 has failed: the device has fallen off the bus"));
-        assert_same(expected, found);
+        test_assert_same_result(expected, found);
         sf_mine_result_free(found);
         assert_true(sf_device_sick(device, NULL));
     }
     sf_mine_result_free(expected);
-    tear_down(&t);
+    test_trial_end(&t);
     sf_devices_close();
 }
 
@@ -439,18 +370,18 @@ static void a_device_may_refuse_a_job(void **state)
 {
     (void)state;
     use_test_plugin();
-    trial t;
+    test_trial t;
     busy_trial(&t);
-    sf_mine_result *found = mine_on(&t, "test:2"), *expected = mine_on(&t, "cpu");
+    sf_mine_result *found = test_trial_mine(&t, "test:2"), *expected = test_trial_mine(&t, "cpu");
     assert_string_equal(found->ran.device, "cpu");
     assert_string_equal(found->ran.note, "the job is too large for a test device");
-    assert_same(expected, found);
+    test_assert_same_result(expected, found);
     sf_device *device;
     assert_int_equal(sf_device_find(&device, "test:2", NULL), SF_OK);
     assert_false(sf_device_sick(device, NULL));
     sf_mine_result_free(found);
     sf_mine_result_free(expected);
-    tear_down(&t);
+    test_trial_end(&t);
     sf_devices_close();
 }
 
@@ -463,17 +394,17 @@ static void all_devices_share_a_job(void **state)
     size_t found = 0;
     for (int round = 0; round < 30; round++) {
         use_test_plugin();
-        trial t;
+        test_trial t;
         set_up(&t, &random, 12, 400, 500);
         t.options.min_distance_um = 0;
-        sf_mine_result *expected = mine_on(&t, "cpu"), *shared = mine_on(&t, "test:all");
-        assert_same(expected, shared);
+        sf_mine_result *expected = test_trial_mine(&t, "cpu"), *shared = test_trial_mine(&t, "test:all");
+        test_assert_same_result(expected, shared);
         found += shared->count;
         if (expected->levels[0].frequent > 0)
             assert_memory_equal(shared->ran.device, "test:", strlen("test:"));
         sf_mine_result_free(expected);
         sf_mine_result_free(shared);
-        tear_down(&t);
+        test_trial_end(&t);
         sf_devices_close();
     }
     assert_true(found > 1000);
@@ -512,7 +443,7 @@ static void all_devices_share_candidates(void **state)
 static void candidates_are_divided_among_devices(void **state)
 {
     (void)state;
-    use_devices("wwww");
+    test_use_devices("wwww");
     test_random random = test_random_start("divided", 7);
     sf_spike *spikes;
     size_t count = test_random_stream(&random, &spikes, 200, 3, 250);
@@ -540,14 +471,14 @@ static void any_number_of_devices_finds_the_same(void **state)
     static const char *const crews[] = {"w", "ww", "wwww"};
     for (size_t c = 0; c < sizeof crews / sizeof crews[0]; c++) {
         test_random random = test_random_start("crews", 5);
-        use_devices(crews[c]);
+        test_use_devices(crews[c]);
         size_t found = 0;
         for (int round = 0; round < 20; round++) {
-            trial t;
+            test_trial t;
             set_up(&t, &random, 9, 400, 500);
             t.options.min_distance_um = 0;
             found += compare_mining(&t, "test:all");
-            tear_down(&t);
+            test_trial_end(&t);
             compare_counting(&random, "test:all");
         }
         assert_true(found > 500);
@@ -574,13 +505,13 @@ static void shares_of_devices_that_leave_are_done_by_the_others(void **state)
         {"ss", "test:all (2)", ""},
         {"ws", "test:0", "no room for raw spikes"},
     };
-    trial t;
+    test_trial t;
     busy_trial(&t);
-    sf_mine_result *expected = mine_on(&t, "cpu");
+    sf_mine_result *expected = test_trial_mine(&t, "cpu");
     for (size_t c = 0; c < sizeof crews / sizeof crews[0]; c++) {
-        use_devices(crews[c].devices);
-        sf_mine_result *found = mine_on(&t, "test:all");
-        assert_same(expected, found);
+        test_use_devices(crews[c].devices);
+        sf_mine_result *found = test_trial_mine(&t, "test:all");
+        test_assert_same_result(expected, found);
         assert_string_equal(found->ran.device, crews[c].left);
         if (strstr(found->ran.note, crews[c].note) == NULL)
             fail_msg("%s: the note is '%s'", crews[c].devices, found->ran.note);
@@ -588,24 +519,24 @@ static void shares_of_devices_that_leave_are_done_by_the_others(void **state)
         sf_devices_close();
     }
     sf_mine_result_free(expected);
-    tear_down(&t);
+    test_trial_end(&t);
 }
 
 static void a_small_job_is_not_divided(void **state)
 {
     (void)state;
-    use_devices("wwww");
+    test_use_devices("wwww");
     sf_devices_set_worth(4, SF_MOST_DEVICES);
     assert_int_equal(sf_devices_worth(0), 1);
     assert_int_equal(sf_devices_worth(7.9), 1);
     assert_int_equal(sf_devices_worth(12), 3);
     assert_int_equal(sf_devices_worth(1e300), SF_MOST_DEVICES);
-    trial t;
+    test_trial t;
     busy_trial(&t);
-    sf_mine_result *found = mine_on(&t, "test:all");
+    sf_mine_result *found = test_trial_mine(&t, "test:all");
     assert_string_equal(found->ran.device, "test:0");
     sf_mine_result_free(found);
-    tear_down(&t);
+    test_trial_end(&t);
     sf_devices_close();
 }
 
@@ -614,10 +545,10 @@ static void a_job_too_large_for_a_device_is_halved(void **state)
 {
     (void)state;
     use_test_plugin();
-    trial t;
+    test_trial t;
     busy_trial(&t);
     assert_true(compare_mining(&t, "test:4") > 10);
-    tear_down(&t);
+    test_trial_end(&t);
     sf_devices_close();
 }
 
@@ -625,7 +556,7 @@ static void too_many_episodes_are_too_many_on_a_device(void **state)
 {
     (void)state;
     use_test_plugin();
-    trial t;
+    test_trial t;
     busy_trial(&t);
     t.options.most = 5;
     t.options.device = "test:0";
@@ -634,7 +565,7 @@ static void too_many_episodes_are_too_many_on_a_device(void **state)
     sf_error error;
     assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, &error), SF_DATA);
     assert_non_null(strstr(error.text, "more than 5 episodes are frequent"));
-    tear_down(&t);
+    test_trial_end(&t);
     sf_devices_close();
 }
 
@@ -784,7 +715,7 @@ static void auto_takes_a_device_for_long_work(void **state)
     assert_null(sf_device_auto(1e-6, SF_READY_SECONDS, NULL));
     assert_true(sf_device_supports(device, SF_OPERATION_MINE, "interval"));
     assert_false(sf_device_supports(device, SF_OPERATION_MINE, "reference"));
-    trial t;
+    test_trial t;
     busy_trial(&t);
     t.options.engine = "reference";
     t.options.device = "test:0";
@@ -793,7 +724,7 @@ static void auto_takes_a_device_for_long_work(void **state)
     sf_error error;
     assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, &error), SF_USAGE);
     assert_string_equal(error.text, "the engine reference does not run on test:0: choose another, or cpu");
-    tear_down(&t);
+    test_trial_end(&t);
     sf_devices_close();
 }
 
@@ -822,7 +753,7 @@ static void each_rank_has_a_device_of_its_own(void **state)
     (void)state;
     for (uint32_t ranks = 2; ranks <= TEST_MOST_RANKS; ranks++) {
         taken t = {0};
-        use_devices("www");
+        test_use_devices("www");
         test_ranks_run(ranks, 1, take_devices, &t);
         for (uint32_t r = 0; r < ranks; r++) {
             const sf_device *own = sf_device_at(r % 3);
@@ -857,30 +788,17 @@ static void crossovers_are_of_the_device(void **state)
     sf_devices_close();
 }
 
-static int load_and_mine(void *context)
-{
-    trial *t = context;
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
-    sf_mine_result *result = NULL;
-    int status = sf_devices_use(TEST_PLUGIN, NULL);
-    if (status == SF_OK)
-        status = sf_mine_spikes(&result, &input, &t->options, NULL, NULL);
-    sf_mine_result_free(result);
-    sf_devices_close();
-    return status;
-}
-
 static void allocation_failures_leak_nothing(void **state)
 {
     (void)state;
     static const char *const devices[] = {"test:0", "test:4", "test:all"};
-    trial t;
+    test_trial t;
     busy_trial(&t);
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
         t.options.device = devices[i];
-        test_fail_every_allocation(load_and_mine, &t);
+        test_fail_every_allocation(test_load_and_mine, &t);
     }
-    tear_down(&t);
+    test_trial_end(&t);
 }
 
 int main(void)

@@ -4,86 +4,28 @@
  * has all: by a plugin whose devices count by the CPU's engines.
  */
 #include "support/plugin_work.h"
-#include "support/support.h"
+#include "support/trials.h"
 
-#include "core/backend/crew.h"
-#include "core/units.h"
-#include "mine/mine.h"
-
-typedef struct trial {
-    sf_spike *spikes;
-    size_t count;
-    sf_units units;
-    sf_delay delays[2];
-    sf_mine_options options;
-} trial;
-
-static void start_trial(trial *t, uint32_t units)
-{
-    *t = (trial){0};
-    for (uint32_t i = 0; i < units; i++) {
-        sf_unit unit = {.x_um = i, .y_um = 0, .electrode = -1};
-        assert_int_equal(sf_units_add(&t->units, &unit, NULL), SF_OK);
-    }
-    assert_int_equal(sf_units_finish(&t->units, NULL), SF_OK);
-    sf_mine_options_default(&t->options);
-    t->options.delays = t->delays;
-    t->options.delay_count = 1;
-    t->options.threads = 1;
-}
-
-static void end_trial(trial *t)
-{
-    free(t->spikes);
-    sf_units_free(&t->units);
-}
-
-static sf_mine_result *mine_on(trial *t, const char *device)
-{
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
-    sf_mine_result *result;
-    sf_error error;
-    t->options.device = device;
-    if (sf_mine_spikes(&result, &input, &t->options, NULL, &error) != SF_OK)
-        fail_msg("on %s: %s", device, error.text);
-    return result;
-}
-
-static void use_devices(const char *characters)
-{
-    setenv("TEST_PLUGIN_DEVICES", characters, 1);
-    sf_devices_set_worth(0, SF_MOST_DEVICES); /* the smallest job is divided */
-    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
-}
+#include "core/backend/find.h"
 
 /* Returns how many episodes there are; *sent is how many spikes were sent to devices. */
-static size_t compare(trial *t, uint32_t *sent)
+static size_t compare(test_trial *t, uint32_t *sent)
 {
-    sf_mine_result *expected = mine_on(t, "cpu");
+    sf_mine_result *expected = test_trial_mine(t, "cpu");
     uint32_t before = test_plugin_work_of(TEST_PLUGIN)->raw_spikes;
-    sf_mine_result *found = mine_on(t, "test:all");
+    sf_mine_result *found = test_trial_mine(t, "test:all");
     *sent = test_plugin_work_of(TEST_PLUGIN)->raw_spikes - before;
-    assert_int_equal(found->level_count, expected->level_count);
-    for (uint32_t i = 0; i < found->level_count; i++) {
-        assert_int_equal(found->levels[i].candidates, expected->levels[i].candidates);
-        assert_int_equal(found->levels[i].frequent, expected->levels[i].frequent);
-    }
-    assert_int_equal(found->count, expected->count);
-    for (size_t i = 0; i < found->count; i++) {
-        assert_int_equal(found->items[i].size, expected->items[i].size);
-        assert_int_equal(found->items[i].node, expected->items[i].node);
-        assert_int_equal(found->items[i].count, expected->items[i].count);
-    }
+    test_assert_same_result(found, expected);
     size_t count = found->count;
     sf_mine_result_free(expected);
     sf_mine_result_free(found);
     return count;
 }
 
-static void random_trial(trial *t, test_random *random)
+static void random_trial(test_trial *t, test_random *random)
 {
     uint32_t units = 2 + (uint32_t)test_random_below(random, 6);
-    start_trial(t, units + 1); /* one is silent */
+    test_trial_start(t, units + 1); /* one is silent */
     t->count = test_random_stream(random, &t->spikes, 150 + test_random_below(random, 500), units,
                                   500 + (int64_t)test_random_below(random, 5000));
     t->options.delay_count = 1 + test_random_below(random, 2);
@@ -105,14 +47,14 @@ static void each_device_gets_its_stretch(void **state)
         test_random random = test_random_start("stretches", 50 + (uint32_t)c);
         size_t found = 0;
         int once = 0, rounds = test_rounds(120);
-        use_devices(crews[c]);
+        test_use_devices(crews[c]);
         for (int round = 0; round < rounds; round++) {
-            trial t;
+            test_trial t;
             uint32_t sent;
             random_trial(&t, &random);
             found += compare(&t, &sent);
             once += sent == t.count;
-            end_trial(&t);
+            test_trial_end(&t);
         }
         assert_true(rounds < 120 || (found > 5000 && once > 110));
         sf_devices_close();
@@ -124,13 +66,13 @@ static void chains_that_never_meet_are_counted_whole(void **state)
 {
     (void)state;
     test_random random = test_random_start("regular", 60);
-    use_devices("www");
+    test_use_devices("www");
     for (int round = 0; round < test_rounds(40); round++) {
-        trial t;
+        test_trial t;
         uint32_t sent;
         int64_t period = 8 + (int64_t)test_random_below(&random, 8);
         int64_t later = 1 + (int64_t)test_random_below(&random, 7);
-        start_trial(&t, 2);
+        test_trial_start(&t, 2);
         t.count = 300 + 2 * test_random_below(&random, 200);
         t.spikes = malloc(t.count * sizeof *t.spikes);
         assert_non_null(t.spikes);
@@ -143,7 +85,7 @@ static void chains_that_never_meet_are_counted_whole(void **state)
         t.options.max_size = 3;
         assert_true(compare(&t, &sent) > 0);
         assert_int_equal(sent, t.count);
-        end_trial(&t);
+        test_trial_end(&t);
     }
     sf_devices_close();
 }
@@ -156,42 +98,29 @@ static void stretches_of_devices_that_leave_are_done_by_the_others(void **state)
     for (size_t c = 0; c < sizeof crews / sizeof crews[0]; c++) {
         test_random random = test_random_start("stretches left", 70 + (uint32_t)c);
         for (int round = 0; round < test_rounds(10); round++) {
-            trial t;
+            test_trial t;
             uint32_t sent;
-            use_devices(crews[c]);
+            test_use_devices(crews[c]);
             random_trial(&t, &random);
             compare(&t, &sent);
-            end_trial(&t);
+            test_trial_end(&t);
             sf_devices_close();
         }
     }
-}
-
-static int load_and_mine(void *context)
-{
-    trial *t = context;
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
-    sf_mine_result *result = NULL;
-    int status = sf_devices_use(TEST_PLUGIN, NULL);
-    if (status == SF_OK)
-        status = sf_mine_spikes(&result, &input, &t->options, NULL, NULL);
-    sf_mine_result_free(result);
-    sf_devices_close();
-    return status;
 }
 
 static void allocation_failures_leak_nothing(void **state)
 {
     (void)state;
     test_random random = test_random_start("stretches without memory", 80);
-    trial t;
+    test_trial t;
     random_trial(&t, &random);
     t.options.max_size = 3;
     t.options.device = "test:all";
-    use_devices("ww");
+    test_use_devices("ww");
     sf_devices_close();
-    test_fail_every_allocation(load_and_mine, &t);
-    end_trial(&t);
+    test_fail_every_allocation(test_load_and_mine, &t);
+    test_trial_end(&t);
 }
 
 int main(void)
