@@ -111,6 +111,8 @@ int sf_gpu_array_send(sf_backend_device *device, sf_gpu_array *array, const void
     return status == SF_OK ? sf_gpu_upload(device, array->data, from, bytes, error) : status;
 }
 
+/* ---- copies ---- */
+
 namespace
 {
 
@@ -118,47 +120,81 @@ namespace
 typedef struct sending {
     sf_backend_device *device;
     char *to;
-    const char *from;
     size_t bytes;
+    sf_gpu_make *make;
+    void *context;
+    uint32_t own;                 /* pinned pieces that a thread has */
+    uint32_t made[SF_GPU_PIECES]; /* by thread: how many it has */
 } sending;
 
 } // namespace
 
-/* Fills a pinned piece and lets it go; the thread that fills it next waits for that. */
-static int send_piece(const sending *s, size_t item, uint32_t piece, sf_error *error)
+/* Makes a piece in pinned memory and lets it go; the thread, which takes turns with its own, waits for that
+ * where it is to make another there. */
+static int send_piece(sending *s, size_t item, uint32_t thread, sf_error *error)
 {
     sf_backend_device *device = s->device;
-    size_t done = item * SF_GPU_PIECE;
-    size_t length = s->bytes - done < SF_GPU_PIECE ? s->bytes - done : SF_GPU_PIECE;
-    char *pinned = device->staging + piece * SF_GPU_PIECE;
-    SF_GPU_TRY(cudaEventSynchronize(device->staged[piece]));
-    memcpy(pinned, s->from + done, length);
-    SF_GPU_TRY(cudaMemcpyAsync(s->to + done, pinned, length, cudaMemcpyHostToDevice, device->work));
-    SF_GPU_TRY(cudaEventRecord(device->staged[piece], device->work));
+    uint32_t slot = thread * s->own + s->made[thread]++ % s->own;
+    size_t begin = item * SF_GPU_PIECE;
+    size_t length = s->bytes - begin < SF_GPU_PIECE ? s->bytes - begin : SF_GPU_PIECE;
+    char *pinned = device->staging + slot * SF_GPU_PIECE;
+    SF_GPU_TRY(cudaEventSynchronize(device->staged[slot]));
+    if (!s->make(s->context, pinned, begin, length))
+        return sf_fail(error, SF_DATA, NULL, "what is to be copied cannot be made");
+    SF_GPU_TRY(cudaMemcpyAsync(s->to + begin, pinned, length, cudaMemcpyHostToDevice, device->work));
+    SF_GPU_TRY(cudaEventRecord(device->staged[slot], device->work));
     return SF_OK;
 }
 
-static int send_in_parallel(void *context, unsigned worker, size_t item)
+static int send_in_parallel(void *context, unsigned thread, size_t item)
 {
-    const sending *s = (const sending *)context;
-    sf_error *error = NULL; /* the calling thread asks the device again */
+    sending *s = (sending *)context;
+    sf_error *error = NULL; /* the calling thread says what has failed */
     SF_GPU_TRY(cudaSetDevice(s->device->ordinal));
-    return send_piece(s, item, worker, NULL);
+    return send_piece(s, item, thread, NULL);
+}
+
+/* A thread is worth it for so many pieces, and needs as many: it makes one while the other is on its way. */
+#define PIECES_A_THREAD 2u
+
+static unsigned threads_for(size_t pieces)
+{
+    size_t threads = pieces / PIECES_A_THREAD, most = SF_GPU_PIECES / PIECES_A_THREAD;
+    most = sf_thread_cores() < most ? sf_thread_cores() : most;
+    return threads < 1 ? 1 : (unsigned)(threads < most ? threads : most);
+}
+
+int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, sf_gpu_make *make, void *context,
+                       sf_error *error)
+{
+    size_t pieces = (bytes + SF_GPU_PIECE - 1) / SF_GPU_PIECE;
+    unsigned threads = threads_for(pieces);
+    sending s = {.device = device,
+                 .to = (char *)to,
+                 .bytes = bytes,
+                 .make = make,
+                 .context = context,
+                 .own = SF_GPU_PIECES / threads};
+    int status = SF_OK;
+    if (threads > 1) {
+        status = sf_parallel_for(threads, pieces, send_in_parallel, &s);
+        return status == SF_OK ? SF_OK
+                               : sf_fail(error, (sf_status)status, NULL, "copying to the device failed");
+    }
+    for (size_t i = 0; i < pieces && status == SF_OK; i++)
+        status = send_piece(&s, i, 0, error);
+    return status;
+}
+
+static bool copy_piece(void *context, void *piece, size_t begin, size_t length)
+{
+    memcpy(piece, (const char *)context + begin, length);
+    return true;
 }
 
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
 {
-    sending s = {device, (char *)to, (const char *)from, bytes};
-    size_t pieces = (bytes + SF_GPU_PIECE - 1) / SF_GPU_PIECE;
-    if (pieces <= SF_GPU_PIECES) {
-        int status = SF_OK;
-        for (size_t i = 0; i < pieces && status == SF_OK; i++)
-            status = send_piece(&s, i, (uint32_t)i, error);
-        return status;
-    }
-    unsigned cores = sf_thread_cores();
-    int status = sf_parallel_for(cores < SF_GPU_PIECES ? cores : SF_GPU_PIECES, pieces, send_in_parallel, &s);
-    return status == SF_OK ? SF_OK : sf_fail(error, (sf_status)status, NULL, "copying to the device failed");
+    return sf_gpu_upload_made(device, to, bytes, copy_piece, (void *)from, error);
 }
 
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)

@@ -11,8 +11,8 @@ extern "C" {
 #include <cuda_runtime.h>
 
 /** Pinned memory that all copies pass through, in pieces, so that filling some overlaps sending others. */
-#define SF_GPU_PIECE ((size_t)4 << 20)
-#define SF_GPU_PIECES 8
+#define SF_GPU_PIECE ((size_t)1 << 20)
+#define SF_GPU_PIECES 32u
 
 struct sf_backend_device {
     int ordinal;
@@ -77,6 +77,14 @@ void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
 
 /** Copies to the device, large blocks on several threads; `from` may be changed on return. */
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
+
+/** Writes bytes begin .. begin + length - 1 of a block to `piece`; begin is a multiple of SF_GPU_PIECE.
+ * False: it cannot be made. Called on several threads. */
+typedef bool sf_gpu_make(void *context, void *piece, size_t begin, size_t length);
+
+/** The same for a block that is made on its way. SF_DATA where it cannot be. */
+int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, sf_gpu_make *make, void *context,
+                       sf_error *error);
 /** Copies from the device and waits. */
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
 

@@ -14,13 +14,9 @@
 #ifndef SF_CORE_BACKEND_MACHINE_H
 #define SF_CORE_BACKEND_MACHINE_H
 
-#include <synfire/mine.h>
+#include "core/anywhere.h"
 
-#ifdef __CUDACC__
-#define SF_ANYWHERE __host__ __device__
-#else
-#define SF_ANYWHERE
-#endif
+#include <synfire/mine.h>
 
 typedef struct sf_mark {
     int64_t time;

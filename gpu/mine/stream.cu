@@ -51,6 +51,15 @@ static int allocate(sf_backend_stream *stream, sf_error *error)
     return SF_OK;
 }
 
+int sf_gpu_stream_set_ends(sf_backend_stream *stream, const uint32_t *positions, sf_error *error)
+{
+    sf_backend_device *device = stream->device;
+    pair_up<<<device->properties.multiProcessorCount * 8, 256, 0, device->work>>>(stream->ends, positions,
+                                                                                  stream->count);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
 /* `raw` has room for one 32-bit array of the stream's length: owners pass through it, then positions. */
 static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *raw, sf_error *error)
 {
@@ -67,11 +76,7 @@ static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *ra
     narrow_owners<<<blocks, 256, 0, device->work>>>(stream->owner, raw, spikes->count);
     SF_GPU_LAUNCHED();
     status = sf_gpu_upload(device, raw, spikes->positions, bytes, error);
-    if (status != SF_OK)
-        return status;
-    pair_up<<<blocks, 256, 0, device->work>>>(stream->ends, raw, spikes->count);
-    SF_GPU_LAUNCHED();
-    return SF_OK;
+    return status == SF_OK ? sf_gpu_stream_set_ends(stream, raw, error) : status;
 }
 
 int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count,

@@ -29,6 +29,9 @@ int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint3
 
 void sf_gpu_stream_close(sf_backend_stream *stream); /**< NULL is allowed */
 
+/** Fills in the lists of units, from the positions by unit, which lie on the device. */
+int sf_gpu_stream_set_ends(sf_backend_stream *stream, const uint32_t *positions, sf_error *error);
+
 /** A job's candidates on the device, and room for their counts. Zero-initialise. */
 typedef struct sf_gpu_candidates {
     sf_gpu_array units, delays, intervals, counts; /**< as sf_candidates has them; uint32_t a candidate */

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Laying spikes out on the device, and the spikes of a sliding window there.
+ * The spikes of a sliding window on the device.
  *
  * Spikes are appended and kept apart on a stream of their own, in the order of the calls, through pinned
- * pieces: nothing waits for the jobs on the work stream, and these wait for a snapshot by an event. Spikes,
- * of a snapshot or just copied, are laid out like a stream that the CPU has laid out: kept ones close up by a
- * prefix sum, and a stable sort by unit deals the positions out, so that each unit's ascend.
- *
- * Cost of a layout: about 100 bytes of device memory traffic a spike, and 10 to 18 bytes beside spikes and
- * stream.
+ * pieces: nothing waits for the jobs on the work stream, and these wait for a snapshot by an event.
  */
 #include "gpu/families.cuh"
-#include "gpu/mine/stream.cuh"
+#include "gpu/mine/layout.cuh"
+#include "gpu/mine/sent.cuh"
 
-extern "C" {
-#include "core/backend/window.h"
-}
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <string.h>
 
 #define PIECES 4
@@ -177,170 +167,7 @@ static int take_snapshot(sf_backend_window *window, uint64_t first, size_t count
     return SF_OK;
 }
 
-/* ---- laying out ---- */
-
-namespace
-{
-
-__global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32_t count, const uint32_t *numbers)
-{
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        marks[i] = numbers[spikes[i].unit] != SF_LEFT_OUT;
-}
-
-/* places[i] is how many kept spikes come before spike i; NULL: all are kept. */
-__global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *positions, const sf_spike *spikes,
-                         uint32_t count, const uint32_t *numbers, const uint32_t *places, int64_t origin_ns)
-{
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        sf_spike spike = spikes[i];
-        uint32_t number = numbers[spike.unit], place = places != NULL ? places[i] : i;
-        if (number == SF_LEFT_OUT)
-            continue;
-        times[place] = spike.time_ns - origin_ns;
-        owner[place] = (uint16_t)number;
-        positions[place] = place;
-    }
-}
-
-__global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t count)
-{
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        ends[i] = make_uint2(positions[i], positions[i]);
-}
-
-/* Memory that a layout needs beside the stream it makes. */
-typedef struct scratch {
-    sf_backend_device *device;
-    sf_gpu_array numbers, positions, by_unit, owners, work;
-    sf_gpu_array marks, places; /* empty where all spikes are kept */
-} scratch;
-
-} // namespace
-
-static void release_scratch(scratch *s)
-{
-    sf_gpu_array *arrays[] = {&s->numbers, &s->positions, &s->by_unit, &s->owners,
-                              &s->work,    &s->marks,     &s->places};
-    for (sf_gpu_array *array : arrays)
-        sf_gpu_array_close(s->device, array);
-}
-
-static int bits_of(uint32_t units)
-{
-    int bits = 1;
-    while (bits < 16 && (1u << bits) < units)
-        bits++;
-    return bits;
-}
-
-/* What two steps of the library need to work with, the larger of them. */
-static int measure_work(size_t *bytes, const sf_backend_stream *stream, uint32_t spikes, sf_error *error)
-{
-    size_t scan = 0, sort = 0;
-    cudaStream_t work = stream->device->work;
-    SF_GPU_TRY(
-        cub::DeviceScan::ExclusiveSum(NULL, scan, (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)spikes, work));
-    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(NULL, sort, (uint16_t *)NULL, (uint16_t *)NULL,
-                                               (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)stream->count, 0,
-                                               bits_of(stream->unit_count), work));
-    *bytes = scan > sort ? scan : sort;
-    return SF_OK;
-}
-
-static int reserve_scratch(scratch *s, const sf_backend_stream *stream, uint32_t spikes, sf_error *error)
-{
-    size_t work_bytes = 0, kept_bytes = (size_t)stream->count * sizeof(uint32_t);
-    size_t bytes = stream->count < spikes ? (size_t)spikes * sizeof(uint32_t) : 0;
-    int status = measure_work(&work_bytes, stream, spikes, error);
-    struct {
-        sf_gpu_array *array;
-        size_t bytes;
-    } wanted[] = {{&s->positions, kept_bytes},
-                  {&s->by_unit, kept_bytes},
-                  {&s->owners, (size_t)stream->count * sizeof(uint16_t)},
-                  {&s->work, work_bytes},
-                  {&s->marks, bytes},
-                  {&s->places, bytes}};
-    for (auto &want : wanted)
-        if (status == SF_OK && want.bytes > 0)
-            status = sf_gpu_array_open(s->device, want.array, want.bytes, error);
-    return status;
-}
-
-/* Where the kept spikes close up to, or NULL where all are kept. */
-static int find_places(const uint32_t **places, scratch *s, const sf_spike *spikes, uint32_t count,
-                       int blocks, sf_error *error)
-{
-    cudaStream_t work = s->device->work;
-    uint32_t *marks = (uint32_t *)s->marks.data;
-    *places = (const uint32_t *)s->places.data;
-    if (*places == NULL)
-        return SF_OK;
-    mark_kept<<<blocks, 256, 0, work>>>(marks, spikes, count, (const uint32_t *)s->numbers.data);
-    SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(s->work.data, s->work.bytes, marks, (uint32_t *)s->places.data,
-                                             (int64_t)count, work));
-    return SF_OK;
-}
-
-static int launch_layout(sf_backend_stream *stream, scratch *s, const sf_spike *spikes, uint32_t count,
-                         int64_t origin_ns, sf_error *error)
-{
-    sf_backend_device *device = stream->device;
-    int blocks = device->properties.multiProcessorCount * 8;
-    const uint32_t *places;
-    uint32_t *positions = (uint32_t *)s->positions.data, *by_unit = (uint32_t *)s->by_unit.data;
-    int status = find_places(&places, s, spikes, count, blocks, error);
-    if (status != SF_OK)
-        return status;
-    close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, spikes, count,
-                                               (const uint32_t *)s->numbers.data, places, origin_ns);
-    SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(
-        s->work.data, s->work.bytes, stream->owner, (uint16_t *)s->owners.data, positions, by_unit,
-        (int64_t)stream->count, 0, bits_of(stream->unit_count), device->work));
-    pair_up<<<blocks, 256, 0, device->work>>>(stream->ends, by_unit, stream->count);
-    SF_GPU_LAUNCHED();
-    return SF_OK;
-}
-
-static int lay_out(sf_backend_stream *stream, const sf_spike *spikes, uint32_t count,
-                   const sf_backend_layout *layout, sf_error *error)
-{
-    sf_backend_device *device = stream->device;
-    scratch s = {.device = device};
-    int status = reserve_scratch(&s, stream, count, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_send(device, &s.numbers, layout->numbers,
-                                   layout->window_units * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(device, stream->first, layout->first, stream->bytes[SF_GPU_FIRST], error);
-    if (status == SF_OK)
-        status = launch_layout(stream, &s, spikes, count, layout->origin_ns, error);
-    release_scratch(&s);
-    return status;
-}
-
-/* Of spikes on the device. */
-static int make_stream(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
-                       size_t count, const sf_backend_layout *layout, sf_error *error)
-{
-    *made = NULL;
-    if (count > INT32_MAX)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu spikes are more than the device lays out", count);
-    sf_backend_stream *stream;
-    int status = sf_gpu_stream_new(&stream, device, layout->unit_count, layout->count, layout->first, error);
-    if (status != SF_OK)
-        return status;
-    if (stream->count > 0)
-        status = lay_out(stream, spikes, (uint32_t)count, layout, error);
-    if (status == SF_OK)
-        *made = stream;
-    else
-        sf_gpu_stream_close(stream);
-    return status;
-}
+/* ---- a stream of it ---- */
 
 static int make_stream_of_window(sf_backend_stream **made, sf_backend_window *window,
                                  const sf_backend_layout *layout, sf_error *error)
@@ -349,7 +176,8 @@ static int make_stream_of_window(sf_backend_stream **made, sf_backend_window *wi
     *made = NULL;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaStreamWaitEvent(device->work, window->kept, 0));
-    int status = make_stream(made, device, window->snapshot, window->count, layout, error);
+    const sf_gpu_spikes snapshot = {.plain = window->snapshot, .count = window->count};
+    int status = sf_gpu_lay_out(made, device, &snapshot, layout, error);
     if (status == SF_OK)
         status = sf_gpu_check(cudaEventRecord(window->laid_out, device->work), "cudaEventRecord(", error);
     if (status != SF_OK) {
@@ -357,125 +185,6 @@ static int make_stream_of_window(sf_backend_stream **made, sf_backend_window *wi
         *made = NULL;
     }
     return status;
-}
-
-/* ---- spikes that are sent ---- */
-
-struct sf_backend_spikes {
-    sf_backend_device *device;
-    sf_gpu_array spikes;
-    size_t count;
-};
-
-/* Units up to this number are counted in the shared memory of each block. */
-#define SHARED_UNITS 8192u
-
-namespace
-{
-
-__device__ bool is_right(const sf_spike *spikes, uint64_t i, uint32_t unit_count)
-{
-    sf_spike own = spikes[i], before = spikes[i > 0 ? i - 1 : 0];
-    return own.unit < unit_count &&
-           (own.time_ns > before.time_ns || (own.time_ns == before.time_ns && own.unit >= before.unit));
-}
-
-__global__ void count_units(unsigned long long *unit_spikes, unsigned long long *wrong,
-                            const sf_spike *spikes, uint64_t count, uint32_t unit_count)
-{
-    extern __shared__ uint32_t of_block[];
-    const bool shared = unit_count <= SHARED_UNITS;
-    for (uint32_t u = threadIdx.x; shared && u < unit_count; u += blockDim.x)
-        of_block[u] = 0;
-    __syncthreads();
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        if (!is_right(spikes, i, unit_count))
-            atomicMin(wrong, (unsigned long long)i);
-        else if (shared)
-            atomicAdd(&of_block[spikes[i].unit], 1u);
-        else
-            atomicAdd(&unit_spikes[spikes[i].unit], 1ull);
-    }
-    __syncthreads();
-    for (uint32_t u = threadIdx.x; shared && u < unit_count; u += blockDim.x)
-        if (of_block[u] > 0)
-            atomicAdd(&unit_spikes[u], (unsigned long long)of_block[u]);
-}
-
-} // namespace
-
-/* `counts`: by unit, and then the first wrong spike. */
-static int count_sent(const sf_backend_spikes *sent, sf_gpu_array *counts, uint32_t unit_count,
-                      sf_error *error)
-{
-    sf_backend_device *device = sent->device;
-    unsigned long long *unit_spikes = (unsigned long long *)counts->data;
-    size_t own = unit_count * sizeof *unit_spikes;
-    SF_GPU_TRY(cudaMemsetAsync(unit_spikes, 0, own, device->work));
-    SF_GPU_TRY(cudaMemsetAsync(unit_spikes + unit_count, 0xff, sizeof *unit_spikes, device->work));
-    size_t bytes = unit_count <= SHARED_UNITS ? unit_count * sizeof(uint32_t) : 0;
-    count_units<<<device->properties.multiProcessorCount * 2, 512, bytes, device->work>>>(
-        unit_spikes, unit_spikes + unit_count, (const sf_spike *)sent->spikes.data, sent->count, unit_count);
-    SF_GPU_LAUNCHED();
-    return SF_OK;
-}
-
-static int count_on_device(const sf_backend_spikes *sent, uint64_t *unit_spikes, uint32_t unit_count,
-                           size_t *wrong, sf_error *error)
-{
-    sf_gpu_array counts = {};
-    uint64_t first_wrong = 0;
-    int status = sf_gpu_array_open(sent->device, &counts, ((size_t)unit_count + 1) * sizeof(uint64_t), error);
-    if (status == SF_OK)
-        status = count_sent(sent, &counts, unit_count, error);
-    if (status == SF_OK)
-        status =
-            sf_gpu_download(sent->device, unit_spikes, counts.data, unit_count * sizeof *unit_spikes, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(sent->device, &first_wrong, (const uint64_t *)counts.data + unit_count,
-                                 sizeof first_wrong, error);
-    *wrong = first_wrong < sent->count ? (size_t)first_wrong : sent->count;
-    sf_gpu_array_close(sent->device, &counts);
-    return status;
-}
-
-static void forget(sf_backend_spikes *sent)
-{
-    if (sent == NULL)
-        return;
-    cudaSetDevice(sent->device->ordinal);
-    sf_gpu_array_close(sent->device, &sent->spikes);
-    sf_free(sent);
-}
-
-static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, const sf_spike *spikes,
-                       size_t count, uint64_t *unit_spikes, uint32_t unit_count, size_t *wrong,
-                       sf_error *error)
-{
-    *made = NULL;
-    *wrong = count;
-    SF_GPU_TRY(cudaSetDevice(device->ordinal));
-    sf_backend_spikes *sent = (sf_backend_spikes *)sf_alloc(1, sizeof *sent);
-    if (sent == NULL)
-        return sf_fail_memory(error);
-    sent->device = device;
-    sent->count = count;
-    int status = sf_gpu_array_send(device, &sent->spikes, spikes, count * sizeof *spikes, error);
-    if (status == SF_OK && unit_spikes != NULL)
-        status = count_on_device(sent, unit_spikes, unit_count, wrong, error);
-    if (status == SF_OK)
-        *made = sent;
-    else
-        forget(sent);
-    return status;
-}
-
-static int make_stream_of_sent(sf_backend_stream **made, sf_backend_spikes *sent,
-                               const sf_backend_layout *layout, sf_error *error)
-{
-    *made = NULL;
-    SF_GPU_TRY(cudaSetDevice(sent->device->ordinal));
-    return make_stream(made, sent->device, (const sf_spike *)sent->spikes.data, sent->count, layout, error);
 }
 
 const struct sf_backend_windows sf_gpu_windows = {
@@ -486,7 +195,7 @@ const struct sf_backend_windows sf_gpu_windows = {
     .append = append,
     .snapshot = take_snapshot,
     .stream = make_stream_of_window,
-    .send = send_spikes,
-    .forget = forget,
-    .lay_out = make_stream_of_sent,
+    .send = sf_gpu_send_spikes,
+    .forget = sf_gpu_forget_spikes,
+    .lay_out = sf_gpu_lay_out_sent,
 };

@@ -6,6 +6,7 @@
 #include "core/backend/window.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/packed_spikes.h"
 #include "mine/engine.h"
 #include "plugin/plugin.h"
 
@@ -320,14 +321,15 @@ static int make_stream(sf_backend_stream **made, sf_backend_window *window, cons
 
 struct sf_backend_spikes {
     sf_backend_device *device;
-    sf_spike *spikes;
+    uint64_t *packed;
+    sf_packing packing;
     size_t count;
 };
 
 static void forget(sf_backend_spikes *sent)
 {
     if (sent != NULL)
-        sf_free(sent->spikes);
+        sf_free(sent->packed);
     sf_free(sent);
 }
 
@@ -336,13 +338,18 @@ static size_t count_units(const sf_backend_spikes *sent, uint64_t *unit_spikes, 
 {
     test_plugin_work_done.units_counted++;
     for (size_t i = 0; i < sent->count; i++) {
-        const sf_spike *own = &sent->spikes[i], *before = i > 0 ? own - 1 : own;
-        if (own->unit >= unit_count || own->time_ns < before->time_ns ||
-            (own->time_ns == before->time_ns && own->unit < before->unit))
+        uint32_t unit = sf_packed_unit(sent->packed[i], sent->packing);
+        if (unit >= unit_count || (i > 0 && sent->packed[i] < sent->packed[i - 1]))
             return i;
-        unit_spikes[own->unit]++;
+        unit_spikes[unit]++;
     }
     return sent->count;
+}
+
+static bool pack(sf_backend_spikes *sent, const sf_spike *spikes, uint32_t unit_count)
+{
+    return sf_packing_find(&sent->packing, spikes, sent->count, unit_count) &&
+           sf_spikes_pack(sent->packed, spikes, sent->count, sent->packing);
 }
 
 static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, const sf_spike *spikes,
@@ -355,15 +362,22 @@ static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, cons
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a small device has no room for raw spikes");
     sf_backend_spikes *sent = sf_alloc(1, sizeof *sent);
     if (sent != NULL)
-        *sent = (sf_backend_spikes){device, sf_resize(NULL, spike_count, sizeof *spikes), spike_count};
-    if (sent == NULL || sent->spikes == NULL) {
+        *sent = (sf_backend_spikes){.device = device,
+                                    .packed = sf_resize(NULL, spike_count, sizeof *sent->packed),
+                                    .count = spike_count};
+    if (sent == NULL || sent->packed == NULL) {
         forget(sent);
         return sf_fail_memory(error);
     }
-    for (size_t i = 0; i < spike_count; i++)
-        sent->spikes[i] = spikes[i];
-    if (unit_spikes != NULL)
+    bool fits = pack(sent, spikes, unit_count);
+    if (!fits)
+        *wrong = sf_spikes_first_wrong(spikes, spike_count, unit_count);
+    else if (unit_spikes != NULL)
         *wrong = count_units(sent, unit_spikes, unit_count);
+    if (!fits && *wrong == spike_count) {
+        forget(sent);
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the spikes last too long to be packed");
+    }
     *made = sent;
     return SF_OK;
 }
@@ -371,9 +385,18 @@ static int send_spikes(sf_backend_spikes **made, sf_backend_device *device, cons
 static int lay_out_sent(sf_backend_stream **made, sf_backend_spikes *sent, const sf_backend_layout *layout,
                         sf_error *error)
 {
+    *made = NULL;
     test_plugin_work_done.raw++;
     test_plugin_work_done.raw_spikes += (uint32_t)sent->count;
-    return lay_out(made, sent->device, sent->spikes, sent->count, layout, error);
+    sf_spike *spikes = sf_resize(NULL, sent->count, sizeof *spikes);
+    if (spikes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < sent->count; i++)
+        spikes[i] = (sf_spike){.time_ns = sf_packed_time_ns(sent->packed[i], sent->packing),
+                               .unit = sf_packed_unit(sent->packed[i], sent->packing)};
+    int status = lay_out(made, sent->device, spikes, sent->count, layout, error);
+    sf_free(spikes);
+    return status;
 }
 
 SF_API const sf_backend *synfire_backend(void);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spikes that are sent to a device before they are laid out: what each unit fires is counted there. */
 #include "support/plugin_work.h"
-#include "support/support.h"
+#include "support/trials.h"
 
-#include "core/backend/crew.h"
 #include "core/backend/find.h"
-#include "mine/mine.h"
 #include "mine/resident.h"
 
 #define MOST_COUNTED 9000u /* units: more than a block of a device has room for */
@@ -87,58 +85,87 @@ static void units_are_counted_where_spikes_lie(void **state)
     for (uint32_t d = 0; d < sf_device_count(); d++)
         units_are_counted_on(sf_device_at(d));
     sf_devices_close();
-    setenv("TEST_PLUGIN_DEVICES", "w", 1);
-    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    test_use_devices("w");
     units_are_counted_on(sf_device_at(0));
     sf_devices_close();
 }
 
 /* ---- in a job ---- */
 
-static int mine_on(const char *device, sf_spike *spikes, size_t count, size_t *found, sf_error *error)
+/* Pairs of spikes, this far apart. */
+static void start_pairs(test_trial *t, uint32_t units, int64_t apart_ns)
 {
-    sf_unit items[2] = {{.name = "A"}, {.name = "B"}};
-    sf_units units = {.items = items, .count = 2};
-    sf_delay delay = {0, 5};
-    sf_mine_options options;
-    sf_mine_options_default(&options);
-    options.delays = &delay;
-    options.delay_count = 1;
-    options.threshold = 10;
-    options.device = device;
-    sf_mine_input input = {spikes, count, &units, 1000};
+    test_trial_start(t, units);
+    t->count = 200;
+    t->spikes = calloc(t->count, sizeof *t->spikes);
+    for (size_t i = 0; i < t->count; i++)
+        t->spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 2) * apart_ns + (int64_t)(i % 2 * 3),
+                                  .unit = (uint32_t)(i % 2)};
+    t->delays[0] = (sf_delay){0, 5};
+    t->options.threshold = 10;
+}
+
+static void refuse_on(test_trial *t, const char *device, sf_error *error)
+{
+    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
     sf_mine_result *result;
-    int status = sf_mine_spikes(&result, &input, &options, NULL, error);
-    *found = status == SF_OK ? result->count : 0;
-    if (status == SF_OK)
-        sf_mine_result_free(result);
-    return status;
+    t->options.device = device;
+    assert_int_equal(sf_mine_spikes(&result, &input, &t->options, NULL, error), SF_DATA);
 }
 
 /* One device counts; spikes out of order are told of as the CPU does, which then has counted. */
 static void one_device_counts_for_itself(void **state)
 {
     (void)state;
-    enum { SPIKES = 200 };
-    sf_spike spikes[SPIKES];
-    for (size_t i = 0; i < SPIKES; i++)
-        spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 2 * 10 + i % 2 * 3), .unit = (uint32_t)(i % 2)};
-    setenv("TEST_PLUGIN_DEVICES", "w", 1);
-    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    test_trial t;
+    start_pairs(&t, 2, 10);
+    test_use_devices("w");
     test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
     uint32_t counted = work->units_counted;
-    size_t here, there;
-    assert_int_equal(mine_on("cpu", spikes, SPIKES, &here, NULL), SF_OK);
+    sf_mine_result *here = test_trial_mine(&t, "cpu");
     assert_int_equal(work->units_counted - counted, 0);
-    assert_int_equal(mine_on("test:0", spikes, SPIKES, &there, NULL), SF_OK);
+    sf_mine_result *there = test_trial_mine(&t, "test:0");
     assert_int_equal(work->units_counted - counted, 1);
-    assert_int_equal(here, 1);
-    assert_int_equal(there, 1);
+    assert_int_equal(here->count, 1);
+    test_assert_same_result(there, here);
+    sf_mine_result_free(here);
+    sf_mine_result_free(there);
     sf_error told, expected;
-    spikes[17].time_ns = 0;
-    assert_int_equal(mine_on("cpu", spikes, SPIKES, &here, &expected), SF_DATA);
-    assert_int_equal(mine_on("test:0", spikes, SPIKES, &there, &told), SF_DATA);
+    t.spikes[17].time_ns = 0;
+    refuse_on(&t, "cpu", &expected);
+    refuse_on(&t, "test:0", &told);
     assert_string_equal(told.text, expected.text);
+    sf_devices_close();
+    test_trial_end(&t);
+}
+
+/* A century of five units does not fit into 64 bits: then the CPU lays out, and the device mines all the
+ * same. */
+static void spikes_that_cannot_be_packed_are_laid_out_here(const char *device)
+{
+    test_trial t;
+    start_pairs(&t, 5, INT64_C(31536000) * 1000000000);
+    sf_mine_result *here = test_trial_mine(&t, "cpu"), *there = test_trial_mine(&t, device);
+    assert_string_equal(there->ran.device, device);
+    assert_int_equal(here->count, 1);
+    test_assert_same_result(there, here);
+    sf_mine_result_free(here);
+    sf_mine_result_free(there);
+    test_trial_end(&t);
+}
+
+static void a_century_is_mined(void **state)
+{
+    (void)state;
+    for (uint32_t d = 0; d < sf_device_count(); d++)
+        spikes_that_cannot_be_packed_are_laid_out_here(sf_device_name(sf_device_at(d)));
+    sf_devices_close();
+    test_use_devices("w");
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    uint32_t copied = work->copied, raw = work->raw;
+    spikes_that_cannot_be_packed_are_laid_out_here("test:0");
+    assert_int_equal(work->copied - copied, 1);
+    assert_int_equal(work->raw - raw, 0);
     sf_devices_close();
 }
 
@@ -147,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_are_counted_where_spikes_lie),
         cmocka_unit_test(one_device_counts_for_itself),
+        cmocka_unit_test(a_century_is_mined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
