@@ -12,9 +12,11 @@
 #define FULL SF_GPU_FULL
 
 #define MERGE_COST 16u /* an end that looks for a unit's spike, in spikes that a walk visits */
-#define SHARED_COST 4u /* the same where a warp for each unit does it, and a walk has but one */
+#define SHARED_COST 1u /* the same where a warp for each unit does it, and a walk has but one */
 #define BOUND_WARPS 8u /* a block */
+#define BOUND_BLOCKS 8 /* at once, as registers go */
 #define HELD_A_JOB 16u /* units that `bound` lists, on average at most, */
+#define DEAR_SHARE 2u  /* and the first half of them where merging costs more than it saves, too */
 #define MOST_HELD (1u << 24)
 #define LEAST_BOUND_UNITS 1024u /* in a tile: with fewer, `extend` runs as many warps */
 
@@ -144,52 +146,76 @@ __device__ uint32_t merge_unit(const job_view *v, job j, uint32_t unit, uint32_t
                                   v->unit_first[unit + 1] - first, lane);
 }
 
-/* Adds the spikes that lie in windows to 16-bit counters, two in a word. The warps of a block take turns. */
-__device__ void count_within(uint32_t *halves, const uint16_t *owner, job j)
+/* Eight owners are read at once: the windows of all units together are read by far more than anything else.
+ */
+#define AT_ONCE 8u
+
+/* Counts those of the positions at .. at + 7 that lie in a window. All owners that are read are counted, so
+ * that no lane waits for another: those outside, or of other tiles, behind the counters of the tile. */
+template <bool in_tiles>
+__device__ void count_owners(uint32_t *counts, const uint16_t *owner, uint32_t at, uint2 window, job j)
 {
-    const uint32_t ahead = 4; /* reads on their way at a time */
+    const uint32_t units = j.tile_end - j.tile_begin;
+    uint4 read = *(const uint4 *)(owner + at);
+    const uint32_t owners[AT_ONCE / 2] = {read.x, read.y, read.z, read.w};
+    uint32_t inside = (1u << AT_ONCE) - 1;
+    if (at < window.x)
+        inside &= inside << (window.x - at);
+    if (at + AT_ONCE > window.y)
+        inside &= ((1u << AT_ONCE) - 1) >> (at + AT_ONCE - window.y);
+#pragma unroll
+    for (uint32_t i = 0; i < AT_ONCE; i++) {
+        uint32_t unit = owners[i / 2] >> 16 * (i & 1) & 0xffff;
+        bool counts_here = (inside & 1u << i) != 0;
+        if (in_tiles) {
+            unit -= j.tile_begin;
+            counts_here = counts_here && unit < units;
+        }
+        atomicAdd(&counts[counts_here ? unit : units], 1u);
+    }
+}
+
+/* Counts the spikes of each unit of the tile that lie in windows. The warps of a block take turns; in a warp
+ * as many lanes share a window as the longest of 32 needs. */
+template <bool in_tiles> __device__ void count_within(uint32_t *counts, const uint16_t *owner, job j)
+{
     uint32_t lane = threadIdx.x % WARP;
     for (uint32_t base = threadIdx.x - lane; base < j.length; base += blockDim.x) {
-        uint32_t start;
+        uint32_t start, sharing = 1;
         uint2 window = sf_gpu_window(j.list, j.length, j.reaches, base + lane, &start);
-        for (uint32_t k = 0; k < min(WARP, j.length - base); k++) {
-            uint32_t from = __shfl_sync(FULL, window.x, k), to = __shfl_sync(FULL, window.y, k);
-            for (; from < to; from += ahead * WARP) {
-                uint32_t units[ahead];
-#pragma unroll
-                for (uint32_t i = 0; i < ahead; i++) {
-                    uint32_t position = from + i * WARP + lane;
-                    units[i] = position < to ? owner[position] : FULL;
-                }
-#pragma unroll
-                for (uint32_t i = 0; i < ahead; i++)
-                    if (units[i] >= j.tile_begin && units[i] < j.tile_end) {
-                        uint32_t unit = units[i] - j.tile_begin;
-                        atomicAdd(&halves[unit / 2], 1u << 16 * (unit & 1));
-                    }
-            }
+        uint32_t most = sf_gpu_warp_max((window.y + AT_ONCE - 1) / AT_ONCE - window.x / AT_ONCE);
+        while (sharing < most && sharing < WARP)
+            sharing *= 2;
+        for (uint32_t k = lane / sharing; k < WARP; k += WARP / sharing) {
+            uint2 own = make_uint2(__shfl_sync(FULL, window.x, k), __shfl_sync(FULL, window.y, k));
+            for (uint32_t at = (own.x / AT_ONCE + lane % sharing) * AT_ONCE; at < own.y;
+                 at += AT_ONCE * sharing)
+                count_owners<in_tiles>(counts, owner, at, own, j);
         }
     }
 }
 
 /* Whether the windows of a job hold enough spikes of a unit of its tile for it to be frequent. */
-__device__ bool is_held(const job_view *v, const uint32_t *halves, job j, uint32_t last, uint32_t unit)
+__device__ bool is_held(const job_view *v, const uint32_t *counts, job j, uint32_t last, uint32_t unit)
 {
-    return unit < j.tile_end - j.tile_begin && (halves[unit / 2] >> 16 * (unit & 1) & 0xffff) >= v->least &&
+    return unit < j.tile_end - j.tile_begin && counts[unit] >= v->least &&
            may_follow(v, last, j.tile_begin + unit);
 }
 
 /* How many units are held: the whole block's answer. */
-__device__ uint32_t count_held(const job_view *v, uint32_t *halves, job j, uint32_t last)
+__device__ uint32_t count_held(const job_view *v, uint32_t *counts, job j, uint32_t last)
 {
     uint32_t units = j.tile_end - j.tile_begin, count = 0;
-    for (uint32_t w = threadIdx.x; w < (units + 1) / 2; w += blockDim.x)
-        halves[w] = 0;
+    for (uint32_t u = threadIdx.x; u < units; u += blockDim.x)
+        counts[u] = 0;
     __syncthreads();
-    count_within(halves, v->owner, j);
+    if (v->tiling.tiles > 1)
+        count_within<true>(counts, v->owner, j);
+    else
+        count_within<false>(counts, v->owner, j);
     __syncthreads();
     for (uint32_t u = threadIdx.x; u < units + threadIdx.x; u += blockDim.x)
-        count += (uint32_t)__syncthreads_count(is_held(v, halves, j, last, u));
+        count += (uint32_t)__syncthreads_count(is_held(v, counts, j, last, u));
     return count;
 }
 
@@ -197,34 +223,40 @@ __device__ uint32_t count_held(const job_view *v, uint32_t *halves, job j, uint3
 __device__ uint32_t reserve_held(counters *shared, uint32_t count, uint32_t room)
 {
     uint32_t begin = 0, seen;
-    while (count <= room - begin && (seen = atomicCAS(&shared->held, begin, begin + count)) != begin)
+    while (begin <= room && count <= room - begin) {
+        if ((seen = atomicCAS(&shared->held, begin, begin + count)) == begin)
+            return begin;
         begin = seen;
-    return count <= room - begin ? begin : NOT_LISTED;
+    }
+    return NOT_LISTED;
 }
 
-/* Lists the units that are held in a job, in whatever order. `begin` and `placed` are the block's. */
-__device__ open_job list_held(const job_view *v, const uint32_t *halves, job j, uint32_t number,
-                              uint32_t last, uint32_t count, left_view left, counters *shared,
+/* Lists the units that are held in a job, in whatever order, where all that are listed stay below `room`.
+ * `begin` and `placed` are the block's. */
+__device__ open_job list_held(const job_view *v, const uint32_t *counts, job j, uint32_t number,
+                              uint32_t last, uint32_t count, held_unit *held, uint32_t room, counters *shared,
                               uint32_t *begin, uint32_t *placed)
 {
     if (threadIdx.x == 0) {
-        *begin = reserve_held(shared, count, left.room);
+        *begin = reserve_held(shared, count, room);
         *placed = 0;
     }
     __syncthreads();
     open_job own = {number, *begin, *begin != NOT_LISTED ? count : NOT_LISTED};
     for (uint32_t u = threadIdx.x; own.held != NOT_LISTED && u < j.tile_end - j.tile_begin; u += blockDim.x)
-        if (is_held(v, halves, j, last, u))
-            left.held[own.first_held + atomicAdd(placed, 1u)] = held_unit{number, j.tile_begin + u, 0};
+        if (is_held(v, counts, j, last, u))
+            held[own.first_held + atomicAdd(placed, 1u)] = held_unit{number, j.tile_begin + u, 0};
     return own;
 }
 
-/* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. A block does a job:
- * its warps share the counters, so that more of them have room, and a list is walked in an eighth of the
- * time, however few there are. */
-__global__ void bound(job_view v, sf_gpu_level_view from, left_view left, counters *shared)
+/* Lists the jobs in which a unit may be frequent. A block does a job: its warps share the counters, so that
+ * more of them have room, and a list is walked in an eighth of the time, however few there are. Units are
+ * listed where merging pays, and beyond that while there are few: where only some jobs are left, a warp that
+ * walks one would take as long as its list. */
+__global__ void __launch_bounds__(BOUND_WARPS *WARP, BOUND_BLOCKS)
+    bound(job_view v, sf_gpu_level_view from, left_view left, counters *shared)
 {
-    extern __shared__ uint32_t halves[];
+    extern __shared__ uint32_t counts[];
     __shared__ uint32_t ticket, begin, placed;
     uint32_t jobs = from.count * v.delay_count * v.tiling.tiles, number, lane = threadIdx.x % WARP;
     for (;;) {
@@ -236,13 +268,15 @@ __global__ void bound(job_view v, sf_gpu_level_view from, left_view left, counte
         if (number >= jobs)
             return;
         job j = job_of(&v, from, number);
-        uint32_t last = last_unit(&v, from, j.parent), held;
+        uint32_t last = last_unit(&v, from, j.parent), held, room;
         following own;
         open_job one = {number, 0, NOT_LISTED};
         if (merges(&v, j, last, &own, lane))
             held = own.last - own.first;
-        else if ((held = count_held(&v, halves, j, last)) > 0 && merging_pays(j, held, SHARED_COST, lane))
-            one = list_held(&v, halves, j, number, last, held, left, shared, &begin, &placed);
+        else if ((held = count_held(&v, counts, j, last)) > 0) {
+            room = merging_pays(j, held, SHARED_COST, lane) ? left.room : left.room / DEAR_SHARE;
+            one = list_held(&v, counts, j, number, last, held, left.held, room, shared, &begin, &placed);
+        }
         if (held > 0 && threadIdx.x == 0)
             left.open[atomicAdd(&shared->open, 1u)] = one;
     }

@@ -3,7 +3,7 @@
  * Mining by the interval engine, level by level, on the device, with the lists of occurrences.cuh.
  *
  *   bound    with many units, where a warp's share of shared memory allows few warps: how many spikes of
- *            each unit the windows hold, which the count does not exceed. It needs 2 bytes a unit and no
+ *            each unit the windows hold, which the count does not exceed. It needs 4 bytes a unit and no
  *            order, and leaves to `extend` those (episode, delay, tile) in which a unit may be frequent;
  *            where these units are few it lists them, too
  *   merge    a warp for each of them merges the episode's list with its spikes: a walk by one warp would
@@ -241,10 +241,10 @@ static int prepare(mining *m, sf_error *error)
 static int launch_bound(mining *m, uint32_t jobs, left_view *left, sf_error *error)
 {
     sf_gpu_tiling tiling = m->view.tiling;
-    if (tiling.tile_units < LEAST_BOUND_UNITS || m->stream->longest_train > UINT16_MAX)
+    if (tiling.tile_units < LEAST_BOUND_UNITS)
         return SF_OK;
     tiling.warps = BOUND_WARPS;
-    tiling.bytes = (tiling.tile_units + 1) / 2 * sizeof(uint32_t);
+    tiling.bytes = (tiling.tile_units + 1) * sizeof(uint32_t);
     uint32_t blocks, room = jobs < MOST_HELD / HELD_A_JOB ? jobs * HELD_A_JOB : MOST_HELD;
     int status = reserve(m, &m->open, jobs * sizeof(open_job), error);
     if (status == SF_OK)

@@ -8,7 +8,7 @@
 #define FULL SF_GPU_FULL
 #define TILE_UNITS 4096u /* 32 KiB of shared memory a warp */
 #define MOST_WARPS 8u    /* a block */
-#define WALK_COST 3u     /* an end that looks for spikes, in spikes that look for their end */
+#define MERGE_COST 4u    /* a spike that looks for its end, in ends that look for spikes */
 
 /* ---- kernels ---- */
 
@@ -120,20 +120,18 @@ __device__ uint32_t merge(making m, uint32_t lane)
 /* By the ends of the prefix's list: each owns the positions up to the first of the next. */
 __device__ uint32_t walk(making m, uint32_t lane)
 {
-    uint32_t low = 0, done = 0;
+    sf_gpu_held held = sf_gpu_hold_train(m.train, m.count, m.length, lane);
+    uint32_t done = 0;
     for (uint32_t base = 0; base < m.length; base += WARP) {
-        uint32_t k = min(base + lane, m.length - 1);
-        uint2 end = m.list[k], window = m.reaches[end.x];
-        if (k + 1 < m.length)
-            window.y = min(window.y, m.reaches[m.list[k + 1].x].x);
-        uint32_t from = sf_gpu_place_from(m.train, low, m.count, window.x), until = from;
-        while (until < m.count && m.train[until].x < window.y)
-            until++;
-        uint32_t own = base + lane < m.length ? until - from : 0, sum = sf_gpu_inclusive_sum(own, lane);
+        uint32_t start, next;
+        uint2 window = sf_gpu_window(m.list, m.length, m.reaches, base + lane, &start);
+        uint32_t from = sf_gpu_find(&held, base + lane < m.length, window.x, &next, lane), until = from;
+        for (; next < window.y; until++)
+            next = until + 1 < m.count ? m.train[until + 1].x : FULL;
+        uint32_t own = until - from, sum = sf_gpu_inclusive_sum(own, lane);
         for (uint32_t i = 0; i < own && m.entries != NULL; i++)
-            m.entries[done + sum - own + i] = make_uint2(m.train[from + i].x, end.y);
+            m.entries[done + sum - own + i] = make_uint2(m.train[from + i].x, start);
         done += __shfl_sync(FULL, sum, WARP - 1);
-        low = __shfl_sync(FULL, from, WARP - 1);
     }
     return done;
 }
@@ -151,7 +149,7 @@ __global__ void build(uint2 *entries, build_view v, sf_gpu_level_view from)
                     .train = v.unit_ends + v.first[unit],
                     .count = v.first[unit + 1] - v.first[unit],
                     .entries = entries != NULL ? entries + v.offsets[i] : NULL};
-        bool walks = (uint64_t)m.length * WALK_COST < m.count;
+        bool walks = m.length < (uint64_t)m.count * MERGE_COST;
         uint32_t length = walks ? walk(m, lane) : merge(m, lane);
         if (lane == 0)
             v.lengths[i] = length;

@@ -268,20 +268,109 @@ static __device__ inline uint2 sf_gpu_window(const uint2 *list, uint32_t length,
     return window;
 }
 
+/* ---- finding the spikes of a train, by one warp ---- */
+
+#define SF_GPU_HELD 4u  /* spikes a lane */
+#define SF_GPU_LOOKS 2u /* at spikes that lie side by side, before each lane searches for itself */
+
+/** A train whose spikes are looked for at positions that ascend. Where they lie close, some spikes are held,
+ * a few in each lane: they are found in them by shuffles, where a search of the train waits for one read
+ * after the other. */
+typedef struct sf_gpu_held {
+    const uint2 *train;
+    uint32_t count, at; /* spikes of the train; the first that is held, or that was not passed */
+    bool close;
+    uint32_t positions[SF_GPU_HELD]; /* SF_GPU_FULL beyond the last */
+} sf_gpu_held;
+
+static __device__ inline void sf_gpu_hold(sf_gpu_held *h, uint32_t at, uint32_t lane)
+{
+    h->at = at;
+#pragma unroll
+    for (uint32_t i = 0; i < SF_GPU_HELD; i++) {
+        uint32_t place = at + lane * SF_GPU_HELD + i;
+        h->positions[i] = place < h->count ? h->train[place].x : SF_GPU_FULL;
+    }
+}
+
+/** For so many positions in all. */
+static __device__ inline sf_gpu_held sf_gpu_hold_train(const uint2 *train, uint32_t count, uint32_t wanted,
+                                                       uint32_t lane)
+{
+    sf_gpu_held held = {train, count, 0, count / SF_GPU_HELD <= wanted};
+    if (held.close)
+        sf_gpu_hold(&held, 0, lane);
+    return held;
+}
+
+/* Looks among the spikes that are held; false where they all are before the position. */
+static __device__ inline bool sf_gpu_look_held(const sf_gpu_held *h, uint32_t position, uint32_t *place,
+                                               uint32_t *there)
+{
+    uint32_t of = 0, before = 0, found = SF_GPU_FULL; /* the first lane whose last spike is not before it */
+#pragma unroll
+    for (uint32_t half = SF_GPU_WARP / 2; half > 0; half /= 2)
+        if (__shfl_sync(SF_GPU_FULL, h->positions[SF_GPU_HELD - 1], of + half - 1) < position)
+            of += half;
+#pragma unroll
+    for (uint32_t i = SF_GPU_HELD; i-- > 0;) {
+        uint32_t other = __shfl_sync(SF_GPU_FULL, h->positions[i], of);
+        found = other >= position ? other : found;
+        before += other < position;
+    }
+    if (before == SF_GPU_HELD)
+        return false;
+    *place = h->at + of * SF_GPU_HELD + before;
+    *there = found;
+    return true;
+}
+
+/**
+ * The first place of the train whose spike is not before a lane's position, and that spike's position, or the
+ * number of spikes and SF_GPU_FULL. Positions that are wanted ascend by lane and from call to call.
+ */
+static __device__ inline uint32_t sf_gpu_find(sf_gpu_held *h, bool wanted, uint32_t position, uint32_t *there,
+                                              uint32_t lane)
+{
+    uint32_t place = h->count, found_place, found;
+    *there = SF_GPU_FULL;
+    for (uint32_t look = 0; h->close && __any_sync(SF_GPU_FULL, wanted) && look < SF_GPU_LOOKS; look++) {
+        if (look > 0)
+            sf_gpu_hold(h, min(h->at + SF_GPU_WARP * SF_GPU_HELD, h->count), lane);
+        if (sf_gpu_look_held(h, position, &found_place, &found) && wanted) {
+            place = found_place;
+            *there = found;
+            wanted = false;
+        }
+    }
+    uint32_t open = __ballot_sync(SF_GPU_FULL, wanted);
+    if (open == 0)
+        return place;
+    if (wanted) {
+        place = sf_gpu_place_from(h->train, h->at, h->count, position);
+        *there = place < h->count ? h->train[place].x : SF_GPU_FULL;
+    }
+    h->at = __shfl_sync(SF_GPU_FULL, place, SF_GPU_WARP - 1 - __clz((int)open));
+    if (h->close)
+        sf_gpu_hold(h, h->at, lane);
+    return place;
+}
+
 /** The count of a list's extension by one unit: its ends are merged with the unit's spikes. Of the spikes
  * that an end owns the first alone can count, since all have its start. */
 static __device__ inline uint32_t sf_gpu_count_extension(const uint2 *reaches, const uint2 *list,
                                                          uint32_t length, const uint2 *train, uint32_t count,
                                                          uint32_t lane)
 {
-    uint32_t low = 0, restart = 0, taken = 0;
+    sf_gpu_held held = sf_gpu_hold_train(train, count, length, lane);
+    uint32_t restart = 0, taken = 0, end, next_start;
+    uint2 next = sf_gpu_window(list, length, reaches, lane, &next_start);
     for (uint32_t base = 0; base < length; base += SF_GPU_WARP) {
-        uint32_t start;
-        uint2 window = sf_gpu_window(list, length, reaches, base + lane, &start);
-        uint32_t place = sf_gpu_place_from(train, low, count, window.x);
-        uint32_t end = place < count ? train[place].x : SF_GPU_FULL;
+        uint32_t start = next_start;
+        uint2 window = next; /* the next ones are on their way while these are looked for */
+        next = sf_gpu_window(list, length, reaches, base + SF_GPU_WARP + lane, &next_start);
+        sf_gpu_find(&held, base + lane < length, window.x, &end, lane);
         sf_gpu_take(end < window.y, make_uint2(end, start), &restart, &taken);
-        low = __shfl_sync(SF_GPU_FULL, place, SF_GPU_WARP - 1);
     }
     return taken;
 }

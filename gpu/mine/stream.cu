@@ -38,7 +38,8 @@ void sf_gpu_stream_close(sf_backend_stream *stream)
 static int allocate(sf_backend_stream *stream, sf_error *error)
 {
     size_t count = stream->count;
-    size_t bytes[] = {count * sizeof *stream->times, count * sizeof *stream->owner,
+    size_t whole = (count + 7) / 8 * 8; /* eight owners are read at once */
+    size_t bytes[] = {count * sizeof *stream->times, whole * sizeof *stream->owner,
                       ((size_t)stream->unit_count + 1) * sizeof *stream->first, count * sizeof *stream->ends};
     void **arrays[] = {(void **)&stream->times, (void **)&stream->owner, (void **)&stream->first,
                        (void **)&stream->ends};

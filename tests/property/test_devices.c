@@ -202,9 +202,42 @@ static void set_up_crowded(test_trial *t, test_random *random)
     t->options.max_size = 3 + (uint32_t)test_random_below(random, 3);
 }
 
+/* Units of very different rates: a list that many spikes end is merged with few, and the reverse. */
+static void set_up_uneven(test_trial *t, test_random *random)
+{
+    set_up(t, random, 6, 3000, 6000);
+    uint64_t rare = 5 + test_random_below(random, 30);
+    size_t kept = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->spikes[i].unit % 2 == 0 || test_random_below(random, rare) == 0)
+            t->spikes[kept++] = t->spikes[i];
+    t->count = kept;
+    t->options.max_size = 3 + (uint32_t)test_random_below(random, 2);
+}
+
+/* So many units that what may follow each is bounded first, in one tile or in several. Returns how much there
+ * is to find. */
+static size_t check_many(const char *device, test_random *random)
+{
+    static const uint32_t unit_counts[] = {1100, 4300};
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof unit_counts / sizeof unit_counts[0]; i++) {
+        test_trial t;
+        test_trial_start(&t, unit_counts[i]);
+        size_t count = 6 * (size_t)unit_counts[i];
+        t.count = test_random_stream(random, &t.spikes, count, unit_counts[i], (int64_t)count);
+        t.delays[0] = (sf_delay){0, 2 + (int64_t)test_random_below(random, 40)};
+        t.options.threshold = 2;
+        t.options.max_size = 3;
+        found += compare_mining_by(&t, device, "interval");
+        test_trial_end(&t);
+    }
+    return found;
+}
+
 static void check_small(const char *device, test_random *random)
 {
-    size_t found = 0, crowded = 0;
+    size_t found = 0, crowded = 0, uneven = 0;
     for (int round = 0; round < test_rounds(300); round++) {
         test_trial t;
         set_up(&t, random, 5, 200, 400);
@@ -219,6 +252,17 @@ static void check_small(const char *device, test_random *random)
         test_trial_end(&t);
     }
     assert_true(test_rounds(100) < 100 || crowded > 2000); /* few rounds may find nothing */
+    for (int round = 0; round < test_rounds(30); round++) {
+        test_trial t;
+        set_up_uneven(&t, random);
+        uneven += compare_mining_by(&t, device, "interval");
+        test_trial_end(&t);
+    }
+    assert_true(test_rounds(30) < 30 || uneven > 2000);
+    size_t many = 0;
+    for (int round = 0; round < test_rounds(2); round++)
+        many += check_many(device, random);
+    assert_true(test_rounds(2) < 2 || many > 5000);
     uint64_t counted = 0;
     for (int round = 0; round < test_rounds(150); round++)
         counted += compare_counting(random, device);
