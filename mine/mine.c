@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/platform.h"
 #include "core/ranks.h"
+#include "core/recording.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
 #include "mine/found.h"
@@ -183,30 +184,59 @@ static int choose_devices(run *r, sf_error *error)
     return SF_OK;
 }
 
-/* The one that is left. */
-static const sf_member *only_member(const sf_crew *crew)
+static void forget_sent(run *r)
 {
-    uint32_t i = 0;
-    while (i < crew->count && crew->members[i].out)
-        i++;
-    return i < crew->count && sf_crew_left(crew) == 1 ? &crew->members[i] : NULL;
+    for (uint32_t i = 0; i < SF_MOST_DEVICES; i++)
+        sf_sent_spikes_close(&r->on.sent[i]);
 }
 
-/* By unit, on the one device that lays the spikes out: it needs them in any case. NULL: there is none, or it
- * could not, or found fault with them; then the CPU counts, and says what is wrong. */
-static uint64_t *count_there(run *r)
+static int send_stretch(void *context, sf_member *member, size_t item, sf_error *error)
+{
+    run *r = context;
+    sf_stretches *cut = &r->on.by_time;
+    sf_raw_spikes own = r->on.raw;
+    own.spikes += cut->bounds[item];
+    own.count = cut->bounds[item + 1] - cut->bounds[item];
+    return sf_raw_spikes_send(&r->on.sent[member - r->choice.crew.members], &own, member->device,
+                              cut->unit_spikes + item * own.unit_count, error);
+}
+
+/* Where stretches meet nobody has looked yet. */
+static bool meet_in_order(const sf_stretches *cut, const sf_spike *spikes)
+{
+    for (uint32_t i = 1; i < cut->count; i++)
+        if (!sf_spikes_are_sorted(spikes + cut->bounds[i] - 1, 2))
+            return false;
+    return true;
+}
+
+static bool everyone(const sf_member *member)
+{
+    (void)member;
+    return true;
+}
+
+/* By unit, on the devices that lay the spikes out: each needs its stretch in any case, or one alone needs
+ * all. False: they could not, or found fault with them; then the CPU counts, and says what is wrong. */
+static bool count_there(run *r)
 {
     const sf_raw_spikes *raw = &r->on.raw;
-    const sf_member *member = only_member(&r->choice.crew);
+    sf_stretches *cut = &r->on.by_time;
     int64_t span;
-    if (member == NULL || raw->spikes == NULL || raw->count == 0 ||
+    if (sf_crew_left(&r->choice.crew) != cut->count || raw->spikes == NULL || raw->count < cut->count ||
         __builtin_sub_overflow(raw->spikes[raw->count - 1].time_ns, raw->spikes[0].time_ns, &span))
-        return NULL;
-    uint64_t *counted = sf_alloc(raw->unit_count, sizeof *counted);
-    if (counted == NULL || sf_raw_spikes_send(&r->on.sent, raw, member->device, counted, NULL) == SF_OK)
-        return counted;
-    sf_free(counted);
-    return NULL;
+        return false;
+    for (uint32_t i = 0; i <= cut->count; i++)
+        cut->bounds[i] = (size_t)((uint64_t)raw->count * i / cut->count);
+    cut->unit_spikes = sf_alloc(cut->count * raw->unit_count, sizeof *cut->unit_spikes);
+    if (cut->unit_spikes != NULL && meet_in_order(cut, raw->spikes) &&
+        sf_crew_together(&r->choice.crew, send_stretch, r, NULL) == SF_OK)
+        return true;
+    sf_crew_recall(&r->choice.crew, everyone);
+    forget_sent(r);
+    sf_free(cut->unit_spikes);
+    cut->unit_spikes = NULL;
+    return false;
 }
 
 /* Counts what each unit fires, in as many stretches as there are devices that may get one each. */
@@ -216,7 +246,9 @@ static int count_spikes(run *r, uint64_t **counted, unsigned threads, sf_error *
     sf_stretches *cut = &r->on.by_time;
     size_t units = input->units->count;
     cut->count = sf_ranks_count() == 1 ? sf_crew_left(&r->choice.crew) : 1;
-    int status = sf_events_count_stretches(&cut->unit_spikes, cut->bounds, cut->count, input->spikes,
+    int status = SF_OK;
+    if (!count_there(r))
+        status = sf_events_count_stretches(&cut->unit_spikes, cut->bounds, cut->count, input->spikes,
                                            input->spike_count, units, threads, error);
     *counted = status == SF_OK ? sf_alloc(units, sizeof **counted) : NULL;
     for (size_t u = 0; *counted != NULL && u < units; u++)
@@ -231,6 +263,7 @@ static void choose_division(run *r)
     sf_stretches *cut = &r->on.by_time;
     if (cut->count < 2 || sf_stretches_pay(cut, &r->on.raw, &r->events, &r->job))
         return;
+    forget_sent(r); /* each needs all of them */
     uint32_t worth = worth_by_unit(r);
     r->choice.crew.count = r->choice.crew.count < worth ? r->choice.crew.count : worth;
     cut->count = 0;
@@ -242,10 +275,8 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
     const sf_mine_input *input = r->input;
     size_t units = input->units->count;
     const uint64_t *known = r->resident || r->paired ? r->options->unit_spikes : NULL;
-    uint64_t *counted = known == NULL ? count_there(r) : NULL;
-    int status = SF_OK;
-    if (known == NULL && counted == NULL)
-        status = count_spikes(r, &counted, choice->threads, error);
+    uint64_t *counted = NULL;
+    int status = known == NULL ? count_spikes(r, &counted, choice->threads, error) : SF_OK;
     if (status == SF_OK)
         status = sf_events_outline(&r->events, input->spikes, input->spike_count, units,
                                    known != NULL ? known : counted, choice, error);
@@ -771,7 +802,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     int status = prepare(&r, progress, error);
     if (status == SF_OK)
         status = mine_all(&r, error);
-    sf_sent_spikes_close(&r.on.sent);
+    forget_sent(&r);
     sf_choice_leave(&r.choice);
     sf_stretches_free(&r.on.by_time);
     sf_piece_counter_close(&r.in_pieces);

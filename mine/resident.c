@@ -75,7 +75,7 @@ void sf_sent_spikes_close(sf_sent_spikes *sent)
 int sf_raw_spikes_send(sf_sent_spikes *sent, const sf_raw_spikes *raw, sf_device *device,
                        uint64_t *unit_spikes, sf_error *error)
 {
-    *sent = (sf_sent_spikes){.unit_count = raw->unit_count};
+    *sent = (sf_sent_spikes){.count = raw->count, .unit_count = raw->unit_count};
     if (family(device) == NULL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s lays out no spikes", sf_device_name(device));
     sending s = {.sent = sent, .raw = raw, .unit_spikes = unit_spikes, .wrong = raw->count};
@@ -118,13 +118,16 @@ int sf_events_sent_stream(sf_device_stream **stream, const sf_events *events, co
 }
 
 int sf_events_raw_stream(sf_device_stream **stream, const sf_events *events, const sf_raw_spikes *raw,
-                         sf_device *device, sf_error *error)
+                         sf_sent_spikes *sent, sf_device *device, sf_error *error)
 {
-    sf_sent_spikes sent;
+    int status = SF_OK;
     *stream = NULL;
-    int status = sf_raw_spikes_send(&sent, raw, device, NULL, error);
+    if (sent->device != device || sent->count != raw->count) {
+        sf_sent_spikes_close(sent);
+        status = sf_raw_spikes_send(sent, raw, device, NULL, error);
+    }
     if (status == SF_OK)
-        status = sf_events_sent_stream(stream, events, &sent, error);
-    sf_sent_spikes_close(&sent);
+        status = sf_events_sent_stream(stream, events, sent, error);
+    sf_sent_spikes_close(sent);
     return status;
 }

@@ -20,11 +20,11 @@ typedef struct sf_raw_spikes {
     size_t count, unit_count;
 } sf_raw_spikes;
 
-/** They, on a device, before it is known which units are kept. Zero-initialise. */
+/** They, or a stretch of them, on a device, before it is known which units are kept. Zero-initialise. */
 typedef struct sf_sent_spikes {
     sf_device *device;        /**< NULL: they are nowhere */
     sf_backend_spikes *there; /**< owned */
-    size_t unit_count;
+    size_t count, unit_count;
 } sf_sent_spikes;
 
 /**
@@ -40,8 +40,9 @@ void sf_sent_spikes_close(sf_sent_spikes *sent); /**< a zeroed object is allowed
 int sf_events_sent_stream(sf_device_stream **stream, const sf_events *events, const sf_sent_spikes *sent,
                           sf_error *error);
 
-/** Both, on a device that gets the spikes as they are. */
+/** Both, on a device that gets the spikes as they are; the second alone, where `sent` says that so many are
+ * there already. It is closed. */
 int sf_events_raw_stream(sf_device_stream **stream, const sf_events *events, const sf_raw_spikes *raw,
-                         sf_device *device, sf_error *error);
+                         sf_sent_spikes *sent, sf_device *device, sf_error *error);
 
 #endif

@@ -16,15 +16,10 @@ static int open_stream(sf_crew_events *on, sf_member *member, sf_error *error)
 {
     sf_device_stream *opened = NULL;
     sf_stream spikes = sf_events_stream(on->events);
-    int status;
-    if (on->sent.device == member->device) {
-        status = sf_events_sent_stream(&opened, on->events, &on->sent, error);
-        sf_sent_spikes_close(&on->sent);
-    } else {
-        status = on->raw.spikes != NULL
-                     ? sf_events_raw_stream(&opened, on->events, &on->raw, member->device, error)
+    int status = on->raw.spikes != NULL
+                     ? sf_events_raw_stream(&opened, on->events, &on->raw,
+                                            &on->sent[member - on->crew->members], member->device, error)
                      : sf_device_stream_open(&opened, member->device, &spikes, error);
-    }
     member->part = opened;
     return status;
 }
@@ -325,7 +320,7 @@ int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, dou
         return status;
     if (on->by_time.count > 1) {
         sf_stretches_job whole = {
-            .job = job, .raw = &on->raw, .events = on->events, .forbidden = m.forbidden};
+            .job = job, .raw = &on->raw, .sent = on->sent, .events = on->events, .forbidden = m.forbidden};
         status = sf_stretches_mine(&on->by_time, on->crew, &whole, tree, seconds, error);
         on->by_time.count = 0; /* whoever asks again has no stretches */
         if (status != SF_UNAVAILABLE) {

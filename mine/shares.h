@@ -17,8 +17,8 @@
 typedef struct sf_crew_events {
     sf_crew *crew;
     const sf_events *events; /**< borrowed */
-    sf_raw_spikes raw;    /**< borrowed: where `spikes` is set, the events are outlined and members lay out */
-    sf_sent_spikes sent;  /**< owned: where the crew is one member that has them already */
+    sf_raw_spikes raw; /**< borrowed: where `spikes` is set, the events are outlined and members lay out */
+    sf_sent_spikes sent[SF_MOST_DEVICES]; /**< owned, by member: what it has already, or its stretch */
     sf_stretches by_time; /**< owned; below 2 stretches, members get all events, and first units divide */
     double sending[SF_MOST_DEVICES]; /**< seconds that it took, by member */
 } sf_crew_events;

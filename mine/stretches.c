@@ -191,7 +191,7 @@ static int take_pairs(void *user, uint32_t size, const sf_found *found, size_t c
     return SF_OK;
 }
 
-/* Sends a member its stretch, and asks for the pairs that may be frequent. */
+/* Sends a member its stretch, if it has not got it, and asks for the pairs that may be frequent. */
 static int find_pairs(void *context, sf_member *member, size_t item, sf_error *error)
 {
     division *d = context;
@@ -213,7 +213,8 @@ static int find_pairs(void *context, sf_member *member, size_t item, sf_error *e
                                .take = take_pairs,
                                .user = own};
     double begin = sf_clock_seconds();
-    int status = sf_events_raw_stream(&own->stream, &own->events, &raw, member->device, error);
+    int status = sf_events_raw_stream(&own->stream, &own->events, &raw,
+                                      &d->job->sent[member - d->crew->members], member->device, error);
     own->sending = sf_clock_seconds() - begin;
     return status == SF_OK ? sf_device_mine(own->stream, &request, error) : status;
 }

@@ -38,6 +38,7 @@ bool sf_stretches_pay(const sf_stretches *stretches, const sf_raw_spikes *raw, c
 typedef struct sf_stretches_job {
     const sf_mine_job *job;
     const sf_raw_spikes *raw;
+    sf_sent_spikes *sent;      /**< by member of the crew: its stretch, if it has that already */
     const sf_events *events;   /**< outlined, of the whole recording */
     const uint32_t *forbidden; /**< as in sf_backend_mine */
 } sf_stretches_job;
