@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_discovery [SPIKES_PER_SECOND WINDOW_SECONDS EVERY_SECONDS THREADS]
+ * bench_discovery [SPIKES_PER_SECOND WINDOW_SECONDS EVERY_SECONDS THREADS [DEVICE]]
  *
- * What a discovery costs that mines its window anew, and one that follows the window before: 4,096 units that
- * fire at random, and a hundred chains of four units among them; (0,5] ms, with a million spikes a second
- * (0,1] ms, to size 4, six standard deviations above chance. `shown` is what
- * the window's thread does, `begun` the discovery that first counts the pairs to follow. Every window's
- * episodes are held together.
+ * What a discovery costs that mines its window anew, one that follows the pairs of the window before, and one
+ * that is given the pairs that hops of 100 ms have counted; on the CPU (with 0 threads it is left out) and on
+ * a device: 4,096 units that fire at random, and a hundred chains of four units among them; (0,5] ms, with a
+ * million spikes a second (0,1] ms, to size 4, six standard deviations above chance. `shown` is what the
+ * window's thread does, `begun` the discovery that first counts the pairs to follow; `a hop` is what counting
+ * all pairs takes in a hop with a full window, on the device if there is one. Every window's episodes are
+ * held together.
  */
+#include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/error.h"
@@ -25,21 +28,49 @@
 #define UNITS 4096
 #define CHAINS 100
 #define CHAIN_SIZE 4
-#define MOST_WINDOWS 8
+#define HOP_S 0.1
+#define MOST_TIMES 100
 
 typedef struct job {
     uint32_t rate; /* spikes a second, of all units */
     double window_s, every_s;
-    uint32_t threads;
-    size_t windows;
+    uint32_t threads; /* of the CPU; 0: it is left out */
+    size_t windows;   /* after the first */
+    sf_device *device;
 } job;
 
-/* What was seen, by window: in milliseconds. */
+/* In milliseconds. */
 typedef struct times {
-    double anew[MOST_WINDOWS], followed[MOST_WINDOWS], shown[MOST_WINDOWS], begun;
-    size_t anew_count, followed_count;
-    size_t episodes, longer;
+    double ms[MOST_TIMES];
+    size_t count;
 } times;
+
+typedef enum way { ANEW, FOLLOWED, GIVEN, WAYS } way;
+
+/* One that mines all windows in one way, on the CPU or on the device. */
+typedef struct miner {
+    way way;
+    bool there;
+    sf_discovery discovery;
+    times mined, shown;
+    double begun;
+} miner;
+
+typedef struct bench {
+    const job *job;
+    sf_live_options config;
+    sf_units units;
+    sf_history history; /* all spikes */
+    uint64_t *unit_spikes;
+    sf_resident *resident;
+    sf_pairing pairs; /* of hops */
+    double paired_s;  /* up to here */
+    times hops;
+    miner miners[2 * WAYS];
+    size_t miner_count;
+    sf_episode *expected;
+    size_t expected_count, longer;
+} bench;
 
 static uint32_t draw(uint32_t index, uint32_t what)
 {
@@ -84,159 +115,284 @@ static double fires_of(const job *j)
 }
 
 /* Chains c, CHAINS + c, 2 CHAINS + c, ...: each unit is in one at most. */
-static sf_spike *make_spikes(const job *j, size_t *count)
+static size_t make_chained(const job *j, sf_spike *spikes, size_t fires, double seconds)
 {
-    double seconds = j->window_s + j->every_s * (double)j->windows;
-    size_t at_random = (size_t)(seconds * j->rate),
-           chained = (size_t)(seconds / j->window_s * fires_of(j)) * CHAINS;
-    sf_spike *spikes = malloc((at_random + chained * CHAIN_SIZE) * sizeof *spikes);
-    *count = at_random;
-    for (size_t i = 0; spikes != NULL && i < at_random; i++)
-        spikes[i] =
-            (sf_spike){.time_ns = (int64_t)((double)i / j->rate * 1e9), .unit = draw((uint32_t)i, 1) % UNITS};
-    for (size_t i = 0; spikes != NULL && i < chained; i++)
+    size_t count = 0;
+    for (size_t i = 0; i < fires; i++)
         for (uint32_t n = 0; n < CHAIN_SIZE; n++)
-            spikes[(*count)++] =
+            spikes[count++] =
                 (sf_spike){.time_ns = (int64_t)(draw((uint32_t)i, 2) * 0x1p-32 * seconds * 1e9) +
                                       n * delay_ms(j) * (2 * SF_MILLISECOND / 5),
                            .unit = (uint32_t)(i % CHAINS) + n * CHAINS};
-    if (spikes != NULL)
-        qsort(spikes, *count, sizeof *spikes, compare_spikes);
-    return spikes;
+    qsort(spikes, count, sizeof *spikes, compare_spikes);
+    return count;
 }
 
-static int discover(sf_discovery *discovery, const sf_discovery_window *window, sf_episode **found,
-                    size_t *count, double *shown_ms, sf_error *error)
+/* Those at random come in order, and those of chains are merged with them. */
+static int make_spikes(sf_history *history, const job *j, sf_error *error)
 {
-    bool ready;
-    double start = sf_clock_seconds();
-    int status = sf_discovery_start(discovery, window, error);
-    double all_ms = (sf_clock_seconds() - start) * 1e3;
+    double seconds = j->window_s + j->every_s * (double)j->windows;
+    size_t at_random = (size_t)(seconds * j->rate), next = 0, chained_count = 0,
+           fires = (size_t)(seconds / j->window_s * fires_of(j)) * CHAINS;
+    sf_spike *chained = sf_resize(NULL, fires * CHAIN_SIZE, sizeof *chained);
+    int status = chained != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
-        status = sf_discovery_take(discovery, &ready, found, count, error);
-    *shown_ms = all_ms - discovery->how.seconds * 1e3;
+        chained_count = make_chained(j, chained, fires, seconds);
+    for (size_t i = 0; i < at_random && status == SF_OK; i++) {
+        sf_spike own = {.time_ns = (int64_t)((double)i / j->rate * 1e9),
+                        .unit = draw((uint32_t)i, 1) % UNITS};
+        while (status == SF_OK && next < chained_count && compare_spikes(&chained[next], &own) < 0)
+            status = sf_history_append(history, &chained[next++], 1, error);
+        if (status == SF_OK)
+            status = sf_history_append(history, &own, 1, error);
+    }
+    sf_free(chained);
     return status;
 }
 
-static bool are_same(const sf_episode *a, size_t a_count, const sf_episode *b, size_t b_count)
+/* ---- one window ---- */
+
+static void note(times *t, double ms)
 {
-    bool same = a_count == b_count;
-    for (size_t i = 0; i < a_count && same; i++)
-        same = sf_episode_compare(&a[i], &b[i]) == 0;
-    return same;
+    if (t->count < MOST_TIMES)
+        t->ms[t->count++] = ms;
 }
 
-/* Of one window, by a discovery that knows the one before and by one that knows nothing. */
-static int compare(sf_discovery *discovery, sf_discovery *alone, const sf_discovery_window *window, times *t,
-                   sf_error *error)
+static uint64_t position_of(const bench *b, double seconds)
 {
-    sf_episode *found, *expected;
-    size_t count, expected_count;
-    uint64_t followed = discovery->kept.followed;
-    double shown_ms, ignored_ms;
-    int status = discover(discovery, window, &found, &count, &shown_ms, error);
-    if (status == SF_OK)
-        status = discover(alone, window, &expected, &expected_count, &ignored_ms, error);
-    if (status != SF_OK)
-        return status;
-    if (!are_same(found, count, expected, expected_count))
-        return sf_fail(error, SF_INTERNAL, NULL, "the episodes differ");
-    t->anew[t->anew_count++] = alone->how.seconds * 1e3;
-    if (discovery->kept.followed > followed) {
-        t->shown[t->followed_count] = shown_ms;
-        t->followed[t->followed_count++] = discovery->how.seconds * 1e3;
-    } else if (discovery->kept.pairs != NULL)
-        t->begun = discovery->how.seconds * 1e3;
-    t->episodes = count;
-    t->longer = 0;
-    for (size_t i = 0; i < count; i++)
-        t->longer += found[i].size > 2;
+    return sf_history_find(&b->history, (int64_t)(seconds * 1e9));
+}
+
+/* Pairs are counted hop by hop up to then. */
+static int pair_up(bench *b, double until_s, sf_error *error)
+{
+    int status = SF_OK;
+    while (status == SF_OK && b->paired_s + HOP_S / 2 < until_s) {
+        b->paired_s += HOP_S;
+        double begin_s = b->paired_s - b->job->window_s, start = sf_clock_seconds();
+        status = sf_pairing_slide(&b->pairs, &b->history, position_of(b, begin_s > 0 ? begin_s : 0),
+                                  position_of(b, b->paired_s), sf_threshold_least(b->config.mine.min_count),
+                                  error);
+        if (begin_s > 0)
+            note(&b->hops, (sf_clock_seconds() - start) * 1e3);
+    }
+    return status;
+}
+
+/* As a hop would hand it over. */
+static int make_window(sf_discovery_window *window, bench *b, double start_s, sf_error *error)
+{
+    double stop_s = start_s + b->job->window_s;
+    *window = (sf_discovery_window){.span = {(int64_t)(start_s * 1e9), (int64_t)(stop_s * 1e9)},
+                                    .begin = position_of(b, start_s),
+                                    .end = position_of(b, stop_s),
+                                    .unit_spikes = b->unit_spikes};
+    window->spikes = sf_history_view(&b->history, window->begin);
+    memset(b->unit_spikes, 0, UNITS * sizeof *b->unit_spikes);
+    for (uint64_t i = window->begin; i < window->end; i++)
+        b->unit_spikes[window->spikes[i - window->begin].unit]++;
+    int status = pair_up(b, stop_s, error);
+    if (status == SF_OK && b->resident != NULL)
+        status = sf_resident_hold(b->resident, &b->history, window->begin, window->end, error);
+    return status;
+}
+
+static int check(bench *b, const sf_episode *found, size_t count, sf_error *error)
+{
+    bool same = count == b->expected_count;
+    for (size_t i = 0; i < count && same; i++)
+        same = sf_episode_compare(&found[i], &b->expected[i]) == 0;
+    return same ? SF_OK : sf_fail(error, SF_INTERNAL, NULL, "the episodes differ");
+}
+
+static int expect(bench *b, const sf_episode *found, size_t count, sf_error *error)
+{
+    sf_episode *expected = sf_resize(b->expected, count, sizeof *expected);
+    if (expected == NULL)
+        return sf_fail_memory(error);
+    b->expected = expected;
+    b->expected_count = count;
+    b->longer = 0;
+    for (size_t i = 0; i < count; i++) {
+        expected[i] = found[i];
+        b->longer += found[i].size > 2;
+    }
     return SF_OK;
 }
 
-static void tell(const job *j, times *t)
+/* Before a window, the discovery sees those of the hops after the window before. */
+static int see_hops(bench *b, miner *m, const sf_discovery_window *window, sf_error *error)
 {
-    sf_reals_sort(t->anew, t->anew_count);
-    sf_reals_sort(t->followed, t->followed_count);
-    sf_reals_sort(t->shown, t->followed_count);
-    printf("%7" PRIu32 " spikes/s, window %g s, each %g s, %" PRIu32 " threads: anew %.1f ms; ", j->rate,
-           j->window_s, j->every_s, j->threads, t->anew[t->anew_count / 2]);
-    if (t->followed_count > 0)
-        printf("followed %.1f ms, %.1f times less (begun in %.1f ms; shown in %.2f ms); ",
-               t->followed[t->followed_count / 2],
-               t->anew[t->anew_count / 2] / t->followed[t->followed_count / 2], t->begun,
-               t->shown[t->followed_count / 2]);
-    printf("%zu episodes of %g and more, %zu of them longer than pairs\n", t->episodes, threshold_of(j),
-           t->longer);
+    int status = SF_OK;
+    for (double hop_s = b->job->every_s - HOP_S; hop_s > HOP_S / 2 && status == SF_OK; hop_s -= HOP_S) {
+        sf_discovery_window hop = {.begin = window->begin,
+                                   .end = position_of(b, (double)window->span.stop_ns * 1e-9 - hop_s),
+                                   .spikes = window->spikes};
+        double start = sf_clock_seconds();
+        status = sf_discovery_see(&m->discovery, &hop, error);
+        note(&m->shown, (sf_clock_seconds() - start) * 1e3);
+    }
+    return status;
+}
+
+/* By one miner; all find what the first one does. */
+static int mine(bench *b, miner *m, const sf_discovery_window *window, sf_error *error)
+{
+    sf_discovery *discovery = &m->discovery;
+    sf_discovery_window own = *window;
+    sf_episode *found;
+    size_t count;
+    bool ready;
+    uint64_t followed = discovery->kept.followed;
+    own.resident = m->there ? b->resident : NULL;
+    own.pairs_known = m->way == GIVEN;
+    if (own.pairs_known)
+        own.pairs = sf_pairing_found(&b->pairs, &own.pair_count);
+    int status = see_hops(b, m, window, error);
+    double start = sf_clock_seconds();
+    if (status == SF_OK)
+        status = sf_discovery_start(discovery, &own, error);
+    double all_ms = (sf_clock_seconds() - start) * 1e3, ms = discovery->how.seconds * 1e3;
+    if (status == SF_OK)
+        status = sf_discovery_take(discovery, &ready, &found, &count, error);
+    if (status != SF_OK)
+        return status;
+    if (m->way == FOLLOWED && discovery->kept.followed == followed) {
+        m->begun = sf_pairing_counts(&discovery->kept.pairs) ? ms : m->begun;
+    } else {
+        note(&m->mined, ms);
+        note(&m->shown, all_ms - ms);
+    }
+    return m == b->miners ? expect(b, found, count, error) : check(b, found, count, error);
+}
+
+/* ---- a job ---- */
+
+static double middle(times *t)
+{
+    sf_reals_sort(t->ms, t->count);
+    return t->count > 0 ? t->ms[t->count / 2] : NAN;
+}
+
+static void tell(bench *b)
+{
+    static const char *const ways[] = {"anew", "followed", "given its pairs"};
+    const job *j = b->job;
+    double hop = middle(&b->hops);
+    printf("%7" PRIu32 " spikes/s, window %g s, each %g s: %zu episodes of %g and more, %zu of them longer "
+           "than pairs\n",
+           j->rate, j->window_s, j->every_s, b->expected_count, b->config.mine.min_count, b->longer);
+    printf("    pairs, %-8s %-16s %9.2f ms a hop, longest %.2f\n", sf_pairing_device(&b->pairs), "", hop,
+           b->hops.count > 0 ? b->hops.ms[b->hops.count - 1] : NAN);
+    for (size_t i = 0; i < b->miner_count; i++) {
+        miner *m = &b->miners[i];
+        double ms = middle(&m->mined);
+        printf("    mined, %-8s %-16s %9.2f ms, longest %.2f; shown in %.2f ms",
+               m->there ? sf_device_name(j->device) : "cpu", ways[m->way], ms,
+               m->mined.count > 0 ? m->mined.ms[m->mined.count - 1] : NAN, middle(&m->shown));
+        if (m->way == FOLLOWED)
+            printf("; begun in %.1f ms", m->begun);
+        printf("\n");
+    }
     fflush(stdout);
 }
 
-static int move_along(const job *j, const sf_units *units, const sf_spike *spikes, size_t count,
-                      sf_error *error)
+/* A discovery that is to mine anew has given up following. */
+static int open_miner(bench *b, way how, bool there, sf_error *error)
 {
-    static uint64_t unit_spikes[UNITS];
-    static times t;
-    sf_live_options config = sf_live_options_default();
-    sf_discovery discovery = {0}, alone = {0};
-    config.mine.delays_ms = delay_ms(j) == 5 ? "0:5" : "0:1";
-    config.mine.min_count = threshold_of(j);
-    config.mine.threads = j->threads;
-    config.mine.track_most = 1000000;
-    t = (times){0};
-    int status = sf_discovery_open(&discovery, &config, units, "cpu", true, error);
-    for (size_t w = 0; w <= j->windows && status == SF_OK; w++) {
-        sf_span span = {.start_ns = (int64_t)((double)w * j->every_s * 1e9)};
-        span.stop_ns = span.start_ns + (int64_t)(j->window_s * 1e9);
-        sf_discovery_window window = {.span = span,
-                                      .begin = sf_spikes_lower_bound(spikes, count, span.start_ns),
-                                      .end = sf_spikes_lower_bound(spikes, count, span.stop_ns),
-                                      .unit_spikes = unit_spikes};
-        window.spikes = spikes + window.begin;
-        memset(unit_spikes, 0, sizeof unit_spikes);
-        for (uint64_t i = window.begin; i < window.end; i++)
-            unit_spikes[spikes[i].unit]++;
-        status = sf_discovery_open(&alone, &config, units, "cpu", true, error);
-        if (status == SF_OK)
-            status = compare(&discovery, &alone, &window, &t, error);
-        sf_discovery_close(&alone);
-    }
-    sf_discovery_close(&discovery);
-    if (status == SF_OK)
-        tell(j, &t);
+    miner *m = &b->miners[b->miner_count++];
+    sf_device *device = there ? b->job->device : NULL;
+    *m = (miner){.way = how, .there = there, .begun = NAN};
+    int status =
+        sf_discovery_open(&m->discovery, &b->config, &b->units, sf_device_name(device), device, true, error);
+    for (int place = 0; place < 2 && how == ANEW; place++)
+        m->discovery.kept.given_up[place] = true;
     return status;
+}
+
+static int open_pairs(bench *b, sf_error *error)
+{
+    const sf_discovery *discovery = &b->miners[0].discovery;
+    const sf_pairing_setup setup = {.unit_count = UNITS,
+                                    .delays = discovery->delays,
+                                    .delay_count = discovery->delay_count,
+                                    .most = SF_PAIRING_MOST,
+                                    .threads = b->job->threads,
+                                    .device = b->job->device,
+                                    .always = true};
+    return sf_pairing_open(&b->pairs, &setup, error);
+}
+
+static int open_bench(bench *b, const job *j, sf_error *error)
+{
+    *b = (bench){.job = j, .config = sf_live_options_default()};
+    b->config.mine.delays_ms = delay_ms(j) == 5 ? "0:5" : "0:1";
+    b->config.mine.min_count = threshold_of(j);
+    b->config.mine.threads = j->threads;
+    b->config.mine.track_most = 1000000;
+    b->unit_spikes = sf_alloc(UNITS, sizeof *b->unit_spikes);
+    int status = b->unit_spikes != NULL ? SF_OK : sf_fail_memory(error);
+    for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
+        status = sf_units_add(&b->units, &(sf_unit){.electrode = -1}, error);
+    if (status == SF_OK)
+        status = sf_units_finish(&b->units, error);
+    if (status == SF_OK)
+        status = make_spikes(&b->history, j, error);
+    for (int there = j->threads == 0; there < (j->device != NULL ? 2 : 1); there++)
+        for (way how = ANEW; how < WAYS && status == SF_OK; how++)
+            status = open_miner(b, how, there, error);
+    if (status == SF_OK)
+        status = open_pairs(b, error);
+    if (status == SF_OK && j->device != NULL)
+        status = sf_resident_open(&b->resident, j->device, error);
+    return status;
+}
+
+static void close_bench(bench *b)
+{
+    for (size_t i = 0; i < b->miner_count; i++)
+        sf_discovery_close(&b->miners[i].discovery);
+    sf_pairing_close(&b->pairs);
+    sf_resident_close(b->resident);
+    sf_history_free(&b->history);
+    sf_units_free(&b->units);
+    sf_free(b->unit_spikes);
+    sf_free(b->expected);
 }
 
 static int run(const job *j, sf_error *error)
 {
-    sf_units units = {0};
-    size_t count;
-    int status = SF_OK;
-    for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
-        status = sf_units_add(&units, &(sf_unit){.electrode = -1}, error);
+    static bench b;
+    int status = open_bench(&b, j, error);
+    for (size_t w = 0; w <= j->windows && status == SF_OK; w++) {
+        sf_discovery_window window;
+        status = make_window(&window, &b, (double)w * j->every_s, error);
+        for (size_t i = 0; i < b.miner_count && status == SF_OK; i++)
+            status = mine(&b, &b.miners[i], &window, error);
+    }
     if (status == SF_OK)
-        status = sf_units_finish(&units, error);
-    sf_spike *spikes = make_spikes(j, &count);
-    if (spikes == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = move_along(j, &units, spikes, count, error);
-    free(spikes);
-    sf_units_free(&units);
+        tell(&b);
+    close_bench(&b);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     static const job jobs[] = {
-        {10000, 10, 1, 1, 5},  {10000, 60, 1, 1, 5},  {100000, 10, 1, 1, 5},
-        {100000, 10, 4, 1, 5}, {100000, 60, 1, 1, 3},
+        {10000, 10, 1, 1, 5, NULL},  {10000, 60, 1, 1, 5, NULL},  {100000, 10, 1, 1, 5, NULL},
+        {100000, 10, 4, 1, 5, NULL}, {100000, 60, 1, 1, 3, NULL},
     };
     sf_error error = {0};
-    int status = SF_OK;
-    if (argc == 5) {
-        const job asked = {(uint32_t)atoi(argv[1]), atof(argv[2]), atof(argv[3]), (uint32_t)atoi(argv[4]), 3};
-        status = run(&asked, &error);
+    job asked = {.windows = 3};
+    int status = argc > 5 ? sf_device_find(&asked.device, argv[5], &error) : SF_OK;
+    if (argc >= 5) {
+        asked.rate = (uint32_t)atoi(argv[1]);
+        asked.window_s = atof(argv[2]);
+        asked.every_s = atof(argv[3]);
+        asked.threads = (uint32_t)atoi(argv[4]);
     }
+    if (status == SF_OK && argc >= 5)
+        status = run(&asked, &error);
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && status == SF_OK && argc < 5; i++)
         status = run(&jobs[i], &error);
     if (status != SF_OK)

@@ -40,7 +40,7 @@ typedef struct sf_mine_job {
     size_t most; /**< SF_DATA once more episodes than this are found */
     unsigned threads;
     const sf_progress *progress;
-    bool paired;          /**< level 2 is linked already; on the CPU alone */
+    bool paired;          /**< level 2 is linked already */
     bool divided;         /**< first units are, among the ranks, which all make this call */
     bool keep_stopped;    /**< SF_CANCELLED leaves a cut tree with all that was found */
     sf_mine_tally *tally; /**< added to; or NULL */

@@ -8,6 +8,19 @@
 
 #include <inttypes.h>
 
+/* Spikes that one core sets apart in a second, and spikes of pairs that it holds against each other. */
+#define APART_A_SECOND 3e8
+#define HELD_A_SECOND 1.5e8
+
+double sf_known_core_seconds(const sf_pair_count *pairs, size_t count, const uint64_t *unit_spikes,
+                             size_t spike_count)
+{
+    double held = 0;
+    for (size_t i = 0; i < count; i++)
+        held += (double)(unit_spikes[pairs[i].from] + unit_spikes[pairs[i].to]);
+    return (double)spike_count / APART_A_SECOND + held / HELD_A_SECOND;
+}
+
 /* Levels are in the order of their parents and steps. */
 static int compare_nodes(const void *a, const void *b, void *context)
 {

@@ -11,6 +11,11 @@
 #include "mine/engine.h"
 #include "window/pair_counts.h"
 
+/** What one core of the CPU needs to go on from such pairs, roughly, in a recording of so many spikes.
+ * unit_spikes: by unit of it. */
+double sf_known_core_seconds(const sf_pair_count *pairs, size_t count, const uint64_t *unit_spikes,
+                             size_t spike_count);
+
 /**
  * Fills and links level 2 of a tree whose level 1 is that of the events, from pairs of units of the recording
  * in any order: those that the job allows and that reach its threshold. Of pairs that reach it none is

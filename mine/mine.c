@@ -30,16 +30,17 @@ typedef struct run {
     sf_mine_result *result;
     sf_mine_job job;
     sf_events events;
-    uint64_t *unit_spikes;                           /* by unit of the recording; of frequent ones only */
-    double *x_um, *y_um;                             /* by unit of the events */
-    sf_choice choice;                                /* where to mine */
-    sf_crew_events on;                               /* the events, there */
-    double core_seconds;                             /* what one core would need, roughly */
-    double seconds[SF_EPISODE_MAX_SIZE + 1];         /* by size */
-    bool outlined;                                   /* the events are laid out on devices alone */
-    bool paired;                                     /* pairs are known; who needs spikes lays them out */
-    bool resident;                                   /* on the one that holds the window already */
-    sf_piece_counter in_pieces;                      /* where the spikes are not held */
+    uint64_t *unit_spikes;                   /* by unit of the recording; of frequent ones only */
+    double *x_um, *y_um;                     /* by unit of the events */
+    sf_choice choice;                        /* where to mine */
+    sf_crew_events on;                       /* the events, there */
+    double core_seconds;                     /* what one core would need, roughly */
+    double seconds[SF_EPISODE_MAX_SIZE + 1]; /* by size */
+    bool outlined;                           /* who needs the events lays them out */
+    bool paired;                             /* pairs are known: level 2 is not looked for */
+    bool *silent;                            /* then: by unit of the recording, as in sf_events_choice */
+    bool resident;                           /* on the one that holds the window already */
+    sf_piece_counter in_pieces;              /* where the spikes are not held */
     sf_count_tally tallies[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
@@ -166,17 +167,22 @@ static int choose_devices(run *r, sf_error *error)
     double span_ns =
         count > 1 ? (double)input->spikes[count - 1].time_ns - (double)input->spikes[0].time_ns : 0;
     bool searches = r->engine->mine != NULL;
-    r->core_seconds = sf_mine_core_seconds(options->delays, options->delay_count, (double)count, span_ns);
+    r->paired = searches && options->pairs != NULL;
+    r->core_seconds =
+        r->paired ? sf_known_core_seconds(options->pairs, options->pair_count, options->unit_spikes, count)
+                  : sf_mine_core_seconds(options->delays, options->delay_count, (double)count, span_ns);
     r->on = (sf_crew_events){.crew = &r->choice.crew, .events = &r->events};
     sf_count_work work = {
         .engine = r->engine, .core_seconds = r->core_seconds, .threads = r->job.threads, .on = &r->on};
-    sf_how how = {.engine = r->engine->name, .device = options->device, .most = devices_worth(r, searches)};
+    sf_how how = {.engine = r->engine->name,
+                  .device = options->device,
+                  .most = r->paired ? 1 : devices_worth(r, searches)};
     int status = searches ? sf_choose(&r->choice, sf_search_ways, &how, r, error)
                           : sf_choose(&r->choice, sf_count_ways, &how, &work, error);
-    r->paired = searches && options->pairs != NULL && sf_crew_left(&r->choice.crew) == 0;
-    if (status != SF_OK || sf_crew_left(&r->choice.crew) == 0 || !searches)
+    bool there = status == SF_OK && searches && sf_crew_left(&r->choice.crew) > 0;
+    r->outlined = there || r->paired;
+    if (!there)
         return status;
-    r->outlined = true;
     r->resident = options->resident != NULL && r->choice.crew.count == 1 &&
                   r->choice.crew.members[0].device == sf_resident_device(options->resident);
     if (!r->resident)
@@ -291,11 +297,11 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
 static int lay_out(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
-    sf_events_choice choice = {.least = r->job.least, .threads = r->job.threads};
+    sf_events_choice choice = {.least = r->job.least, .silent = r->silent, .threads = r->job.threads};
     if (r->options->pieces != NULL)
         return sf_events_outline(&r->events, NULL, 0, input->units->count, r->options->pieces->unit_spikes,
                                  &choice, error);
-    if (r->outlined || r->paired)
+    if (r->outlined)
         return outline(r, &choice, error);
     int status =
         sf_events_lay_out(&r->events, input->spikes, input->spike_count, input->units->count, &choice, error);
@@ -494,7 +500,30 @@ static int take_resident(run *r, sf_error *error)
     return status == SF_UNAVAILABLE ? SF_OK : status;
 }
 
-/* What only devices had laid out, the CPU lays out for itself: the same units under the same numbers. */
+/* Pairs that are known become level 2. Of the spikes whoever goes on gets those that may be part of something
+ * longer; *goes_on: there may be something. */
+static int take_known(run *r, bool *goes_on, sf_error *error)
+{
+    size_t units = r->input->units->count;
+    sf_tree *tree = &r->result->found->tree;
+    double start = sf_clock_seconds();
+    r->silent = sf_resize(NULL, units, sizeof *r->silent);
+    if (r->silent == NULL)
+        return sf_fail_memory(error);
+    int status = sf_tree_take_pairs(tree, &r->job, r->options->pairs, r->options->pair_count, units, error);
+    if (status == SF_OK)
+        status = sf_tree_find_silent(tree, &r->events, r->silent, units, goes_on, error);
+    *goes_on = *goes_on && r->options->max_size > 2;
+    if (status == SF_OK && *goes_on) {
+        sf_events_close(&r->events);
+        status = lay_out(r, error);
+    }
+    r->job.paired = true;
+    r->seconds[2] = sf_clock_seconds() - start;
+    return status;
+}
+
+/* What was only outlined, the CPU lays out for itself: the same units under the same numbers. */
 static int lay_out_here(run *r, sf_error *error)
 {
     if (!r->outlined)
@@ -518,37 +547,10 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     return status == SF_OK ? sf_crew_mine(&r->on, r->engine, tree, r->seconds, &r->job, error) : status;
 }
 
-/* Of pairs that are known to what is longer: of the spikes those that may be part of it are laid out. */
-static int search_on(run *r, sf_error *error)
-{
-    const sf_mine_input *input = r->input;
-    size_t units = input->units->count;
-    sf_tree *tree = &r->result->found->tree;
-    double start = sf_clock_seconds();
-    bool chains, *silent = sf_resize(NULL, units, sizeof *silent);
-    if (silent == NULL)
-        return sf_fail_memory(error);
-    int status = sf_tree_take_pairs(tree, &r->job, r->options->pairs, r->options->pair_count, units, error);
-    if (status == SF_OK)
-        status = sf_tree_find_silent(tree, &r->events, silent, units, &chains, error);
-    bool goes_on = status == SF_OK && chains && r->options->max_size > 2;
-    if (goes_on) {
-        const sf_events_choice choice = {.least = r->job.least, .silent = silent, .threads = r->job.threads};
-        sf_events_close(&r->events);
-        status = sf_events_lay_out(&r->events, input->spikes, input->spike_count, units, &choice, error);
-    }
-    r->seconds[2] = sf_clock_seconds() - start;
-    r->job.paired = true;
-    sf_free(silent);
-    return goes_on && status == SF_OK ? r->engine->mine(tree, r->seconds, &r->job, error) : status;
-}
-
 static int search_here(void *job, sf_crew *crew, sf_error *error)
 {
     (void)crew;
     run *r = job;
-    if (r->paired)
-        return search_on(r, error);
     int status = lay_out_here(r, error);
     return status == SF_OK ? r->engine->mine(&r->result->found->tree, r->seconds, &r->job, error) : status;
 }
@@ -595,14 +597,18 @@ static int mine_episodes(run *r, sf_error *error)
 {
     if (r->options->pieces != NULL)
         return mine_in_pieces(r, error);
-    int status = r->resident && r->events.count > 0 ? take_resident(r, error) : SF_OK;
-    if (r->events.count == 0)
+    bool goes_on = r->events.count > 0; /* else there are no pairs */
+    int status = r->paired ? take_known(r, &goes_on, error) : SF_OK;
+    if (!goes_on)
         r->choice.crew.count = 0; /* nothing to do, and nothing was sent */
+    if (status == SF_OK && r->resident && goes_on)
+        status = take_resident(r, error);
     if (status == SF_OK)
         status = divide(r, error);
     if (status != SF_OK)
         return status;
-    status = r->engine->mine != NULL ? sf_choice_run(&r->choice, r, NULL, error) : mine_levels(r, error);
+    if (goes_on || !r->paired)
+        status = r->engine->mine != NULL ? sf_choice_run(&r->choice, r, NULL, error) : mine_levels(r, error);
     sf_choice_tell(&r->choice, &r->result->ran);
     return status;
 }
@@ -808,6 +814,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     sf_piece_counter_close(&r.in_pieces);
     sf_events_close(&r.events);
     sf_free(r.unit_spikes);
+    sf_free(r.silent);
     sf_free(r.x_um);
     sf_free(r.y_um);
     if (status == SF_OK || (status == SF_CANCELLED && options->keep_stopped))

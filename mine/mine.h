@@ -34,8 +34,8 @@ typedef struct sf_mine_options {
     struct sf_resident *resident;
     const uint64_t *unit_spikes; /**< with `resident` or `pairs`: how many spikes each unit has */
     /** Or NULL: pairs of the input's units with their counts in it, in any order, none missing that reaches
-     * the threshold (window/pair_counts.h; delays as numbered here). The interval engine then counts no pairs
-     * on the CPU, and reads `unit_spikes`; devices and other engines count for themselves. */
+     * the threshold (window/pair_counts.h; delays as numbered here). The interval engine then counts no
+     * pairs, and reads `unit_spikes`; on one device at most. Other engines count for themselves. */
     const struct sf_pair_count *pairs;
     size_t pair_count;
     /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); those of the input are NULL. */

@@ -14,7 +14,16 @@ sf_stream sf_events_stream(const sf_events *events)
                        .positions = events->positions};
 }
 
-/* `numbers` as sf_events_numbers gives them. */
+/* As sf_events_numbers, but that the spikes of a unit without events are left out, too: it is silent. */
+static uint32_t *number_units(const sf_events *events, size_t unit_count)
+{
+    uint32_t *numbers = sf_events_numbers(events, unit_count);
+    for (uint32_t u = 0; numbers != NULL && u < events->unit_count; u++)
+        if (events->first[u] == events->first[u + 1])
+            numbers[events->unit[u]] = SF_LEFT_OUT;
+    return numbers;
+}
+
 static sf_backend_layout layout_of(const sf_events *events, size_t unit_count, const uint32_t *numbers)
 {
     return (sf_backend_layout){.window_units = (uint32_t)unit_count,
@@ -29,7 +38,7 @@ int sf_events_resident_stream(sf_device_stream **stream, const sf_events *events
                               sf_resident *resident, sf_error *error)
 {
     *stream = NULL;
-    uint32_t *numbers = sf_events_numbers(events, unit_count);
+    uint32_t *numbers = number_units(events, unit_count);
     if (numbers == NULL)
         return sf_fail_memory(error);
     sf_backend_layout layout = layout_of(events, unit_count, numbers);
@@ -107,7 +116,7 @@ int sf_events_sent_stream(sf_device_stream **stream, const sf_events *events, co
                           sf_error *error)
 {
     *stream = NULL;
-    uint32_t *numbers = sf_events_numbers(events, sent->unit_count);
+    uint32_t *numbers = number_units(events, sent->unit_count);
     if (numbers == NULL)
         return sf_fail_memory(error);
     laying_out l = {.sent = sent, .layout = layout_of(events, sent->unit_count, numbers)};

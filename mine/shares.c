@@ -115,6 +115,7 @@ typedef struct mining {
     const sf_mine_job *job;
     sf_tree *tree;
     uint32_t *forbidden;
+    sf_found *pairs; /* of a job that is paired: all of level 2 */
     share *shares;
     size_t share_count;
     atomic_size_t total;
@@ -129,6 +130,25 @@ typedef struct receiver {
 
 /* Every member refuses a share that does not fit: then shares are halved, this often. */
 #define MOST_HALVINGS 5
+
+/* The first size that devices find. */
+static uint32_t first_size(const mining *m)
+{
+    return m->job->paired ? 3 : 2;
+}
+
+/* Pairs that are known, as devices take them. */
+static int list_pairs(mining *m, sf_error *error)
+{
+    const sf_level *level = &m->tree->levels[1];
+    if (!m->job->paired)
+        return SF_OK;
+    m->pairs = sf_resize(NULL, level->count, sizeof *m->pairs);
+    for (size_t i = 0; m->pairs != NULL && i < level->count; i++)
+        m->pairs[i] = (sf_found){level->nodes[i].parent, level->nodes[i].step, level->nodes[i].count};
+    atomic_store(&m->total, level->count);
+    return m->pairs != NULL ? SF_OK : sf_fail_memory(error);
+}
 
 /* The pairs that are too close to each other, as bits; NULL in *bits: none is. */
 static int forbid(uint32_t **bits, const sf_pair_rule *rule, uint32_t units, sf_error *error)
@@ -165,7 +185,7 @@ static int take_level(void *user, uint32_t size, const sf_found *found, size_t c
 
 static void forget_levels(mining *m, share *own)
 {
-    for (uint32_t size = 2; size <= SF_EPISODE_MAX_SIZE; size++) {
+    for (uint32_t size = first_size(m); size <= SF_EPISODE_MAX_SIZE; size++) {
         atomic_fetch_sub(&m->total, own->levels[size - 1].count);
         sf_free(own->levels[size - 1].nodes);
         own->levels[size - 1] = (sf_level){0};
@@ -193,6 +213,8 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
                                .most = m->job->most,
                                .self = m->job->pairs.self,
                                .forbidden = m->forbidden,
+                               .pairs = m->pairs,
+                               .pair_count = m->tree->levels[1].count,
                                .take = take_level,
                                .user = &r};
     if (member->leads)
@@ -263,13 +285,13 @@ static void share_time(const mining *m, double *seconds, double passed)
     sending = sending < passed ? sending : passed;
     seconds[1] += sending;
     passed -= sending;
-    for (uint32_t size = 2; size <= m->job->max_size; size++) {
+    for (uint32_t size = first_size(m); size <= m->job->max_size; size++) {
         seconds[size] = 0;
         for (size_t i = 0; i < m->share_count; i++)
             seconds[size] += m->shares[i].seconds[size];
         total += seconds[size];
     }
-    for (uint32_t size = 2; size <= m->job->max_size && total > 0; size++)
+    for (uint32_t size = first_size(m); size <= m->job->max_size && total > 0; size++)
         seconds[size] *= passed / total;
 }
 
@@ -316,8 +338,12 @@ int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, dou
 {
     mining m = {.on = on, .engine = engine, .job = job, .tree = tree};
     int status = forbid(&m.forbidden, &job->pairs, on->events->unit_count, error);
-    if (status != SF_OK)
+    if (status == SF_OK)
+        status = list_pairs(&m, error);
+    if (status != SF_OK) {
+        sf_free(m.forbidden);
         return status;
+    }
     if (on->by_time.count > 1) {
         sf_stretches_job whole = {
             .job = job, .raw = &on->raw, .sent = on->sent, .events = on->events, .forbidden = m.forbidden};
@@ -328,14 +354,15 @@ int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, dou
             return status;
         }
     }
-    size_t shares = on->crew->count; /* each prepares the whole stream: more would cost more */
+    size_t shares = job->paired ? 1 : on->crew->count; /* each prepares the whole stream: more costs more */
     status = mine_in_shares(&m, shares, seconds, error);
-    for (int halving = 0;
+    for (int halving = job->paired ? MOST_HALVINGS : 0;
          halving < MOST_HALVINGS && status == SF_UNAVAILABLE && sf_crew_recall(on->crew, has_events);
          halving++) {
         shares *= 2;
         status = mine_in_shares(&m, shares, seconds, error);
     }
+    sf_free(m.pairs);
     sf_free(m.forbidden);
     return status;
 }

@@ -96,22 +96,15 @@ static void tell_too_many(sf_connections *connections, bool too_many)
 static int take_pairs(sf_connections *connections, const sf_connections_window *window,
                       sf_connectivity *snapshot, bool *ready, sf_error *error)
 {
-    int64_t began_ns = sf_clock_monotonic_ns();
-    int status = sf_pairing_slide(&connections->pairs, window->history, window->first, window->last,
-                                  sf_threshold_least(window->threshold), error);
-    connections->parts_ns[SF_PART_PAIRS] = sf_clock_monotonic_ns() - began_ns;
-    if (status != SF_OK)
-        return status;
-    size_t count;
-    const sf_pair_count *found = sf_pairing_found(&connections->pairs, &count);
-    *ready = count <= SF_CONNECTIONS_MOST;
+    *ready = window->pair_count <= SF_CONNECTIONS_MOST;
     tell_too_many(connections, !*ready);
     if (!*ready)
         return SF_OK;
     const sf_stretch stretch = {.unit_spikes = window->unit_spikes,
                                 .unit_count = connections->units->count,
                                 .duration_ns = window->span.stop_ns - window->span.start_ns};
-    return sf_links_of_pairs(snapshot, found, count, connections->delays, &stretch, error);
+    return sf_links_of_pairs(snapshot, window->pairs, window->pair_count, connections->delays, &stretch,
+                             error);
 }
 
 /* ---- the interface ---- */
@@ -126,25 +119,13 @@ static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error
 }
 
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
-                        const sf_delay *delays, size_t delay_count, sf_device *device, bool virtual_clock,
-                        sf_error *error)
+                        const sf_delay *delays, sf_device *device, bool virtual_clock, sf_error *error)
 {
     *connections = (sf_connections){
         .config = config, .units = units, .delays = delays, .job = {.connections = connections}};
     int status = sf_queries_open(&connections->queries, config, units, device, virtual_clock, error);
-    if (status == SF_OK && config->graph.enabled)
-        status = config->graph.metric == SF_LIVE_STTC
-                     ? open_tiling(connections, virtual_clock, error)
-                     : sf_pairing_open(&connections->pairs,
-                                       &(sf_pairing_setup){.unit_count = units->count,
-                                                           .delays = delays,
-                                                           .delay_count = delay_count,
-                                                           .self = config->mine.self,
-                                                           .most = SF_CONNECTIONS_MOST,
-                                                           .threads = 1, /* of those that share a hop */
-                                                           .device = device,
-                                                           .always = strcmp(config->device, "auto") != 0},
-                                       error);
+    if (status == SF_OK && config->graph.enabled && config->graph.metric == SF_LIVE_STTC)
+        status = open_tiling(connections, virtual_clock, error);
     if (status != SF_OK)
         sf_connections_close(connections);
     return status;
@@ -154,7 +135,6 @@ void sf_connections_close(sf_connections *connections)
 {
     sf_background_close(&connections->tiling);
     sf_queries_close(&connections->queries);
-    sf_pairing_close(&connections->pairs);
     sf_connectivity_free(&connections->snapshot);
     sf_connectivity_free(&connections->job.graph);
     sf_free(connections->job.spikes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The connectivity graph of a window and the configured queries on it. By the metric episodes all pairs of
- * units are counted in every window, whatever is tracked, and those that reach the threshold are its edges:
- * the graph that mining the window for pairs gives. Spike-time tiling with its surrogates takes longer, so
- * that graph is made in the background, and is that of the newest window for which it is done.
+ * units are counted in every window (pairing.h), whatever is tracked, and those that reach the threshold are
+ * its edges: the graph that mining the window for pairs gives. Spike-time tiling with its surrogates takes
+ * longer, so that graph is made in the background, and is that of the newest window for which it is done.
  */
 #ifndef SF_PIPELINE_CONNECTIONS_H
 #define SF_PIPELINE_CONNECTIONS_H
@@ -15,7 +15,7 @@
 #include <synfire/mine.h>
 
 /** A window with more edges than this has no graph: nobody looks at so many, and telling them takes long. */
-#define SF_CONNECTIONS_MOST 1000000
+#define SF_CONNECTIONS_MOST SF_PAIRING_MOST
 
 /** What a hop offers to make a graph of: positions first .. last - 1 of the history, which still holds the
  * window before. */
@@ -25,7 +25,9 @@ typedef struct sf_connections_window {
     uint64_t first, last;
     const uint64_t *unit_spikes; /**< how many each unit has */
     double threshold;            /**< of frequent episodes */
-    const sf_testing *testing;   /**< what is known of edges; or NULL */
+    const sf_pair_count *pairs;  /**< by the metric episodes: those that reach it, as sf_pairing_found */
+    size_t pair_count;
+    const sf_testing *testing; /**< what is known of edges; or NULL */
 } sf_connections_window;
 
 /** A graph by spike-time tiling; the worker's while it is busy. */
@@ -45,7 +47,6 @@ typedef struct sf_connections {
     const sf_live_options *config;
     const sf_units *units;
     const sf_delay *delays;
-    sf_pairing pairs;         /**< without spike-time tiling */
     bool too_many;            /**< the newest window has no graph */
     sf_connectivity snapshot; /**< the newest */
     sf_queries queries;
@@ -54,11 +55,10 @@ typedef struct sf_connections {
     int64_t parts_ns[SF_PARTS]; /**< what parts of the newest update took */
 } sf_connections;
 
-/** Resolves what queries need. The delays of pairs are borrowed until close. device: of the run, for counting
- * pairs and searches from every unit, or NULL. SF_CONFIG. */
+/** Resolves what queries need. The delays of pairs are borrowed until close. device: of the run, for searches
+ * from every unit, or NULL. SF_CONFIG. */
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
-                        const sf_delay *delays, size_t delay_count, sf_device *device, bool virtual_clock,
-                        sf_error *error);
+                        const sf_delay *delays, sf_device *device, bool virtual_clock, sf_error *error);
 void sf_connections_close(sf_connections *connections);
 
 /**

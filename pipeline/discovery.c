@@ -25,14 +25,28 @@ double sf_discovery_threshold(const sf_live_options *config, sf_span window, uin
 
 /* ---- mining a window ---- */
 
-/* Known pairs are for the interval engine on the CPU: a device holds the window, and counts its pairs sooner
- * than the CPU follows them. The first window is new as a whole, and tells where windows are mined. */
-static bool is_mined_anew(const sf_discovery *discovery)
+/* Other engines count pairs by themselves. */
+static bool begins_with_pairs(const sf_discovery *discovery)
 {
     const sf_engine *engine;
     sf_error reason;
-    return sf_engine_find(&engine, discovery->config->mine.engine, &reason) != SF_OK ||
-           engine != &sf_engine_interval || strcmp(discovery->how.device, "cpu") != 0;
+    return sf_engine_find(&engine, discovery->config->mine.engine, &reason) == SF_OK &&
+           engine == &sf_engine_interval;
+}
+
+/* Those that count `least`; or NULL: the window is to be mined anew. Pairs are followed where windows are
+ * mined, which the first one tells, that is new as a whole. */
+static const sf_pair_count *find_pairs(sf_discovery *discovery, uint32_t least, size_t *count)
+{
+    if (!begins_with_pairs(discovery))
+        return NULL;
+    if (!discovery->pairs_known)
+        return discovery->place != SF_DISCOVERY_NOWHERE_YET
+                   ? sf_kept_pairs_follow(&discovery->kept, least, discovery->place == SF_DISCOVERY_THERE,
+                                          count)
+                   : NULL;
+    *count = discovery->pair_count;
+    return discovery->pairs;
 }
 
 /* Spells out the episodes that count most above chance only: there may be a million others. */
@@ -79,8 +93,9 @@ static int mine_window(sf_discovery *discovery)
     options.device = discovery->device;
     options.resident = discovery->resident;
     options.unit_spikes = discovery->unit_spikes;
-    options.pairs = sf_kept_pairs_follow(&discovery->kept, sf_threshold_least(options.threshold),
-                                         is_mined_anew(discovery), &options.pair_count);
+    options.pairs = find_pairs(discovery, sf_threshold_least(options.threshold), &options.pair_count);
+    if (options.pairs != NULL && options.pair_count > SF_DISCOVERY_MOST)
+        return sf_mine_fail_most(SF_DISCOVERY_MOST, &discovery->error);
     sf_mine_input input = {.spikes = spikes,
                            .spike_count = count,
                            .units = discovery->units,
@@ -92,6 +107,8 @@ static int mine_window(sf_discovery *discovery)
         return status;
     memcpy(discovery->how.device, result->ran.device, sizeof discovery->how.device);
     memcpy(discovery->how.device_note, result->ran.note, sizeof discovery->how.device_note);
+    if (options.pairs == NULL)
+        discovery->place = strcmp(result->ran.device, "cpu") == 0 ? SF_DISCOVERY_HERE : SF_DISCOVERY_THERE;
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
     return status;
@@ -108,7 +125,7 @@ static void work(void *job)
 /* ---- the window thread's side ---- */
 
 int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      const char *device, bool inside, sf_error *error)
+                      const char *device, sf_device *there, bool inside, sf_error *error)
 {
     *discovery = (sf_discovery){.config = config, .units = units, .device = device};
     sf_error reason;
@@ -122,12 +139,13 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
     if (sf_engine_check(engine, device, &reason) == SF_USAGE)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
     unsigned threads = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
-    sf_kept_pairs_open(&discovery->kept, &(sf_kept_pairs_setup){.unit_count = units->count,
-                                                                .delays = discovery->delays,
-                                                                .delay_count = discovery->delay_count,
-                                                                .self = config->mine.self,
-                                                                .most = SF_DISCOVERY_MOST,
-                                                                .threads = threads});
+    sf_kept_pairs_open(&discovery->kept, &(sf_pairing_setup){.unit_count = units->count,
+                                                             .delays = discovery->delays,
+                                                             .delay_count = discovery->delay_count,
+                                                             .self = config->mine.self,
+                                                             .most = SF_PAIRING_MOST,
+                                                             .threads = threads,
+                                                             .device = there});
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);
@@ -144,6 +162,7 @@ void sf_discovery_close(sf_discovery *discovery)
     sf_background_close(&discovery->background);
     sf_kept_pairs_close(&discovery->kept);
     sf_free(discovery->unit_spikes);
+    sf_free(discovery->pairs);
     sf_free(discovery->found);
     *discovery = (sf_discovery){0};
 }
@@ -153,9 +172,30 @@ bool sf_discovery_idle(const sf_discovery *discovery)
     return sf_background_is_idle(&discovery->background);
 }
 
+int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
+{
+    return sf_kept_pairs_take(&discovery->kept, window->spikes, window->begin, window->end, error);
+}
+
+static int keep_pairs(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
+{
+    size_t count = window->pair_count <= SF_DISCOVERY_MOST ? window->pair_count : 0; /* too many are none */
+    discovery->pairs_known = window->pairs_known;
+    discovery->pair_count = window->pair_count;
+    if (!window->pairs_known)
+        return SF_OK;
+    if (sf_reserve(&discovery->pairs, &discovery->pair_room, count + 1, sizeof *window->pairs) != 0)
+        return sf_fail_memory(error);
+    if (count > 0)
+        memcpy(discovery->pairs, window->pairs, count * sizeof *window->pairs);
+    return SF_OK;
+}
+
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
     int status = sf_kept_pairs_show(&discovery->kept, window->spikes, window->begin, window->end, error);
+    if (status == SF_OK)
+        status = keep_pairs(discovery, window, error);
     if (status != SF_OK)
         return status;
     memcpy(discovery->unit_spikes, window->unit_spikes,

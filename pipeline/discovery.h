@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Mining a window in the background, from what is known of the one before (kept_pairs.h): its result is taken
- * by the first hop after it is done, on a virtual clock by the hop that asks for it.
+ * Mining a window in the background, from the pairs that were counted in it by the hop, or that are known of
+ * the window before (kept_pairs.h): its result is taken by the first hop after it is done, on a virtual clock
+ * by the hop that asks for it.
  */
 #ifndef SF_PIPELINE_DISCOVERY_H
 #define SF_PIPELINE_DISCOVERY_H
@@ -23,7 +24,14 @@
 
 /** A window with more frequent episodes than this is not taken up: nobody watches so many, and it takes long.
  */
-#define SF_DISCOVERY_MOST 1000000
+#define SF_DISCOVERY_MOST SF_PAIRING_MOST
+
+/** Where windows are mined that nothing is known of. */
+typedef enum sf_discovery_place {
+    SF_DISCOVERY_NOWHERE_YET,
+    SF_DISCOVERY_HERE,
+    SF_DISCOVERY_THERE
+} sf_discovery_place;
 
 /** How the newest mining went. */
 typedef struct sf_discovered {
@@ -40,7 +48,11 @@ typedef struct sf_discovery {
     size_t delay_count;
     sf_background background;
     /* The job: the window thread's while idle, the miner's while busy. */
-    sf_kept_pairs kept; /* the window's spikes, and what is known of their pairs */
+    sf_kept_pairs kept; /* the window's spikes, and what is known of the pairs of the one before */
+    bool pairs_known;   /* those of this one came with it: */
+    sf_pair_count *pairs;
+    size_t pair_count, pair_room;
+    sf_discovery_place place;
     uint64_t *unit_spikes;
     sf_span window;
     sf_resident *resident;
@@ -52,9 +64,9 @@ typedef struct sf_discovery {
     sf_discovered taken; /**< the window thread's: of the newest result that was taken */
 } sf_discovery;
 
-/** device: where it may mine, as a configuration names it. */
+/** device: where it may mine, as a configuration names it; there: where it may follow pairs, or NULL. */
 int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      const char *device, bool inside, sf_error *error);
+                      const char *device, sf_device *there, bool inside, sf_error *error);
 void sf_discovery_close(sf_discovery *discovery);
 
 /** A window to mine. */
@@ -63,11 +75,18 @@ typedef struct sf_discovery_window {
     uint64_t begin, end;         /**< positions of the stream, which never descend from window to window */
     const sf_spike *spikes;      /**< those; copied as far as they are new */
     const uint64_t *unit_spikes; /**< how many each unit has; copied */
-    sf_resident *resident; /**< or NULL: the same spikes on the device, kept until the result is taken */
+    sf_resident *resident;      /**< or NULL: the same spikes on the device, kept until the result is taken */
+    bool pairs_known;           /**< somebody has counted all pairs in it, at the delays of the discovery: */
+    const sf_pair_count *pairs; /**< those that reach the threshold, as sf_pairing_found; copied */
+    size_t pair_count;
 } sf_discovery_window;
 
 /** Whether a window may be mined: the last one is done and taken. */
 bool sf_discovery_idle(const sf_discovery *discovery);
+
+/** Copies the spikes of the newest window that are new, so that the hop that starts mining has few left to
+ * copy; only while idle. SF_NO_MEMORY. */
+int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error);
 
 /** Starts mining; only while idle. SF_NO_MEMORY. */
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error);

@@ -61,12 +61,13 @@ typedef struct sf_hop_counts {
     ELEMENT(SUMMARIES, summaries, struct sf_counting)     /* of segments, for each tracked episode */        \
     ELEMENT(WINDOW, window, struct sf_hop_window)         /* where the newest is */                          \
     ELEMENT(RATES, rates, struct sf_hop_rates)            /* spikes of each unit in it */                    \
+    ELEMENT(PAIRS, pairs, struct sf_pairing)              /* counts of all, in it */                         \
     ELEMENT(TRACKED, tracked, struct sf_tracked_episodes) /* the table of tracked episodes */                \
     ELEMENT(COUNTS, counts, struct sf_hop_counts)         /* of each, in the window */                       \
     ELEMENT(FOUND, found, struct sf_discovery)            /* what mining found */                            \
     ELEMENT(TESTS, tests, struct sf_testing)              /* stretches, and what tests of them say */        \
     ELEMENT(RULES, rules, struct sf_predictions)          /* what rules said last */                         \
-    ELEMENT(GRAPH, graph, struct sf_connections)          /* pairs, the newest graph, queries on it */       \
+    ELEMENT(GRAPH, graph, struct sf_connections)          /* the newest, queries on it */                    \
     ELEMENT(DENSITIES, densities, struct sf_densities)    /* one state for each that is configured */        \
     ELEMENT(TRIGGERS, triggers, struct sf_hop_triggers)   /* what they are told to decide on */              \
     ELEMENT(SINKS, sinks, struct sf_publisher)            /* what was published */
@@ -151,6 +152,7 @@ extern const char sf_hop_trees[];
 /* The stages. */
 extern const sf_stage sf_stage_feed, sf_stage_take, sf_stage_slide, sf_stage_drop; /* spikes.c */
 extern const sf_stage sf_stage_count;                                              /* count.c */
+extern const sf_stage sf_stage_pairs;                                              /* pairs.c */
 extern const sf_stage sf_stage_mine, sf_stage_track;                               /* discover.c */
 extern const sf_stage sf_stage_test, sf_stage_begin;                               /* test.c */
 extern const sf_stage sf_stage_tell, sf_stage_report;                              /* tell.c */

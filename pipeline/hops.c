@@ -26,6 +26,7 @@ static void list_model(sf_hops *hops)
         [SF_HOP_SUMMARIES] = &hops->summaries,
         [SF_HOP_WINDOW] = &hops->window,
         [SF_HOP_RATES] = &hops->rates,
+        [SF_HOP_PAIRS] = &hops->pairs,
         [SF_HOP_TRACKED] = &hops->tracked,
         [SF_HOP_COUNTS] = &hops->counts,
         [SF_HOP_FOUND] = &hops->found,
@@ -70,6 +71,30 @@ static int open_counting(sf_hops *hops, sf_error *error)
     return status == SF_OK ? track_pinned(hops, error) : status;
 }
 
+static int open_discovery(sf_hops *hops, sf_error *error)
+{
+    const sf_hops_options *options = &hops->options;
+    bool apart = is_apart(hops, &sf_stage_mine);
+    return sf_discovery_open(&hops->found, options->config, options->stream->units,
+                             apart ? options->config->device : "cpu", apart ? hops->device.device : NULL,
+                             options->virtual_clock, error);
+}
+
+static int open_pairs(sf_hops *hops, sf_error *error)
+{
+    const sf_live_options *config = hops->options.config;
+    const sf_pairing_setup setup = {.unit_count = hops->options.stream->units->count,
+                                    .delays = hops->found.delays,
+                                    .delay_count = hops->found.delay_count,
+                                    .self = config->mine.self,
+                                    .most = SF_PAIRING_MOST,
+                                    .threads = 1, /* of those that share a hop */
+                                    .device = is_apart(hops, &sf_stage_pairs) ? hops->device.device : NULL,
+                                    .always = strcmp(config->device, "auto") != 0};
+    bool wanted = config->graph.enabled && config->graph.metric == SF_LIVE_EPISODES;
+    return wanted ? sf_pairing_open(&hops->pairs, &setup, error) : SF_OK;
+}
+
 static int open_tests(sf_hops *hops, sf_error *error)
 {
     const sf_live_options *config = hops->options.config;
@@ -91,11 +116,11 @@ static int open_elements(sf_hops *hops, sf_error *error)
     const sf_units *units = options->stream->units;
     int status = open_counting(hops, error);
     if (status == SF_OK)
-        status = sf_discovery_open(&hops->found, config, units,
-                                   is_apart(hops, &sf_stage_mine) ? config->device : "cpu",
-                                   options->virtual_clock, error);
+        status = open_discovery(hops, error);
     if (status == SF_OK)
-        status = sf_connections_open(&hops->graph, config, units, hops->found.delays, hops->found.delay_count,
+        status = open_pairs(hops, error);
+    if (status == SF_OK)
+        status = sf_connections_open(&hops->graph, config, units, hops->found.delays,
                                      is_apart(hops, &sf_stage_graph) ? hops->device.device : NULL,
                                      options->virtual_clock, error);
     if (status == SF_OK)
@@ -145,6 +170,7 @@ void sf_hops_close(sf_hops *hops)
     sf_discovery_close(&hops->found);
     sf_testing_close(&hops->tests);
     sf_counting_close(&hops->summaries);
+    sf_pairing_close(&hops->pairs);
     sf_accelerator_close(&hops->device);
     sf_connections_close(&hops->graph);
     sf_densities_close(&hops->densities);

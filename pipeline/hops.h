@@ -13,6 +13,7 @@
 #include "pipeline/densities.h"
 #include "pipeline/discovery.h"
 #include "pipeline/hop.h"
+#include "pipeline/pairing.h"
 #include "pipeline/predictions.h"
 #include "pipeline/publisher.h"
 #include "pipeline/runner.h"
@@ -43,6 +44,7 @@ typedef struct sf_hops {
     sf_counting summaries;
     sf_hop_window window;
     sf_hop_rates rates;
+    sf_pairing pairs; /**< open where the graph is of frequent pairs */
     sf_tracked_episodes tracked;
     sf_hop_counts counts;
     sf_discovery found;

@@ -3,17 +3,17 @@
 
 #include "core/log.h"
 
-void sf_kept_pairs_open(sf_kept_pairs *kept, const sf_kept_pairs_setup *setup)
+void sf_kept_pairs_open(sf_kept_pairs *kept, const sf_pairing_setup *setup)
 {
     uint64_t units = setup->unit_count;
-    *kept = (sf_kept_pairs){.setup = *setup};
-    kept->given_up = 2 * units * units * setup->delay_count > SF_KEPT_PAIRS_BYTES;
+    *kept = (sf_kept_pairs){.setup = *setup, .cost_there = SF_KEPT_PAIRS_COST_THERE};
+    kept->given_up[0] = 2 * units * units * setup->delay_count > SF_KEPT_PAIRS_BYTES;
+    kept->given_up[1] = setup->device == NULL;
 }
 
 static void forget(sf_kept_pairs *kept)
 {
-    sf_pair_counts_close(kept->pairs);
-    kept->pairs = NULL;
+    sf_pairing_close(&kept->pairs);
 }
 
 void sf_kept_pairs_close(sf_kept_pairs *kept)
@@ -25,7 +25,7 @@ void sf_kept_pairs_close(sf_kept_pairs *kept)
 
 /* ---- the window ---- */
 
-int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
+int sf_kept_pairs_take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
                        sf_error *error)
 {
     sf_history *history = &kept->history;
@@ -33,14 +33,21 @@ int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t beg
         forget(kept);
         history->begin = history->end = begin;
     }
-    if (kept->pairs == NULL)
+    if (!sf_pairing_counts(&kept->pairs))
         sf_history_drop_before(history, begin);
+    uint64_t known = history->end;
+    return end > known ? sf_history_append(history, spikes + (known - begin), (size_t)(end - known), error)
+                       : SF_OK;
+}
+
+int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
+                       sf_error *error)
+{
+    int status = sf_kept_pairs_take(kept, spikes, begin, end, error);
+    kept->came = end - (kept->end > begin ? kept->end : begin);
     kept->begin = begin;
     kept->end = end;
-    kept->came = end - history->end;
-    return kept->came > 0
-               ? sf_history_append(history, spikes + (history->end - begin), (size_t)kept->came, error)
-               : SF_OK;
+    return status;
 }
 
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count)
@@ -51,46 +58,67 @@ const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count)
 
 /* ---- its pairs ---- */
 
-/* Whether to follow is cheaper than to mine anew: what came and went since the counts were made, or, where
- * there are none yet, what is likely to by the next window, as much as last time. */
-static bool is_worth_it(const sf_kept_pairs *kept)
+/* What a spike takes that comes or goes, in what one takes of a window that is mined anew. */
+static double cost_of_moving(const sf_kept_pairs *kept, bool there)
 {
-    uint64_t moved = 2 * kept->came;
-    if (kept->pairs != NULL)
-        moved = kept->end - kept->kept_end + kept->begin - kept->kept_begin;
-    return SF_KEPT_PAIRS_COST * (double)moved < (double)(kept->end - kept->begin);
+    const sf_pairing_setup *s = &kept->setup;
+    if (!there)
+        return SF_KEPT_PAIRS_COST;
+    double spikes = (double)(kept->end - kept->begin), within = 0, /* a spike's delays */
+        span_ns = (double)sf_history_time(&kept->history, kept->end - 1) -
+                  (double)sf_history_time(&kept->history, kept->begin);
+    for (size_t d = 0; d < s->delay_count; d++)
+        within += (double)(s->delays[d].high_ns - s->delays[d].low_ns) * spikes / (span_ns + 1);
+    return kept->cost_there * (double)s->unit_count * (double)s->delay_count / within;
 }
 
-static int follow(sf_kept_pairs *kept, uint32_t least, sf_error *error)
+/* Whether to follow is cheaper than to mine anew: what came and went since the counts were made, or, where
+ * there are none yet, what is likely to by the next window, as much as last time. */
+static bool is_worth_it(const sf_kept_pairs *kept, bool there)
 {
-    const sf_kept_pairs_setup *s = &kept->setup;
+    uint64_t moved = 2 * kept->came;
+    if (sf_pairing_counts(&kept->pairs))
+        moved = kept->end - kept->kept_end + kept->begin - kept->kept_begin;
+    return kept->end > kept->begin &&
+           cost_of_moving(kept, there) * (double)moved < (double)(kept->end - kept->begin);
+}
+
+static int follow(sf_kept_pairs *kept, uint32_t least, sf_device *device, sf_error *error)
+{
     int status = SF_OK;
-    if (kept->pairs == NULL)
-        status = sf_pair_counts_open(&kept->pairs, s->unit_count, s->delays, s->delay_count, s->self, s->most,
-                                     s->threads, kept->begin, error);
-    else
+    if (sf_pairing_counts(&kept->pairs)) {
         kept->followed++;
+    } else {
+        sf_pairing_setup setup = kept->setup;
+        setup.device = device;
+        setup.always = true;
+        setup.alone = device != NULL;
+        setup.position = kept->begin;
+        status = sf_pairing_open(&kept->pairs, &setup, error);
+    }
     if (status == SF_OK)
-        status = sf_pair_counts_slide(kept->pairs, &kept->history, kept->begin, kept->end, least, error);
+        status = sf_pairing_slide(&kept->pairs, &kept->history, kept->begin, kept->end, least, error);
     kept->kept_begin = kept->begin;
     kept->kept_end = kept->end;
     return status;
 }
 
-const sf_pair_count *sf_kept_pairs_follow(sf_kept_pairs *kept, uint32_t least, bool mined_anew, size_t *count)
+const sf_pair_count *sf_kept_pairs_follow(sf_kept_pairs *kept, uint32_t least, bool there, size_t *count)
 {
     sf_error reason;
-    if (mined_anew || kept->given_up || !is_worth_it(kept)) {
+    sf_device *device = there ? kept->setup.device : NULL;
+    if (kept->pairs.setup.device != device)
+        forget(kept);
+    if (kept->given_up[there] || !is_worth_it(kept, there)) {
         forget(kept);
         return NULL;
     }
-    if (follow(kept, least, &reason) != SF_OK) {
+    if (follow(kept, least, device, &reason) != SF_OK) {
         sf_log(SF_LOG_INFO, "discovery mines every window anew from now on: %s", reason.text);
-        kept->given_up = true;
+        kept->given_up[there] = true;
         forget(kept);
         return NULL;
     }
     sf_history_drop_before(&kept->history, kept->begin);
-    const sf_pair_count *found = sf_pair_counts_found(kept->pairs, count);
-    return *count <= kept->setup.most ? found : NULL;
+    return sf_pairing_found(&kept->pairs, count);
 }

@@ -55,16 +55,21 @@ int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error
     if (setup->device != NULL)
         status = sf_resident_open(&pairing->resident, setup->device, error);
     if (status == SF_OK && pairing->resident != NULL && setup->always)
-        status = open_there(pairing, 0, error);
-    if (status == SF_UNAVAILABLE) {
+        status = open_there(pairing, setup->position, error);
+    if (status == SF_UNAVAILABLE && !setup->alone) {
         leave_device(pairing);
         status = SF_OK;
     }
     if (status == SF_OK && pairing->there == NULL)
-        status = open_here(pairing, 0, error);
+        status = open_here(pairing, setup->position, error);
     if (status != SF_OK)
         sf_pairing_close(pairing);
     return status;
+}
+
+bool sf_pairing_counts(const sf_pairing *pairing)
+{
+    return pairing->here != NULL || pairing->there != NULL;
 }
 
 /* ---- the window moves ---- */
@@ -113,7 +118,7 @@ int sf_pairing_slide(sf_pairing *p, const sf_history *history, uint64_t begin, u
     int status;
     if (p->here == NULL) {
         status = sf_pairs_there_slide(p->there, history, begin, end, least, &reason);
-        if (status == SF_UNAVAILABLE) {
+        if (status == SF_UNAVAILABLE && !p->setup.alone) {
             sf_log(SF_LOG_INFO, "the CPU counts pairs from now on: %s", reason.text);
             return take_over(p, history, begin, end, least, error);
         }

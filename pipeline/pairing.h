@@ -12,6 +12,10 @@
 #include "window/pair_counts.h"
 #include "window/pairs_there.h"
 
+/** A window with more pairs at the threshold has no graph, and is not mined: nobody looks at so many, and
+ * telling them takes long. */
+#define SF_PAIRING_MOST 1000000
+
 /** The first comparison comes early, where the device has little to take up. */
 #define SF_PAIRING_FIRST 3
 
@@ -25,6 +29,9 @@ typedef struct sf_pairing_setup {
     unsigned threads;  /**< on the CPU */
     sf_device *device; /**< of the run, or NULL */
     bool always;       /**< on the device whatever it costs */
+    bool alone;        /**< ... and nowhere else: where the device refuses or fails, opening and sliding say
+                            SF_UNAVAILABLE */
+    uint64_t position; /**< where the window is empty at first */
 } sf_pairing_setup;
 
 /** Zero-initialised, there is nothing to close. */
@@ -38,6 +45,9 @@ typedef struct sf_pairing {
 
 int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error *error);
 void sf_pairing_close(sf_pairing *pairing);
+
+/** Whether it is open. */
+bool sf_pairing_counts(const sf_pairing *pairing);
 
 /** As sf_pair_counts_slide and sf_pair_counts_found. */
 int sf_pairing_slide(sf_pairing *pairing, const sf_history *history, uint64_t begin, uint64_t end,

@@ -7,20 +7,14 @@
 
 /* In real time nothing that discovery needs holds up the counts; on a virtual clock what it finds in a window
  * is counted in that window. */
-static const sf_stage *const in_real_time[] = {&sf_stage_feed,  &sf_stage_take,
-                                               &sf_stage_slide, &sf_stage_test,
-                                               &sf_stage_count, &sf_stage_tell,
-                                               &sf_stage_graph, &sf_stage_density,
-                                               &sf_stage_mine,  &sf_stage_track,
-                                               &sf_stage_begin, &sf_stage_report,
-                                               &sf_stage_drop,  NULL};
-static const sf_stage *const on_a_virtual_clock[] = {&sf_stage_feed,  &sf_stage_take,
-                                                     &sf_stage_slide, &sf_stage_mine,
-                                                     &sf_stage_track, &sf_stage_test,
-                                                     &sf_stage_count, &sf_stage_tell,
-                                                     &sf_stage_graph, &sf_stage_density,
-                                                     &sf_stage_begin, &sf_stage_report,
-                                                     &sf_stage_drop,  NULL};
+static const sf_stage *const in_real_time[] = {
+    &sf_stage_feed,  &sf_stage_take,  &sf_stage_slide,  &sf_stage_test,    &sf_stage_count,
+    &sf_stage_tell,  &sf_stage_pairs, &sf_stage_graph,  &sf_stage_density, &sf_stage_mine,
+    &sf_stage_track, &sf_stage_begin, &sf_stage_report, &sf_stage_drop,    NULL};
+static const sf_stage *const on_a_virtual_clock[] = {
+    &sf_stage_feed,    &sf_stage_take,  &sf_stage_slide,  &sf_stage_pairs, &sf_stage_mine,
+    &sf_stage_track,   &sf_stage_test,  &sf_stage_count,  &sf_stage_tell,  &sf_stage_graph,
+    &sf_stage_density, &sf_stage_begin, &sf_stage_report, &sf_stage_drop,  NULL};
 
 const sf_stage *const *sf_hop_stages(bool virtual_clock)
 {

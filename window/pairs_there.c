@@ -10,6 +10,11 @@
  * counts of, so many times as much, and so on. */
 #define GROWTH 8
 
+/* A job moves the window by so many spikes times units at most, some milliseconds of a GPU: whoever waits for
+ * the device has it after each. */
+#define PIECE_WORK (UINT64_C(1) << 29)
+#define LEAST_PIECE (UINT64_C(1) << 14)
+
 /* Beyond 2^31, the numbers of spikes do not fit. */
 #define MOST_SPIKES ((uint64_t)INT32_MAX)
 
@@ -20,6 +25,7 @@ struct sf_pairs_there {
     sf_backend_pairs *pairs;
     uint32_t unit_count;
     int64_t longest_ns;  /* delay */
+    uint64_t piece;      /* spikes that a job moves the window by, at most */
     uint64_t begin, end; /* the window */
     sf_backend_pair *there;
     sf_pair_count *found;
@@ -81,6 +87,8 @@ int sf_pairs_there_open(sf_pairs_there **opened, sf_resident *resident, size_t u
                           .most = most,
                           .there = sf_resize(NULL, most, sizeof *p->there),
                           .found = sf_resize(NULL, most, sizeof *p->found)};
+    uint64_t piece = PIECE_WORK / (unit_count > 0 ? unit_count : 1);
+    p->piece = piece > LEAST_PIECE ? piece : LEAST_PIECE;
     for (size_t i = 0; i < delay_count; i++)
         p->longest_ns = delays[i].high_ns > p->longest_ns ? delays[i].high_ns : p->longest_ns;
     opening o = {p, delays, (uint32_t)delay_count, self};
@@ -145,20 +153,21 @@ static int move(moving *m, const sf_history *history, uint64_t first, uint64_t a
     return status;
 }
 
+/* The spikes up to `end` come. */
 static int enter(sf_pairs_there *p, const sf_history *history, uint64_t end, sf_error *error)
 {
-    if (end == p->end)
-        return SF_OK;
     uint64_t first = sf_history_find(history, sf_time_plus(sf_history_time(history, p->end), -p->longest_ns));
     first = first > p->begin ? first : p->begin;
-    return move(&(moving){.pairs = p}, history, first < p->end ? first : p->end, p->end, end, enter_there,
-                error);
+    int status = move(&(moving){.pairs = p}, history, first < p->end ? first : p->end, p->end, end,
+                      enter_there, error);
+    p->end = end;
+    return status;
 }
 
-static int leave(sf_pairs_there *p, const sf_history *history, uint64_t begin, uint64_t end, sf_error *error)
+/* Those before `begin` go. */
+static int leave(sf_pairs_there *p, const sf_history *history, uint64_t begin, sf_error *error)
 {
-    if (begin == p->begin)
-        return SF_OK;
+    uint64_t end = p->end;
     moving m = {.pairs = p};
     int64_t last_ns = sf_history_time(history, begin - 1);
     int64_t ahead_ns = sf_time_plus(p->longest_ns, last_ns - sf_history_time(history, p->begin));
@@ -170,7 +179,14 @@ static int leave(sf_pairs_there *p, const sf_history *history, uint64_t begin, u
         m.rest = true;
         ahead_ns = ahead_ns > INT64_MAX / GROWTH ? INT64_MAX : GROWTH * ahead_ns;
     } while (status == SF_OK && m.left > 0);
+    p->begin = begin;
     return status;
+}
+
+/* Where a piece ends that begins at a position and goes no further than `last`. */
+static uint64_t piece_end(const sf_pairs_there *p, uint64_t from, uint64_t last)
+{
+    return last - from > p->piece ? from + p->piece : last;
 }
 
 int sf_pairs_there_slide(sf_pairs_there *p, const sf_history *history, uint64_t begin, uint64_t end,
@@ -179,13 +195,13 @@ int sf_pairs_there_slide(sf_pairs_there *p, const sf_history *history, uint64_t 
     p->found_count = 0;
     if (end - p->begin > MOST_SPIKES)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a window of 2^31 spikes is too long for a device");
-    int status = enter(p, history, end, error);
-    if (status == SF_OK)
-        status = leave(p, history, begin, end, error);
+    int status = SF_OK;
+    while (p->end < end && status == SF_OK)
+        status = enter(p, history, piece_end(p, p->end, end), error);
+    while (p->begin < begin && status == SF_OK)
+        status = leave(p, history, piece_end(p, p->begin, begin), error);
     if (status == SF_OK)
         status = sf_device_do(p->device, find_there, &(moving){.pairs = p, .least = least}, error);
-    p->begin = begin;
-    p->end = end;
     for (uint64_t i = 0; status == SF_OK && i < p->found_count && i < p->most; i++)
         p->found[i] = (sf_pair_count){p->there[i].from, p->there[i].to, p->there[i].delay, p->there[i].count};
     return status;

@@ -77,10 +77,16 @@ typedef struct sf_backend_mine {
     /** Or NULL: bit `to & 31` of word from * ((unit_count + 31) / 32) + to / 32 forbids that unit `to`
      * follows unit `from`. */
     const uint32_t *forbidden;
+    /** Or NULL: the frequent pairs, at least one, in the order of their level, known with their counts, of a
+     * job on all first units. They are neither counted nor told of, and spikes of units that are in no chain
+     * of two of them may be missing from the stream. */
+    const sf_found *pairs;
+    size_t pair_count;
     const sf_progress *progress; /**< asked between levels */
     /**
-     * Takes a level, in order of parent, then step; called for size 2 and up until a level is empty or
-     * max_size is done. Borrowed for the call. Anything but SF_OK stops the mining with that status.
+     * Takes a level, in order of parent, then step; called for size 2, or 3 where pairs are known, and up
+     * until a level is empty or max_size is done. Borrowed for the call. Anything but SF_OK stops the mining
+     * with that status.
      */
     int (*take)(void *user, uint32_t size, const sf_found *found, size_t count, double seconds);
     void *user;

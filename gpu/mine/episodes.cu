@@ -394,6 +394,31 @@ static void go_up(mining *m)
     m->after = (sf_gpu_episode_lists){};
 }
 
+/* The lists that the level after the one at hand grows from. */
+static int list_after(mining *m, sf_error *error)
+{
+    int status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
+    return status == SF_OK && m->after.size == 2 ? keep_pairs(m, error) : status;
+}
+
+/* Pairs that are known are the first level. */
+static int take_pairs(mining *m, sf_error *error)
+{
+    const sf_backend_mine *job = m->job;
+    if (job->pair_count > INT32_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu pairs are more than the device keeps",
+                       job->pair_count);
+    m->after = (sf_gpu_episode_lists){.size = 2, .count = (uint32_t)job->pair_count};
+    m->total = job->pair_count;
+    int status = sf_gpu_array_send(m->device, &m->after.nodes, job->pairs,
+                                   job->pair_count * sizeof *job->pairs, error);
+    if (status == SF_OK)
+        status = list_after(m, error);
+    if (status == SF_OK)
+        go_up(m);
+    return status;
+}
+
 /* One level: *more says whether another may follow. */
 static int grow(mining *m, bool *more, sf_error *error)
 {
@@ -409,9 +434,7 @@ static int grow(mining *m, bool *more, sf_error *error)
     if (found > 0)
         status = order_level(m, (uint32_t)found, error);
     if (status == SF_OK && *more)
-        status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
-    if (status == SF_OK && *more && size == 2)
-        status = keep_pairs(m, error);
+        status = list_after(m, error);
     if (status != SF_OK)
         return status;
     go_up(m);
@@ -426,7 +449,9 @@ static int mine_levels(mining *m, sf_error *error)
     if (m->stream->count == 0 || m->job->first_unit >= m->job->last_unit)
         return SF_OK;
     int status = prepare(m, error);
-    bool more = true;
+    if (status == SF_OK && m->job->pairs != NULL)
+        status = take_pairs(m, error);
+    bool more = m->before.size < m->job->max_size;
     while (status == SF_OK && more) {
         status = grow(m, &more, error);
         if (status == SF_OK &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery: a window is mined for what may be tracked, and what was found is taken up. In real time a copy
- * of the window is mined in the background, over as many hops as that takes; pairs of which it knows the
- * counts in the window before are followed and not counted again.
+ * of the window is mined in the background, over as many hops as that takes. Where all pairs are counted in
+ * each hop it begins with those; else it follows the ones of the window before.
  */
 #include "core/clock.h"
 #include "pipeline/accelerator.h"
@@ -18,14 +18,14 @@ static int track(sf_hop *hop, sf_error *error);
 
 const sf_stage sf_stage_mine = {
     .name = "mine",
-    .in = "history extract; window extract; rates extract",
+    .in = "history extract; window extract; rates extract; pairs extract",
     .out = "device assign; found assign",
     .rounds = {.loop = "candidates",
                .round = "count_c",
                .variable = "c",
                .from = "found[1]",
                .to = "found[n]",
-               .in = "history extract; window extract; found[c].candidate extract",
+               .in = "history extract; window extract; pairs extract; found[c].candidate extract",
                .out = "found add"},
     .part = SF_PART_DISCOVER,
     .run = mine,
@@ -43,7 +43,7 @@ const sf_stage sf_stage_track = {
 static int mine(sf_hop *hop, sf_error *error)
 {
     uint32_t every = hop->config->mine.every;
-    if (every == 0 || (hop->segment->hop + 1) % every != 0)
+    if (every == 0)
         return SF_OK;
     sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
     if (!sf_discovery_idle(found))
@@ -55,6 +55,12 @@ static int mine(sf_hop *hop, sf_error *error)
                                  .end = window->end,
                                  .spikes = sf_history_view(history, window->begin),
                                  .unit_spikes = sf_read_rates(hop)->spikes};
+    if ((hop->segment->hop + 1) % every != 0)
+        return sf_discovery_see(found, &mined, error);
+    const sf_pairing *pairs = sf_read_pairs(hop);
+    mined.pairs_known = sf_pairing_counts(pairs);
+    if (mined.pairs_known)
+        mined.pairs = sf_pairing_found(pairs, &mined.pair_count);
     int status = sf_accelerator_hold(sf_change_device(hop, SF_PLAN_ASSIGN), history, window->begin,
                                      window->end, &mined.resident, error);
     return status == SF_OK ? sf_discovery_start(found, &mined, error) : status;

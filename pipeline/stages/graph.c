@@ -10,14 +10,14 @@ static int run(sf_hop *hop, sf_error *error);
 
 const sf_stage sf_stage_graph = {
     .name = "graph",
-    .in = "history extract; window extract; rates extract; tests extract",
+    .in = "history extract; window extract; rates extract; pairs extract; tests extract",
     .out = "graph assign; sinks add",
-    .rounds = {.loop = "pairs",
-               .round = "pairs_u",
+    .rounds = {.loop = "searches",
+               .round = "reach_u",
                .variable = "u",
                .from = "rates[1]",
                .to = "rates[n]",
-               .in = "history extract; window extract",
+               .in = "pairs extract",
                .out = "graph[u] assign"},
     .part = SF_PART_GRAPH,
     .run = run,
@@ -27,7 +27,8 @@ static int run(sf_hop *hop, sf_error *error)
 {
     sf_message *message;
     const sf_hop_window *window = sf_read_window(hop);
-    const sf_connections_window asked = {
+    const sf_pairing *pairs = sf_read_pairs(hop);
+    sf_connections_window asked = {
         .span = window->span,
         .history = sf_read_history(hop),
         .first = window->begin,
@@ -35,6 +36,8 @@ static int run(sf_hop *hop, sf_error *error)
         .unit_spikes = sf_read_rates(hop)->spikes,
         .testing = sf_read_tests(hop),
         .threshold = sf_discovery_threshold(hop->config, window->span, window->end - window->begin)};
+    if (sf_pairing_counts(pairs))
+        asked.pairs = sf_pairing_found(pairs, &asked.pair_count);
     sf_connections *graph = sf_change_graph(hop, SF_PLAN_ASSIGN);
     int status = sf_connections_update(graph, &asked, &message, error);
     memcpy(hop->parts_ns, graph->parts_ns, sizeof graph->parts_ns);

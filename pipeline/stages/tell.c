@@ -33,7 +33,7 @@ const sf_stage sf_stage_report = {
     .name = "report",
     .in =
         "sources extract; history extract; device extract; summaries extract; window extract; rates extract; "
-        "tracked extract; found extract; tests extract; graph extract; sinks extract",
+        "pairs extract; tracked extract; found extract; tests extract; graph extract; sinks extract",
     .out = "sinks add",
     .part = SF_PART_NONE,
     .run = report,
@@ -153,17 +153,24 @@ static void tell_part(sf_status_message *into, sf_hop_part part, const char *dev
         snprintf(into->stages[part].device, sizeof into->stages[part].device, "%s", device);
 }
 
+/* On a virtual clock mining is a part of the hop that asks for it; else `discover` is what a hop does for it.
+ */
+static bool is_mined_inside(const sf_hop *hop)
+{
+    return hop->virtual_clock && hop->times->ns[SF_PART_MINE] > 0;
+}
+
 /* Where the parts of a hop were done last; that of the whole graph, and of the hop, is not one place. */
 static void tell_parts(const sf_hop *hop, sf_status_message *into)
 {
     const sf_connections *graph = sf_read_graph(hop);
     sf_times_tell(hop->times, into);
     tell_part(into, SF_PART_COUNT, into->counting_device);
-    tell_part(into, SF_PART_DISCOVER, "cpu");
+    tell_part(into, SF_PART_DISCOVER, is_mined_inside(hop) ? into->discovery_device : "cpu");
     tell_part(into, SF_PART_TEST, "cpu");
     tell_part(into, SF_PART_DENSITY, "cpu");
     tell_part(into, SF_PART_PUBLISH, "cpu");
-    tell_part(into, SF_PART_PAIRS, sf_pairing_device(&graph->pairs));
+    tell_part(into, SF_PART_PAIRS, sf_pairing_device(sf_read_pairs(hop)));
     tell_part(into, SF_PART_REACH, sf_reaching_device(&graph->queries.reaching));
     tell_part(into, SF_PART_PATTERNS, graph->queries.matched_on);
     tell_part(into, SF_PART_CENSUS, "cpu");

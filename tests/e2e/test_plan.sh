@@ -44,8 +44,9 @@ for clock in real virtual; do
 assert out["file"] is None and out["algorithm"] == "hop" and out["clock"] == "'$clock'", out["clock"]
 stages = {s["stage"]: s for s in out["schedule"]}
 after = {name: {a["stage"]: a["elements"] for a in s["after"]} for name, s in stages.items()}
-assert list(stages)[0] == "feed" and list(stages)[-1] == "drop" and len(stages) == 13, list(stages)
-assert after["graph"] == {"slide": ["window", "rates"], "test": ["tests"]}, after["graph"]
+assert list(stages)[0] == "feed" and list(stages)[-1] == "drop" and len(stages) == 14, list(stages)
+assert after["graph"] == {"test": ["tests"], "pairs": ["pairs"]}, after["graph"]
+assert after["pairs"] == {"slide": ["window"]} and after["mine"]["pairs"] == ["pairs"], after
 assert after["drop"] == {"report": ["history"]}
 assert {"graph", "tell", "mine", "test"} <= set(stages["density"]["beside"]), stages["density"]["beside"]
 assert stages["feed"]["beside"] == stages["drop"]["beside"] == []
@@ -62,7 +63,7 @@ assert [[a["stage"] for a in s["after"]] for s in out["schedule"]] == [[]] + [[n
 assert not any(s["beside"] for s in out["schedule"])
 '
 $SYNFIRE plan >out
-grep -q '^            after    slide (window, rates), test (tests)$' out
+grep -q '^            after    test (tests), pairs (pairs)$' out
 grep -q 'hopPar = ' out
 expect 64 "found 'fast', expected derived or sequential" $SYNFIRE plan --schedule fast
 expect 64 "expected no FILE.yaml beside it" $SYNFIRE plan "$plans/1r.yaml" --virtual-clock

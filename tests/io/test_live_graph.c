@@ -12,10 +12,29 @@
 #include "mine/mine.h"
 #include "pipeline/connections.h"
 #include "pipeline/discovery.h"
+#include "pipeline/pairing.h"
 
 #include <math.h>
 
 enum { UNITS = 6, MOST_UNITS = 16, MOST_LINKS = MOST_UNITS * MOST_UNITS * 3 };
+
+/* Counts the window's pairs for it. */
+static int pair_up(sf_connections_window *window, sf_pairing *pairs, const sf_delay *delay, size_t unit_count)
+{
+    const sf_pairing_setup setup = {.unit_count = unit_count,
+                                    .delays = delay,
+                                    .delay_count = 1,
+                                    .most = SF_PAIRING_MOST,
+                                    .threads = 1,
+                                    .position = window->first};
+    int status = sf_pairing_open(pairs, &setup, NULL);
+    if (status == SF_OK)
+        status = sf_pairing_slide(pairs, window->history, window->first, window->last,
+                                  sf_threshold_least(window->threshold), NULL);
+    if (status == SF_OK)
+        window->pairs = sf_pairing_found(pairs, &window->pair_count);
+    return status;
+}
 
 /* ---- the graph that a subscriber holds ---- */
 
@@ -425,18 +444,21 @@ static void in_real_time_every_window_that_stays_is_answered(void **state)
         sf_config config = live_config(m == 1);
         sf_connections connections;
         assert_int_equal(
-            sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, NULL, false, NULL),
+            sf_connections_open(&connections, &config.live, &recording.units, &delay, NULL, false, NULL),
             SF_OK);
         int64_t start_ns = recording.recorded.start_ns;
         for (int hop = 0; hop < 5; hop++) {
             sf_span span = {start_ns + hop * 500000000LL, start_ns + (hop + 2) * 500000000LL};
-            const sf_connections_window window = {.span = span,
-                                                  .history = &history,
-                                                  .first = sf_history_find(&history, span.start_ns),
-                                                  .last = sf_history_find(&history, span.stop_ns),
-                                                  .unit_spikes = unit_spikes,
-                                                  .threshold = 4};
+            sf_connections_window window = {.span = span,
+                                            .history = &history,
+                                            .first = sf_history_find(&history, span.start_ns),
+                                            .last = sf_history_find(&history, span.stop_ns),
+                                            .unit_spikes = unit_spikes,
+                                            .threshold = 4};
+            sf_pairing pairs;
+            assert_int_equal(pair_up(&window, &pairs, &delay, UNITS), SF_OK);
             show_until_answered(&connections, &window, m == 1, start_ns + 1000000000);
+            sf_pairing_close(&pairs);
         }
         sf_connections_close(&connections);
         sf_config_free(&config);
@@ -547,20 +569,22 @@ static void a_window_with_too_many_edges_has_no_graph(void **state)
     }
     assert_int_equal(sf_history_append(&history, spikes, 2 * MANY, NULL), SF_OK);
     assert_int_equal(
-        sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, NULL, true, NULL),
-        SF_OK);
+        sf_connections_open(&connections, &config.live, &recording.units, &delay, NULL, true, NULL), SF_OK);
     for (int hop = 0; hop < 3; hop++) {
-        const sf_connections_window window = {.span = {0, 1000000000},
-                                              .history = &history,
-                                              .last = 2 * MANY,
-                                              .unit_spikes = unit_spikes,
-                                              .threshold = hop == 1 ? 1 : 2};
+        sf_connections_window window = {.span = {0, 1000000000},
+                                        .history = &history,
+                                        .last = 2 * MANY,
+                                        .unit_spikes = unit_spikes,
+                                        .threshold = hop == 1 ? 1 : 2};
         sf_message *message;
+        sf_pairing pairs;
+        assert_int_equal(pair_up(&window, &pairs, &delay, MANY), SF_OK);
         assert_int_equal(sf_connections_update(&connections, &window, &message, NULL), SF_OK);
         assert_true((message == NULL) == (hop == 1));
         assert_int_equal(connections.snapshot.count, MANY * (MANY - 1) / 2);
         assert_true(message == NULL || message->graph.change_count == (hop == 0 ? MANY * (MANY - 1) / 2 : 0));
         sf_message_release(message);
+        sf_pairing_close(&pairs);
     }
     sf_connections_close(&connections);
     sf_config_free(&config);
@@ -585,19 +609,23 @@ static int update_once(void *context)
     static const uint64_t unit_spikes[] = {1, 2, 3};
     const sf_delay delay = {0, 50000000};
     sf_history history = {0};
-    const sf_connections_window window = {.span = {0, 1000000000},
-                                          .history = &history,
-                                          .last = s->count,
-                                          .unit_spikes = unit_spikes,
-                                          .threshold = 1};
+    sf_pairing pairs = {0};
+    sf_connections_window window = {.span = {0, 1000000000},
+                                    .history = &history,
+                                    .last = s->count,
+                                    .unit_spikes = unit_spikes,
+                                    .threshold = 1};
     int status = sf_history_append(&history, s->spikes, s->count, NULL);
     if (status != SF_OK)
         return status;
-    status = sf_connections_open(&connections, &s->config.live, &s->units, &delay, 1, NULL, true, NULL);
+    status = sf_connections_open(&connections, &s->config.live, &s->units, &delay, NULL, true, NULL);
+    if (status == SF_OK)
+        status = pair_up(&window, &pairs, &delay, s->units.count);
     if (status == SF_OK)
         status = sf_connections_update(&connections, &window, &message, NULL);
     sf_message_release(message);
     sf_connections_close(&connections);
+    sf_pairing_close(&pairs);
     sf_history_free(&history);
     return status;
 }

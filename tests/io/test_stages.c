@@ -196,7 +196,7 @@ static void rounds_touch_no_more_than_their_stage(void **state)
         }
         loops++;
     }
-    assert_int_equal(loops, 6);
+    assert_int_equal(loops, 7);
     sf_plan_algorithm_free(&algorithm);
 }
 
@@ -229,9 +229,13 @@ static void stages_wait_for_what_they_need_and_for_nothing_else(void **state)
         assert_false(waits_for(&schedule, &sf_stage_density, &sf_stage_graph));
         assert_false(waits_for(&schedule, &sf_stage_graph, &sf_stage_tell));
         assert_false(waits_for(&schedule, &sf_stage_graph, &sf_stage_count));
+        assert_false(waits_for(&schedule, &sf_stage_pairs, &sf_stage_test));
         assert_true(waits_for(&schedule, &sf_stage_tell, &sf_stage_count));
         assert_true(waits_for(&schedule, &sf_stage_tell, &sf_stage_test));
         assert_true(waits_for(&schedule, &sf_stage_graph, &sf_stage_test));
+        assert_true(waits_for(&schedule, &sf_stage_graph, &sf_stage_pairs));
+        assert_true(waits_for(&schedule, &sf_stage_mine, &sf_stage_pairs));
+        assert_false(waits_for(&schedule, &sf_stage_mine, &sf_stage_graph));
         assert_true(waits_for(&schedule, &sf_stage_track, &sf_stage_mine));
         assert_true(waits_for(&schedule, &sf_stage_begin, &sf_stage_graph));
         assert_true(virtual_clock ? waits_for(&schedule, &sf_stage_count, &sf_stage_track)

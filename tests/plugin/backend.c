@@ -142,6 +142,16 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
 
 #define NOT_ASKED UINT32_MAX
 
+/* Level 2 where it is known: nobody counts it again. */
+static int take_pairs(sf_tree *tree, const sf_backend_mine *job, sf_error *error)
+{
+    for (size_t i = 0; i < job->pair_count; i++)
+        if (sf_level_append(&tree->levels[1], job->pairs[i].parent, job->pairs[i].step,
+                            job->pairs[i].count) != SF_OK)
+            return sf_fail_memory(error);
+    return sf_tree_link(tree, 2, error);
+}
+
 /* Those that begin with a unit asked for. numbers[i] is that of the level before, then of this one. */
 static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t size, uint32_t **numbers)
 {
@@ -164,11 +174,13 @@ static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t siz
     return status;
 }
 
-static uint32_t *number_units(const sf_tree *tree, const sf_backend_mine *job)
+/* Of the level before the first that is told of: units, or pairs that are known. */
+static uint32_t *number_first(const sf_tree *tree, const sf_backend_mine *job)
 {
-    uint32_t *numbers = sf_resize(NULL, tree->unit_count, sizeof *numbers);
-    for (uint32_t u = 0; numbers != NULL && u < tree->unit_count; u++)
-        numbers[u] = u >= job->first_unit && u < job->last_unit ? u : NOT_ASKED;
+    uint32_t count = job->pairs != NULL ? (uint32_t)job->pair_count : tree->unit_count;
+    uint32_t *numbers = sf_resize(NULL, count, sizeof *numbers);
+    for (uint32_t i = 0; numbers != NULL && i < count; i++)
+        numbers[i] = job->pairs != NULL || (i >= job->first_unit && i < job->last_unit) ? i : NOT_ASKED;
     return numbers;
 }
 
@@ -182,14 +194,17 @@ static int mine_tree(sf_tree *tree, sf_backend_stream *stream, const sf_backend_
                        .max_size = job->max_size,
                        .most = job->most,
                        .threads = 1,
+                       .paired = job->pairs != NULL,
                        .progress = job->progress};
-    double seconds[SF_EPISODE_MAX_SIZE + 1];
+    double seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
     tree->unit_count = stream->events.unit_count;
     tree->delay_count = job->delay_count;
     for (uint32_t u = 0; u < tree->unit_count; u++)
         if (sf_level_append(&tree->levels[0], 0, u, 0) != SF_OK)
             return sf_fail_memory(error);
-    return sf_engine_interval.mine(tree, seconds, &own, error);
+    int status = own.paired ? take_pairs(tree, job, error) : SF_OK;
+    test_plugin_work_done.paired += own.paired;
+    return status == SF_OK ? sf_engine_interval.mine(tree, seconds, &own, error) : status;
 }
 
 static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error)
@@ -203,10 +218,10 @@ static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
         return status;
     sf_tree tree = {0};
     status = mine_tree(&tree, stream, job, error);
-    uint32_t *numbers = status == SF_OK ? number_units(&tree, job) : NULL;
+    uint32_t *numbers = status == SF_OK ? number_first(&tree, job) : NULL;
     if (status == SF_OK && numbers == NULL)
         status = SF_NO_MEMORY;
-    for (uint32_t size = 2; size <= job->max_size && status == SF_OK; size++) {
+    for (uint32_t size = job->pairs != NULL ? 3 : 2; size <= job->max_size && status == SF_OK; size++) {
         status = deliver(&tree, job, size, &numbers);
         if (status == SF_OK && test_is_lost(stream->device))
             status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");

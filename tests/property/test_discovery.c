@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* However windows follow each other, discovery finds in each what mining its spikes alone finds, in the same
  * order; and it does not count all pairs anew for it. */
+#include "support/plugin_work.h"
 #include "support/support.h"
 
+#include "core/backend/device.h"
 #include "core/episode.h"
 #include "mine/mine.h"
 #include "oracle/count_oracle.h"
 #include "pipeline/discovery.h"
 
 enum { MOST_UNITS = 12 };
+
+/* Where a discovery mines, and what it begins with. */
+typedef struct way {
+    sf_device *device; /* NULL: the CPU */
+    bool is_given;     /* the pairs of its window; else it follows those of the one before */
+} way;
 
 /* A stream, and windows that move over it. */
 typedef struct scene {
@@ -17,7 +25,10 @@ typedef struct scene {
     sf_units units;
     sf_live_options config;
     uint64_t unit_spikes[MOST_UNITS];
-    size_t windows, followed, found; /* episodes of followed windows */
+    sf_history history; /* all of it */
+    sf_pairing pairs;   /* in the window, of a way that is given them */
+    sf_resident *resident;
+    size_t windows, begun, found; /* that began with pairs; episodes of those */
 } scene;
 
 static void make_units(sf_units *units, uint32_t count)
@@ -53,16 +64,19 @@ static void set_up(scene *s, test_random *random)
 
 static void tear_down(scene *s)
 {
+    sf_history_free(&s->history);
     free(s->spikes);
     sf_units_free(&s->units);
 }
 
-static void open_discovery(sf_discovery *discovery, const scene *s, const char *device)
+static void open_discovery(sf_discovery *discovery, const scene *s, sf_device *device)
 {
     sf_error error;
-    int status = sf_discovery_open(discovery, &s->config, &s->units, device, true, &error);
+    int status =
+        sf_discovery_open(discovery, &s->config, &s->units, sf_device_name(device), device, true, &error);
     if (status != SF_OK)
         fail_msg("%s", error.text);
+    discovery->kept.cost_there = 0; /* so that windows are followed wherever they are few */
 }
 
 static void discover(sf_discovery *discovery, const sf_discovery_window *window, sf_episode **found,
@@ -79,12 +93,15 @@ static void discover(sf_discovery *discovery, const sf_discovery_window *window,
 static void check_window(scene *s, sf_discovery *discovery, const sf_discovery_window *window)
 {
     sf_discovery alone;
+    sf_discovery_window bare = *window;
     sf_episode *found, *expected;
     size_t count, expected_count, window_spikes = (size_t)(window->end - window->begin);
     uint64_t followed = discovery->kept.followed;
+    bare.pairs_known = false;
+    bare.resident = NULL;
     discover(discovery, window, &found, &count);
-    open_discovery(&alone, s, "cpu");
-    discover(&alone, window, &expected, &expected_count);
+    open_discovery(&alone, s, NULL);
+    discover(&alone, &bare, &expected, &expected_count);
     assert_int_equal(alone.kept.followed, 0);
     assert_int_equal(count, expected_count);
     for (size_t i = 0; i < count; i++) {
@@ -94,61 +111,202 @@ static void check_window(scene *s, sf_discovery *discovery, const sf_discovery_w
     }
     sf_discovery_close(&alone);
     s->windows++;
-    s->followed += discovery->kept.followed > followed;
-    s->found += discovery->kept.followed > followed ? count : 0;
+    bool begun = window->pairs_known || discovery->kept.followed > followed;
+    s->begun += begun;
+    s->found += begun ? count : 0;
 }
 
-static void move_along(scene *s, test_random *random)
+/* What a hop hands over with the window. */
+static sf_discovery_window make_window(scene *s, const way *w, uint64_t begin, uint64_t end)
+{
+    sf_discovery_window window = {.span = {0, 1000000000},
+                                  .begin = begin,
+                                  .end = end,
+                                  .spikes = s->spikes + begin,
+                                  .unit_spikes = s->unit_spikes,
+                                  .pairs_known = w->is_given};
+    memset(s->unit_spikes, 0, sizeof s->unit_spikes);
+    for (uint64_t i = begin; i < end; i++)
+        s->unit_spikes[s->spikes[i].unit]++;
+    if (w->is_given) {
+        assert_int_equal(sf_pairing_slide(&s->pairs, &s->history, begin, end,
+                                          sf_threshold_least(s->config.mine.min_count), NULL),
+                         SF_OK);
+        window.pairs = sf_pairing_found(&s->pairs, &window.pair_count);
+    }
+    if (s->resident != NULL && sf_resident_hold(s->resident, &s->history, begin, end, NULL) == SF_OK)
+        window.resident = s->resident;
+    return window;
+}
+
+static void move_along(scene *s, const way *w, test_random *random)
 {
     sf_discovery discovery;
     uint64_t begin = 0, end = 0, length = 20 + test_random_below(random, 180),
              step = 1 + test_random_below(random, length / 4);
-    open_discovery(&discovery, s, "cpu");
+    open_discovery(&discovery, s, w->device);
+    const sf_pairing_setup setup = {.unit_count = s->units.count,
+                                    .delays = discovery.delays,
+                                    .delay_count = discovery.delay_count,
+                                    .self = s->config.mine.self,
+                                    .most = SF_PAIRING_MOST,
+                                    .threads = 1};
+    assert_int_equal(sf_pairing_open(&s->pairs, &setup, NULL), SF_OK);
+    assert_int_equal(sf_history_append(&s->history, s->spikes, s->count, NULL), SF_OK);
+    if (test_random_below(random, 2) == 0 && w->device != NULL)
+        sf_resident_open(&s->resident, w->device, NULL);
     while (end < s->count) {
         uint64_t by = test_random_below(random, 12) == 0 ? 2 * length : test_random_below(random, 2 * step);
         end = end + by < s->count ? end + by : s->count;
         begin = end - begin > length ? end - length + test_random_below(random, step) : begin;
         begin = begin < end ? begin : end;
-        memset(s->unit_spikes, 0, sizeof s->unit_spikes);
-        for (uint64_t i = begin; i < end; i++)
-            s->unit_spikes[s->spikes[i].unit]++;
-        const sf_discovery_window window = {.span = {0, 1000000000},
-                                            .begin = begin,
-                                            .end = end,
-                                            .spikes = s->spikes + begin,
-                                            .unit_spikes = s->unit_spikes};
+        const sf_discovery_window window = make_window(s, w, begin, end);
         check_window(s, &discovery, &window);
     }
     sf_discovery_close(&discovery);
+    sf_pairing_close(&s->pairs);
+    sf_resident_close(s->resident);
+    s->resident = NULL;
+}
+
+/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
+static int rounds_of(int usual)
+{
+    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
+    return asked != NULL ? atoi(asked) : usual;
+}
+
+/* share: of the windows, that begin with pairs at least. */
+static void mine_windows(const way *w, int rounds, double share)
+{
+    test_random random = test_random_start("discovery", 61);
+    size_t windows = 0, begun = 0, found = 0;
+    for (int round = 0; round < rounds; round++) {
+        scene s;
+        set_up(&s, &random);
+        move_along(&s, w, &random);
+        windows += s.windows;
+        begun += s.begun;
+        found += s.found;
+        tear_down(&s);
+    }
+    printf("%s: %zu windows, %zu of them %s, with %zu episodes\n", sf_device_name(w->device), windows, begun,
+           w->is_given ? "given their pairs" : "followed", found);
+    assert_true((double)begun >= share * (double)windows && (w->is_given || begun < windows));
+    assert_true(found > 15 * (size_t)rounds || share == 0);
 }
 
 static void windows_are_mined_as_if_alone(void **state)
 {
     (void)state;
-    test_random random = test_random_start("discovery", 61);
-    size_t windows = 0, followed = 0, found = 0;
-    for (int round = 0; round < 120; round++) {
-        scene s;
-        set_up(&s, &random);
-        move_along(&s, &random);
-        windows += s.windows;
-        followed += s.followed;
-        found += s.found;
-        tear_down(&s);
+    mine_windows(&(way){NULL, false}, 120, 0.33);
+    mine_windows(&(way){NULL, true}, 60, 1);
+}
+
+/* On the devices of this machine, and on one of the tests' own: pairs are known there, too. */
+static void devices_mine_windows_as_if_alone(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    for (uint32_t i = 0; i < sf_device_count(); i++) {
+        mine_windows(&(way){sf_device_at(i), false}, rounds_of(12), 0.33);
+        mine_windows(&(way){sf_device_at(i), true}, rounds_of(12), 1);
     }
-    printf("%zu windows, %zu of them followed, with %zu episodes\n", windows, followed, found);
-    assert_true(followed > windows / 3 && followed < windows && found > 5000);
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    mine_windows(&(way){sf_device_at(0), false}, 60, 0.33);
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    uint32_t followed = work->paired;
+    mine_windows(&(way){sf_device_at(0), true}, 60, 1);
+    printf("%u searches went on from pairs that the device followed, %u from given ones\n", followed,
+           work->paired - followed);
+    assert_true(followed > 100 && work->paired > followed + 100);
+    sf_devices_close();
+}
+
+/* Devices that are lost, refuse, have little room, and lose windows: the CPU goes on. */
+static void a_device_that_leaves_is_made_up_for(void **state)
+{
+    (void)state;
+    for (uint32_t device = 1; device < 6; device++)
+        for (int given = 0; given < 2 && device != 3; given++) {
+            sf_devices_close();
+            assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+            mine_windows(&(way){sf_device_at(device), given}, 5, 0);
+        }
+    sf_devices_close();
+}
+
+/* ---- pairs that come with a window ---- */
+
+/* Nobody counts them again: of those that are kept back nothing is found, nor what is longer and holds one.
+ */
+static void pairs_that_are_given_are_believed(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("given", 63);
+    scene s;
+    sf_discovery discovery;
+    sf_episode *found;
+    size_t all, some, longer = 0;
+    set_up(&s, &random);
+    sf_units_free(&s.units);
+    make_units(&s.units, 5);
+    s.config.mine.delays_ms = "0:2";
+    s.config.mine.min_count = 2;
+    s.config.mine.max_size = 3;
+    for (size_t i = 0; i < s.count; i++) /* each unit follows the one before */
+        s.spikes[i] = (sf_spike){.time_ns = (int64_t)i * 1000000, .unit = (uint32_t)(i % s.units.count)};
+    open_discovery(&discovery, &s, NULL);
+    sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
+    discover(&discovery, &window, &found, &all);
+    window.pairs_known = true;
+    discover(&discovery, &window, &found, &some);
+    assert_int_equal(some, 0);
+    const sf_pair_count chain[] = {{0, 1, 0, 7}, {1, 2, 0, 6}};
+    window.pairs = chain;
+    window.pair_count = 2;
+    discover(&discovery, &window, &found, &some);
+    for (size_t i = 0; i < some; i++)
+        longer += found[i].size == 3;
+    assert_true(some == 3 && longer == 1 && all > some);
+    sf_discovery_close(&discovery);
+    tear_down(&s);
+}
+
+/* More than anybody looks at: what was tracked before stays. */
+static void too_many_pairs_are_not_taken_up(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("too many", 64);
+    scene s;
+    sf_discovery discovery;
+    sf_episode *found;
+    size_t count;
+    bool ready = true;
+    set_up(&s, &random);
+    open_discovery(&discovery, &s, NULL);
+    sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
+    window.pairs_known = true;
+    window.pair_count = SF_DISCOVERY_MOST + 1;
+    assert_int_equal(sf_discovery_start(&discovery, &window, NULL), SF_OK);
+    assert_int_equal(sf_discovery_take(&discovery, &ready, &found, &count, NULL), SF_OK);
+    assert_false(ready);
+    assert_string_equal(discovery.error.text,
+                        "more than 1000000 episodes are frequent: ask for a higher threshold, fewer or "
+                        "narrower delays, or a smaller size");
+    sf_discovery_close(&discovery);
+    tear_down(&s);
 }
 
 /* ---- where windows are mined anew ---- */
 
 /* Windows that move by a few spikes: from the third on followed, if at all. */
-static uint64_t follow_five(scene *s, uint64_t step, const sf_kept_pairs_setup *instead)
+static uint64_t follow_five(scene *s, uint64_t step, const sf_pairing_setup *instead)
 {
     sf_discovery discovery;
     sf_episode *found;
     size_t count;
-    open_discovery(&discovery, s, "cpu");
+    open_discovery(&discovery, s, NULL);
     if (instead != NULL)
         sf_kept_pairs_open(&discovery.kept, instead);
     for (uint64_t i = 0; i < 5; i++) {
@@ -180,7 +338,7 @@ static void some_windows_are_mined_anew(void **state)
     s.config.mine.engine = "ptpe"; /* which was asked for by name */
     assert_int_equal(follow_five(&s, 4, NULL), 0);
     s.config.mine.engine = "auto";
-    const sf_kept_pairs_setup many = {.unit_count = 8192, .delay_count = 9};
+    const sf_pairing_setup many = {.unit_count = 8192, .delay_count = 9};
     assert_int_equal(follow_five(&s, 4, &many), 0); /* 1.1 GiB */
     tear_down(&s);
 }
@@ -189,6 +347,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_mined_as_if_alone),
+        cmocka_unit_test(devices_mine_windows_as_if_alone),
+        cmocka_unit_test(a_device_that_leaves_is_made_up_for),
+        cmocka_unit_test(pairs_that_are_given_are_believed),
+        cmocka_unit_test(too_many_pairs_are_not_taken_up),
         cmocka_unit_test(some_windows_are_mined_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

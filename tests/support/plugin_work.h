@@ -11,6 +11,7 @@ typedef struct test_plugin_work {
     _Atomic uint32_t raw_spikes;    /**< in them */
     _Atomic uint32_t units_counted; /**< times that what each unit fires was counted */
     _Atomic uint32_t from_windows;  /**< streams of windows that lay on the device */
+    _Atomic uint32_t paired;        /**< searches that began with pairs which were known */
     _Atomic uint32_t counted;       /**< shares of candidates */
     _Atomic uint32_t all_reached;   /**< searches from every vertex */
     _Atomic uint32_t wait_ms;       /**< set by the test: counting takes so long at least */
