@@ -73,7 +73,7 @@ static int open_pairs(pairs *p, const job *j, sf_device *device, sf_error *error
         return sf_pair_counts_open(&p->here, j->units, &j->delay, 1, false, MOST_FOUND, 1, 0, error);
     int status = sf_resident_open(&p->resident, device, error);
     return status == SF_OK ? sf_pairs_there_open(&p->there, p->resident, j->units, &j->delay, 1, false,
-                                                 MOST_FOUND, 0, error)
+                                                 MOST_FOUND, 0, 0, error)
                            : status;
 }
 

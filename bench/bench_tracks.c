@@ -176,7 +176,8 @@ static int row(const setting *s, sf_device *device, bool alone, double *cpu_ms, 
 {
     figures here = {0}, there = {0};
     double hops = (double)(s->window_s * SF_SECOND / HOP_NS + HOPS);
-    bool runs_here = !alone && *cpu_ms * 12 * hops < LONG_MS; /* ten times the row before, and what sliding takes */
+    bool runs_here =
+        !alone && *cpu_ms * 12 * hops < LONG_MS; /* ten times the row before, and what sliding takes */
     int status = runs_here ? measure(&here, s, NULL, error) : SF_OK;
     *cpu_ms = here.median_ms > 0 ? here.median_ms : *cpu_ms * 10;
     if (status == SF_OK && device != NULL)

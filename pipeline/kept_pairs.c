@@ -93,6 +93,7 @@ static int follow(sf_kept_pairs *kept, uint32_t least, sf_device *device, sf_err
         setup.device = device;
         setup.always = true;
         setup.alone = device != NULL;
+        setup.piece = SF_KEPT_PAIRS_PIECE / setup.unit_count + 1;
         setup.position = kept->begin;
         status = sf_pairing_open(&kept->pairs, &setup, error);
     }

@@ -27,6 +27,10 @@
  * window mined anew, for each unit that it may make a pair with: there every pair is looked at. */
 #define SF_KEPT_PAIRS_COST_THERE 0.75
 
+/** A job of a device moves the window by so many spikes times units at most, some milliseconds of a GPU: hops
+ * want it meanwhile. */
+#define SF_KEPT_PAIRS_PIECE (UINT64_C(1) << 29)
+
 /** Zero-initialised there is nothing to close. */
 typedef struct sf_kept_pairs {
     sf_pairing_setup setup;

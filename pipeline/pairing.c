@@ -17,7 +17,7 @@ static int open_there(sf_pairing *p, uint64_t position, sf_error *error)
 {
     const sf_pairing_setup *s = &p->setup;
     return sf_pairs_there_open(&p->there, p->resident, s->unit_count, s->delays, s->delay_count, s->self,
-                               s->most, position, error);
+                               s->most, s->piece, position, error);
 }
 
 static void close_here(sf_pairing *p)

@@ -31,6 +31,7 @@ typedef struct sf_pairing_setup {
     bool always;       /**< on the device whatever it costs */
     bool alone;        /**< ... and nowhere else: where the device refuses or fails, opening and sliding say
                             SF_UNAVAILABLE */
+    uint64_t piece;    /**< as sf_pairs_there_open */
     uint64_t position; /**< where the window is empty at first */
 } sf_pairing_setup;
 

@@ -10,11 +10,6 @@
  * counts of, so many times as much, and so on. */
 #define GROWTH 8
 
-/* A job moves the window by so many spikes times units at most, some milliseconds of a GPU: whoever waits for
- * the device has it after each. */
-#define PIECE_WORK (UINT64_C(1) << 29)
-#define LEAST_PIECE (UINT64_C(1) << 14)
-
 /* Beyond 2^31, the numbers of spikes do not fit. */
 #define MOST_SPIKES ((uint64_t)INT32_MAX)
 
@@ -25,7 +20,7 @@ struct sf_pairs_there {
     sf_backend_pairs *pairs;
     uint32_t unit_count;
     int64_t longest_ns;  /* delay */
-    uint64_t piece;      /* spikes that a job moves the window by, at most */
+    uint64_t piece;      /* as at open */
     uint64_t begin, end; /* the window */
     sf_backend_pair *there;
     sf_pair_count *found;
@@ -66,8 +61,8 @@ static int open_there(void *context, sf_device *device, sf_error *failure)
 }
 
 int sf_pairs_there_open(sf_pairs_there **opened, sf_resident *resident, size_t unit_count,
-                        const sf_delay *delays, size_t delay_count, bool self, size_t most, uint64_t position,
-                        sf_error *error)
+                        const sf_delay *delays, size_t delay_count, bool self, size_t most, uint64_t piece,
+                        uint64_t position, sf_error *error)
 {
     *opened = NULL;
     sf_device *device = sf_resident_device(resident);
@@ -85,10 +80,9 @@ int sf_pairs_there_open(sf_pairs_there **opened, sf_resident *resident, size_t u
                           .begin = position,
                           .end = position,
                           .most = most,
+                          .piece = piece,
                           .there = sf_resize(NULL, most, sizeof *p->there),
                           .found = sf_resize(NULL, most, sizeof *p->found)};
-    uint64_t piece = PIECE_WORK / (unit_count > 0 ? unit_count : 1);
-    p->piece = piece > LEAST_PIECE ? piece : LEAST_PIECE;
     for (size_t i = 0; i < delay_count; i++)
         p->longest_ns = delays[i].high_ns > p->longest_ns ? delays[i].high_ns : p->longest_ns;
     opening o = {p, delays, (uint32_t)delay_count, self};
@@ -186,7 +180,7 @@ static int leave(sf_pairs_there *p, const sf_history *history, uint64_t begin, s
 /* Where a piece ends that begins at a position and goes no further than `last`. */
 static uint64_t piece_end(const sf_pairs_there *p, uint64_t from, uint64_t last)
 {
-    return last - from > p->piece ? from + p->piece : last;
+    return p->piece > 0 && last - from > p->piece ? from + p->piece : last;
 }
 
 int sf_pairs_there_slide(sf_pairs_there *p, const sf_history *history, uint64_t begin, uint64_t end,

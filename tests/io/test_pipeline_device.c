@@ -271,6 +271,34 @@ static void a_run_in_real_time_outlives_its_device(void **state)
     sf_recording_clear(&recording);
 }
 
+/* Windows that do not overlap are mined anew, but where the hop has counted their pairs for the graph. */
+static void a_discovery_begins_with_the_pairs_of_the_graph(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    test_collector *anew = run_each("test:0\ngraph: {enabled: false}", 10, &recording);
+    assert_int_equal(work->paired, 0);
+    test_collector *given = run_each("test:0", 10, &recording);
+    assert_true(work->paired > 3);
+    size_t compared = 0, k = 0;
+    for (size_t i = 0; i < anew->count; i++) {
+        if (anew->messages[i]->topic != SF_TOPIC_EPISODES)
+            continue;
+        while (given->messages[k]->topic != SF_TOPIC_EPISODES)
+            k++;
+        const sf_episodes_message *left = &anew->messages[i]->episodes,
+                                  *right = &given->messages[k++]->episodes;
+        assert_int_equal(left->count, right->count);
+        assert_memory_equal(left->items, right->items, left->count * sizeof *left->items);
+        compared += left->count;
+    }
+    assert_true(compared > 100);
+    test_collector_free(anew);
+    test_collector_free(given);
+    sf_recording_clear(&recording);
+}
+
 /* A run has its window on the first device; discoveries that begin with nothing are divided where that is
  * worth it, and go on with the devices that are left. */
 static void all_devices_discover(void **state)
@@ -409,6 +437,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_device_keeps_to_the_memory_it_may_take, load_devices,
                                         close_devices),
         cmocka_unit_test_setup_teardown(a_run_in_real_time_outlives_its_device, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_discovery_begins_with_the_pairs_of_the_graph, load_devices,
+                                        close_devices),
         cmocka_unit_test_setup_teardown(all_devices_discover, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(auto_matches_dense_graphs_on_a_device_that_runs, load_devices,
                                         close_devices),

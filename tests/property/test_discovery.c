@@ -116,6 +116,14 @@ static void check_window(scene *s, sf_discovery *discovery, const sf_discovery_w
     s->found += begun ? count : 0;
 }
 
+/* A hop between two discoveries hands its spikes over, so that few are left to the next. */
+static void see(scene *s, sf_discovery *discovery, uint64_t begin, uint64_t end)
+{
+    const sf_discovery_window window = {.begin = begin, .end = end, .spikes = s->spikes + begin};
+    assert_int_equal(sf_discovery_see(discovery, &window, NULL), SF_OK);
+    assert_int_equal(discovery->kept.history.end, end);
+}
+
 /* What a hop hands over with the window. */
 static sf_discovery_window make_window(scene *s, const way *w, uint64_t begin, uint64_t end)
 {
@@ -157,6 +165,8 @@ static void move_along(scene *s, const way *w, test_random *random)
         sf_resident_open(&s->resident, w->device, NULL);
     while (end < s->count) {
         uint64_t by = test_random_below(random, 12) == 0 ? 2 * length : test_random_below(random, 2 * step);
+        if (by > 1 && end + by / 2 < s->count && test_random_below(random, 2) == 0)
+            see(s, &discovery, begin, end + by / 2);
         end = end + by < s->count ? end + by : s->count;
         begin = end - begin > length ? end - length + test_random_below(random, step) : begin;
         begin = begin < end ? begin : end;
@@ -215,11 +225,12 @@ static void devices_mine_windows_as_if_alone(void **state)
     assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
     mine_windows(&(way){sf_device_at(0), false}, 60, 0.33);
     const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-    uint32_t followed = work->paired;
+    uint32_t followed = work->paired, counted = work->counted;
     mine_windows(&(way){sf_device_at(0), true}, 60, 1);
     printf("%u searches went on from pairs that the device followed, %u from given ones\n", followed,
            work->paired - followed);
     assert_true(followed > 100 && work->paired > followed + 100);
+    assert_true(counted > 1000 && work->counted == counted); /* pairs that moved along there */
     sf_devices_close();
 }
 

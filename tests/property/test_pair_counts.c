@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* However a window moves over a stream, the counts of all pairs are those of its spikes taken alone, on the
  * CPU, on devices, and on one after the other. */
+#include "support/plugin_work.h"
 #include "support/support.h"
 
 #include "core/backend/find.h"
@@ -69,7 +70,8 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
                                     .most = MOST_DELAYS * MOST_UNITS * MOST_UNITS,
                                     .threads = s->threads,
                                     .device = s->device,
-                                    .always = test_random_below(random, 2) == 0};
+                                    .always = test_random_below(random, 2) == 0,
+                                    .piece = test_random_below(random, 2) * test_random_below(random, 20)};
     assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
     pairs.contest.worth_ns = -1;
     while (end < s->count) {
@@ -197,6 +199,41 @@ static void devices_count_each_window_alone(void **state)
     compare_random(device, 200, 41, 10000);
     compare_regular(device, 75, 5000);
     compare_sparse(device, 2, 300);
+    sf_devices_close();
+}
+
+/* Whoever waits for the device has it between two of them. */
+static void long_moves_are_made_in_pieces(void **state)
+{
+    (void)state;
+    enum { SPIKES = 120, PIECE = 10 };
+    sf_spike spikes[SPIKES];
+    const sf_delay delay = {0, 5};
+    for (uint32_t i = 0; i < SPIKES; i++)
+        spikes[i] = (sf_spike){.time_ns = i, .unit = i % 3};
+    for (uint64_t piece = 0; piece <= PIECE; piece += PIECE) {
+        sf_history history = {0};
+        sf_pairing pairs;
+        sf_devices_close();
+        assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+        const sf_pairing_setup setup = {.unit_count = 3,
+                                        .delays = &delay,
+                                        .delay_count = 1,
+                                        .most = 100,
+                                        .threads = 1,
+                                        .device = sf_device_at(0),
+                                        .always = true,
+                                        .piece = piece};
+        const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+        assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
+        assert_int_equal(sf_history_append(&history, spikes, SPIKES, NULL), SF_OK);
+        assert_int_equal(sf_pairing_slide(&pairs, &history, 0, SPIKES / 2, 1, NULL), SF_OK);
+        assert_int_equal(work->counted, piece == 0 ? 1 : SPIKES / 2 / PIECE);
+        assert_int_equal(sf_pairing_slide(&pairs, &history, SPIKES / 2, SPIKES, 1, NULL), SF_OK);
+        assert_true(piece == 0 ? work->counted < 6 : work->counted >= 3 * (SPIKES / 2 / PIECE));
+        sf_pairing_close(&pairs);
+        sf_history_free(&history);
+    }
     sf_devices_close();
 }
 
@@ -399,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cpu_counts_each_window_alone),
         cmocka_unit_test(devices_count_each_window_alone),
+        cmocka_unit_test(long_moves_are_made_in_pieces),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(counts_may_be_large),
         cmocka_unit_test(tallies_count_few_and_many),
