@@ -62,7 +62,6 @@ static void tell(const job *j, const char *where, double *slides, size_t found)
 /* One of the two. */
 typedef struct pairs {
     sf_pair_counts *here;
-    sf_resident *resident;
     sf_pairs_there *there;
 } pairs;
 
@@ -71,17 +70,13 @@ static int open_pairs(pairs *p, const job *j, sf_device *device, sf_error *error
     *p = (pairs){0};
     if (device == NULL)
         return sf_pair_counts_open(&p->here, j->units, &j->delay, 1, false, MOST_FOUND, 1, 0, error);
-    int status = sf_resident_open(&p->resident, device, error);
-    return status == SF_OK ? sf_pairs_there_open(&p->there, p->resident, j->units, &j->delay, 1, false,
-                                                 MOST_FOUND, 0, 0, error)
-                           : status;
+    return sf_pairs_there_open(&p->there, device, j->units, &j->delay, 1, false, MOST_FOUND, 0, 0, error);
 }
 
 static void close_pairs(pairs *p)
 {
     sf_pair_counts_close(p->here);
     sf_pairs_there_close(p->there);
-    sf_resident_close(p->resident);
 }
 
 static int run(const job *j, sf_device *device, size_t *found, sf_error *error)

@@ -770,6 +770,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
     r->job.most = r->options->most;
     r->job.threads = r->options->threads > 0 ? r->options->threads : sf_thread_cores();
     r->job.progress = progress;
+    r->job.piece = r->options->piece;
     r->job.keep_stopped = r->options->keep_stopped;
     return SF_OK;
 }

@@ -115,7 +115,10 @@ typedef struct mining {
     const sf_mine_job *job;
     sf_tree *tree;
     uint32_t *forbidden;
-    sf_found *pairs; /* of a job that is paired: all of level 2 */
+    /* Of a job that is paired: all of level 2, and by unit, and one more, the work of what units before it
+     * begin. */
+    sf_found *pairs;
+    uint64_t *work;
     share *shares;
     size_t share_count;
     atomic_size_t total;
@@ -137,17 +140,45 @@ static uint32_t first_size(const mining *m)
     return m->job->paired ? 3 : 2;
 }
 
+/* Occurrences of the pairs that a unit begins, each as often as its pair may go on. */
+static uint64_t work_of(const sf_tree *tree, uint32_t unit)
+{
+    sf_node_range own = sf_tree_children(tree, 1, unit);
+    uint64_t work = 0;
+    for (size_t i = own.begin; i < own.end; i++) {
+        const sf_node *pair = &tree->levels[1].nodes[i];
+        sf_node_range next = sf_tree_children(tree, 1, pair->suffix);
+        work += pair->count * (1 + (uint64_t)(next.end - next.begin));
+    }
+    return work;
+}
+
 /* Pairs that are known, as devices take them. */
 static int list_pairs(mining *m, sf_error *error)
 {
     const sf_level *level = &m->tree->levels[1];
     if (!m->job->paired)
         return SF_OK;
+    m->work = sf_alloc((size_t)m->tree->unit_count + 1, sizeof *m->work);
+    for (uint32_t u = 0; m->work != NULL && u < m->tree->unit_count; u++)
+        m->work[u + 1] = m->work[u] + work_of(m->tree, u);
     m->pairs = sf_resize(NULL, level->count, sizeof *m->pairs);
     for (size_t i = 0; m->pairs != NULL && i < level->count; i++)
         m->pairs[i] = (sf_found){level->nodes[i].parent, level->nodes[i].step, level->nodes[i].count};
     atomic_store(&m->total, level->count);
-    return m->pairs != NULL ? SF_OK : sf_fail_memory(error);
+    return m->pairs != NULL && m->work != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+/* The first pair that a unit, or one after it, begins. */
+static size_t pair_of(const mining *m, uint32_t unit)
+{
+    return unit < m->tree->unit_count ? sf_tree_children(m->tree, 1, unit).begin : m->tree->levels[1].count;
+}
+
+/* Before this unit: pairs that are known cost what grows from them, others the spikes. */
+static uint64_t work_before(const mining *m, uint32_t unit)
+{
+    return m->job->paired ? m->work[unit] : m->on->events->first[unit];
 }
 
 /* The pairs that are too close to each other, as bits; NULL in *bits: none is. */
@@ -217,6 +248,8 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
                                .pair_count = m->tree->levels[1].count,
                                .take = take_level,
                                .user = &r};
+    if (m->job->paired && pair_of(m, own->first) == pair_of(m, own->last))
+        return SF_OK;
     if (member->leads)
         request.progress = m->job->progress;
     int status = send_events(m->on, member, error);
@@ -229,7 +262,7 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
     return status;
 }
 
-/* Shares of about as many spikes, and at least one unit, each. */
+/* Shares of about as much work, and at least one unit, each. */
 static int cut(mining *m, size_t count)
 {
     const sf_events *events = m->on->events;
@@ -243,8 +276,8 @@ static int cut(mining *m, size_t count)
         own->levels = shares == 1 ? m->tree->levels : own->own;
         own->first = unit++;
         uint32_t others = shares - 1 - i; /* they need a unit each */
-        uint64_t until = (uint64_t)events->count * (i + 1) / shares;
-        while (unit < events->unit_count - others && (others == 0 || events->first[unit] < until))
+        double until = (double)work_before(m, events->unit_count) * (i + 1) / shares;
+        while (unit < events->unit_count - others && (others == 0 || (double)work_before(m, unit) < until))
             unit++;
         own->last = unit;
     }
@@ -256,7 +289,9 @@ static int gather(mining *m, sf_error *error)
 {
     size_t *base = sf_alloc(m->share_count, sizeof *base); /* where the level before of each share lies */
     int status = base != NULL ? SF_OK : sf_fail_memory(error);
-    for (uint32_t size = 2; size <= m->job->max_size && status == SF_OK; size++) {
+    for (size_t i = 0; status == SF_OK && m->job->paired && i < m->share_count; i++)
+        base[i] = pair_of(m, m->shares[i].first);
+    for (uint32_t size = first_size(m); size <= m->job->max_size && status == SF_OK; size++) {
         sf_level *level = &m->tree->levels[size - 1];
         for (size_t i = 0; i < m->share_count && status == SF_OK; i++) {
             const sf_level *own = &m->shares[i].own[size - 1];
@@ -333,6 +368,43 @@ bool sf_crew_laid_out(sf_crew_events *on)
     return sf_crew_recall(on->crew, has_none);
 }
 
+/* Each prepares the whole stream: more cost more. But what may be cut in pieces is done so that others have
+ * the devices in between. */
+static size_t count_shares(const mining *m)
+{
+    size_t members = m->on->crew->count;
+    double work = (double)work_before(m, m->on->events->unit_count), piece = m->job->piece;
+    size_t pieces = m->job->paired && piece > 0 ? (size_t)(work / piece) + 1 : 1;
+    return pieces > members ? pieces : members;
+}
+
+/* By time, where the events are cut so; else by first units. */
+static int mine_divided(mining *m, double *seconds, sf_error *error)
+{
+    sf_crew_events *on = m->on;
+    int status;
+    if (on->by_time.count > 1) {
+        sf_stretches_job whole = {.job = m->job,
+                                  .raw = &on->raw,
+                                  .sent = on->sent,
+                                  .events = on->events,
+                                  .forbidden = m->forbidden};
+        status = sf_stretches_mine(&on->by_time, on->crew, &whole, m->tree, seconds, error);
+        on->by_time.count = 0; /* whoever asks again has no stretches */
+        if (status != SF_UNAVAILABLE)
+            return status;
+    }
+    size_t shares = count_shares(m);
+    status = mine_in_shares(m, shares, seconds, error);
+    for (int halving = 0;
+         halving < MOST_HALVINGS && status == SF_UNAVAILABLE && sf_crew_recall(on->crew, has_events);
+         halving++) {
+        shares *= 2;
+        status = mine_in_shares(m, shares, seconds, error);
+    }
+    return status;
+}
+
 int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, double *seconds,
                  const sf_mine_job *job, sf_error *error)
 {
@@ -340,29 +412,10 @@ int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, dou
     int status = forbid(&m.forbidden, &job->pairs, on->events->unit_count, error);
     if (status == SF_OK)
         status = list_pairs(&m, error);
-    if (status != SF_OK) {
-        sf_free(m.forbidden);
-        return status;
-    }
-    if (on->by_time.count > 1) {
-        sf_stretches_job whole = {
-            .job = job, .raw = &on->raw, .sent = on->sent, .events = on->events, .forbidden = m.forbidden};
-        status = sf_stretches_mine(&on->by_time, on->crew, &whole, tree, seconds, error);
-        on->by_time.count = 0; /* whoever asks again has no stretches */
-        if (status != SF_UNAVAILABLE) {
-            sf_free(m.forbidden);
-            return status;
-        }
-    }
-    size_t shares = job->paired ? 1 : on->crew->count; /* each prepares the whole stream: more costs more */
-    status = mine_in_shares(&m, shares, seconds, error);
-    for (int halving = job->paired ? MOST_HALVINGS : 0;
-         halving < MOST_HALVINGS && status == SF_UNAVAILABLE && sf_crew_recall(on->crew, has_events);
-         halving++) {
-        shares *= 2;
-        status = mine_in_shares(&m, shares, seconds, error);
-    }
-    sf_free(m.pairs);
+    if (status == SF_OK)
+        status = mine_divided(&m, seconds, error);
     sf_free(m.forbidden);
+    sf_free(m.pairs);
+    sf_free(m.work);
     return status;
 }

@@ -93,6 +93,7 @@ static int mine_window(sf_discovery *discovery)
     options.device = discovery->device;
     options.resident = discovery->resident;
     options.unit_spikes = discovery->unit_spikes;
+    options.piece = discovery->piece;
     options.pairs = find_pairs(discovery, sf_threshold_least(options.threshold), &options.pair_count);
     if (options.pairs != NULL && options.pair_count > SF_DISCOVERY_MOST)
         return sf_mine_fail_most(SF_DISCOVERY_MOST, &discovery->error);
@@ -127,7 +128,8 @@ static void work(void *job)
 int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
                       const char *device, sf_device *there, bool inside, sf_error *error)
 {
-    *discovery = (sf_discovery){.config = config, .units = units, .device = device};
+    *discovery =
+        (sf_discovery){.config = config, .units = units, .device = device, .piece = SF_DISCOVERY_PIECE};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);

@@ -26,6 +26,10 @@
  */
 #define SF_DISCOVERY_MOST SF_PAIRING_MOST
 
+/** What grows from known pairs is looked for on a device in jobs of so much (sf_mine_options), some
+ * milliseconds of a GPU: hops want it meanwhile. */
+#define SF_DISCOVERY_PIECE 3e7
+
 /** Where windows are mined that nothing is known of. */
 typedef enum sf_discovery_place {
     SF_DISCOVERY_NOWHERE_YET,
@@ -53,6 +57,7 @@ typedef struct sf_discovery {
     sf_pair_count *pairs;
     size_t pair_count, pair_room;
     sf_discovery_place place;
+    double piece; /* SF_DISCOVERY_PIECE */
     uint64_t *unit_spikes;
     sf_span window;
     sf_resident *resident;

@@ -25,11 +25,11 @@
 
 /** On a device it takes about so many times what a spike takes there that lies within a delay of one of a
  * window mined anew, for each unit that it may make a pair with: there every pair is looked at. */
-#define SF_KEPT_PAIRS_COST_THERE 0.75
+#define SF_KEPT_PAIRS_COST_THERE 2.0
 
 /** A job of a device moves the window by so many spikes times units at most, some milliseconds of a GPU: hops
  * want it meanwhile. */
-#define SF_KEPT_PAIRS_PIECE (UINT64_C(1) << 29)
+#define SF_KEPT_PAIRS_PIECE (UINT64_C(1) << 28)
 
 /** Zero-initialised there is nothing to close. */
 typedef struct sf_kept_pairs {

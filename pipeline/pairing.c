@@ -16,7 +16,7 @@ static int open_here(sf_pairing *p, uint64_t position, sf_error *error)
 static int open_there(sf_pairing *p, uint64_t position, sf_error *error)
 {
     const sf_pairing_setup *s = &p->setup;
-    return sf_pairs_there_open(&p->there, p->resident, s->unit_count, s->delays, s->delay_count, s->self,
+    return sf_pairs_there_open(&p->there, s->device, s->unit_count, s->delays, s->delay_count, s->self,
                                s->most, s->piece, position, error);
 }
 
@@ -36,8 +36,7 @@ static void close_there(sf_pairing *p)
 static void leave_device(sf_pairing *p)
 {
     close_there(p);
-    sf_resident_close(p->resident);
-    p->resident = NULL;
+    p->setup.device = NULL;
 }
 
 void sf_pairing_close(sf_pairing *pairing)
@@ -52,9 +51,7 @@ int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error
     *pairing = (sf_pairing){.setup = *setup};
     sf_contest_begin(&pairing->contest, SF_PAIRING_FIRST);
     int status = SF_OK;
-    if (setup->device != NULL)
-        status = sf_resident_open(&pairing->resident, setup->device, error);
-    if (status == SF_OK && pairing->resident != NULL && setup->always)
+    if (setup->device != NULL && setup->always)
         status = open_there(pairing, setup->position, error);
     if (status == SF_UNAVAILABLE && !setup->alone) {
         leave_device(pairing);
@@ -125,7 +122,7 @@ int sf_pairing_slide(sf_pairing *p, const sf_history *history, uint64_t begin, u
     } else {
         status = slide_here(p, history, begin, end, least, &reason);
         bool is_due = sf_contest_due(&p->contest);
-        if (status == SF_OK && p->resident != NULL && (is_due || p->there != NULL))
+        if (status == SF_OK && p->setup.device != NULL && (is_due || p->there != NULL))
             status = try_device(p, history, begin, end, least, &reason);
         if (status == SF_UNAVAILABLE) {
             leave_device(p);

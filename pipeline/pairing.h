@@ -37,10 +37,9 @@ typedef struct sf_pairing_setup {
 
 /** Zero-initialised, there is nothing to close. */
 typedef struct sf_pairing {
-    sf_pairing_setup setup;
-    sf_resident *resident; /**< its own window on the device, where that may count */
-    sf_pair_counts *here;  /**< NULL: the device counts alone */
-    sf_pairs_there *there; /**< NULL: the CPU counts alone */
+    sf_pairing_setup setup; /**< device NULL: the CPU counts from now on */
+    sf_pair_counts *here;   /**< NULL: the device counts alone */
+    sf_pairs_there *there;  /**< NULL: the CPU counts alone */
     sf_contest contest;
 } sf_pairing;
 

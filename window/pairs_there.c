@@ -14,7 +14,9 @@
 #define MOST_SPIKES ((uint64_t)INT32_MAX)
 
 struct sf_pairs_there {
-    sf_resident *resident;
+    /* Spikes on the device: those that come, and those that go. Each lie side by side in the stream, so a few
+     * are copied at a time. */
+    sf_resident *coming, *going;
     sf_device *device;
     const struct sf_backend_pair_counting *backend;
     sf_backend_pairs *pairs;
@@ -41,6 +43,8 @@ void sf_pairs_there_close(sf_pairs_there *pairs)
         return;
     if (pairs->pairs != NULL)
         sf_device_discard(pairs->device, close_there, pairs);
+    sf_resident_close(pairs->coming);
+    sf_resident_close(pairs->going);
     sf_free(pairs->there);
     sf_free(pairs->found);
     sf_free(pairs);
@@ -60,12 +64,11 @@ static int open_there(void *context, sf_device *device, sf_error *failure)
                                    o->delays, o->delay_count, o->self, failure);
 }
 
-int sf_pairs_there_open(sf_pairs_there **opened, sf_resident *resident, size_t unit_count,
-                        const sf_delay *delays, size_t delay_count, bool self, size_t most, uint64_t piece,
-                        uint64_t position, sf_error *error)
+int sf_pairs_there_open(sf_pairs_there **opened, sf_device *device, size_t unit_count, const sf_delay *delays,
+                        size_t delay_count, bool self, size_t most, uint64_t piece, uint64_t position,
+                        sf_error *error)
 {
     *opened = NULL;
-    sf_device *device = sf_resident_device(resident);
     const struct sf_backend_pair_counting *backend = sf_device_backend(device)->pairs;
     if (backend == NULL || unit_count > UINT16_MAX)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s counts no pairs of %zu units", sf_device_name(device),
@@ -73,8 +76,7 @@ int sf_pairs_there_open(sf_pairs_there **opened, sf_resident *resident, size_t u
     sf_pairs_there *p = sf_alloc(1, sizeof *p);
     if (p == NULL)
         return sf_fail_memory(error);
-    *p = (sf_pairs_there){.resident = resident,
-                          .device = device,
+    *p = (sf_pairs_there){.device = device,
                           .backend = backend,
                           .unit_count = (uint32_t)unit_count,
                           .begin = position,
@@ -87,6 +89,10 @@ int sf_pairs_there_open(sf_pairs_there **opened, sf_resident *resident, size_t u
         p->longest_ns = delays[i].high_ns > p->longest_ns ? delays[i].high_ns : p->longest_ns;
     opening o = {p, delays, (uint32_t)delay_count, self};
     int status = p->there != NULL && p->found != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_resident_open(&p->coming, device, error);
+    if (status == SF_OK)
+        status = sf_resident_open(&p->going, device, error);
     if (status == SF_OK)
         status = sf_device_do(device, open_there, &o, error);
     if (status == SF_OK)
@@ -132,12 +138,12 @@ static int find_there(void *context, sf_device *device, sf_error *failure)
 }
 
 /* Does the job on positions first .. last - 1, of which the segment begins at `at`. */
-static int move(moving *m, const sf_history *history, uint64_t first, uint64_t at, uint64_t last,
-                sf_device_job *job, sf_error *error)
+static int move(moving *m, sf_resident *resident, const sf_history *history, uint64_t first, uint64_t at,
+                uint64_t last, sf_device_job *job, sf_error *error)
 {
     sf_pairs_there *p = m->pairs;
     sf_device_stream *stream;
-    int status = sf_resident_lay_out(&stream, p->resident, history, first, last, p->unit_count, error);
+    int status = sf_resident_lay_out(&stream, resident, history, first, last, p->unit_count, error);
     if (status == SF_OK && stream != NULL) {
         m->stream = sf_device_stream_made(stream);
         m->segment = (sf_backend_segment){first, (uint32_t)(at - first), (uint32_t)(last - first)};
@@ -152,7 +158,7 @@ static int enter(sf_pairs_there *p, const sf_history *history, uint64_t end, sf_
 {
     uint64_t first = sf_history_find(history, sf_time_plus(sf_history_time(history, p->end), -p->longest_ns));
     first = first > p->begin ? first : p->begin;
-    int status = move(&(moving){.pairs = p}, history, first < p->end ? first : p->end, p->end, end,
+    int status = move(&(moving){.pairs = p}, p->coming, history, first < p->end ? first : p->end, p->end, end,
                       enter_there, error);
     p->end = end;
     return status;
@@ -169,7 +175,7 @@ static int leave(sf_pairs_there *p, const sf_history *history, uint64_t begin, s
     do {
         uint64_t last = sf_history_find(history, sf_time_plus(sf_time_plus(last_ns, ahead_ns), 1));
         m.whole = last >= end;
-        status = move(&m, history, p->begin, begin, m.whole ? end : last, leave_there, error);
+        status = move(&m, p->going, history, p->begin, begin, m.whole ? end : last, leave_there, error);
         m.rest = true;
         ahead_ns = ahead_ns > INT64_MAX / GROWTH ? INT64_MAX : GROWTH * ahead_ns;
     } while (status == SF_OK && m.left > 0);

@@ -66,16 +66,16 @@ sf_device *sf_resident_device(const sf_resident *resident)
     return resident->device;
 }
 
-/* Copies the history from `end` on; what is then older than the room is gone. */
-static int copy(sf_resident *resident, const sf_history *history, sf_error *error)
+/* Copies the history up to `last`; what is then older than the room is gone. */
+static int copy(sf_resident *resident, const sf_history *history, uint64_t last, sf_error *error)
 {
-    size_t count = (size_t)(history->end - resident->end);
+    size_t count = (size_t)(last - resident->end);
     sf_error failure = {0};
     int status = resident->backend->append(resident->window, resident->end,
                                            sf_history_view(history, resident->end), count, &failure);
     if (status != SF_OK)
         return sf_device_answer(resident->device, status, &failure, error);
-    resident->end = history->end;
+    resident->end = last;
     if (resident->end - resident->begin > resident->capacity)
         resident->begin = resident->end - resident->capacity;
     return SF_OK;
@@ -88,10 +88,10 @@ int sf_resident_append(sf_resident *resident, const sf_history *history, sf_erro
     bool follows = resident->end >= history->begin;
     if (!follows || history->end - resident->end > resident->capacity || history->end == resident->end)
         return SF_OK;
-    return copy(resident, history, error);
+    return copy(resident, history, history->end, error);
 }
 
-/* Room for twice the window, so that it seldom has to grow. */
+/* Room for twice what is held, so that it seldom has to grow. */
 static int make_room(sf_resident *resident, uint64_t count, sf_error *error)
 {
     int status = sf_device_hold(resident->device, error);
@@ -110,14 +110,14 @@ int sf_resident_hold(sf_resident *resident, const sf_history *history, uint64_t 
 {
     if (sf_device_sick(resident->device, error))
         return SF_UNAVAILABLE;
-    bool short_of_room = history->end - first > resident->capacity;
-    int status = short_of_room ? make_room(resident, history->end - first, error) : SF_OK;
+    bool short_of_room = last - first > resident->capacity;
+    int status = short_of_room ? make_room(resident, last - first, error) : SF_OK;
     if (status != SF_OK)
         return status;
     if (short_of_room || resident->begin > first || resident->end < first)
         resident->begin = resident->end = first;
-    if (resident->end < history->end)
-        status = copy(resident, history, error);
+    if (resident->end < last)
+        status = copy(resident, history, last, error);
     if (status != SF_OK)
         return status;
     sf_error failure = {0};

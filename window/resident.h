@@ -29,8 +29,8 @@ int sf_resident_append(sf_resident *resident, const sf_history *history, sf_erro
 
 /**
  * Keeps the history's spikes at positions first .. last - 1 for sf_resident_stream, whatever is appended
- * later. Only where room has to be made does it wait for a job, and copy the window anew. No stream may be in
- * the making.
+ * later. Copies those that are not there yet; only where room has to be made does it wait for a job, and copy
+ * all of them anew. No stream may be in the making.
  */
 int sf_resident_hold(sf_resident *resident, const sf_history *history, uint64_t first, uint64_t last,
                      sf_error *error);

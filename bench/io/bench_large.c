@@ -3,7 +3,8 @@
  * bench_large [--device D] [--rate N] [--window S] [--tracked N] [--sigma X] [--seconds S] [--speed X]
  *             [--threads N] [--no-graph]
  *
- * What a hop of a whole run takes on a large array: 4,096 units that fire at random, a million spikes a second
+ * What a hop of a whole run takes on a large array: 4,096 units that fire at random, a million spikes a
+ * second
  * (--rate), a window of 10 s, a hop of 100 ms; a discovery of (0,1] ms each second, with fewer than 500,000
  * spikes a second of (0,5] ms, to size 3, `sigma` standard deviations above chance, the most remarkable of
  * which are tracked; the graph of all pairs. In real time, or faster; over the hops of `seconds` after the
@@ -87,8 +88,8 @@ static int make_recording(sf_recording *recording, const asked *of, sf_error *er
     if (status == SF_OK)
         status = sf_units_finish(&recording->units, error);
     for (size_t i = 0; i < recording->spike_count && status == SF_OK; i++)
-        recording->spikes[i] = (sf_spike){.time_ns = (int64_t)((double)i / of->rate * 1e9),
-                                          .unit = draw((uint32_t)i) % UNITS};
+        recording->spikes[i] =
+            (sf_spike){.time_ns = (int64_t)((double)i / of->rate * 1e9), .unit = draw((uint32_t)i) % UNITS};
     return status;
 }
 
@@ -137,11 +138,11 @@ static void tell(const char *name, const char *device, double *ms, size_t count)
 
 static void tell_all(figures *found, const asked *of, double seconds)
 {
-    printf("%.0f spikes/s, window %g s, device %s (%s), %u threads, graph %s: %zu tracked, %zu edges, threshold "
-           "%g; %.0f s of the stream in %.1f s; device %llu MiB\n",
-           of->rate, of->window_s, of->device, found->device, of->threads, of->graph, found->tracked,
-           found->edges, threshold_of(of), stream_seconds(of), seconds,
-           (unsigned long long)found->memory >> 20);
+    printf(
+        "%.0f spikes/s, window %g s, device %s (%s), %u threads, graph %s: %zu tracked, %zu edges, threshold "
+        "%g; %.0f s of the stream in %.1f s; device %llu MiB\n",
+        of->rate, of->window_s, of->device, found->device, of->threads, of->graph, found->tracked,
+        found->edges, threshold_of(of), stream_seconds(of), seconds, (unsigned long long)found->memory >> 20);
     for (size_t i = 0; i < found->step_count; i++)
         tell(found->steps[i].name, found->steps[i].device, found->steps[i].ms, found->steps[i].count);
     tell("discovery", found->discovery, found->mined_ms, found->mined);
@@ -183,16 +184,12 @@ static int run(figures *into, const sf_recording *recording, const asked *of, sf
 
 static asked read_options(int argc, char **argv)
 {
-    static const struct option options[] = {{"device", required_argument, NULL, 'd'},
-                                            {"rate", required_argument, NULL, 'r'},
-                                            {"window", required_argument, NULL, 'w'},
-                                            {"tracked", required_argument, NULL, 'k'},
-                                            {"sigma", required_argument, NULL, 'o'},
-                                            {"seconds", required_argument, NULL, 's'},
-                                            {"speed", required_argument, NULL, 'x'},
-                                            {"threads", required_argument, NULL, 't'},
-                                            {"no-graph", no_argument, NULL, 'g'},
-                                            {0}};
+    static const struct option options[] = {
+        {"device", required_argument, NULL, 'd'}, {"rate", required_argument, NULL, 'r'},
+        {"window", required_argument, NULL, 'w'}, {"tracked", required_argument, NULL, 'k'},
+        {"sigma", required_argument, NULL, 'o'},  {"seconds", required_argument, NULL, 's'},
+        {"speed", required_argument, NULL, 'x'},  {"threads", required_argument, NULL, 't'},
+        {"no-graph", no_argument, NULL, 'g'},     {0}};
     asked of = {.device = "auto",
                 .graph = "true",
                 .rate = 1e6,
@@ -204,16 +201,35 @@ static asked read_options(int argc, char **argv)
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         double number = optarg != NULL ? atof(optarg) : 0;
         switch (option) {
-        case 'd': of.device = optarg; break;
-        case 'r': of.rate = number; break;
-        case 'w': of.window_s = number; break;
-        case 'k': of.tracked = (unsigned)number; break;
-        case 'o': of.sigma = number; break;
-        case 's': of.seconds = number; break;
-        case 'x': of.speed = number; break;
-        case 't': of.threads = (unsigned)number; break;
-        case 'g': of.graph = "false"; break;
-        default: exit(64);
+        case 'd':
+            of.device = optarg;
+            break;
+        case 'r':
+            of.rate = number;
+            break;
+        case 'w':
+            of.window_s = number;
+            break;
+        case 'k':
+            of.tracked = (unsigned)number;
+            break;
+        case 'o':
+            of.sigma = number;
+            break;
+        case 's':
+            of.seconds = number;
+            break;
+        case 'x':
+            of.speed = number;
+            break;
+        case 't':
+            of.threads = (unsigned)number;
+            break;
+        case 'g':
+            of.graph = "false";
+            break;
+        default:
+            exit(64);
         }
     }
     return of;

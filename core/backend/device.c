@@ -23,9 +23,8 @@ struct sf_device {
     struct turn {
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        bool taken;       /* for the length of a call into the backend */
-        uint32_t waiting; /* who want it */
-        uint64_t number;  /* how often it was taken */
+        uint64_t next; /* of who comes */
+        uint64_t now;  /* whose call into the backend it is; `next`: nobody's */
     } turn;
     sf_backend_device *opened;
     atomic_bool ready; /* opened, so that work need not wait for it to start */
@@ -47,20 +46,17 @@ static struct registry {
 
 /* ---- taking turns ---- */
 
-/* Under the lock. */
+/* In the order of coming, so that who comes often does not keep others waiting. Under the lock. */
 static void await_turn(struct turn *turn)
 {
-    turn->waiting++;
-    while (turn->taken)
+    uint64_t own = turn->next++;
+    while (turn->now != own)
         pthread_cond_wait(&turn->changed, &turn->lock);
-    turn->waiting--;
-    turn->taken = true;
-    turn->number++;
 }
 
 static void end_turn(struct turn *turn)
 {
-    turn->taken = false;
+    turn->now++;
     pthread_cond_broadcast(&turn->changed);
 }
 
@@ -82,11 +78,8 @@ void sf_device_give_way(sf_device *device)
 {
     struct turn *turn = &device->turn;
     pthread_mutex_lock(&turn->lock);
-    if (turn->waiting > 0) {
-        uint64_t number = turn->number;
+    if (turn->next > turn->now + 1) {
         end_turn(turn);
-        while (turn->number == number) /* whoever waits comes first */
-            pthread_cond_wait(&turn->changed, &turn->lock);
         await_turn(turn);
     }
     pthread_mutex_unlock(&turn->lock);

@@ -58,8 +58,8 @@ sf_backend_device *sf_device_opened(const sf_device *device); /**< while held */
 int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error);
 
 /**
- * For a long job, while its thread holds the device and nothing of the job is under way on it: lets one of
- * those that wait have the device, and holds it again. Waits for nobody where nobody waits.
+ * For a long job, while its thread holds the device and nothing of the job is under way on it: lets those
+ * that wait have the device, one after the other, and holds it again. Waits for nobody where nobody waits.
  */
 void sf_device_give_way(sf_device *device);
 

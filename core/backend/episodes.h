@@ -77,9 +77,10 @@ typedef struct sf_backend_mine {
     /** Or NULL: bit `to & 31` of word from * ((unit_count + 31) / 32) + to / 32 forbids that unit `to`
      * follows unit `from`. */
     const uint32_t *forbidden;
-    /** Or NULL: the frequent pairs, at least one, in the order of their level, known with their counts, of a
-     * job on all first units. They are neither counted nor told of, and spikes of units that are in no chain
-     * of two of them may be missing from the stream. */
+    /** Or NULL: all frequent pairs, in the order of their level, known with their counts; some begin with
+     * first units of the job. They are neither counted nor told of, parents of size 3 are numbered among
+     * those of the job, and spikes of units that are in no chain of two pairs may be missing from the stream.
+     */
     const sf_found *pairs;
     size_t pair_count;
     const sf_progress *progress; /**< asked between levels */

@@ -11,32 +11,48 @@
 
 #include "core/backend/machine.h"
 
-/** A stretch of the window, and in it a segment: what comes, or what stays. */
+/** A stretch of the window, and in it a segment: what comes, or what stays. Spikes are by place: first[u] ..
+ * first[u + 1] - 1 are those of unit u, in order. */
 typedef struct sf_pair_view {
-    const int64_t *times;      /**< by position in the stretch; never negative */
-    const uint32_t *first;     /**< by unit, and one more: places of its spikes */
-    const uint32_t *positions; /**< of the spike at place p: positions[p * stride] */
+    const uint32_t *first;     /**< by unit, and one more */
+    const int64_t *times;      /**< never negative */
+    const uint32_t *positions; /**< in the stretch */
+    const uint32_t *since;     /**< by unit: the place of its first spike in the segment */
+    /** The same spikes for the unit that a pair leads to: spike k of unit u is at k * stride + u, so that
+     * threads side by side, which have neighbouring units, read side by side; stride 0: they are by place. */
+    const int64_t *across_times;
+    const uint32_t *across_positions;
     uint32_t stride;
-    const uint32_t *since; /**< by unit: the place of its first spike in the segment */
-    uint32_t begin;        /**< position of the segment's first spike */
-    uint32_t origin;       /**< position in the stream of the stretch's first spike */
+    uint32_t begin;  /**< position of the segment's first spike */
+    uint32_t origin; /**< position in the stream of the stretch's first spike */
 } sf_pair_view;
+
+/** The spikes of the unit that a pair leads to: `count`, of which those from `since` on are in the segment.
+ */
+typedef struct sf_pair_ends {
+    const int64_t *times;
+    const uint32_t *positions;
+    size_t stride;
+    uint32_t since, count;
+} sf_pair_ends;
+
+static inline SF_ANYWHERE sf_pair_ends sf_pair_ends_of(const sf_pair_view *v, uint32_t unit)
+{
+    uint32_t first = v->first[unit];
+    sf_pair_ends ends;
+    ends.times = v->stride > 0 ? v->across_times + unit : v->times + first;
+    ends.positions = v->stride > 0 ? v->across_positions + unit : v->positions + first;
+    ends.stride = v->stride > 0 ? v->stride : 1;
+    ends.since = v->since[unit] - first;
+    ends.count = v->first[unit + 1] - first;
+    return ends;
+}
 
 typedef struct sf_pair_chain {
     uint32_t count;
     uint32_t restart; /**< position in the stream from which on the next occurrence may start; of no worth
                          where the count is 0 */
 } sf_pair_chain;
-
-static inline SF_ANYWHERE uint32_t sf_pair_at(const sf_pair_view *v, uint32_t place)
-{
-    return v->positions[(size_t)place * v->stride];
-}
-
-static inline SF_ANYWHERE int64_t sf_pair_time(const sf_pair_view *v, uint32_t place)
-{
-    return v->times[sf_pair_at(v, place)];
-}
 
 /** As sf_delay_over. */
 static inline SF_ANYWHERE bool sf_pair_over(sf_delay delay, int64_t from, int64_t to)
@@ -49,17 +65,18 @@ static inline SF_ANYWHERE bool sf_pair_over(sf_delay delay, int64_t from, int64_
 static inline SF_ANYWHERE bool sf_pair_enter(sf_pair_chain *c, const sf_pair_view *v, sf_delay delay,
                                              uint32_t from, uint32_t to)
 {
+    sf_pair_ends ends = sf_pair_ends_of(v, to);
     uint32_t none = v->first[from], starts = v->first[from + 1], early = none, before = c->count;
-    for (uint32_t end = v->since[to]; end < v->first[to + 1]; end++) {
-        int64_t time = sf_pair_time(v, end);
-        while (early < starts && sf_pair_over(delay, sf_pair_time(v, early), time))
+    for (uint32_t end = ends.since; end < ends.count; end++) {
+        int64_t time = ends.times[end * ends.stride];
+        while (early < starts && sf_pair_over(delay, v->times[early], time))
             early++;
-        if (early == none || time - sf_pair_time(v, early - 1) > delay.high_ns)
+        if (early == none || time - v->times[early - 1] > delay.high_ns)
             continue;
-        uint32_t start = v->origin + sf_pair_at(v, early - 1);
+        uint32_t start = v->origin + v->positions[early - 1];
         if (c->count == 0 || (int32_t)(start - c->restart) >= 0) {
             c->count++;
-            c->restart = v->origin + sf_pair_at(v, end) + 1;
+            c->restart = v->origin + ends.positions[end * ends.stride] + 1;
         }
     }
     return c->count != before;
@@ -70,23 +87,24 @@ static inline SF_ANYWHERE bool sf_pair_enter(sf_pair_chain *c, const sf_pair_vie
 static inline SF_ANYWHERE uint32_t sf_pair_lost(uint32_t *restart, const sf_pair_view *v, sf_delay delay,
                                                 uint32_t from, uint32_t to)
 {
+    sf_pair_ends ends = sf_pair_ends_of(v, to);
     uint32_t none = v->first[from], stays = v->since[from], early = none, lost = 0;
     *restart = 0;
-    for (uint32_t end = v->first[to]; end < v->first[to + 1]; end++) {
-        int64_t time = sf_pair_time(v, end);
-        while (early < stays && sf_pair_over(delay, sf_pair_time(v, early), time))
+    for (uint32_t end = 0; end < ends.count; end++) {
+        int64_t time = ends.times[end * ends.stride];
+        while (early < stays && sf_pair_over(delay, v->times[early], time))
             early++;
         if (early == none)
             continue;
-        bool is_late = time - sf_pair_time(v, early - 1) > delay.high_ns;
+        bool is_late = time - v->times[early - 1] > delay.high_ns;
         bool starts_later =
-            early == stays && stays < v->first[from + 1] && sf_pair_over(delay, sf_pair_time(v, stays), time);
+            early == stays && stays < v->first[from + 1] && sf_pair_over(delay, v->times[stays], time);
         if (starts_later || (is_late && early == stays))
             break; /* as whatever ends after it does */
-        if (is_late || sf_pair_at(v, early - 1) < *restart)
+        if (is_late || v->positions[early - 1] < *restart)
             continue;
         lost++;
-        *restart = sf_pair_at(v, end) + 1;
+        *restart = ends.positions[end * ends.stride] + 1;
     }
     return lost;
 }
@@ -97,22 +115,23 @@ static inline SF_ANYWHERE uint32_t sf_pair_lost(uint32_t *restart, const sf_pair
 static inline SF_ANYWHERE bool sf_pair_follow(uint32_t old, uint32_t *fresh, bool *met, const sf_pair_view *v,
                                               sf_delay delay, uint32_t from, uint32_t to)
 {
+    sf_pair_ends ends = sf_pair_ends_of(v, to);
     uint32_t early = v->since[from], starts = v->first[from + 1], old_count = 0, fresh_count = 0;
     *met = false;
-    for (uint32_t end = v->since[to]; end < v->first[to + 1] && !*met; end++) {
-        if (sf_pair_at(v, end) < old)
+    for (uint32_t end = ends.since; end < ends.count && !*met; end++) {
+        uint32_t position = ends.positions[end * ends.stride], after = position + 1;
+        if (position < old)
             continue;
-        int64_t time = sf_pair_time(v, end);
-        while (early < starts && sf_pair_over(delay, sf_pair_time(v, early), time))
+        int64_t time = ends.times[end * ends.stride];
+        while (early < starts && sf_pair_over(delay, v->times[early], time))
             early++;
-        bool ends = early > v->first[from] && time - sf_pair_time(v, early - 1) <= delay.high_ns;
-        uint32_t next = ends             ? sf_pair_at(v, early - 1)
-                        : early < starts ? sf_pair_at(v, early)
+        bool is_end = early > v->first[from] && time - v->times[early - 1] <= delay.high_ns;
+        uint32_t next = is_end           ? v->positions[early - 1]
+                        : early < starts ? v->positions[early]
                                          : UINT32_MAX; /* no occurrence to come starts before */
         *met = next >= old && next >= *fresh;
-        if (*met || !ends)
+        if (*met || !is_end)
             continue;
-        uint32_t after = sf_pair_at(v, end) + 1;
         old_count += next >= old;
         fresh_count += next >= *fresh;
         *fresh = next >= *fresh ? after : *fresh;

@@ -363,29 +363,33 @@ static int order_level(mining *m, uint32_t count, sf_error *error)
     return SF_OK;
 }
 
-/* From size 3 on only what follows a unit in a frequent pair can follow it. Pairs that begin with units of
- * other shares are not known. */
-static int keep_pairs(mining *m, sf_error *error)
+/* From size 3 on only what follows a unit in a frequent pair can follow it. */
+static int index_all_pairs(mining *m, const sf_gpu_array *pairs, uint32_t count, sf_error *error)
 {
     job_view *v = &m->view;
-    if (m->job->first_unit > 0 || m->job->last_unit < v->unit_count)
-        return SF_OK;
     size_t places = (size_t)v->unit_count * v->delay_count + 1;
     int status = reserve(m, &m->pair_first, places * sizeof(uint32_t), error);
     if (status != SF_OK)
         return status;
-    v->pairs = (const sf_found *)m->after.nodes.data;
+    v->pairs = (const sf_found *)pairs->data;
     v->pair_first = (const uint32_t *)m->pair_first.data;
-    index_pairs<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->pair_first.data, v->pairs,
-                                                      m->after.count, v->unit_count, v->delay_count);
+    index_pairs<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->pair_first.data, v->pairs, count,
+                                                      v->unit_count, v->delay_count);
     SF_GPU_LAUNCHED();
     return SF_OK;
+}
+
+/* Pairs that were found; those that begin with units of other shares are not known. */
+static int keep_pairs(mining *m, sf_error *error)
+{
+    bool are_all = m->job->first_unit == 0 && m->job->last_unit == m->view.unit_count;
+    return are_all ? index_all_pairs(m, &m->after.nodes, m->after.count, error) : SF_OK;
 }
 
 /* The level after becomes the one before, of which the pairs are needed on. */
 static void go_up(mining *m)
 {
-    if (m->before.size == 2) {
+    if (m->before.size == 2 && m->job->pairs == NULL) {
         m->pairs = m->before.nodes;
         m->before.nodes = (sf_gpu_array){};
     }
@@ -394,26 +398,39 @@ static void go_up(mining *m)
     m->after = (sf_gpu_episode_lists){};
 }
 
-/* The lists that the level after the one at hand grows from. */
-static int list_after(mining *m, sf_error *error)
+/* The first pair from there on that begins with this unit or a later one. */
+static size_t first_pair(const sf_backend_mine *job, uint32_t unit)
 {
-    int status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
-    return status == SF_OK && m->after.size == 2 ? keep_pairs(m, error) : status;
+    size_t low = 0, high = job->pair_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (job->pairs[middle].parent < unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* Pairs that are known are the first level. */
+/* Pairs that are known: those of this share are the first level. */
 static int take_pairs(mining *m, sf_error *error)
 {
     const sf_backend_mine *job = m->job;
+    size_t first = first_pair(job, job->first_unit), own = first_pair(job, job->last_unit) - first;
     if (job->pair_count > INT32_MAX)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu pairs are more than the device keeps",
                        job->pair_count);
-    m->after = (sf_gpu_episode_lists){.size = 2, .count = (uint32_t)job->pair_count};
-    m->total = job->pair_count;
-    int status = sf_gpu_array_send(m->device, &m->after.nodes, job->pairs,
-                                   job->pair_count * sizeof *job->pairs, error);
+    m->after = (sf_gpu_episode_lists){.size = 2, .count = (uint32_t)own};
+    m->total = own;
+    int status =
+        sf_gpu_array_send(m->device, &m->pairs, job->pairs, job->pair_count * sizeof *job->pairs, error);
     if (status == SF_OK)
-        status = list_after(m, error);
+        status = index_all_pairs(m, &m->pairs, (uint32_t)job->pair_count, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_send(m->device, &m->after.nodes, job->pairs + first, own * sizeof *job->pairs,
+                                   error);
+    if (status == SF_OK)
+        status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
     if (status == SF_OK)
         go_up(m);
     return status;
@@ -434,7 +451,9 @@ static int grow(mining *m, bool *more, sf_error *error)
     if (found > 0)
         status = order_level(m, (uint32_t)found, error);
     if (status == SF_OK && *more)
-        status = list_after(m, error);
+        status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
+    if (status == SF_OK && *more && size == 2)
+        status = keep_pairs(m, error);
     if (status != SF_OK)
         return status;
     go_up(m);

@@ -5,7 +5,8 @@
  *
  * Cost of a move: 16 bytes for a delay and a pair of units that fire, and the spikes of both that come, go,
  * and lie within the delay of those. Neighbouring threads have the same first unit and neighbouring second
- * ones.
+ * ones: a stretch is laid out across for these, the first spikes of all units, then the second ones, and so
+ * on.
  */
 #include "gpu/families.cuh"
 #include "gpu/lower_bound.cuh"
@@ -40,7 +41,28 @@ __global__ void find_since(uint32_t *since, sf_pair_view v, uint32_t units)
 {
     for (uint32_t u = blockIdx.x * blockDim.x + threadIdx.x; u < units; u += gridDim.x * blockDim.x)
         since[u] = sf_gpu_first_from(v.first[u], v.first[u + 1], v.begin,
-                                     [v](uint32_t place) { return sf_pair_at(&v, place); });
+                                     [v](uint32_t place) { return v.positions[place]; });
+}
+
+/* The arrays of a view. */
+typedef struct placed {
+    int64_t *times, *across_times;
+    uint32_t *positions, *across_positions;
+} placed;
+
+__global__ void place_spikes(placed to, const uint2 *ends, const int64_t *times, const uint16_t *owner,
+                             const uint32_t *first, uint32_t count, uint32_t stride)
+{
+    for (uint32_t p = blockIdx.x * blockDim.x + threadIdx.x; p < count; p += gridDim.x * blockDim.x) {
+        uint32_t position = ends[p].x, unit = owner[position];
+        size_t across = (size_t)(p - first[unit]) * stride + unit;
+        to.times[p] = times[position];
+        to.positions[p] = position;
+        if (stride == 0)
+            continue;
+        to.across_times[across] = times[position];
+        to.across_positions[across] = position;
+    }
 }
 
 /* ---- kernels ---- */
@@ -118,11 +140,16 @@ struct sf_backend_pairs {
     sf_backend_device *device;
     uint32_t units, delay_count;
     bool self;
-    sf_gpu_array counts, restarts, delays; /* a state_view */
-    sf_gpu_array since, number;            /* of a sf_pair_view; uint64_t: how many are left or found */
-    sf_gpu_array left, rest, found;        /* uint64_t, numbers of pairs; sf_backend_pair */
+    sf_gpu_array counts, restarts, delays;                                /* a state_view */
+    sf_gpu_array since, times, positions, across_times, across_positions; /* a sf_pair_view */
+    sf_gpu_array number;            /* uint64_t: how many are left or found */
+    sf_gpu_array left, rest, found; /* uint64_t, numbers of pairs; sf_backend_pair */
     uint64_t rest_count;
 };
+
+/* More places are not laid out across: long stretches, of the few pairs that have need of one, and trains
+ * much longer than the others. */
+#define MOST_ACROSS ((uint64_t)1 << 23)
 
 /* So many pairs of one move may be so regular that a long stretch is needed to tell their counts. */
 #define MOST_LEFT ((uint64_t)1 << 22)
@@ -132,8 +159,10 @@ static void close_pairs(sf_backend_pairs *pairs)
     if (pairs == NULL)
         return;
     cudaSetDevice(pairs->device->ordinal);
-    sf_gpu_array *arrays[] = {&pairs->counts, &pairs->restarts, &pairs->delays, &pairs->since,
-                              &pairs->number, &pairs->left,     &pairs->rest,   &pairs->found};
+    sf_gpu_array *arrays[] = {
+        &pairs->counts, &pairs->restarts,  &pairs->delays,       &pairs->since,
+        &pairs->times,  &pairs->positions, &pairs->across_times, &pairs->across_positions,
+        &pairs->number, &pairs->left,      &pairs->rest,         &pairs->found};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(pairs->device, array);
     sf_free(pairs);
@@ -196,16 +225,42 @@ static state_view view_state(const sf_backend_pairs *pairs)
                       pairs->self};
 }
 
+static int reserve_view(sf_backend_pairs *pairs, size_t count, size_t across, sf_error *error)
+{
+    sf_backend_device *device = pairs->device;
+    int status = sf_gpu_array_reserve(device, &pairs->times, count * sizeof(int64_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_reserve(device, &pairs->positions, count * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_reserve(device, &pairs->across_times, across * sizeof(int64_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_reserve(device, &pairs->across_positions, across * sizeof(uint32_t), error);
+    return status;
+}
+
 static int view_moving(sf_pair_view *v, sf_backend_pairs *pairs, const sf_backend_stream *stream,
                        const sf_backend_segment *segment, sf_error *error)
 {
-    *v = sf_pair_view{stream->times,
-                      stream->first,
-                      &stream->ends->x,
-                      2, /* each place holds the position twice */
+    uint64_t across = (uint64_t)stream->longest_train * pairs->units;
+    uint32_t stride = across <= MOST_ACROSS ? pairs->units : 0;
+    int status = reserve_view(pairs, stream->count, stride > 0 ? across : 0, error);
+    if (status != SF_OK)
+        return status;
+    const placed to = {(int64_t *)pairs->times.data, (int64_t *)pairs->across_times.data,
+                       (uint32_t *)pairs->positions.data, (uint32_t *)pairs->across_positions.data};
+    *v = sf_pair_view{stream->first,
+                      to.times,
+                      to.positions,
                       (const uint32_t *)pairs->since.data,
+                      to.across_times,
+                      to.across_positions,
+                      stride,
                       segment->first,
                       (uint32_t)segment->origin};
+    place_spikes<<<(uint32_t)pairs->device->properties.multiProcessorCount * 8, THREADS, 0,
+                   pairs->device->work>>>(to, stream->ends, stream->times, stream->owner, stream->first,
+                                          stream->count, stride);
+    SF_GPU_LAUNCHED();
     find_since<<<(pairs->units + THREADS - 1) / THREADS, THREADS, 0, pairs->device->work>>>(
         (uint32_t *)pairs->since.data, *v, pairs->units);
     SF_GPU_LAUNCHED();

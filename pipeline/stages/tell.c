@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/thread.h"
 #include "mine/mine.h"
 #include "pipeline/accelerator.h"
 #include "pipeline/connections.h"
@@ -39,36 +40,64 @@ const sf_stage sf_stage_report = {
     .run = report,
 };
 
+/* Episodes that a thread fills at a time. */
+#define FILL_AT_ONCE 4096
+
+/* What is told of episodes is made of this. */
+typedef struct filling {
+    sf_episodes_message *episodes;
+    const sf_tracked *tracked;
+    const uint64_t *counts, *unit_spikes;
+    const sf_testing *tests;
+} filling;
+
+static void fill_episode(const filling *f, size_t i)
+{
+    const sf_tracked *tracked = &f->tracked[i];
+    sf_episode_count *item = &f->episodes->items[i];
+    sf_span window = f->episodes->window;
+    sf_verdict verdict = sf_testing_verdict(f->tests, &tracked->episode);
+    *item = (sf_episode_count){
+        .episode = tracked->episode,
+        .count = f->counts[i],
+        .expected = sf_expected_episode(&tracked->episode, f->unit_spikes, window.stop_ns - window.start_ns),
+        .p = verdict.p,
+        .q = verdict.q,
+        .p_age_s = sf_verdict_age_s(&verdict, window.stop_ns),
+        .tests = verdict.tests,
+        .not_tested = verdict.not_tested};
+    memcpy(item->id, tracked->id, sizeof item->id);
+}
+
+static int fill_some(void *context, unsigned worker, size_t number)
+{
+    (void)worker;
+    const filling *f = context;
+    for (size_t i = number * FILL_AT_ONCE; i < (number + 1) * FILL_AT_ONCE && i < f->episodes->count; i++)
+        fill_episode(f, i);
+    return SF_OK;
+}
+
 static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_error *error)
 {
     const sf_hop_window *window = sf_read_window(hop);
     const sf_tracking *tracking = &sf_read_tracked(hop)->now;
-    const uint64_t *counts = sf_read_counts(hop)->items, *unit_spikes = sf_read_rates(hop)->spikes;
-    const sf_testing *tests = sf_read_tests(hop);
-    int64_t duration_ns = window->span.stop_ns - window->span.start_ns;
+    unsigned threads = hop->config->mine.threads;
     episodes->hop = hop->segment->hop;
     episodes->window = window->span;
     episodes->partial = hop->segment->partial;
     episodes->spikes = window->end - window->begin;
-    episodes->items = sf_alloc(tracking->count, sizeof *episodes->items);
+    episodes->items = sf_resize(NULL, tracking->count, sizeof *episodes->items);
     if (episodes->items == NULL)
         return sf_fail_memory(error);
     episodes->count = tracking->count;
-    for (size_t i = 0; i < episodes->count; i++) {
-        const sf_tracked *tracked = &tracking->items[i];
-        sf_episode_count *item = &episodes->items[i];
-        sf_verdict verdict = sf_testing_verdict(tests, &tracked->episode);
-        *item = (sf_episode_count){.episode = tracked->episode,
-                                   .p = verdict.p,
-                                   .q = verdict.q,
-                                   .p_age_s = sf_verdict_age_s(&verdict, window->span.stop_ns),
-                                   .tests = verdict.tests,
-                                   .not_tested = verdict.not_tested};
-        memcpy(item->id, tracked->id, sizeof item->id);
-        item->count = counts[i];
-        item->expected = sf_expected_episode(&tracked->episode, unit_spikes, duration_ns);
-    }
-    return SF_OK;
+    filling f = {.episodes = episodes,
+                 .tracked = tracking->items,
+                 .counts = sf_read_counts(hop)->items,
+                 .unit_spikes = sf_read_rates(hop)->spikes,
+                 .tests = sf_read_tests(hop)};
+    return sf_parallel_for(threads > 0 ? threads : sf_thread_cores(),
+                           (episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE, fill_some, &f);
 }
 
 /* After what rules say of the window, which may be of episodes that are not told of. */
@@ -78,10 +107,13 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
     size_t kept = 0;
     for (size_t i = 0; i < episodes->count; i++) {
         const sf_episode_count *item = &episodes->items[i];
-        if (sf_within_limits((sf_limits){left_out.max_p, left_out.max_q}, item->p, item->q))
-            episodes->items[kept++] = *item;
-        else
+        if (!sf_within_limits((sf_limits){left_out.max_p, left_out.max_q}, item->p, item->q)) {
             left_out.untested += isnan(item->p) ? 1 : 0;
+            continue;
+        }
+        if (kept < i)
+            episodes->items[kept] = *item;
+        kept++;
     }
     left_out.count = episodes->count - kept;
     episodes->count = kept;

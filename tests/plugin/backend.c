@@ -174,13 +174,16 @@ static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t siz
     return status;
 }
 
-/* Of the level before the first that is told of: units, or pairs that are known. */
+/* Of the level before the first that is told of: units, or among those of the job pairs that are known. */
 static uint32_t *number_first(const sf_tree *tree, const sf_backend_mine *job)
 {
-    uint32_t count = job->pairs != NULL ? (uint32_t)job->pair_count : tree->unit_count;
+    uint32_t count = job->pairs != NULL ? (uint32_t)job->pair_count : tree->unit_count, own = 0;
     uint32_t *numbers = sf_resize(NULL, count, sizeof *numbers);
-    for (uint32_t i = 0; numbers != NULL && i < count; i++)
-        numbers[i] = job->pairs != NULL || (i >= job->first_unit && i < job->last_unit) ? i : NOT_ASKED;
+    for (uint32_t i = 0; numbers != NULL && i < count; i++) {
+        uint32_t unit = job->pairs != NULL ? job->pairs[i].parent : i;
+        bool asked = unit >= job->first_unit && unit < job->last_unit;
+        numbers[i] = !asked ? NOT_ASKED : job->pairs != NULL ? own++ : i;
+    }
     return numbers;
 }
 

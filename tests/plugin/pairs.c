@@ -17,6 +17,8 @@ struct sf_backend_pairs {
     sf_pair_chain *chains;
     bool *left; /* by pair: the call before did not tell its count */
     uint32_t *since;
+    int64_t *across_times; /* of the stretch at hand, as GPUs have it, now and then */
+    uint32_t *across_positions;
 };
 
 static size_t chain_count(const sf_backend_pairs *p)
@@ -32,6 +34,8 @@ static void close_pairs(sf_backend_pairs *pairs)
     sf_free(pairs->chains);
     sf_free(pairs->left);
     sf_free(pairs->since);
+    sf_free(pairs->across_times);
+    sf_free(pairs->across_positions);
     sf_free(pairs);
 }
 
@@ -56,6 +60,32 @@ static int open_pairs(sf_backend_pairs **opened, sf_backend_device *device, uint
     return SF_OK;
 }
 
+/* The first spikes of all units, the second ones, and so on. */
+static int lay_across(sf_pair_view *v, sf_backend_pairs *p, const sf_events *events, sf_error *error)
+{
+    uint32_t longest = 0;
+    for (uint32_t u = 0; u < p->units; u++)
+        if (events->first[u + 1] - events->first[u] > longest)
+            longest = events->first[u + 1] - events->first[u];
+    size_t count = (size_t)longest * p->units;
+    int64_t *times = sf_resize(p->across_times, count, sizeof *times);
+    p->across_times = times != NULL ? times : p->across_times;
+    uint32_t *positions = sf_resize(p->across_positions, count, sizeof *positions);
+    p->across_positions = positions != NULL ? positions : p->across_positions;
+    if (times == NULL || positions == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t u = 0; u < p->units; u++)
+        for (uint32_t place = events->first[u]; place < events->first[u + 1]; place++) {
+            size_t at = (size_t)(place - events->first[u]) * p->units + u;
+            times[at] = events->unit_times[place];
+            positions[at] = events->positions[place];
+        }
+    v->across_times = times;
+    v->across_positions = positions;
+    v->stride = p->units;
+    return SF_OK;
+}
+
 static int begin(sf_pair_view *v, sf_backend_pairs *p, const sf_backend_stream *stream,
                  const sf_backend_segment *segment, sf_error *error)
 {
@@ -71,14 +101,13 @@ static int begin(sf_pair_view *v, sf_backend_pairs *p, const sf_backend_stream *
         while (p->since[u] < events->first[u + 1] && events->positions[p->since[u]] < segment->first)
             p->since[u]++;
     }
-    *v = (sf_pair_view){.times = events->times,
+    *v = (sf_pair_view){.times = events->unit_times,
                         .first = events->first,
                         .positions = events->positions,
-                        .stride = 1,
                         .since = p->since,
                         .begin = segment->first,
                         .origin = (uint32_t)segment->origin};
-    return status;
+    return status == SF_OK && events->count % 2 == 0 ? lay_across(v, p, events, error) : status;
 }
 
 static int enter(sf_backend_pairs *p, sf_backend_stream *stream, const sf_backend_segment *segment,

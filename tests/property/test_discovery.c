@@ -28,6 +28,7 @@ typedef struct scene {
     sf_history history; /* all of it */
     sf_pairing pairs;   /* in the window, of a way that is given them */
     sf_resident *resident;
+    double piece;                 /* of what a device grows */
     size_t windows, begun, found; /* that began with pairs; episodes of those */
 } scene;
 
@@ -60,6 +61,18 @@ static void set_up(scene *s, test_random *random)
     s->config.mine.min_rate_hz = 0;
     s->config.mine.threads = 1 + (uint32_t)test_random_below(random, 3);
     s->config.mine.track_most = 100000;
+    s->piece = test_random_below(random, 2) == 0 ? 30 : SF_DISCOVERY_PIECE;
+}
+
+/* Five units instead, each of which follows the one before. */
+static void chain_units(scene *s)
+{
+    sf_units_free(&s->units);
+    make_units(&s->units, 5);
+    s->config.mine.delays_ms = "0:2";
+    s->config.mine.max_size = 3;
+    for (size_t i = 0; i < s->count; i++)
+        s->spikes[i] = (sf_spike){.time_ns = (int64_t)i * 1000000, .unit = (uint32_t)(i % s->units.count)};
 }
 
 static void tear_down(scene *s)
@@ -77,6 +90,7 @@ static void open_discovery(sf_discovery *discovery, const scene *s, sf_device *d
     if (status != SF_OK)
         fail_msg("%s", error.text);
     discovery->kept.cost_there = 0; /* so that windows are followed wherever they are few */
+    discovery->piece = s->piece;
 }
 
 static void discover(sf_discovery *discovery, const sf_discovery_window *window, sf_episode **found,
@@ -202,8 +216,9 @@ static void mine_windows(const way *w, int rounds, double share)
     }
     printf("%s: %zu windows, %zu of them %s, with %zu episodes\n", sf_device_name(w->device), windows, begun,
            w->is_given ? "given their pairs" : "followed", found);
-    assert_true((double)begun >= share * (double)windows && (w->is_given || begun < windows));
-    assert_true(found > 15 * (size_t)rounds || share == 0);
+    bool are_many = rounds >= 10;
+    assert_true(!are_many || ((double)begun >= share * (double)windows && (w->is_given || begun < windows)));
+    assert_true(!are_many || found > 15 * (size_t)rounds);
 }
 
 static void windows_are_mined_as_if_alone(void **state)
@@ -234,6 +249,41 @@ static void devices_mine_windows_as_if_alone(void **state)
     sf_devices_close();
 }
 
+/* Whoever waits for the device has it between two of them. */
+static void a_device_grows_episodes_in_pieces(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pieces", 65);
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    uint32_t searches[2] = {0};
+    for (int small = 0; small < 2; small++) {
+        scene s;
+        sf_discovery discovery;
+        set_up(&s, &random);
+        chain_units(&s);
+        s.piece = small ? 20 : SF_DISCOVERY_PIECE;
+        open_discovery(&discovery, &s, sf_device_at(0));
+        const sf_pair_count chain[] = {{0, 1, 0, 7}, {1, 2, 0, 6}, {2, 3, 0, 8}, {3, 4, 0, 9}};
+        sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
+        window.pairs_known = true;
+        window.pairs = chain;
+        window.pair_count = 4;
+        uint32_t before = work->paired;
+        sf_episode *found;
+        size_t count;
+        discover(&discovery, &window, &found, &count);
+        assert_int_equal(count, 4 + 3); /* to size 3 */
+        searches[small] = work->paired - before;
+        sf_discovery_close(&discovery);
+        tear_down(&s);
+    }
+    assert_int_equal(searches[0], 1);
+    assert_true(searches[1] > 1);
+    sf_devices_close();
+}
+
 /* Devices that are lost, refuse, have little room, and lose windows: the CPU goes on. */
 static void a_device_that_leaves_is_made_up_for(void **state)
 {
@@ -260,13 +310,8 @@ static void pairs_that_are_given_are_believed(void **state)
     sf_episode *found;
     size_t all, some, longer = 0;
     set_up(&s, &random);
-    sf_units_free(&s.units);
-    make_units(&s.units, 5);
-    s.config.mine.delays_ms = "0:2";
+    chain_units(&s);
     s.config.mine.min_count = 2;
-    s.config.mine.max_size = 3;
-    for (size_t i = 0; i < s.count; i++) /* each unit follows the one before */
-        s.spikes[i] = (sf_spike){.time_ns = (int64_t)i * 1000000, .unit = (uint32_t)(i % s.units.count)};
     open_discovery(&discovery, &s, NULL);
     sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
     discover(&discovery, &window, &found, &all);
@@ -359,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_mined_as_if_alone),
         cmocka_unit_test(devices_mine_windows_as_if_alone),
+        cmocka_unit_test(a_device_grows_episodes_in_pieces),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(pairs_that_are_given_are_believed),
         cmocka_unit_test(too_many_pairs_are_not_taken_up),
