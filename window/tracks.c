@@ -374,12 +374,13 @@ int sf_tracks_go_on(sf_tracks *t, const sf_history *history, int64_t until_ns, b
     *ready = false;
     if (!t->preparing)
         return SF_OK;
-    while (t->prepared < t->segments.end) {
+    int64_t now_ns = sf_clock_monotonic_ns(), took_ns = 0;
+    while (t->prepared < t->segments.end && (took_ns == 0 || now_ns <= until_ns - took_ns)) {
         int status = prepare_some(t, history, error);
         if (status != SF_OK)
             return status;
-        if (sf_clock_monotonic_ns() > until_ns)
-            break;
+        took_ns = sf_clock_monotonic_ns() - now_ns;
+        now_ns += took_ns;
     }
     *ready = t->prepared == t->segments.end;
     if (!*ready)

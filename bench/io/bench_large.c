@@ -72,9 +72,15 @@ static double threshold_of(const asked *of)
     return ceil(expected + of->sigma * sqrt(expected));
 }
 
+/* When the window is full and episodes have been summarised for all of it. */
+static double looked_at_from(const asked *of)
+{
+    return of->window_s + fmin(of->window_s, 20);
+}
+
 static double stream_seconds(const asked *of)
 {
-    return 2 * of->window_s + of->seconds; /* to be tracked, episodes need the window once more */
+    return looked_at_from(of) + of->seconds;
 }
 
 static int make_recording(sf_recording *recording, const asked *of, sf_error *error)
@@ -244,7 +250,7 @@ int main(int argc, char **argv)
     int status = found != NULL ? make_recording(&recording, &of, &error) : SF_NO_MEMORY;
     double began = sf_clock_seconds();
     if (status == SF_OK) {
-        found->begin_s = 2 * of.window_s;
+        found->begin_s = looked_at_from(&of);
         status = run(found, &recording, &of, &error);
     }
     if (status == SF_OK)
