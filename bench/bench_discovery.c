@@ -240,8 +240,7 @@ static int mine(bench *b, miner *m, const sf_discovery_window *window, sf_error 
 {
     sf_discovery *discovery = &m->discovery;
     sf_discovery_window own = *window;
-    sf_episode *found;
-    size_t count;
+    sf_tracking next;
     bool ready;
     uint64_t followed = discovery->kept.followed;
     own.resident = m->there ? b->resident : NULL;
@@ -254,16 +253,18 @@ static int mine(bench *b, miner *m, const sf_discovery_window *window, sf_error 
         status = sf_discovery_start(discovery, &own, error);
     double all_ms = (sf_clock_seconds() - start) * 1e3, ms = discovery->how.seconds * 1e3;
     if (status == SF_OK)
-        status = sf_discovery_take(discovery, &ready, &found, &count, error);
+        status = sf_discovery_take(discovery, &ready, &next, error);
     if (status != SF_OK)
         return status;
+    sf_tracking_free(&next);
     if (m->way == FOLLOWED && discovery->kept.followed == followed) {
         m->begun = sf_pairing_counts(&discovery->kept.pairs) ? ms : m->begun;
     } else {
         note(&m->mined, ms);
         note(&m->shown, all_ms - ms);
     }
-    return m == b->miners ? expect(b, found, count, error) : check(b, found, count, error);
+    return m == b->miners ? expect(b, discovery->found, discovery->found_count, error)
+                          : check(b, discovery->found, discovery->found_count, error);
 }
 
 /* ---- a job ---- */
@@ -303,8 +304,12 @@ static int open_miner(bench *b, way how, bool there, sf_error *error)
     miner *m = &b->miners[b->miner_count++];
     sf_device *device = there ? b->job->device : NULL;
     *m = (miner){.way = how, .there = there, .begun = NAN};
-    int status =
-        sf_discovery_open(&m->discovery, &b->config, &b->units, sf_device_name(device), device, true, error);
+    const sf_discovery_setup setup = {.config = &b->config,
+                                      .units = &b->units,
+                                      .device = sf_device_name(device),
+                                      .there = device,
+                                      .inside = true};
+    int status = sf_discovery_open(&m->discovery, &setup, error);
     for (int place = 0; place < 2 && how == ANEW; place++)
         m->discovery.kept.given_up[place] = true;
     return status;

@@ -95,7 +95,10 @@ static int renew(counter *c, const sf_history *history, const sf_episode *episod
     bool ready;
     if (c->here != NULL)
         return sf_tracker_set(c->here, episodes, count, error);
-    int status = sf_tracks_prepare(c->there, episodes, count, error);
+    sf_track_list list;
+    int status = sf_track_list_make(&list, episodes, count, error);
+    if (status == SF_OK)
+        status = sf_tracks_prepare(c->there, &list, error);
     return status == SF_OK ? sf_tracks_go_on(c->there, history, INT64_MAX, &ready, error) : status;
 }
 

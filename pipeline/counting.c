@@ -11,11 +11,38 @@
 /* Of a hop, for what the device is compared by. */
 #define TRIAL_NS INT64_C(5000000)
 
-static void free_counted(sf_counted *counted)
+/* ---- lists ---- */
+
+int sf_counted_make(sf_counted *counted, sf_episode *episodes, size_t count, bool there, sf_error *error)
+{
+    *counted = (sf_counted){.episodes = episodes, .count = count};
+    int status = there ? sf_track_list_make(&counted->list, episodes, count, error) : SF_OK;
+    counted->has_list = there && status == SF_OK;
+    if (status == SF_NO_MEMORY)
+        sf_counted_free(counted);
+    return status == SF_NO_MEMORY ? status : SF_OK; /* what is too much for a device it will refuse */
+}
+
+void sf_counted_free(sf_counted *counted)
 {
     sf_free(counted->episodes);
+    sf_track_list_free(&counted->list);
     *counted = (sf_counted){0};
 }
+
+/* A device takes the list; where it was not made ahead, it is now. */
+static int hand_over(sf_tracks *tracks, sf_counted *counted, sf_error *error)
+{
+    int status = counted->has_list
+                     ? SF_OK
+                     : sf_track_list_make(&counted->list, counted->episodes, counted->count, error);
+    if (status == SF_OK)
+        status = sf_tracks_prepare(tracks, &counted->list, error);
+    counted->has_list = false;
+    return status;
+}
+
+/* ---- who counts ---- */
 
 static void end_trial(sf_counting *counting)
 {
@@ -63,8 +90,8 @@ int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_de
 
 void sf_counting_close(sf_counting *counting)
 {
-    free_counted(&counting->present);
-    free_counted(&counting->next);
+    sf_counted_free(&counting->present);
+    sf_counted_free(&counting->next);
     sf_tracks_close(counting->tracks);
     sf_resident_close(counting->resident);
     sf_tracker_close(counting->tracker);
@@ -106,25 +133,20 @@ static int answer(sf_counting *counting, int status, const sf_error *reason, sf_
 
 /* ---- which episodes ---- */
 
-int sf_counting_prepare(sf_counting *counting, const sf_episode *episodes, size_t count, sf_error *error)
+int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error)
 {
     sf_error reason;
-    free_counted(&counting->next);
+    sf_counted_free(&counting->next);
     counting->preparing = false;
-    counting->next.episodes = sf_resize(NULL, count, sizeof *episodes);
-    if (counting->next.episodes == NULL)
-        return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(counting->next.episodes, episodes, count * sizeof *episodes);
-    counting->next.count = count;
+    counting->next = *next;
+    *next = (sf_counted){0};
     int status = SF_OK;
     if (counting->on_device)
-        status =
-            answer(counting, sf_tracks_prepare(counting->tracks, episodes, count, &reason), &reason, error);
+        status = answer(counting, hand_over(counting->tracks, &counting->next, &reason), &reason, error);
     else if (counting->tracks != NULL)
         end_trial(counting);
     if (status == SF_OK && !counting->on_device)
-        status = sf_tracker_prepare(counting->tracker, episodes, count, error);
+        status = sf_tracker_prepare(counting->tracker, counting->next.episodes, counting->next.count, error);
     counting->preparing = status == SF_OK;
     return status;
 }
@@ -151,7 +173,7 @@ int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t 
     int status = prepare_some(counting, history, until_ns, ready, error);
     if (status != SF_OK || !*ready)
         return status;
-    free_counted(&counting->present);
+    sf_counted_free(&counting->present);
     counting->present = counting->next;
     counting->next = (sf_counted){0};
     counting->preparing = false;
@@ -200,8 +222,7 @@ static int try_device(sf_counting *counting, const sf_history *history, bool *re
         status = sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
                                 sf_tracker_segments(counting->tracker), error);
         if (status == SF_OK)
-            status = sf_tracks_prepare(counting->tracks, counting->present.episodes, counting->present.count,
-                                       error);
+            status = hand_over(counting->tracks, &counting->present, error);
     }
     if (status == SF_OK)
         status = sf_tracks_go_on(counting->tracks, history, began_ns + TRIAL_NS, ready, error);

@@ -17,11 +17,18 @@
 
 #include <synfire/mine.h>
 
-/** A list of tracked episodes. */
+/** A list of tracked episodes. Zero-initialised, it is empty. */
 typedef struct sf_counted {
     sf_episode *episodes;
     size_t count;
+    bool has_list;
+    sf_track_list list; /**< the same for a device, where that was asked for and has not taken it yet */
 } sf_counted;
+
+/** Makes a list of episodes, which are from sf_alloc and taken over, also where it fails; `there`: for a
+ * device, too. Any thread. SF_NO_MEMORY. */
+int sf_counted_make(sf_counted *counted, sf_episode *episodes, size_t count, bool there, sf_error *error);
+void sf_counted_free(sf_counted *counted);
 
 typedef struct sf_counting {
     size_t unit_count;
@@ -41,8 +48,8 @@ int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_de
                      size_t unit_count, sf_error *error);
 void sf_counting_close(sf_counting *counting);
 
-/** As sf_tracker_prepare and sf_tracker_go_on. */
-int sf_counting_prepare(sf_counting *counting, const sf_episode *episodes, size_t count, sf_error *error);
+/** As sf_tracker_prepare and sf_tracker_go_on. The list is taken over, and empty then. */
+int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error);
 int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
                       sf_error *error);
 

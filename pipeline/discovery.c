@@ -115,21 +115,37 @@ static int mine_window(sf_discovery *discovery)
     return status;
 }
 
+/* Sorted, named and spelt out: nothing of that is left to the hop that tracks them. */
+static int list_found(sf_discovery *discovery)
+{
+    sf_tracking_free(&discovery->next);
+    int status = sf_tracking_renew(&discovery->next, &discovery->pinned, discovery->found,
+                                   discovery->found_count, discovery->units, &discovery->error);
+    return status == SF_OK ? sf_tracking_ready(&discovery->next, discovery->there != NULL, &discovery->error)
+                           : status;
+}
+
 static void work(void *job)
 {
     sf_discovery *discovery = job;
     double begin = sf_clock_seconds();
     discovery->status = mine_window(discovery);
+    if (discovery->status == SF_OK)
+        discovery->status = list_found(discovery);
     discovery->how.seconds = sf_clock_seconds() - begin;
 }
 
 /* ---- the window thread's side ---- */
 
-int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      const char *device, sf_device *there, bool inside, sf_error *error)
+int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, sf_error *error)
 {
-    *discovery =
-        (sf_discovery){.config = config, .units = units, .device = device, .piece = SF_DISCOVERY_PIECE};
+    const sf_live_options *config = setup->config;
+    const sf_units *units = setup->units;
+    *discovery = (sf_discovery){.config = config,
+                                .units = units,
+                                .device = setup->device,
+                                .there = setup->there,
+                                .piece = SF_DISCOVERY_PIECE};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
@@ -138,7 +154,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
     const sf_engine *engine;
     if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
-    if (sf_engine_check(engine, device, &reason) == SF_USAGE)
+    if (sf_engine_check(engine, setup->device, &reason) == SF_USAGE)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
     unsigned threads = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
     sf_kept_pairs_open(&discovery->kept, &(sf_pairing_setup){.unit_count = units->count,
@@ -147,13 +163,17 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
                                                              .self = config->mine.self,
                                                              .most = SF_PAIRING_MOST,
                                                              .threads = threads,
-                                                             .device = there});
+                                                             .device = setup->there});
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);
     if (config->mine.every == 0)
         return SF_OK;
-    status = sf_background_open(&discovery->background, "synfire-mine", inside, work, discovery, error);
+    if (setup->pinned != NULL)
+        status = sf_tracking_renew(&discovery->pinned, setup->pinned, NULL, 0, units, error);
+    if (status == SF_OK)
+        status =
+            sf_background_open(&discovery->background, "synfire-mine", setup->inside, work, discovery, error);
     if (status != SF_OK)
         sf_discovery_close(discovery);
     return status;
@@ -166,6 +186,8 @@ void sf_discovery_close(sf_discovery *discovery)
     sf_free(discovery->unit_spikes);
     sf_free(discovery->pairs);
     sf_free(discovery->found);
+    sf_tracking_free(&discovery->pinned);
+    sf_tracking_free(&discovery->next);
     *discovery = (sf_discovery){0};
 }
 
@@ -208,14 +230,11 @@ int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *windo
     return SF_OK;
 }
 
-int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, size_t *count,
-                      sf_error *error)
+int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_tracking *next, sf_error *error)
 {
     *ready = sf_background_take(&discovery->background);
     if (!*ready)
         return SF_OK;
-    *found = discovery->found;
-    *count = discovery->found_count;
     if (discovery->status ==
         SF_DATA) { /* too many episodes: a matter of the threshold, not the end of the run */
         sf_log(SF_LOG_WARNING, "discovery: %s; what was tracked before is tracked on", discovery->error.text);
@@ -225,5 +244,7 @@ int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, 
     discovery->taken = discovery->how;
     if (discovery->status != SF_OK)
         return sf_fail(error, discovery->status, discovery->error.place, "%s", discovery->error.text);
+    *next = discovery->next;
+    discovery->next = (sf_tracking){0};
     return SF_OK;
 }

@@ -48,6 +48,7 @@ typedef struct sf_discovery {
     const sf_live_options *config;
     const sf_units *units;
     const char *device;
+    sf_device *there;
     sf_delay delays[SF_DISCOVERY_DELAYS];
     size_t delay_count;
     sf_background background;
@@ -61,17 +62,27 @@ typedef struct sf_discovery {
     uint64_t *unit_spikes;
     sf_span window;
     sf_resident *resident;
-    sf_episode *found;
+    sf_tracking pinned; /* stay tracked whatever is found */
+    sf_episode *found;  /* the most remarkable first */
     size_t found_count;
+    sf_tracking next; /* they, to be tracked */
     int status;
     sf_error error;
     sf_discovered how;
     sf_discovered taken; /**< the window thread's: of the newest result that was taken */
 } sf_discovery;
 
-/** device: where it may mine, as a configuration names it; there: where it may follow pairs, or NULL. */
-int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      const char *device, sf_device *there, bool inside, sf_error *error);
+/** What a discovery works with, all borrowed until it is closed. */
+typedef struct sf_discovery_setup {
+    const sf_live_options *config;
+    const sf_units *units;
+    const char *device;        /**< where it may mine, as a configuration names it */
+    sf_device *there;          /**< where it may follow pairs, and what it finds is counted; or NULL */
+    const sf_tracking *pinned; /**< what is tracked in any case; or NULL, nothing. Only for the call */
+    bool inside;               /**< the window thread mines */
+} sf_discovery_setup;
+
+int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, sf_error *error);
 void sf_discovery_close(sf_discovery *discovery);
 
 /** A window to mine. */
@@ -97,13 +108,13 @@ int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window,
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error);
 
 /**
- * True where a result is there: *found (the discovery's own, valid until the next start) holds the frequent
- * episodes of two and more units, at most track_most of them: those with the highest excess over chance in
- * standard deviations, (count - expected) / sqrt(max(expected, 1)), in that order. Where the threshold let
- * too many through, that is logged and there is no result; any other failure of the mining is returned.
+ * *ready: a result is there, and *next, the caller's, is what to track from now on: beside what is pinned the
+ * frequent episodes of two and more units, at most track_most of them: those with the highest excess over
+ * chance in standard deviations, (count - expected) / sqrt(max(expected, 1)), which `found` has in that order
+ * until the next start. Where the threshold let too many through, that is logged and there is no result; any
+ * other failure of the mining is returned.
  */
-int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, size_t *count,
-                      sf_error *error);
+int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_tracking *next, sf_error *error);
 
 /** The threshold that the configuration means for a window of this length and number of spikes; at least
  * SF_DISCOVERY_LEAST unless min_count says otherwise. */

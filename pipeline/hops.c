@@ -75,9 +75,13 @@ static int open_discovery(sf_hops *hops, sf_error *error)
 {
     const sf_hops_options *options = &hops->options;
     bool apart = is_apart(hops, &sf_stage_mine);
-    return sf_discovery_open(&hops->found, options->config, options->stream->units,
-                             apart ? options->config->device : "cpu", apart ? hops->device.device : NULL,
-                             options->virtual_clock, error);
+    const sf_discovery_setup setup = {.config = options->config,
+                                      .units = options->stream->units,
+                                      .device = apart ? options->config->device : "cpu",
+                                      .there = apart ? hops->device.device : NULL,
+                                      .pinned = &hops->tracked.now,
+                                      .inside = options->virtual_clock};
+    return sf_discovery_open(&hops->found, &setup, error);
 }
 
 static int open_pairs(sf_hops *hops, sf_error *error)

@@ -56,40 +56,83 @@ int sf_tracking_pin_one(sf_tracking *tracking, const sf_episode *episode, const 
 
 static int by_episode(const void *a, const void *b)
 {
-    return sf_episode_compare(a, b);
+    const sf_episode *const *left = a, *const *right = b;
+    return sf_episode_compare(*left, *right);
 }
 
-int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode *found, size_t count,
+/* Which they are, in order. NULL: no memory. */
+static const sf_episode **sort(const sf_episode *first, size_t stride, size_t count)
+{
+    const sf_episode **sorted = sf_resize(NULL, count, sizeof *sorted);
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        sorted[i] = (const sf_episode *)((const char *)first + i * stride);
+    if (sorted != NULL && count > 0)
+        qsort(sorted, count, sizeof *sorted, by_episode);
+    return sorted;
+}
+
+static int reserve(sf_tracking *tracking, size_t count, sf_error *error)
+{
+    tracking->items = sf_resize(NULL, count, sizeof *tracking->items);
+    tracking->capacity = count;
+    if (tracking->items == NULL)
+        return sf_fail_memory(error);
+    sf_memory_scattered(tracking->items, count * sizeof *tracking->items);
+    return SF_OK;
+}
+
+/* In order; what is pinned is not added once more. */
+static int add_found(sf_tracking *next, const sf_episode *found, size_t count, const sf_units *units,
+                     sf_error *error)
+{
+    size_t pin_count = next->count;
+    const sf_episode **pins = sort(&next->items->episode, sizeof *next->items, pin_count),
+                     **sorted = sort(found, sizeof *found, count);
+    int status = pins != NULL && sorted != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0, k = 0; i < count && status == SF_OK; i++) {
+        int order = 1;
+        while (k < pin_count && (order = sf_episode_compare(pins[k], sorted[i])) < 0)
+            k++;
+        if (k == pin_count || order != 0)
+            status = add(next, sorted[i], false, units, error);
+    }
+    sf_free(pins);
+    sf_free(sorted);
+    return status;
+}
+
+int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_episode *found, size_t count,
                       const sf_units *units, sf_error *error)
 {
     *next = (sf_tracking){0};
-    int status = SF_OK;
+    int status = reserve(next, tracking->count + count, error);
     for (size_t i = 0; i < tracking->count && status == SF_OK; i++)
         if (tracking->items[i].pinned)
             status = add(next, &tracking->items[i].episode, true, units, error);
-    sf_tracking pins = *next;
-    if (count > 0)
-        qsort(found, count, sizeof *found, by_episode);
-    for (size_t i = 0; i < count && status == SF_OK; i++) {
-        pins.items = next->items;
-        if (!contains(&pins, &found[i]))
-            status = add(next, &found[i], false, units, error);
-    }
+    if (status == SF_OK)
+        status = add_found(next, found, count, units, error);
     if (status != SF_OK)
         sf_tracking_free(next);
     return status;
 }
 
-int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error)
+int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error)
 {
-    size_t count = tracked->next.count;
-    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
+    sf_episode *episodes = sf_resize(NULL, tracking->count, sizeof *episodes);
     if (episodes == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        episodes[i] = tracked->next.items[i].episode;
-    int status = sf_counting_prepare(counting, episodes, count, error);
-    sf_free(episodes);
+    sf_memory_scattered(episodes, tracking->count * sizeof *episodes);
+    for (size_t i = 0; i < tracking->count; i++)
+        episodes[i] = tracking->items[i].episode;
+    return sf_counted_make(&tracking->counted, episodes, tracking->count, there, error);
+}
+
+int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error)
+{
+    int status =
+        tracked->next.counted.episodes == NULL ? sf_tracking_ready(&tracked->next, false, error) : SF_OK;
+    if (status == SF_OK)
+        status = sf_counting_prepare(counting, &tracked->next.counted, error);
     tracked->preparing = status == SF_OK;
     return status;
 }
@@ -111,5 +154,6 @@ int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const 
 void sf_tracking_free(sf_tracking *tracking)
 {
     sf_free(tracking->items);
+    sf_counted_free(&tracking->counted);
     *tracking = (sf_tracking){0};
 }

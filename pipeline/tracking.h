@@ -22,6 +22,7 @@ typedef struct sf_tracked {
 typedef struct sf_tracking {
     sf_tracked *items;
     size_t count, capacity;
+    sf_counted counted; /**< the same for counting, where it was made ahead (sf_tracking_ready) */
 } sf_tracking;
 
 /** What is tracked, and what will be once it is prepared. */
@@ -38,9 +39,13 @@ int sf_tracking_pin_one(sf_tracking *tracking, const sf_episode *episode, const 
 int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const sf_units *units,
                     sf_error *error);
 
-/** Fills `next` with the pinned episodes of `tracking` and the found ones. Reorders `found`. SF_NO_MEMORY. */
-int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode *found, size_t count,
+/** Fills `next` with the pinned episodes of `tracking` and the found ones. SF_NO_MEMORY. */
+int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_episode *found, size_t count,
                       const sf_units *units, sf_error *error);
+
+/** Makes a table ready for counting, on any thread, so that the hop that takes it up need not; `there`: on a
+ * device, too. */
+int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error);
 
 /** Begins to prepare for the episodes of `next`. SF_NO_MEMORY. */
 int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window/tracks.h"
 
-#include "core/backend/tracks.h"
 #include "core/clock.h"
-#include "core/episode.h"
 #include "core/error.h"
-#include "core/platform.h"
 #include "window/queue.h"
-
-#include <stdlib.h>
 
 /* Lengths of blocks: 2^0, 2^1, ... segments. */
 #define LENGTHS 32
@@ -21,10 +16,7 @@
 
 typedef struct list {
     sf_backend_tracks *tracks;
-    sf_episode *episodes; /* as the device has them */
-    size_t *order;        /* which of the caller's each is */
-    size_t count;
-    int64_t reach_ns;         /* no occurrence lasts longer */
+    sf_track_list episodes;   /* as the device has them */
     sf_queue blocks[LENGTHS]; /* of sf_backend_table *: block i of length l begins with segment i * 2^l */
 } list;
 
@@ -75,58 +67,8 @@ static void close_list(sf_tracks *t, list *closed)
         sf_device_discard(t->device, close_there, &(closing){t, closed});
     for (unsigned length = 0; length < LENGTHS; length++)
         sf_queue_free(&closed->blocks[length]);
-    sf_free(closed->episodes);
-    sf_free(closed->order);
+    sf_track_list_free(&closed->episodes);
     *closed = (list){0};
-}
-
-/* By size; then by the units from the last to the first, so that threads side by side look at the same
- * spikes. */
-static int compare(const sf_episode *a, const sf_episode *b)
-{
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    for (uint32_t n = a->size; n-- > 0;)
-        if (a->units[n] != b->units[n])
-            return a->units[n] < b->units[n] ? -1 : 1;
-    return sf_episode_compare(a, b);
-}
-
-static int compare_numbered(const void *a, const void *b, void *episodes)
-{
-    const sf_episode *of = episodes;
-    const size_t i = *(const size_t *)a, j = *(const size_t *)b;
-    int order = compare(&of[i], &of[j]);
-    return order != 0 ? order : (i > j) - (i < j);
-}
-
-static int sort(list *l, const sf_episode *episodes, size_t count, sf_error *error)
-{
-    l->count = count;
-    l->episodes = sf_resize(NULL, count, sizeof *l->episodes);
-    l->order = sf_resize(NULL, count, sizeof *l->order);
-    if (l->episodes == NULL || l->order == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        l->order[i] = i;
-    sf_platform_sort(l->order, count, sizeof *l->order, compare_numbered, (void *)(uintptr_t)episodes);
-    for (size_t i = 0; i < count; i++) {
-        l->episodes[i] = episodes[l->order[i]];
-        int64_t span_ns = sf_episode_span_ns(&l->episodes[i]);
-        l->reach_ns = span_ns > l->reach_ns ? span_ns : l->reach_ns;
-    }
-    return SF_OK;
-}
-
-/* Which of the present list each of the next is; both are sorted. */
-static void find_known(uint32_t *known, const list *next, const list *present)
-{
-    for (size_t i = 0, j = 0; i < next->count; i++) {
-        while (j < present->count && compare(&present->episodes[j], &next->episodes[i]) < 0)
-            j++;
-        bool is_known = j < present->count && compare(&present->episodes[j], &next->episodes[i]) == 0;
-        known[i] = is_known ? (uint32_t)j : SF_TRACK_NEW;
-    }
 }
 
 typedef struct opening {
@@ -138,20 +80,21 @@ typedef struct opening {
 static int open_there(void *context, sf_device *device, sf_error *failure)
 {
     const opening *o = context;
-    return o->tracks->backend->open(&o->list->tracks, sf_device_opened(device), o->list->episodes, o->known,
-                                    o->list->count, failure);
+    return o->tracks->backend->open(&o->list->tracks, sf_device_opened(device), &o->list->episodes.spelt,
+                                    o->known, failure);
 }
 
-static int open_list(sf_tracks *t, list *l, const sf_episode *episodes, size_t count, sf_error *error)
+/* Takes the episodes over. */
+static int open_list(sf_tracks *t, list *l, sf_track_list *episodes, sf_error *error)
 {
     for (unsigned length = 0; length < LENGTHS; length++)
         l->blocks[length].item_size = sizeof(sf_backend_table *);
-    uint32_t *known = sf_resize(NULL, count, sizeof *known);
-    int status = known != NULL ? sort(l, episodes, count, error) : sf_fail_memory(error);
-    if (status == SF_OK && count >= SF_TRACK_NEW)
-        status = sf_fail(error, SF_UNAVAILABLE, NULL, "%zu episodes are more than a device tracks", count);
+    l->episodes = *episodes;
+    *episodes = (sf_track_list){0};
+    uint32_t *known = sf_resize(NULL, l->episodes.spelt.count, sizeof *known);
+    int status = known != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK) {
-        find_known(known, l, &t->present);
+        sf_track_list_find_known(known, &l->episodes, &t->present.episodes);
         status = sf_device_do(t->device, open_there, &(opening){t, l, known}, error);
     }
     sf_free(known);
@@ -200,7 +143,7 @@ int sf_tracks_open(sf_tracks **opened, sf_resident *resident, size_t unit_count,
                      .segments = {.item_size = sizeof(sf_segment)}};
     int status = take_segments(t, segments) == SF_OK ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
-        status = open_list(t, &t->present, NULL, 0, error);
+        status = open_list(t, &t->present, &(sf_track_list){0}, error);
     if (status == SF_OK)
         *opened = t;
     else
@@ -306,9 +249,9 @@ int sf_tracks_push(sf_tracks *t, const sf_segment *segment, const sf_history *hi
     if (sf_queue_reserve(&t->segments) != 0)
         return sf_fail_memory(error);
     int status = SF_OK;
-    if (t->present.count > 0)
-        status = lay_out(t, &there, history, segment, segment, t->present.reach_ns, error);
-    if (status == SF_OK && t->present.count > 0)
+    if (t->present.episodes.spelt.count > 0)
+        status = lay_out(t, &there, history, segment, segment, t->present.episodes.reach_ns, error);
+    if (status == SF_OK && t->present.episodes.spelt.count > 0)
         status = push(t, &t->present, t->segments.end, segment, &there, NULL, error);
     sf_device_stream_close(there.stream);
     if (status == SF_OK)
@@ -342,12 +285,12 @@ void sf_tracks_drop_before(sf_tracks *t, int64_t window_start_ns)
 
 /* ---- another list ---- */
 
-int sf_tracks_prepare(sf_tracks *t, const sf_episode *episodes, size_t count, sf_error *error)
+int sf_tracks_prepare(sf_tracks *t, sf_track_list *episodes, sf_error *error)
 {
     close_list(t, &t->next);
     t->preparing = false;
     t->prepared = t->segments.begin;
-    int status = open_list(t, &t->next, episodes, count, error);
+    int status = open_list(t, &t->next, episodes, error);
     t->preparing = status == SF_OK;
     if (status != SF_OK)
         close_list(t, &t->next);
@@ -361,10 +304,11 @@ static int prepare_some(sf_tracks *t, const sf_history *history, sf_error *error
     uint64_t last =
         t->segments.end - t->prepared > SEGMENTS_AT_ONCE ? t->prepared + SEGMENTS_AT_ONCE : t->segments.end;
     int status = lay_out(t, &there, history, sf_queue_at(&t->segments, t->prepared),
-                         sf_queue_at(&t->segments, last - 1), t->next.reach_ns, error);
+                         sf_queue_at(&t->segments, last - 1), t->next.episodes.reach_ns, error);
     for (; status == SF_OK && t->prepared < last; t->prepared++)
-        status = push(t, &t->next, t->prepared, sf_queue_at(&t->segments, t->prepared), &there,
-                      t->present.count > 0 ? *block_at(&t->present, 0, t->prepared) : NULL, error);
+        status =
+            push(t, &t->next, t->prepared, sf_queue_at(&t->segments, t->prepared), &there,
+                 t->present.episodes.spelt.count > 0 ? *block_at(&t->present, 0, t->prepared) : NULL, error);
     sf_device_stream_close(there.stream);
     return status;
 }
@@ -432,7 +376,7 @@ static int count_there(void *context, sf_device *device, sf_error *failure)
 int sf_tracks_counts(sf_tracks *t, uint64_t *counts, sf_error *error)
 {
     counting c = {.tracks = t};
-    if (sf_reserve(&t->counted, &t->counted_room, t->present.count, sizeof *t->counted) != 0)
+    if (sf_reserve(&t->counted, &t->counted_room, t->present.episodes.spelt.count, sizeof *t->counted) != 0)
         return sf_fail_memory(error);
     if (t->segments.begin < t->segments.end) {
         const sf_segment *oldest = sf_queue_at(&t->segments, t->segments.begin),
@@ -441,11 +385,11 @@ int sf_tracks_counts(sf_tracks *t, uint64_t *counts, sf_error *error)
         if (newest->end - oldest->begin > MOST_SPIKES)
             return sf_fail(error, SF_UNAVAILABLE, NULL, "the window has more spikes than a device counts");
     }
-    if (t->present.count == 0)
+    if (t->present.episodes.spelt.count == 0)
         return SF_OK;
     c.table_count = cover(t, c.tables);
     int status = sf_device_do(t->device, count_there, &c, error);
-    for (size_t i = 0; status == SF_OK && i < t->present.count; i++)
-        counts[t->present.order[i]] = t->counted[i];
+    for (size_t i = 0; status == SF_OK && i < t->present.episodes.spelt.count; i++)
+        counts[t->present.episodes.order[i]] = t->counted[i];
     return status;
 }

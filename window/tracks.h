@@ -14,6 +14,7 @@
 #include "window/queue.h"
 #include "window/resident.h"
 #include "window/segment.h"
+#include "window/track_list.h"
 
 typedef struct sf_tracks sf_tracks;
 
@@ -23,8 +24,10 @@ int sf_tracks_open(sf_tracks **tracks, sf_resident *resident, size_t unit_count,
                    sf_error *error);
 void sf_tracks_close(sf_tracks *tracks); /**< NULL is allowed */
 
-/** As sf_tracker_prepare: the list to be tracked next, of episodes that sf_episode_check accepts. */
-int sf_tracks_prepare(sf_tracks *tracks, const sf_episode *episodes, size_t count, sf_error *error);
+/** As sf_tracker_prepare: the list to be tracked next, which is taken over; what it is given as is empty
+ * then.
+ */
+int sf_tracks_prepare(sf_tracks *tracks, sf_track_list *episodes, sf_error *error);
 
 /** As sf_tracker_go_on: what the list before has not is summarised in the window's segments, whose spikes the
  * history holds; some of them at least. */

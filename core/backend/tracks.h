@@ -18,6 +18,15 @@ typedef struct sf_backend_table sf_backend_table;
 /** More tables that one window consists of. */
 #define SF_BACKEND_MOST_TABLES 64
 
+/** Episodes in the order that a device has them in, ascending by size: node n of episode e is at
+ * n * count + e. */
+typedef struct sf_backend_track_list {
+    uint32_t count;
+    uint32_t of_size[SF_EPISODE_MAX_SIZE + 2]; /**< those of size s are of_size[s] .. of_size[s + 1] - 1 */
+    uint32_t *units;                           /**< of the streams that will be summarised */
+    int64_t *lows, *highs;                     /**< of the link after the node */
+} sf_backend_track_list;
+
 /** Positions first .. last - 1 of a stream, whose spike 0 is at position `origin` of the spikes that come in.
  * It holds as many spikes before the segment as occurrences may reach back. */
 typedef struct sf_backend_segment {
@@ -26,12 +35,9 @@ typedef struct sf_backend_segment {
 } sf_backend_segment;
 
 struct sf_backend_tracking {
-    /**
-     * Episodes of units of the streams that will be summarised, ascending by size. known[i]: which of the
-     * list before this one is, or SF_TRACK_NEW. Both are borrowed for the call.
-     */
-    int (*open)(sf_backend_tracks **tracks, sf_backend_device *device, const sf_episode *episodes,
-                const uint32_t *known, size_t count, sf_error *error);
+    /** known[i]: which of the list before episode i is, or SF_TRACK_NEW. Both are borrowed for the call. */
+    int (*open)(sf_backend_tracks **tracks, sf_backend_device *device, const sf_backend_track_list *episodes,
+                const uint32_t *known, sf_error *error);
     void (*close)(sf_backend_tracks *tracks); /**< NULL is allowed */
     /**
      * The summaries of a segment, whose stream may be NULL where it has no spike. `before`: the table of the

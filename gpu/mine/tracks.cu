@@ -27,6 +27,8 @@ extern "C" {
 
 #define THREADS 128u
 
+#include <string.h>
+
 namespace
 {
 
@@ -339,71 +341,40 @@ static void close_tracks(sf_backend_tracks *tracks)
     sf_free(tracks);
 }
 
-namespace
-{
-
-/* A list on its way to the device, by node. */
-typedef struct spelt {
-    uint32_t *units;
-    int64_t *lows, *highs;
-} spelt;
-
-} // namespace
-
-static void spell_out(spelt *out, const sf_episode *episodes, size_t count)
-{
-    for (size_t e = 0; e < count; e++)
-        for (uint32_t n = 0; n < episodes[e].size; n++) {
-            out->units[n * count + e] = episodes[e].units[n];
-            if (n + 1 < episodes[e].size) {
-                out->lows[n * count + e] = episodes[e].delays[n].low_ns;
-                out->highs[n * count + e] = episodes[e].delays[n].high_ns;
-            }
-        }
-}
-
-static int send(sf_backend_tracks *tracks, const sf_episode *episodes, const uint32_t *known, sf_error *error)
+static int send(sf_backend_tracks *tracks, const sf_backend_track_list *list, const uint32_t *known,
+                sf_error *error)
 {
     sf_backend_device *device = tracks->device;
-    size_t count = tracks->count, nodes = count > 0 ? count * episodes[count - 1].size : 0;
-    spelt out = {(uint32_t *)sf_alloc(nodes, sizeof(uint32_t)), (int64_t *)sf_alloc(nodes, sizeof(int64_t)),
-                 (int64_t *)sf_alloc(nodes, sizeof(int64_t))};
-    int status = out.units != NULL && out.lows != NULL && out.highs != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK) {
-        spell_out(&out, episodes, count);
-        status = sf_gpu_array_send(device, &tracks->units, out.units, nodes * sizeof(uint32_t), error);
-    }
+    size_t nodes = 0;
+    for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++)
+        if (list->of_size[size + 1] > list->of_size[size])
+            nodes = (size_t)size * list->count;
+    int status = sf_gpu_array_send(device, &tracks->units, list->units, nodes * sizeof *list->units, error);
     if (status == SF_OK)
-        status = sf_gpu_array_send(device, &tracks->lows, out.lows, nodes * sizeof(int64_t), error);
+        status = sf_gpu_array_send(device, &tracks->lows, list->lows, nodes * sizeof *list->lows, error);
     if (status == SF_OK)
-        status = sf_gpu_array_send(device, &tracks->highs, out.highs, nodes * sizeof(int64_t), error);
+        status = sf_gpu_array_send(device, &tracks->highs, list->highs, nodes * sizeof *list->highs, error);
     if (status == SF_OK)
-        status = sf_gpu_array_send(device, &tracks->known, known, count * sizeof *known, error);
-    sf_free(out.units);
-    sf_free(out.lows);
-    sf_free(out.highs);
+        status = sf_gpu_array_send(device, &tracks->known, known, list->count * sizeof *known, error);
     return status;
 }
 
-static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device, const sf_episode *episodes,
-                       const uint32_t *known, size_t count, sf_error *error)
+static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device,
+                       const sf_backend_track_list *episodes, const uint32_t *known, sf_error *error)
 {
     *opened = NULL;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
-    if (count >= INT32_MAX / SF_EPISODE_MAX_SIZE)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu episodes are more than the device tracks", count);
+    if (episodes->count >= INT32_MAX / SF_EPISODE_MAX_SIZE)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes are more than the device tracks",
+                       episodes->count);
     sf_backend_tracks *tracks = (sf_backend_tracks *)sf_alloc(1, sizeof *tracks);
     if (tracks == NULL)
         return sf_fail_memory(error);
     tracks->device = device;
-    tracks->count = (uint32_t)count;
-    for (size_t e = 0; e < count; e++)
-        tracks->of_size[episodes[e].size + 1] = (uint32_t)e + 1;
-    for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE + 1; size++)
-        if (tracks->of_size[size] < tracks->of_size[size - 1])
-            tracks->of_size[size] = tracks->of_size[size - 1];
+    tracks->count = episodes->count;
+    memcpy(tracks->of_size, episodes->of_size, sizeof tracks->of_size);
     int status = send(tracks, episodes, known, error);
-    size_t numbers = (count + 1) * sizeof(uint32_t);
+    size_t numbers = ((size_t)tracks->count + 1) * sizeof(uint32_t);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &tracks->room, numbers, error);
     if (status == SF_OK)

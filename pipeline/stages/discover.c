@@ -68,16 +68,13 @@ static int mine(sf_hop *hop, sf_error *error)
 
 static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *summaries, sf_error *error)
 {
-    sf_episode *episodes;
-    size_t count;
     bool ready;
     sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
-    int status = sf_discovery_take(found, &ready, &episodes, &count, error);
+    int status = sf_discovery_take(found, &ready, &tracked->next, error);
     if (status != SF_OK || !ready)
         return status;
     hop->parts_ns[SF_PART_MINE] = (int64_t)(found->taken.seconds * 1e9);
-    status = sf_tracking_renew(&tracked->next, &tracked->now, episodes, count, hop->units, error);
-    return status == SF_OK ? sf_tracked_prepare(tracked, summaries, error) : status;
+    return sf_tracked_prepare(tracked, summaries, error);
 }
 
 /* In steps of a share of the hop. On a virtual clock hops have all the time they need. */

@@ -6,7 +6,6 @@
 #include "plugin/plugin.h"
 #include "window/segment.h"
 
-#include <string.h>
 #include <unistd.h>
 
 struct sf_backend_tracks {
@@ -32,24 +31,44 @@ static void close_tracks(sf_backend_tracks *tracks)
     sf_free(tracks);
 }
 
-static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device, const sf_episode *episodes,
-                       const uint32_t *known, size_t count, sf_error *error)
+static uint32_t size_of(const sf_backend_track_list *list, uint32_t e)
 {
+    uint32_t size = 1;
+    while (list->of_size[size + 1] <= e)
+        size++;
+    return size;
+}
+
+static void spell(sf_episode *episode, const sf_backend_track_list *list, uint32_t e)
+{
+    *episode = (sf_episode){.size = size_of(list, e)};
+    for (uint32_t n = 0; n < episode->size; n++) {
+        size_t at = (size_t)n * list->count + e;
+        episode->units[n] = list->units[at];
+        if (n + 1 < episode->size)
+            episode->delays[n] = (sf_delay){list->lows[at], list->highs[at]};
+    }
+}
+
+static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device,
+                       const sf_backend_track_list *episodes, const uint32_t *known, sf_error *error)
+{
+    uint32_t count = episodes->count;
     *opened = NULL;
     sf_backend_tracks *tracks = sf_alloc(1, sizeof *tracks);
     if (tracks == NULL)
         return sf_fail_memory(error);
     tracks->device = device;
     tracks->count = count;
-    tracks->episodes = sf_resize(NULL, count, sizeof *episodes);
+    tracks->episodes = sf_resize(NULL, count, sizeof *tracks->episodes);
     tracks->known = sf_resize(NULL, count, sizeof *known);
     if (tracks->episodes == NULL || tracks->known == NULL) {
         close_tracks(tracks);
         return sf_fail_memory(error);
     }
-    if (count > 0) {
-        memcpy(tracks->episodes, episodes, count * sizeof *episodes);
-        memcpy(tracks->known, known, count * sizeof *known);
+    for (uint32_t e = 0; e < count; e++) {
+        spell(&tracks->episodes[e], episodes, e);
+        tracks->known[e] = known[e];
     }
     *opened = tracks;
     return SF_OK;

@@ -85,22 +85,43 @@ static void tear_down(scene *s)
 static void open_discovery(sf_discovery *discovery, const scene *s, sf_device *device)
 {
     sf_error error;
-    int status =
-        sf_discovery_open(discovery, &s->config, &s->units, sf_device_name(device), device, true, &error);
+    const sf_discovery_setup setup = {.config = &s->config,
+                                      .units = &s->units,
+                                      .device = sf_device_name(device),
+                                      .there = device,
+                                      .inside = true};
+    int status = sf_discovery_open(discovery, &setup, &error);
     if (status != SF_OK)
         fail_msg("%s", error.text);
     discovery->kept.cost_there = 0; /* so that windows are followed wherever they are few */
     discovery->piece = s->piece;
 }
 
+/* What is found is what is to be tracked, in order, and ready to be counted. */
+static void check_list(const sf_tracking *next, const sf_discovery *discovery)
+{
+    assert_int_equal(next->count, discovery->found_count);
+    assert_int_equal(next->counted.count, discovery->found_count);
+    assert_true(next->counted.has_list == (discovery->there != NULL));
+    for (size_t i = 0; i < next->count; i++) {
+        assert_true(i == 0 || sf_episode_compare(&next->items[i - 1].episode, &next->items[i].episode) < 0);
+        assert_int_equal(sf_episode_compare(&next->counted.episodes[i], &next->items[i].episode), 0);
+    }
+}
+
 static void discover(sf_discovery *discovery, const sf_discovery_window *window, sf_episode **found,
                      size_t *count)
 {
+    sf_tracking next;
     bool ready;
     assert_true(sf_discovery_idle(discovery));
     assert_int_equal(sf_discovery_start(discovery, window, NULL), SF_OK);
-    assert_int_equal(sf_discovery_take(discovery, &ready, found, count, NULL), SF_OK);
+    assert_int_equal(sf_discovery_take(discovery, &ready, &next, NULL), SF_OK);
     assert_true(ready);
+    check_list(&next, discovery);
+    sf_tracking_free(&next);
+    *found = discovery->found;
+    *count = discovery->found_count;
 }
 
 /* Each is frequent in the window alone, by the definition; a discovery that knows nothing finds the same. */
@@ -336,8 +357,7 @@ static void too_many_pairs_are_not_taken_up(void **state)
     test_random random = test_random_start("too many", 64);
     scene s;
     sf_discovery discovery;
-    sf_episode *found;
-    size_t count;
+    sf_tracking next = {0};
     bool ready = true;
     set_up(&s, &random);
     open_discovery(&discovery, &s, NULL);
@@ -345,8 +365,8 @@ static void too_many_pairs_are_not_taken_up(void **state)
     window.pairs_known = true;
     window.pair_count = SF_DISCOVERY_MOST + 1;
     assert_int_equal(sf_discovery_start(&discovery, &window, NULL), SF_OK);
-    assert_int_equal(sf_discovery_take(&discovery, &ready, &found, &count, NULL), SF_OK);
-    assert_false(ready);
+    assert_int_equal(sf_discovery_take(&discovery, &ready, &next, NULL), SF_OK);
+    assert_true(!ready && next.items == NULL);
     assert_string_equal(discovery.error.text,
                         "more than 1000000 episodes are frequent: ask for a higher threshold, fewer or "
                         "narrower delays, or a smaller size");
