@@ -87,8 +87,8 @@ int sf_track_list_make(sf_track_list *list, const sf_episode *episodes, size_t c
 }
 
 /* Episode i of one list and j of another, both of this size. */
-static int compare_spelt(const sf_backend_track_list *a, uint32_t i, const sf_backend_track_list *b, uint32_t j,
-                         uint32_t size)
+static int compare_spelt(const sf_backend_track_list *a, uint32_t i, const sf_backend_track_list *b,
+                         uint32_t j, uint32_t size)
 {
     for (uint32_t n = size; n-- > 0;) {
         uint32_t left = a->units[(size_t)n * a->count + i], right = b->units[(size_t)n * b->count + j];

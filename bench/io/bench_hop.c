@@ -49,7 +49,7 @@ typedef struct figures {
 /* Of those that make a hop; others are parts of them, or go on beside it. */
 static bool is_step(const char *name)
 {
-    static const char *const steps[] = {"count", "discover", "test", "graph", "density", "publish"};
+    static const char *const steps[] = {"count", "discover", "test", "pairs", "graph", "density", "publish"};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         if (strcmp(name, steps[i]) == 0)
             return true;

@@ -524,8 +524,8 @@ typedef struct sf_sink_status {
 } sf_sink_status;
 
 typedef struct sf_stage_status {
-    /** A literal: "count", "discover", "test", "graph", "density", "publish"; "hop", all of them; of "graph"
-     * "pairs", "reach", "patterns" and "census"; beside the hops "mine" and "rewire", in the background;
+    /** A literal: "count", "discover", "test", "pairs", "graph", "density", "publish"; "hop", all of them; of
+     * "graph" "reach", "patterns" and "census"; beside the hops "mine" and "rewire", in the background;
      * "watch", which is done as spikes come: merging, watching, deciding on triggers, handing on. */
     const char *name;
     double last_ms, max_ms;

@@ -157,6 +157,7 @@ static void windows_are_counted_as_their_slices_alone(void **state)
         compare_on(sf_device_name(sf_device_at(i)), rounds(20), true);
     assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
     compare_on("test:0", 40, true);
+    assert_true(test_plugin_work_of(TEST_PLUGIN)->kept > 100);
     sf_devices_close();
 }
 

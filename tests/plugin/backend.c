@@ -283,6 +283,7 @@ static int append(sf_backend_window *window, uint64_t position, const sf_spike *
 {
     if (window->device->character == LOSES_WINDOWS && ++window->appends > APPENDS_UNTIL_LOST)
         return sf_fail(error, SF_IO, NULL, "the copy did not arrive");
+    test_plugin_work_done.appended += (uint32_t)spike_count;
     for (size_t i = 0; i < spike_count; i++)
         window->ring[(position + i) % window->capacity] = spikes[i];
     return SF_OK;

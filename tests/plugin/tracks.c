@@ -126,7 +126,9 @@ static int summarise_all(sf_backend_table *table, sf_backend_tracks *tracks, con
     for (size_t i = 0; i < tracks->count && status == SF_OK; i++) {
         sf_summary *own = &table->summaries[i];
         sf_summary_clear(own, begin, end);
-        if (before != NULL && tracks->known[i] != SF_TRACK_NEW)
+        bool is_kept = before != NULL && tracks->known[i] != SF_TRACK_NEW;
+        test_plugin_work_done.kept += is_kept;
+        if (is_kept)
             status = copy(own, &before->summaries[tracks->known[i]], error);
         else if (trains != NULL)
             status =

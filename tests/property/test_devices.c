@@ -8,7 +8,10 @@
 #include "support/trials.h"
 
 #include "core/backend/find.h"
+#include "core/clock.h"
 #include "core/memory.h"
+#include "core/thread.h"
+#include "core/units.h"
 #include "mine/cao/crossover.h"
 #include "mine/engine.h"
 #include "mine/ways.h"
@@ -663,6 +666,46 @@ static void plugins_that_do_not_fit_are_refused(void **state)
 }
 
 /* include/synfire/device.h: what each device is, and why one is not to be used. */
+/* ---- turns ---- */
+
+typedef struct turn {
+    sf_device *device;
+    atomic_bool had;
+} turn;
+
+static void *wait_for_turn(void *argument)
+{
+    turn *own = argument;
+    sf_error failure = {0};
+    if (sf_device_hold(own->device, NULL) == SF_OK) {
+        atomic_store(&own->had, true);
+        sf_device_release(own->device, SF_OK, &failure, NULL);
+    }
+    return NULL;
+}
+
+/* Who holds it all the time, but gives way, does not keep others out. */
+static void a_long_job_gives_way(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    turn other = {.device = sf_device_at(0)};
+    sf_error failure = {0};
+    sf_thread thread = {0};
+    assert_int_equal(sf_device_hold(other.device, NULL), SF_OK);
+    sf_device_give_way(other.device); /* to nobody */
+    assert_int_equal(sf_thread_start(&thread, "waits", wait_for_turn, &other, NULL), SF_OK);
+    for (int i = 0; i < 20000 && !atomic_load(&other.had); i++) {
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 1000000);
+        sf_device_give_way(other.device);
+    }
+    assert_true(atomic_load(&other.had));
+    assert_int_equal(sf_device_release(other.device, SF_OK, &failure, NULL), SF_OK);
+    sf_thread_join(&thread);
+    sf_devices_close();
+}
+
 static void devices_are_listed(void **state)
 {
     (void)state;
@@ -865,6 +908,7 @@ int main(void)
         cmocka_unit_test(too_many_episodes_are_too_many_on_a_device),
         cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(plugins_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_long_job_gives_way),
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(names_are_checked_before_work),
         cmocka_unit_test(each_rank_has_a_device_of_its_own),

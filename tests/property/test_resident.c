@@ -4,6 +4,7 @@
  * on every device that is found and on one that is none; and a device that is lost leaves the work to the
  * CPU.
  */
+#include "support/plugin_work.h"
 #include "support/support.h"
 
 #include "core/backend/find.h"
@@ -173,6 +174,28 @@ static void a_window_on_a_device_of_the_test_is_too(void **state)
     sf_devices_close();
 }
 
+/* Who holds a part that lies far back, and then what is new, copies just those: no hop pays for a window. */
+static void what_is_held_is_copied_and_no_more(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    test_random random = test_random_start("held", 78);
+    slide s;
+    set_up(&s, &random, "test:0");
+    arrive(&s, &random, 1000);
+    static const uint64_t parts[][2] = {{900, 1000}, {0, 50}, {40, 120}, {800, 850}};
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t before = work->appended;
+        uint64_t known = i == 2 ? 10 : 0; /* the one before has them */
+        assert_int_equal(sf_resident_hold(s.resident, &s.history, parts[i][0], parts[i][1], NULL), SF_OK);
+        assert_int_equal(work->appended - before, parts[i][1] - parts[i][0] - known);
+    }
+    tear_down(&s);
+    sf_devices_close();
+}
+
 static void a_device_that_is_lost_leaves_its_windows_to_the_cpu(void **state)
 {
     (void)state;
@@ -255,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_on_every_device_is_mined_as_on_the_cpu),
         cmocka_unit_test(a_window_on_a_device_of_the_test_is_too),
+        cmocka_unit_test(what_is_held_is_copied_and_no_more),
         cmocka_unit_test(a_device_that_is_lost_leaves_its_windows_to_the_cpu),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

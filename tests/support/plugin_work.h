@@ -10,6 +10,8 @@ typedef struct test_plugin_work {
     _Atomic uint32_t raw;           /**< streams of spikes that came as they are */
     _Atomic uint32_t raw_spikes;    /**< in them */
     _Atomic uint32_t units_counted; /**< times that what each unit fires was counted */
+    _Atomic uint32_t appended;      /**< spikes that were copied to windows there */
+    _Atomic uint32_t kept;          /**< summaries that were taken from the list before */
     _Atomic uint32_t from_windows;  /**< streams of windows that lay on the device */
     _Atomic uint32_t paired;        /**< searches that began with pairs which were known */
     _Atomic uint32_t counted;       /**< shares of candidates */
