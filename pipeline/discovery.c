@@ -132,6 +132,8 @@ static void work(void *job)
     discovery->status = mine_window(discovery);
     if (discovery->status == SF_OK)
         discovery->status = list_found(discovery);
+    if (discovery->status == SF_OK)
+        discovery->status = sf_kept_pairs_make_room(&discovery->kept, &discovery->error);
     discovery->how.seconds = sf_clock_seconds() - begin;
 }
 

@@ -50,6 +50,12 @@ int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t beg
     return status;
 }
 
+int sf_kept_pairs_make_room(sf_kept_pairs *kept, sf_error *error)
+{
+    uint64_t held = kept->history.end - kept->history.begin;
+    return sf_history_reserve(&kept->history, held + held / 2, error);
+}
+
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count)
 {
     *count = (size_t)(kept->end - kept->begin);

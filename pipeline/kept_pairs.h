@@ -25,7 +25,7 @@
 
 /** On a device it takes about so many times what a spike takes there that lies within a delay of one of a
  * window mined anew, for each unit that it may make a pair with: there every pair is looked at. */
-#define SF_KEPT_PAIRS_COST_THERE 2.0
+#define SF_KEPT_PAIRS_COST_THERE 1.0
 
 /** A job of a device moves the window by so many spikes times units at most, some milliseconds of a GPU: hops
  * want it meanwhile. */
@@ -56,6 +56,10 @@ int sf_kept_pairs_take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t beg
 /** The same, and it is the one that is mined next. */
 int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
                        sf_error *error);
+
+/** Makes room for half as many spikes more as it holds, so that the caller's thread, which copies few at a
+ * time, need not move them all. The worker's, before it is done. SF_NO_MEMORY. */
+int sf_kept_pairs_make_room(sf_kept_pairs *kept, sf_error *error);
 
 /** The spikes of the window shown last, valid until the next is shown. */
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count);

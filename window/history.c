@@ -29,14 +29,12 @@ static void store(sf_history *history, uint64_t position, const sf_spike *spikes
     }
 }
 
-static int grow(sf_history *history, uint64_t needed, sf_error *error)
+int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error)
 {
     sf_history grown = *history;
-    grown.capacity += grown.capacity / 2;
-    if (grown.capacity < needed)
-        grown.capacity = needed;
-    if (grown.capacity < LEAST_CAPACITY)
-        grown.capacity = LEAST_CAPACITY;
+    if (capacity <= history->capacity)
+        return SF_OK;
+    grown.capacity = capacity > LEAST_CAPACITY ? capacity : LEAST_CAPACITY;
     grown.spikes = sf_resize(NULL, grown.capacity, 2 * sizeof *grown.spikes);
     if (grown.spikes == NULL)
         return sf_fail_memory(error);
@@ -51,7 +49,9 @@ static int grow(sf_history *history, uint64_t needed, sf_error *error)
 int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count, sf_error *error)
 {
     uint64_t needed = history->end - history->begin + count;
-    if (needed > history->capacity && grow(history, needed, error) != SF_OK)
+    uint64_t half_more = history->capacity + history->capacity / 2;
+    if (needed > history->capacity &&
+        sf_history_reserve(history, needed > half_more ? needed : half_more, error) != SF_OK)
         return SF_NO_MEMORY;
     store(history, history->end, spikes, count);
     history->end += count;

@@ -18,6 +18,9 @@ typedef struct sf_history {
 
 void sf_history_free(sf_history *history);
 
+/** Room for so many spikes, at least, so that appending them moves none. SF_NO_MEMORY. */
+int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error);
+
 /** Appends spikes that follow those before in stream order. Grows by half where room is short: SF_NO_MEMORY.
  */
 int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count, sf_error *error);

@@ -118,6 +118,8 @@ static void discover(sf_discovery *discovery, const sf_discovery_window *window,
     assert_int_equal(sf_discovery_start(discovery, window, NULL), SF_OK);
     assert_int_equal(sf_discovery_take(discovery, &ready, &next, NULL), SF_OK);
     assert_true(ready);
+    uint64_t held = discovery->kept.history.end - discovery->kept.history.begin;
+    assert_true(discovery->kept.history.capacity >= held + held / 2); /* no hop moves them all */
     check_list(&next, discovery);
     sf_tracking_free(&next);
     *found = discovery->found;
