@@ -558,7 +558,8 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
 static double estimate(const void *job)
 {
     const run *r = job;
-    return r->paired ? r->core_seconds : r->core_seconds / r->job.threads; /* short work gains little by them */
+    return r->paired ? r->core_seconds
+                     : r->core_seconds / r->job.threads; /* short work gains little by them */
 }
 
 static int supports(const void *job, const sf_device *device, sf_error *why)
