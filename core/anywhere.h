@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the program and kernels call alike. */
+/** For functions of headers that are the same on the CPU and on GPUs. */
 #ifndef SF_CORE_ANYWHERE_H
 #define SF_CORE_ANYWHERE_H
 

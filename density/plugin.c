@@ -5,13 +5,11 @@
  */
 #include "density/bandwidth.h"
 
+#include "core/backend/bandwidth.h"
 #include "core/error.h"
 #include "density/pairs.h"
 
 #include <math.h>
-
-#define SQRT_PI 1.77245385090551602730
-#define SQRT_2PI 2.50662827463100050242
 
 /* K_r(z) sqrt(2 pi) = c[0] + c[1] z^2 + c[2] z^4 + c[3] z^6, times exp(-z^2/2). */
 static const double k6[4] = {-15, 45, -15, 1};
@@ -20,21 +18,20 @@ static const double k4[4] = {3, -6, 1, 0};
 int sf_plugin_steps(sf_plugin *plugin, const sf_moments *moments, double n,
                     int (*psi)(void *context, int r, double g, double *value), void *context)
 {
-    double psi8 = 105 / (32 * SQRT_PI), psi6 = 0, psi4 = 0;
-    double g1 = pow(-2 * (k6[0] / SQRT_2PI) / (psi8 * n), 1.0 / 9);
+    double psi6 = 0, psi4 = 0, g1 = sf_plugin_first(n);
     int status = psi(context, 6, g1, &psi6);
     if (status != SF_OK)
         return status;
-    double g2 = pow(-2 * (k4[0] / SQRT_2PI) / (psi6 * n), 1.0 / 7);
+    double g2 = sf_plugin_second(n, psi6);
     status = psi(context, 4, g2, &psi4);
     if (status != SF_OK)
         return status;
-    double h = pow(1 / (2 * SQRT_PI) / (psi4 * n), 1.0 / 5);
+    double h = sf_plugin_bandwidth(n, psi4);
     double sigma = moments->sigma;
     *plugin = (sf_plugin){
         .variance = moments->variance,
         .sigma = sigma,
-        .psi8 = psi8 / pow(sigma, 9),
+        .psi8 = SF_PLUGIN_PSI8 / pow(sigma, 9),
         .g1 = g1 * sigma,
         .psi6 = psi6 / pow(sigma, 7),
         .g2 = g2 * sigma,
@@ -57,7 +54,7 @@ static int find_psi(void *context, int r, double g, double *value)
     double n = (double)direct->pairs->n, sum;
     int status = sf_pairs_functional(direct->pairs, coefficients, g, direct->round++, 2, &sum);
     if (status == SF_OK)
-        *value = (2 * sum / n + coefficients[0]) / (n * pow(g, r + 1) * SQRT_2PI);
+        *value = (2 * sum / n + coefficients[0]) / (n * pow(g, r + 1) * SF_SQRT_2PI);
     return status;
 }
 

@@ -9,41 +9,20 @@ void sf_search_range(sf_search *search, size_t count, double h_least, double h_m
     for (size_t i = 0; i < count; i++) {
         double share = (double)i / (double)(count - 1);
         search->curve[i].h =
-            geometric ? h_least * pow(h_most / h_least, share) : h_least + share * (h_most - h_least);
+            geometric ? sf_search_step(h_least, h_most, i, count - 1) : h_least + share * (h_most - h_least);
     }
 }
 
-/*
- * False position with the Illinois rule, which halves the weight of an end that stays, so that both ends
- * close in.
- */
 int sf_search_refine(sf_score_point *point, double below, double above, double slope_below,
                      double slope_above, sf_score_function score, void *context)
 {
-    int kept = 0; /* the end that stayed last: -1 the lower, 1 the upper */
-    double before = 0;
-    for (int round = 0; round < 200 && above / below - 1 > 1e-13; round++) {
-        double at = below + (above - below) * slope_below / (slope_below - slope_above), slope;
-        if (!(at > below && at < above))
-            at = sqrt(below * above);
-        if (at <= below || at >= above)
-            break;
-        bool settled = fabs(at - before) <= 1e-12 * at;
-        before = point->h = at;
-        int status = score(context, &at, 1, &point->score, &slope);
-        if (status != SF_OK || slope == 0 || settled)
+    sf_bracket bracket = sf_bracket_begin(below, above, slope_below, slope_above);
+    while (sf_bracket_next(&bracket)) {
+        double slope;
+        point->h = bracket.at;
+        int status = score(context, &bracket.at, 1, &point->score, &slope);
+        if (status != SF_OK || !sf_bracket_take(&bracket, slope))
             return status;
-        if (slope < 0) {
-            below = at;
-            slope_below = slope;
-            slope_above = kept == 1 ? slope_above / 2 : slope_above;
-            kept = 1;
-        } else {
-            above = at;
-            slope_above = slope;
-            slope_below = kept == -1 ? slope_below / 2 : slope_below;
-            kept = -1;
-        }
     }
     return SF_OK;
 }

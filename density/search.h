@@ -3,6 +3,8 @@
 #ifndef SF_DENSITY_SEARCH_H
 #define SF_DENSITY_SEARCH_H
 
+#include "core/backend/bandwidth.h"
+
 #include <synfire/error.h>
 
 typedef struct sf_score_point {
@@ -13,9 +15,6 @@ typedef struct sf_score_point {
 /** Scores and their derivatives at `count` bandwidths; returns an sf_status. */
 typedef int (*sf_score_function)(void *context, const double *h, size_t count, double *scores,
                                  double *slopes);
-
-#define SF_SEARCH_POINTS 200     /**< most points of a search */
-#define SF_SEARCH_MOST_MINIMA 64 /**< of a curve; it has no more turns worth telling apart */
 
 typedef struct sf_search {
     size_t count;

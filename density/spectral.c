@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/spectral.h"
 
+#include "core/backend/bandwidth.h"
 #include "core/error.h"
 
 #include <math.h>
-
-#define SQRT_PI 1.77245385090551602730
-#define SQRT_2PI 2.50662827463100050242
 
 static int spectrum_psi(void *context, int r, double g, double *value)
 {
@@ -34,15 +32,10 @@ static double roughness(const sf_spectrum *spectrum, int j, double t)
 /* The kernel variance that five stages make of t: a good t reproduces itself. */
 static double reproduced(const sf_spectrum *spectrum, double t)
 {
-    double f = roughness(spectrum, 7, t);
-    for (int s = 6; s >= 2; s--) {
-        double odd = 1; /* (2s - 1)!! */
-        for (int k = 3; k <= 2 * s - 1; k += 2)
-            odd *= k;
-        double k0 = odd / SQRT_2PI, c = (1 + pow(0.5, s + 0.5)) / 3;
-        f = roughness(spectrum, s, pow(2 * c * k0 / (spectrum->n * f), 2.0 / (3 + 2 * s)));
-    }
-    return pow(2 * spectrum->n * SQRT_PI * f, -2.0 / 5);
+    double f = roughness(spectrum, SF_ISJ_FIRST, t);
+    for (int s = SF_ISJ_FIRST - 1; s >= SF_ISJ_LAST; s--)
+        f = roughness(spectrum, s, sf_isj_stage(s, spectrum->n, f));
+    return sf_isj_variance(spectrum->n, f);
 }
 
 /* Positive where b is smaller than what it reproduces. */
@@ -63,10 +56,9 @@ static int negative_gains(void *context, const double *b, size_t count, double *
 
 double sf_spectral_isj(const sf_spectrum *spectrum, double b_least, double b_most)
 {
-    enum { STEPS = 40 };
     double before = b_least, gain_before = gain(spectrum, before);
-    for (int i = 1; i <= STEPS && gain_before > 0; i++) {
-        double b = b_least * pow(b_most / b_least, (double)i / STEPS), gain_here = gain(spectrum, b);
+    for (size_t i = 1; i <= SF_ISJ_STEPS && gain_before > 0; i++) {
+        double b = sf_search_step(b_least, b_most, i, SF_ISJ_STEPS), gain_here = gain(spectrum, b);
         if (gain_here <= 0) {
             sf_score_point root = {.h = b};
             sf_search_refine(&root, before, b, -gain_before, -gain_here, negative_gains,

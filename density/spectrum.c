@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/spectrum.h"
 
+#include "core/backend/bandwidth.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "density/exponential.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 
 #define PI 3.14159265358979323846
-#define SQRT_2PI 2.50662827463100050242
 
 enum { STRIP = 64 };
 
@@ -90,11 +90,9 @@ void sf_spectrum_reflect(sf_spectrum *spectrum)
     spectrum->mean = 0;
 }
 
-/* The last mode that a kernel of bandwidth b lets through: exp(-b^2 t^2/2) under 1e-21 beyond it. */
 static size_t last_mode(const sf_spectrum *spectrum, double b)
 {
-    double k = 10 * spectrum->frame.period / (2 * PI * b);
-    return k < (double)spectrum->frame.modes ? (size_t)k + 1 : spectrum->frame.modes;
+    return sf_modes_through(spectrum->frame.period, spectrum->frame.modes, b);
 }
 
 /* *sum = sum over `count` modes of t^r exp(-b^2 t^2/2) power, half_r = r/2 */
@@ -166,7 +164,7 @@ double sf_spectrum_lscv(const sf_spectrum *spectrum, double b, double *slope)
 {
     double score, change;
     sum_lscv(spectrum->squares + 1, spectrum->power + 1, last_mode(spectrum, b), b, &score, &change);
-    double diagonal = 2 / (SQRT_2PI * spectrum->n * b);
+    double diagonal = 2 / (SF_SQRT_2PI * spectrum->n * b);
     if (slope != NULL)
         *slope = 4 * b * change / spectrum->frame.period - diagonal / b;
     return (2 * score - 1) / spectrum->frame.period + diagonal;
