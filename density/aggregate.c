@@ -2,9 +2,9 @@
 #include "density/aggregate.h"
 
 #include "core/error.h"
+#include "core/normal.h"
 #include "core/progress.h"
 #include "density/kernels.h"
-#include "density/normal.h"
 
 #include <math.h>
 #include <string.h>

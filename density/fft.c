@@ -50,6 +50,12 @@ void sf_fft_close(sf_fft *fft)
     sf_free(fft);
 }
 
+void sf_fft_turns(const sf_fft *fft, const double **cosine, const double **sine)
+{
+    *cosine = fft->cosine;
+    *sine = fft->sine;
+}
+
 /* One pass of length 2 over `half` numbers at each end: its twiddle factors are all 1, it comes last. */
 static void combine_two(double *restrict to_re, double *restrict to_im, const double *restrict re,
                         const double *restrict im, size_t half)

@@ -23,4 +23,7 @@ void sf_fft_complex(sf_fft *fft, double *re, double *im);
  */
 void sf_fft_real(sf_fft *fft, const double *x, double *re, double *im);
 
+/** cos and sin of pi j / length, j = 0..length - 1: all that the transforms turn by. Borrowed. */
+void sf_fft_turns(const sf_fft *fft, const double **cosine, const double **sine);
+
 #endif

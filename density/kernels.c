@@ -3,11 +3,11 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/normal.h"
 #include "core/progress.h"
 #include "core/reals.h"
 #include "core/thread.h"
 #include "density/exponential.h"
-#include "density/normal.h"
 
 #include <math.h>
 

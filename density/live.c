@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/live.h"
 
+#include "core/backend/bandwidth.h"
+#include "core/backend/tick.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "density/normal.h"
+#include "core/normal.h"
 #include "density/samples.h"
 #include "density/spectral.h"
 
@@ -32,6 +34,14 @@ const char *sf_moving_method_name(sf_moving_method method)
     return methods[method];
 }
 
+static void count_tick_points(sf_moving_plan *plan)
+{
+    for (uint32_t k = 1; k <= SF_MOVING_TICKS; k++) {
+        double length = log((k + 0.5) / (k - 0.5));
+        plan->tick_points[k] = (uint32_t)fmin(ceil(2 * length / plan->options.b_least), UINT32_MAX);
+    }
+}
+
 int sf_moving_plan_open(sf_moving_plan *plan, const sf_moving_options *options, sf_error *error)
 {
     *plan = (sf_moving_plan){.options = *options};
@@ -50,10 +60,11 @@ int sf_moving_plan_open(sf_moving_plan *plan, const sf_moving_options *options, 
     double most = log_scale ? log(options->most) : options->most;
     if (options->domain == SF_DOMAIN_REFLECT)
         least = -most;
-    sf_frame frame = sf_frame_for(least, most, options->b_least, (most - least) / WIDEST);
-    int status = sf_spectrum_open(&plan->spectrum, &frame, error);
+    plan->frame = sf_frame_for(least, most, options->b_least, (most - least) / WIDEST);
+    count_tick_points(plan);
+    int status = sf_spectrum_open(&plan->spectrum, &plan->frame, error);
     if (status == SF_OK && log_scale)
-        status = sf_characteristic_open(&plan->all, &frame, error);
+        status = sf_characteristic_open(&plan->all, &plan->frame, error);
     if (status != SF_OK)
         sf_moving_plan_close(plan);
     return status;
@@ -69,7 +80,7 @@ void sf_moving_plan_close(sf_moving_plan *plan)
 int sf_moving_open(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error)
 {
     *live = (sf_moving_density){0};
-    int status = sf_characteristic_open(&live->state, &plan->spectrum.frame, error);
+    int status = sf_characteristic_open(&live->state, &plan->frame, error);
     if (status != SF_OK || plan->options.domain != SF_DOMAIN_LOG)
         return status;
     live->ticks = sf_alloc(SF_MOVING_TICKS + 1, sizeof *live->ticks);
@@ -146,32 +157,9 @@ void sf_moving_remove(sf_moving_density *live, const sf_moving_plan *plan, const
 
 /* ---- samples that are counts ---- */
 
-/* A kernel of this bandwidth so far from its middle, averaged over a width. */
-static double average_kernel(double away, double b, double width)
-{
-    return width > 0 ? sf_normal_between((away - width / 2) / b, (away + width / 2) / b) / width
-                     : sf_normal_density(away / b) / b;
-}
-
-/* `weight` samples of a count, on the axis. */
-typedef struct tick_point {
-    double at, weight;
-    double width; /* the narrowest kernel there */
-} tick_point;
-
-/* So many points to a tick that no bandwidth of the plan tells them from an even spread. */
 static size_t points_of_tick(const sf_moving_density *live, const sf_moving_plan *plan, size_t ticks)
 {
-    double length = log(((double)ticks + 0.5) / ((double)ticks - 0.5));
-    size_t points = (size_t)ceil(2 * length / plan->options.b_least);
-    return live->ticks[ticks] < points ? live->ticks[ticks] : points;
-}
-
-static tick_point point_of_tick(const sf_moving_density *live, const sf_moving_plan *plan, size_t ticks,
-                                size_t r, size_t points)
-{
-    double tick = plan->options.tick, x = sf_samples_spread((double)ticks * tick, tick, r, points);
-    return (tick_point){log(x), (double)live->ticks[ticks] / (double)points, fmin(tick / x, 1)};
+    return live->ticks[ticks] < plan->tick_points[ticks] ? live->ticks[ticks] : plan->tick_points[ticks];
 }
 
 /* All samples in one state: plan->all, or the density's own where it has no counts. */
@@ -184,7 +172,7 @@ static const sf_characteristic *gather(const sf_moving_density *live, sf_moving_
     for (size_t k = 1; k <= SF_MOVING_TICKS; k++) {
         size_t points = points_of_tick(live, plan, k);
         for (size_t r = 0; r < points; r++) {
-            tick_point point = point_of_tick(live, plan, k, r, points);
+            sf_tick_point point = sf_tick_point_of(live->ticks[k], plan->options.tick, k, r, points);
             sf_characteristic_add(&plan->all, &point.at, 1, point.weight);
             plan->all.squares += point.weight * (1 - point.weight); /* it stands for as many single ones */
         }
@@ -200,11 +188,12 @@ static void widen_ticks(const sf_moving_density *live, const sf_moving_plan *pla
     for (size_t k = 1; live->ticking > 0 && k <= SF_MOVING_TICKS; k++) {
         size_t spread = points_of_tick(live, plan, k);
         for (size_t r = 0; r < spread; r++) {
-            tick_point point = point_of_tick(live, plan, k, r, spread);
+            sf_tick_point point = sf_tick_point_of(live->ticks[k], plan->options.tick, k, r, spread);
             for (size_t p = 0; point.width > h && p < count; p++) {
                 double away = points[p] - point.at;
-                values[p] += point.weight / n *
-                             (average_kernel(away, point.width, width) - average_kernel(away, h, width));
+                values[p] +=
+                    point.weight / n *
+                    (sf_normal_average(away, point.width, width) - sf_normal_average(away, h, width));
             }
         }
     }
@@ -234,9 +223,9 @@ static double choose(sf_moving_method method, const sf_spectrum *spectrum, const
     case SF_MOVING_LSCV:
         return find_lscv(spectrum, b_least, b_most);
     case SF_MOVING_SILVERMAN:
-        return fmax(pow(4 / (3 * spectrum->n), 0.2) * spectrum->sigma, b_least);
+        return fmax(sf_silverman(spectrum->n) * spectrum->sigma, b_least);
     default:
-        return fmax(pow(spectrum->n, -0.2) * spectrum->sigma, b_least);
+        return fmax(sf_scott(spectrum->n) * spectrum->sigma, b_least);
     }
 }
 
@@ -245,7 +234,7 @@ int sf_moving_choose(double *h, sf_moving_method method, const sf_spectrum *spec
 {
     b_least = fmax(b_least, sf_frame_least_bandwidth(&spectrum->frame));
     double b_most =
-        fmin(4 * pow(4 / (3 * spectrum->n), 0.2) * spectrum->sigma, spectrum->frame.period / (WIDEST + 12.5));
+        fmin(4 * sf_silverman(spectrum->n) * spectrum->sigma, sf_moving_most_bandwidth(&spectrum->frame));
     sf_plugin plugin;
     int status = sf_spectral_plugin(&plugin, spectrum, error); /* refuses what has no width */
     if (status != SF_OK)
@@ -285,6 +274,11 @@ bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan)
 double sf_moving_least_bandwidth(const sf_moving_options *options)
 {
     return options->domain == SF_DOMAIN_LOG ? options->b_least : fmax(options->b_least, options->tick);
+}
+
+double sf_moving_most_bandwidth(const sf_frame *frame)
+{
+    return frame->period / (WIDEST + 12.5);
 }
 
 int sf_moving_transform(const sf_moving_density *live, sf_moving_plan *plan, sf_error *error)

@@ -10,17 +10,9 @@
 #ifndef SF_DENSITY_LIVE_H
 #define SF_DENSITY_LIVE_H
 
+#include "core/backend/moving.h"
 #include "density/evaluate.h"
 #include "density/spectrum.h"
-
-typedef enum sf_moving_method {
-    SF_MOVING_ISJ,
-    SF_MOVING_PLUGIN,
-    SF_MOVING_LSCV,
-    SF_MOVING_SILVERMAN,
-    SF_MOVING_SCOTT,
-    SF_MOVING_FIXED
-} sf_moving_method;
 
 /** False where a live density has no method of this name ("isj", ...). */
 bool sf_moving_method_find(sf_moving_method *method, const char *name);
@@ -47,12 +39,12 @@ typedef struct sf_moving_options {
 /** One thread at a time, with all densities that use it. */
 typedef struct sf_moving_plan {
     sf_moving_options options;
+    sf_frame frame; /**< of the states; that of the spectrum moves where it is reflected */
     sf_spectrum spectrum;
-    sf_characteristic all; /**< SF_DOMAIN_LOG: scratch, a state with its counts spread */
+    sf_characteristic all;                     /**< SF_DOMAIN_LOG: scratch, a state with its counts spread */
+    uint32_t tick_points[SF_MOVING_TICKS + 1]; /**< so many points to a tick that no bandwidth tells them from
+                                                  an even spread */
 } sf_moving_plan;
-
-/** SF_DOMAIN_LOG: samples of up to so many ticks are counts; a tick is under 1 % of those beyond. */
-#define SF_MOVING_TICKS 100
 
 typedef struct sf_moving_density {
     sf_characteristic state;
@@ -89,6 +81,9 @@ bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan);
 
 /** Under which no bandwidth is chosen: b_least, or a tick where samples are told on its axis. */
 double sf_moving_least_bandwidth(const sf_moving_options *options);
+
+/** Over which none is tried in a frame: wider kernels would say nothing of a shape. */
+double sf_moving_most_bandwidth(const sf_frame *frame);
 
 /** Transforms the samples as they are, not reflected, into plan->spectrum. SF_DATA for fewer than two. */
 int sf_moving_transform(const sf_moving_density *live, sf_moving_plan *plan, sf_error *error);

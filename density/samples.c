@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/samples.h"
 
+#include "core/backend/tick.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/reals.h"
@@ -126,11 +127,6 @@ int sf_samples_find_clock(sf_samples *samples, sf_error *error)
     return SF_OK;
 }
 
-double sf_samples_spread(double x, double tick, size_t r, size_t m)
-{
-    return x + fmin(tick, x) * (((double)r + 0.5) / (double)m - 0.5);
-}
-
 /* Values under half a tick apart are of one tick, whose rounding differs; their mean is its place. */
 static void spread_ties(double *sorted, size_t n, double tick)
 {
@@ -140,7 +136,7 @@ static void spread_ties(double *sorted, size_t n, double tick)
             sum += sorted[end];
         double x = sum / (double)(end - first);
         for (size_t i = first; end - first > 1 && i < end; i++)
-            sorted[i] = sf_samples_spread(x, tick, i - first, end - first);
+            sorted[i] = sf_tick_spread(x, tick, i - first, end - first);
     }
 }
 

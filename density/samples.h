@@ -58,7 +58,4 @@ int sf_samples_find_clock(sf_samples *samples, sf_error *error);
  */
 int sf_samples_sorted(double **sorted, const sf_samples *samples, bool spread, sf_error *error);
 
-/** Where the r-th of m samples lies that a clock calls x. */
-double sf_samples_spread(double x, double tick, size_t r, size_t m);
-
 #endif

@@ -8,13 +8,7 @@
 #ifndef SF_DENSITY_SPREAD_H
 #define SF_DENSITY_SPREAD_H
 
-#include <stddef.h>
-
-enum {
-    SF_SPREAD_WIDTH = 16, /**< cells that a sample touches: from 7 before its own to 8 after it */
-    SF_SPREAD_BEFORE = 7,
-    SF_SPREAD_DEGREE = 13 /**< of the polynomials that stand for psi in each cell, within 2e-16 */
-};
+#include "core/backend/spread.h"
 
 /**
  * psi at cell c - 7, for a sample at fraction f of its own cell, is

@@ -27,9 +27,6 @@
 /* What a clock's step may differ from what was believed and be the same, differently rounded. */
 #define SAME_TICK 0.2
 
-/* A picture leaves out no more than this at either end. */
-#define LEFT_OUT 5e-4
-
 /* A thread is worth so many states to tell of, or samples of so many states to change; each has its own
  * spectrum, 150 KB. */
 enum { STATES_EACH = 16, SAMPLES_EACH = 16, MOST_WORKERS = 16 };
@@ -65,33 +62,26 @@ static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_l
     return options;
 }
 
-static void close_workers(sf_density_plan *plan)
+/* All that a quantity can be; but for delays, ends that hold next to nothing are cut. */
+static sf_moving_view view_of(const sf_density_plan *plan, const sf_moving_options *options)
 {
-    for (unsigned w = 0; plan->workers != NULL && w < plan->worker_count; w++) {
-        sf_moving_plan_close(&plan->workers[w].live);
-        sf_free(plan->workers[w].points);
-    }
-    sf_free(plan->workers);
-    plan->workers = NULL;
-}
-
-static int open_workers(sf_density_plan *plan, const sf_moving_options *options, sf_error *error)
-{
-    plan->workers = sf_alloc(plan->worker_count, sizeof *plan->workers);
-    int status = plan->workers != NULL ? SF_OK : sf_fail_memory(error);
-    for (unsigned w = 0; status == SF_OK && w < plan->worker_count; w++) {
-        plan->workers[w].points = sf_alloc(plan->grid, sizeof *plan->workers[w].points);
-        status = plan->workers[w].points != NULL ? sf_moving_plan_open(&plan->workers[w].live, options, error)
-                                                 : sf_fail_memory(error);
-    }
-    return status;
+    bool log_axis = options->domain == SF_DOMAIN_LOG;
+    return (sf_moving_view){.from = log_axis ? log(options->least) : 0,
+                            .to = log_axis ? log(options->most) : options->most,
+                            .bins = plan->grid,
+                            .cut_below = log_axis,
+                            .cut_above = plan->quantity != SF_QUANTITY_DELAY};
 }
 
 static int open_states(sf_density_plan *plan, const sf_moving_options *options, sf_error *error)
 {
+    const sf_telling_setup setup = {.threads = plan->worker_count,
+                                    .view = view_of(plan, options),
+                                    .device = plan->every ? plan->device : NULL,
+                                    .always = plan->always};
     int status = sf_moving_plan_open(&plan->live, options, error);
     if (status == SF_OK)
-        status = open_workers(plan, options, error);
+        status = sf_telling_open(&plan->telling, &plan->live, &setup, error);
     for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++)
         status = sf_moving_open(&plan->states[s], &plan->live, error);
     return status;
@@ -101,8 +91,8 @@ static void close_states(sf_density_plan *plan)
 {
     for (size_t s = 0; plan->states != NULL && s < sf_quantity_states(plan->window); s++)
         sf_moving_close(&plan->states[s]);
+    sf_telling_close(&plan->telling);
     sf_moving_plan_close(&plan->live);
-    close_workers(plan);
 }
 
 static void close_plan(sf_density_plan *plan)
@@ -213,32 +203,36 @@ static int open_of_episodes(sf_density_plan *plan, const sf_live_options *config
     return status;
 }
 
-static int open_one(sf_density_plan *plan, const sf_live_options *config, const sf_live_density *wanted,
-                    sf_quantity_setup *setup, sf_error *error)
+static int open_one(sf_density_plan *plan, const sf_densities_setup *setup, const sf_live_density *wanted,
+                    sf_error *error)
 {
-    plan->quantity = setup->quantity = wanted->quantity;
+    const sf_live_options *config = setup->config;
+    sf_quantity_setup samples = {.units = setup->units,
+                                 .observed = setup->observed,
+                                 .observed_count = setup->observed_count,
+                                 .quantity = wanted->quantity,
+                                 .bin_ns = sf_seconds_to_ns(config->window.hop_s)};
+    plan->quantity = wanted->quantity;
     plan->worker_count = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
-    setup->bin_ns = sf_seconds_to_ns(config->window.hop_s);
+    plan->device = setup->device;
+    plan->always = setup->always;
     if (wanted->quantity == SF_QUANTITY_POSITION)
-        return open_plan(plan, wanted, setup, error);
+        return open_plan(plan, wanted, &samples, error);
     if (wanted->quantity == SF_QUANTITY_DELAY)
-        return open_of_episodes(plan, config, wanted, setup, error);
-    return open_of_units(plan, wanted, setup, error);
+        return open_of_episodes(plan, config, wanted, &samples, error);
+    return open_of_units(plan, wanted, &samples, error);
 }
 
-int sf_densities_open(sf_densities *densities, const sf_live_options *config, const sf_units *units,
-                      const sf_observed *observed, size_t observed_count, sf_error *error)
+int sf_densities_open(sf_densities *densities, const sf_densities_setup *setup, sf_error *error)
 {
+    const sf_live_options *config = setup->config;
     *densities = (sf_densities){.last_ns = INT64_MIN};
     densities->lockable = pthread_mutex_init(&densities->lock, NULL) == 0;
     densities->plans = sf_alloc(config->density_count, sizeof *densities->plans);
     int status = densities->plans != NULL && densities->lockable ? SF_OK : sf_fail_memory(error);
     for (uint32_t i = 0; status == SF_OK && i < config->density_count; i++) {
-        const sf_live_density *wanted = &config->density[i];
-        sf_density_plan *plan = &densities->plans[densities->count++];
         sf_error reason = {0};
-        sf_quantity_setup setup = {.units = units, .observed = observed, .observed_count = observed_count};
-        status = open_one(plan, config, wanted, &setup, &reason);
+        status = open_one(&densities->plans[densities->count++], setup, &config->density[i], &reason);
         char key[32];
         snprintf(key, sizeof key, "density.%" PRIu32, i);
         if (status == SF_NO_MEMORY)
@@ -464,74 +458,32 @@ int sf_densities_slide(sf_densities *densities, const sf_window_change *change, 
 
 /* ---- telling ---- */
 
-/* Bins side by side on the domain's axis. */
-typedef struct bins {
-    double from, step;
-    size_t count;
-} bins;
-
-/* The density's averages over the bins, none below 0, as rounding may leave them. */
-static void fill_bins(const bins *all, sf_density_worker *worker, const sf_moving_density *state,
-                      double *values)
-{
-    for (size_t k = 0; k < all->count; k++)
-        worker->points[k] = all->from + all->step * ((double)k + 0.5);
-    sf_moving_density_at(state, &worker->live, all->step, worker->points, all->count, values);
-    for (size_t k = 0; k < all->count; k++)
-        values[k] = fmax(values[k], 0);
-}
-
-/*
- * All that a quantity can be, or, but for delays, those bins of it that hold nearly all of the density: a few
- * long silences do not squeeze the picture, and it moves by steps. Where kernels are narrower than a bin its
- * average is still the share it holds.
- */
-static bins choose_bins(const sf_density_plan *plan, sf_density_worker *worker,
-                        const sf_moving_density *state, double *values)
-{
-    const sf_moving_options *options = &plan->live.options;
-    bool log_axis = options->domain == SF_DOMAIN_LOG;
-    double from = log_axis ? log(options->least) : 0, to = log_axis ? log(options->most) : options->most;
-    bins all = {from, (to - from) / (double)plan->grid, plan->grid};
-    fill_bins(&all, worker, state, values);
-    if (plan->quantity == SF_QUANTITY_DELAY)
-        return all;
-    size_t first = 0, end = all.count;
-    double below = 0, above = 0;
-    while (log_axis && first + 1 < end && below + values[first] * all.step < LEFT_OUT)
-        below += values[first++] * all.step;
-    while (end > first + 1 && above + values[end - 1] * all.step < LEFT_OUT)
-        above += values[--end] * all.step;
-    bins chosen = {from + all.step * (double)first, all.step * (double)(end - first) / (double)all.count,
-                   all.count};
-    fill_bins(&chosen, worker, state, values);
-    return chosen;
-}
-
-/* Values and bins; what the range of the quantity leaves out lies outside, too. */
-static void describe(sf_density_message *density, const sf_density_plan *plan, sf_density_worker *worker,
-                     const sf_moving_density *state)
-{
-    bins chosen = choose_bins(plan, worker, state, density->values);
-    double held = (double)sf_moving_count(state), share = held / (held + (double)state->left_out), sum = 0;
-    for (size_t k = 0; k < chosen.count; k++)
-        sum += density->values[k] *= share;
-    density->h = state->h;
-    density->log_axis = plan->live.options.domain == SF_DOMAIN_LOG;
-    density->outside = fmax(1 - sum * chosen.step, 0);
-    density->grid_start = chosen.from + chosen.step / 2;
-    density->grid_step = chosen.step;
-}
-
 /* What a hop's threads share. */
 typedef struct telling {
-    sf_density_plan *plan;
+    const sf_density_plan *plan;
     sf_span window;
 } telling;
 
-static int make_message(sf_message **made, const telling *t, sf_density_worker *worker, size_t s)
+/* Values and bins; what the range of the quantity leaves out lies outside, too. */
+static void describe(sf_density_message *density, const sf_density_plan *plan, const sf_moving_density *state,
+                     const sf_moving_picture *picture, const double *values)
 {
+    double held = (double)sf_moving_count(state), share = held / (held + (double)state->left_out), sum = 0;
+    for (size_t k = 0; k < plan->grid; k++)
+        sum += density->values[k] = values[k] * share;
+    density->h = picture->h;
+    density->log_axis = plan->live.options.domain == SF_DOMAIN_LOG;
+    density->outside = fmax(1 - sum * picture->step, 0);
+    density->grid_start = picture->from + picture->step / 2;
+    density->grid_step = picture->step;
+}
+
+/* The message of a state. */
+static int make_message(void *context, size_t item, const sf_moving_picture *picture, const double *values)
+{
+    const telling *t = context;
     const sf_density_plan *plan = t->plan;
+    size_t s = plan->due[item];
     sf_message *message = sf_message_new(SF_TOPIC_DENSITY);
     if (message == NULL)
         return SF_NO_MEMORY;
@@ -544,21 +496,9 @@ static int make_message(sf_message **made, const telling *t, sf_density_worker *
         sf_message_release(message);
         return SF_NO_MEMORY;
     }
-    describe(density, plan, worker, &plan->states[s]);
-    *made = message;
+    describe(density, plan, &plan->states[s], picture, values);
+    plan->messages[item] = message;
     return SF_OK;
-}
-
-/* The message of a state; none where it has too few samples, or all are equal. */
-static int tell_state(void *context, unsigned worker, size_t item)
-{
-    const telling *t = context;
-    sf_density_plan *plan = t->plan;
-    sf_density_worker *own = &plan->workers[worker];
-    size_t s = plan->due[item];
-    if (sf_moving_select(&plan->states[s], &own->live, NULL) != SF_OK)
-        return SF_OK;
-    return make_message(&plan->messages[item], t, own, s);
 }
 
 static size_t list_due(sf_density_plan *plan)
@@ -576,17 +516,22 @@ static int tell_states(sf_density_plan *plan, sf_span window,
 {
     telling t = {plan, window};
     size_t count = list_due(plan);
+    const sf_telling_job job = {.plan = &plan->live,
+                                .states = plan->states,
+                                .due = plan->due,
+                                .count = count,
+                                .threads = threads_of_hop(plan, count),
+                                .take = make_message,
+                                .context = &t};
     memset(plan->messages, 0, count * sizeof(sf_message *));
-    for (unsigned w = 0; w < plan->worker_count; w++)
-        plan->workers[w].live.options = plan->live.options;
-    int status = sf_parallel_for(threads_of_hop(plan, count), count, tell_state, &t);
+    int status = sf_telling_tell(&plan->telling, &job, error);
     for (size_t i = 0; i < count; i++) {
         if (plan->messages[i] != NULL && status == SF_OK)
             publish(user, plan->messages[i]);
         else
             sf_message_release(plan->messages[i]);
     }
-    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    return status;
 }
 
 int sf_densities_tell(sf_densities *densities, sf_span window,
@@ -607,4 +552,13 @@ int sf_densities_tell(sf_densities *densities, sf_span window,
     }
     pthread_mutex_unlock(&densities->lock);
     return status;
+}
+
+const char *sf_densities_device(const sf_densities *densities)
+{
+    const char *device = sf_device_name(NULL);
+    for (size_t i = 0; i < densities->count; i++)
+        if (densities->plans[i].telling.was_there)
+            device = sf_telling_device(&densities->plans[i].telling);
+    return device;
 }

@@ -18,6 +18,7 @@
 #include "density/live.h"
 #include "pipeline/options.h"
 #include "pipeline/positions.h"
+#include "pipeline/telling.h"
 
 #include <pthread.h>
 
@@ -34,12 +35,6 @@ typedef struct sf_window_change {
     int64_t window_start_ns; /**< of the window after it */
 } sf_window_change;
 
-/** What a thread needs to transform a state and to look at its density. */
-typedef struct sf_density_worker {
-    sf_moving_plan live;
-    double *points; /**< as many as the grid has */
-} sf_density_worker;
-
 /** One configured density: of one unit or episode, or of every one; or of positions, which has no states. */
 typedef struct sf_density_plan {
     sf_quantity quantity;
@@ -51,8 +46,10 @@ typedef struct sf_density_plan {
     sf_moving_plan live;       /**< shared by the states */
     sf_moving_density *states; /**< as many as the window has */
     char (*labels)[64];        /**< of each state */
-    sf_density_worker *workers;
-    unsigned worker_count;
+    unsigned worker_count;     /**< threads that follow them, at most */
+    sf_device *device;         /**< that may draw those of every unit or episode; or NULL */
+    bool always;               /**< whatever that costs */
+    sf_telling telling;
     size_t *due;           /**< scratch: the states that are told of in this hop, */
     sf_message **messages; /**< and their messages */
     sf_positions positions;
@@ -74,10 +71,17 @@ typedef struct sf_densities {
     int64_t hops_ns[SF_DENSITY_RATES]; /**< and where the newest of them begin: a ring */
 } sf_densities;
 
-/** Resolves units, episodes and methods. `observed`: where units are known to be observed, as
- * sf_quantity_setup has it. SF_CONFIG, SF_NO_MEMORY. */
-int sf_densities_open(sf_densities *densities, const sf_live_options *config, const sf_units *units,
-                      const sf_observed *observed, size_t observed_count, sf_error *error);
+typedef struct sf_densities_setup {
+    const sf_live_options *config;
+    const sf_units *units;
+    const sf_observed *observed; /**< where units are known to be observed, as sf_quantity_setup has it */
+    size_t observed_count;
+    sf_device *device; /**< of the run, where it may draw densities; NULL: the CPU alone */
+    bool always;       /**< whatever that costs */
+} sf_densities_setup;
+
+/** Resolves units, episodes and methods. SF_CONFIG, SF_NO_MEMORY. */
+int sf_densities_open(sf_densities *densities, const sf_densities_setup *setup, sf_error *error);
 void sf_densities_close(sf_densities *densities);
 
 /** Takes the spikes of the next hop, and lets go of what the window no longer holds. SF_NO_MEMORY. */
@@ -90,5 +94,8 @@ int sf_densities_slide(sf_densities *densities, const sf_window_change *change, 
  */
 int sf_densities_tell(sf_densities *densities, sf_span window,
                       void (*publish)(void *user, sf_message *message), void *user, sf_error *error);
+
+/** Where the newest were drawn, a device if any were there: "cpu", "cuda:0". */
+const char *sf_densities_device(const sf_densities *densities);
 
 #endif

@@ -231,7 +231,8 @@ static int open_densities(live_bench *b, sf_error *error)
     if (status == SF_OK)
         status = sf_units_finish(&units, error);
     if (status == SF_OK)
-        status = sf_densities_open(&b->densities, &options, &units, NULL, 0, error);
+        status = sf_densities_open(&b->densities, &(sf_densities_setup){.config = &options, .units = &units},
+                                   error);
     sf_units_free(&units);
     return status;
 }

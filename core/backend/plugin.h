@@ -43,6 +43,7 @@ typedef struct sf_backend {
     const struct sf_backend_rewire *rewire;
     const struct sf_backend_tracking *tracking;   /**< tracks.h */
     const struct sf_backend_pair_counting *pairs; /**< pairs.h */
+    const struct sf_backend_moving *moving;       /**< moving.h */
 } sf_backend;
 
 typedef const sf_backend *(*sf_backend_entry)(void);

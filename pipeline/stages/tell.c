@@ -8,6 +8,7 @@
 #include "pipeline/accelerator.h"
 #include "pipeline/connections.h"
 #include "pipeline/counting.h"
+#include "pipeline/densities.h"
 #include "pipeline/discovery.h"
 #include "pipeline/hop.h"
 #include "pipeline/predictions.h"
@@ -34,7 +35,7 @@ const sf_stage sf_stage_report = {
     .name = "report",
     .in =
         "sources extract; history extract; device extract; summaries extract; window extract; rates extract; "
-        "pairs extract; tracked extract; found extract; tests extract; graph extract; sinks extract",
+        "pairs extract; tracked extract; found extract; tests extract; graph extract; densities extract; sinks extract",
     .out = "sinks add",
     .part = SF_PART_NONE,
     .run = report,
@@ -200,7 +201,7 @@ static void tell_parts(const sf_hop *hop, sf_status_message *into)
     tell_part(into, SF_PART_COUNT, into->counting_device);
     tell_part(into, SF_PART_DISCOVER, is_mined_inside(hop) ? into->discovery_device : "cpu");
     tell_part(into, SF_PART_TEST, "cpu");
-    tell_part(into, SF_PART_DENSITY, "cpu");
+    tell_part(into, SF_PART_DENSITY, sf_densities_device(sf_read_densities(hop)));
     tell_part(into, SF_PART_PUBLISH, "cpu");
     tell_part(into, SF_PART_PAIRS, sf_pairing_device(sf_read_pairs(hop)));
     tell_part(into, SF_PART_REACH, sf_reaching_device(&graph->queries.reaching));

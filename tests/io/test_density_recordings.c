@@ -275,7 +275,9 @@ static void run_through(const sf_recording *recording, const char *yaml, publish
     sf_config config = test_config(yaml);
     sf_densities densities;
     sf_error error;
-    if (sf_densities_open(&densities, &config.live, &recording->units, NULL, 0, &error) != SF_OK)
+    if (sf_densities_open(&densities,
+                          &(sf_densities_setup){.config = &config.live, .units = &recording->units},
+                          &error) != SF_OK)
         fail_msg("%s", error.text);
     int64_t hop_ns = 60 * SF_SECOND, start_ns = recording->spikes[0].time_ns;
     for (size_t from = 0, to; from < recording->spike_count; from = to, start_ns += hop_ns) {

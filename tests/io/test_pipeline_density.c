@@ -230,6 +230,12 @@ static void make_units(sf_units *units, size_t count)
     assert_int_equal(sf_units_finish(units, NULL), SF_OK);
 }
 
+static void open_densities(sf_densities *densities, const sf_config *config, const sf_units *units)
+{
+    const sf_densities_setup setup = {.config = &config->live, .units = units};
+    assert_int_equal(sf_densities_open(densities, &setup, NULL), SF_OK);
+}
+
 /* One hop of a second with `count` spikes of the unit, unevenly apart. */
 static void hop(sf_densities *densities, size_t number, uint32_t unit, size_t count, told *all)
 {
@@ -255,7 +261,7 @@ static void of_every_unit_those_are_told_that_changed(void **state)
     make_units(&units, 3);
     sf_config config = test_config("density: [{quantity: isi, unit: '*', reselect: 0.5}]\n");
     sf_densities densities;
-    assert_int_equal(sf_densities_open(&densities, &config.live, &units, NULL, 0, NULL), SF_OK);
+    open_densities(&densities, &config, &units);
     told all = {0};
     hop(&densities, 0, 1, 40, &all); /* 39 intervals: not enough */
     assert_int_equal(all.count, 0);
@@ -303,7 +309,7 @@ static void follow_many(told_bytes *all, unsigned threads, sf_units *units)
     sf_config config = test_config(yaml);
     sf_densities densities;
     test_random random = test_random_start("densities on threads", 3);
-    assert_int_equal(sf_densities_open(&densities, &config.live, units, NULL, 0, NULL), SF_OK);
+    open_densities(&densities, &config, units);
     for (int64_t i = 0; i < 60; i++) {
         enum { HOP_SPIKES = 2000 };
         static sf_spike spikes[HOP_SPIKES];
@@ -350,7 +356,7 @@ static void rates_find_room_as_they_rise(void **state)
     sf_config config = test_config("window: {length_s: 10, hop_s: 1}\n"
                                    "density: [{quantity: rate, unit: '#0', method: silverman}]\n");
     sf_densities densities;
-    assert_int_equal(sf_densities_open(&densities, &config.live, &units, NULL, 0, NULL), SF_OK);
+    open_densities(&densities, &config, &units);
     told all = {0};
     double sum = 0, squares = 0;
     size_t hops = SF_DENSITY_RATES + 200;
@@ -397,7 +403,7 @@ static void positions_are_those_of_the_windows_spikes(void **state)
     assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
     sf_config config = test_config("density: [{quantity: position, grid: 20, reselect: 0}]\n");
     sf_densities densities;
-    assert_int_equal(sf_densities_open(&densities, &config.live, &units, NULL, 0, NULL), SF_OK);
+    open_densities(&densities, &config, &units);
     sf_spike spikes[300];
     for (int i = 0; i < 300; i++)
         spikes[i] = (sf_spike){.time_ns = i, .unit = (uint32_t)(i * i % 11 + i % 3) % 6};
@@ -468,8 +474,10 @@ static void what_no_density_can_be_of_is_refused(void **state)
         sf_config config = test_config(bad[i][0]);
         sf_densities densities;
         sf_error error;
-        test_assert_fails(sf_densities_open(&densities, &config.live, &units, NULL, 0, &error), &error,
-                          SF_CONFIG, bad[i][1]);
+        test_assert_fails(sf_densities_open(&densities,
+                                            &(sf_densities_setup){.config = &config.live, .units = &units},
+                                            &error),
+                          &error, SF_CONFIG, bad[i][1]);
         sf_config_free(&config);
     }
     sf_units_free(&units);
@@ -486,7 +494,8 @@ static int follow_once(void *context)
     scenario *what = context;
     sf_densities densities;
     told all = {0};
-    int status = sf_densities_open(&densities, &what->config.live, &what->units, NULL, 0, NULL);
+    int status = sf_densities_open(
+        &densities, &(sf_densities_setup){.config = &what->config.live, .units = &what->units}, NULL);
     for (int i = 0; status == SF_OK && i < 2; i++) {
         sf_window_change change = {.entered = what->spikes + 100 * i,
                                    .entered_count = 100,

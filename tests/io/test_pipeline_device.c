@@ -335,6 +335,15 @@ static void all_devices_discover(void **state)
     sf_recording_clear(&recording);
 }
 
+static test_collector *run_as(const char *yaml, const sf_recording *recording)
+{
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, recording, 0, all);
+    sf_config_free(&config);
+    return all;
+}
+
 /* 36 units that are all joined, of which 45 million ordered sets of five are found: milliseconds of a CPU,
  * which a device that runs is worth. */
 static const char sets[] = "A -> B; A -> C; A -> D; A -> E; B -> C; B -> D; B -> E; C -> D; C -> E; D -> E";
@@ -347,11 +356,7 @@ static test_collector *run_dense(const char *device, const char *pattern, const 
              "mine: {every: 0, delays_ms: '0:20', min_count: 5}\n"
              "graph: {reach_all: 2, census: true, patterns: [{limit: 0, pattern: '%s'}]}\n",
              device, pattern);
-    sf_config config = test_config(yaml);
-    test_collector *all = test_collector_new();
-    test_run_to_end(&config, recording, 0, all);
-    sf_config_free(&config);
-    return all;
+    return run_as(yaml, recording);
 }
 
 static const sf_graph_message *graph_of(const test_collector *all)
@@ -401,6 +406,74 @@ static void patterns_go_to_the_device_that_is_named(void **state)
     sf_recording_clear(&recording);
 }
 
+/* With so many bins that a hop takes the CPU some milliseconds. */
+static test_collector *run_densities(const char *device, const sf_recording *recording)
+{
+    char yaml[512];
+    snprintf(yaml, sizeof yaml,
+             "device: %s\nwindow: {length_s: 2, hop_s: 0.1}\nmine: {every: 0}\ngraph: {enabled: false}\n"
+             "density: [{quantity: isi, unit: e1}, {quantity: isi, unit: '*', grid: 4000}, {quantity: rate, "
+             "unit: '*', "
+             "method: silverman}]\n",
+             device);
+    return run_as(yaml, recording);
+}
+
+/* Whether two runs publish the same densities; returns how many. */
+static size_t assert_same_densities(const test_collector *a, const test_collector *b)
+{
+    size_t compared = 0;
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->messages[i]->topic, b->messages[i]->topic);
+        if (a->messages[i]->topic != SF_TOPIC_DENSITY)
+            continue;
+        const sf_density_message *left = &a->messages[i]->density, *right = &b->messages[i]->density;
+        assert_string_equal(left->quantity, right->quantity);
+        test_assert_same(left->h, right->h);
+        test_assert_same(left->grid_start, right->grid_start);
+        test_assert_same(left->grid_step, right->grid_step);
+        test_assert_same(left->outside, right->outside);
+        assert_int_equal(left->count, right->count);
+        assert_memory_equal(left->values, right->values, left->count * sizeof *left->values);
+        compared++;
+    }
+    return compared;
+}
+
+/* Those of every unit are drawn there; on a virtual clock, only where the device is named. A device that
+ * refuses, or is lost in its first density or amid later ones, changes nothing that is published of them. */
+static void a_device_draws_the_densities_that_the_cpu_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *devices, *device, *drawn_on, *device_state;
+        uint32_t least_drawn, most_drawn;
+    } cases[] = {{"w", "test:0", "test:0", "ok", 100, 10000},
+                 {"w", "auto", "cpu", "ok", 0, 0},
+                 {"r", "test:0", "cpu", "ok", 0, 0},
+                 {"d", "test:0", "cpu", "sick", 0, 5},
+                 {"l", "test:0", "cpu", "sick", 1, 10}};
+    sf_recording recording = busy_recording();
+    test_collector *cpu = run_densities("cpu", &recording);
+    assert_stage(test_last_status(cpu), "density", "cpu");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        close_devices(NULL);
+        setenv("TEST_PLUGIN_DEVICES", cases[i].devices, 1);
+        load_devices(NULL);
+        test_collector *all = run_densities(cases[i].device, &recording);
+        assert_true(assert_same_densities(cpu, all) > 100);
+        assert_stage(test_last_status(all), "density", cases[i].drawn_on);
+        assert_string_equal(test_last_status(all)->device_state, cases[i].device_state);
+        uint32_t drawn = test_plugin_work_of(TEST_PLUGIN)->drawn;
+        assert_in_range(drawn, cases[i].least_drawn, cases[i].most_drawn);
+        test_collector_free(all);
+    }
+    unsetenv("TEST_PLUGIN_DEVICES");
+    test_collector_free(cpu);
+    sf_recording_clear(&recording);
+}
+
 static void a_device_is_asked_for_by_name(void **state)
 {
     (void)state;
@@ -443,6 +516,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(auto_matches_dense_graphs_on_a_device_that_runs, load_devices,
                                         close_devices),
         cmocka_unit_test_setup_teardown(patterns_go_to_the_device_that_is_named, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_device_draws_the_densities_that_the_cpu_does, load_devices,
+                                        close_devices),
         cmocka_unit_test_setup_teardown(a_device_is_asked_for_by_name, load_devices, close_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -457,6 +457,7 @@ const sf_backend *synfire_backend(void)
         .rewire = &test_rewire,
         .tracking = &test_tracking,
         .pairs = &test_pairs,
+        .moving = &test_moving,
     };
     return &backend;
 }

@@ -39,5 +39,6 @@ extern const struct sf_backend_match test_match;
 extern const struct sf_backend_rewire test_rewire;
 extern const struct sf_backend_tracking test_tracking;
 extern const struct sf_backend_pair_counting test_pairs;
+extern const struct sf_backend_moving test_moving;
 
 #endif

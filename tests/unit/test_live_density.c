@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "density/kernels.h"
-#include "density/live.h"
+#include "density/picture.h"
 #include "density/samples.h"
 #include "density/select.h"
 #include "oracle/density_oracle.h"
@@ -137,6 +137,45 @@ static void samples_of_a_coarse_clock_are_spread_over_its_ticks(void **state)
     sf_moving_plan_close(&plan);
 }
 
+/* From either end as many bins as hold less than 0.05 % together, and no others. */
+static void a_picture_shows_nearly_all_and_little_else(void **state)
+{
+    (void)state;
+    enum { BINS = 300 };
+    const sf_moving_options options = {.least = 2e-5, .most = 1e3, .b_least = 0.1, .domain = SF_DOMAIN_LOG};
+    sf_moving_view view = {.from = log(2e-5), .to = log(1e3), .bins = BINS};
+    sf_moving_plan plan;
+    sf_moving_density live;
+    sf_moving_picture all, shown;
+    double x[1000], points[BINS], values[BINS], of_shown[BINS];
+    test_random random = test_random_start("pictures", 6);
+    for (size_t i = 0; i < 1000; i++)
+        x[i] = 0.01 * exp(2 * test_random_unit(&random));
+    assert_int_equal(sf_moving_plan_open(&plan, &options, NULL), SF_OK);
+    assert_int_equal(sf_moving_open(&live, &plan, NULL), SF_OK);
+    sf_moving_add(&live, &plan, x, 1000);
+    assert_int_equal(sf_moving_select(&live, &plan, NULL), SF_OK);
+    sf_moving_draw(&all, &live, &plan, &view, points, values);
+    assert_true(all.from == view.from && fabs(all.step * BINS - (view.to - view.from)) < 1e-12);
+    size_t first = 0, end = BINS;
+    double below = 0, above = 0;
+    while (below + values[first] * all.step < 5e-4)
+        below += values[first++] * all.step;
+    while (above + values[end - 1] * all.step < 5e-4)
+        above += values[--end] * all.step;
+    assert_true(first > BINS / 10 && end < BINS - BINS / 10);
+    view.cut_below = view.cut_above = true;
+    sf_moving_draw(&shown, &live, &plan, &view, points, of_shown);
+    assert_true(fabs(shown.from - (all.from + all.step * (double)first)) < 1e-9);
+    assert_true(fabs(shown.step * BINS - all.step * (double)(end - first)) < 1e-9);
+    double sum = 0;
+    for (size_t k = 0; k < BINS; k++)
+        sum += of_shown[k] * shown.step;
+    assert_true(fabs(sum - (1 - below - above)) < 1e-9);
+    sf_moving_close(&live);
+    sf_moving_plan_close(&plan);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -197,6 +236,7 @@ int main(void)
         cmocka_unit_test(the_sliding_density_is_that_of_the_window),
         cmocka_unit_test(the_bandwidth_is_selected_again_only_when_enough_changed),
         cmocka_unit_test(samples_of_a_coarse_clock_are_spread_over_its_ticks),
+        cmocka_unit_test(a_picture_shows_nearly_all_and_little_else),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
