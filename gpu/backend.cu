@@ -120,7 +120,7 @@ namespace
 typedef struct sending {
     sf_backend_device *device;
     char *to;
-    size_t bytes;
+    size_t bytes, piece; /* of all, and of each piece but the last */
     sf_gpu_make *make;
     void *context;
     uint32_t own;                 /* pinned pieces that a thread has */
@@ -135,8 +135,7 @@ static int send_piece(sending *s, size_t item, uint32_t thread, sf_error *error)
 {
     sf_backend_device *device = s->device;
     uint32_t slot = thread * s->own + s->made[thread]++ % s->own;
-    size_t begin = item * SF_GPU_PIECE;
-    size_t length = s->bytes - begin < SF_GPU_PIECE ? s->bytes - begin : SF_GPU_PIECE;
+    size_t begin = item * s->piece, left = s->bytes - begin, length = left < s->piece ? left : s->piece;
     char *pinned = device->staging + slot * SF_GPU_PIECE;
     SF_GPU_TRY(cudaEventSynchronize(device->staged[slot]));
     if (!s->make(s->context, pinned, begin, length))
@@ -157,21 +156,23 @@ static int send_in_parallel(void *context, unsigned thread, size_t item)
 /* A thread is worth it for so many pieces, and needs as many: it makes one while the other is on its way. */
 #define PIECES_A_THREAD 2u
 
-static unsigned threads_for(size_t pieces)
+static unsigned threads_for(size_t pieces, unsigned wanted)
 {
     size_t threads = pieces / PIECES_A_THREAD, most = SF_GPU_PIECES / PIECES_A_THREAD;
-    most = sf_thread_cores() < most ? sf_thread_cores() : most;
+    wanted = wanted > 0 ? wanted : sf_thread_cores();
+    most = wanted < most ? wanted : most;
     return threads < 1 ? 1 : (unsigned)(threads < most ? threads : most);
 }
 
-int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, sf_gpu_make *make, void *context,
-                       sf_error *error)
+int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, size_t piece, unsigned wanted,
+                       sf_gpu_make *make, void *context, sf_error *error)
 {
-    size_t pieces = (bytes + SF_GPU_PIECE - 1) / SF_GPU_PIECE;
-    unsigned threads = threads_for(pieces);
+    size_t pieces = (bytes + piece - 1) / piece;
+    unsigned threads = threads_for(pieces, wanted);
     sending s = {.device = device,
                  .to = (char *)to,
                  .bytes = bytes,
+                 .piece = piece,
                  .make = make,
                  .context = context,
                  .own = SF_GPU_PIECES / threads};
@@ -194,7 +195,7 @@ static bool copy_piece(void *context, void *piece, size_t begin, size_t length)
 
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
 {
-    return sf_gpu_upload_made(device, to, bytes, copy_piece, (void *)from, error);
+    return sf_gpu_upload_made(device, to, bytes, SF_GPU_PIECE, 0, copy_piece, (void *)from, error);
 }
 
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
@@ -368,6 +369,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .rewire = &sf_gpu_rewire,
         .tracking = &sf_gpu_tracking,
         .pairs = &sf_gpu_pair_counting,
+        .moving = &sf_gpu_moving,
     };
     return &backend;
 }

@@ -78,13 +78,15 @@ void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
 /** Copies to the device, large blocks on several threads; `from` may be changed on return. */
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
 
-/** Writes bytes begin .. begin + length - 1 of a block to `piece`; begin is a multiple of SF_GPU_PIECE.
+/** Writes bytes begin .. begin + length - 1 of a block to `piece`; begin is a multiple of a piece's length.
  * False: it cannot be made. Called on several threads. */
 typedef bool sf_gpu_make(void *context, void *piece, size_t begin, size_t length);
 
-/** The same for a block that is made on its way. SF_DATA where it cannot be. */
-int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, sf_gpu_make *make, void *context,
-                       sf_error *error);
+/** Copies a block that is made on its way, straight into pinned memory: in pieces of so many bytes, at most
+ * SF_GPU_PIECE, on up to `threads` threads (0: all that are worth it). SF_DATA where it cannot be made. */
+int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, size_t piece, unsigned threads,
+                       sf_gpu_make *make, void *context, sf_error *error);
+
 /** Copies from the device and waits. */
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
 

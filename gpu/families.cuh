@@ -13,5 +13,6 @@ extern const struct sf_backend_match sf_gpu_match;                 /**< match/ma
 extern const struct sf_backend_rewire sf_gpu_rewire;               /**< match/rewire.cu */
 extern const struct sf_backend_tracking sf_gpu_tracking;           /**< mine/tracks.cu */
 extern const struct sf_backend_pair_counting sf_gpu_pair_counting; /**< mine/pairs.cu */
+extern const struct sf_backend_moving sf_gpu_moving;               /**< density/moving.cu */
 
 #endif

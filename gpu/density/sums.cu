@@ -5,6 +5,7 @@
  * so the same job gives the same bits. What counts is double arithmetic, nearly all of it in the exponential:
  * 20 operations a pair for a functional, 19 a pair and bandwidth for scores.
  */
+#include "gpu/density/power.cuh"
 #include "gpu/device.cuh"
 #include "gpu/families.cuh"
 
@@ -40,43 +41,8 @@ struct sf_backend_samples {
 
 /* ---- arithmetic ---- */
 
-/* 2^f for |f| <= 1/2 within 2e-17: interpolated at the zeros of a Chebyshev polynomial. */
-static __constant__ double powers[12] = {
-    1,
-    0x1.62e42fefa39efp-1,
-    0x1.ebfbdff82c5aep-3,
-    0x1.c6b08d704a0c6p-5,
-    0x1.3b2ab6fb9f1a5p-7,
-    0x1.5d87fe78a3f9cp-10,
-    0x1.430913112c61bp-13,
-    0x1.ffcbfc6da6ed1p-17,
-    0x1.62bfc2c86d700p-20,
-    0x1.b524ebd13a55fp-24,
-    0x1.e6228acd1c6e5p-28,
-    0x1.e9ec1fcb69a7fp-32,
-};
-
 namespace
 {
-
-/*
- * 2^(x y) for x y <= 0, and 0 under 2^-1021. Half as many operations as the library's, because the argument
- * needs no reduction by ln 2 and no number but these. Whole numbers ride in the low bits of `shifted`.
- */
-__device__ __forceinline__ double power_of_two(double x, double y)
-{
-    const double to_whole = 0x1.8p52;
-    double shifted = fma(x, y, to_whole);
-    long long bits = __double_as_longlong(shifted);
-    double f = fma(x, y, to_whole - shifted);
-    double p = powers[11];
-#pragma unroll
-    for (int k = 10; k >= 0; k--)
-        p = fma(p, f, powers[k]);
-    bool gone = bits < __double_as_longlong(to_whole) - 1021;
-    double scaled = __hiloint2double(__double2hiint(p) + ((int)bits << 20), __double2loint(p));
-    return gone ? 0 : scaled;
-}
 
 /* The tile of this number, counted row by row: row >= column. */
 __device__ void find_tile(uint64_t tile, uint32_t *row, uint32_t *column)
@@ -383,7 +349,7 @@ int launch_functional(pair_job *job, span_of_tiles tiles, sf_error *error)
 int find_functional(sf_backend_samples *samples, const double c[4], double g, const sf_progress *progress,
                     double *sum, sf_error *error)
 {
-    const double log2_e = 1.4426950408889634074, u = 2 / log2_e; /* u is w^2 times this */
+    const double u = 2 / LOG2_E; /* u is w^2 times this */
     functional_job f = {};
     f.job.samples = samples;
     f.job.progress = progress;
@@ -391,7 +357,7 @@ int find_functional(sf_backend_samples *samples, const double c[4], double g, co
     f.job.width = 1;
     f.view = (functional_view){(const double *)samples->columns.data,
                                samples->n,
-                               sqrt(log2_e / 2) / g,
+                               sqrt(LOG2_E / 2) / g,
                                c[0],
                                c[1] * u,
                                c[2] * u * u,
@@ -437,7 +403,7 @@ static int find_scores(sf_backend_samples *samples, const double *h, size_t coun
                        count, SF_BACKEND_MOST_BANDWIDTHS);
     double factors[SF_BACKEND_MOST_BANDWIDTHS];
     for (size_t m = 0; m < count; m++)
-        factors[m] = -1.4426950408889634074 / (4 * h[m] * h[m]);
+        factors[m] = -LOG2_E / (4 * h[m] * h[m]);
     score_job s = {};
     s.job.samples = samples;
     s.job.progress = progress;

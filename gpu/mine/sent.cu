@@ -118,9 +118,9 @@ static int upload(sf_backend_spikes *sent, const sf_spike *spikes, uint32_t unit
         return sf_fail(error, SF_DATA, NULL, "the spikes last too long to be packed");
     packing_job job = {spikes, sent->packing};
     int status = sf_gpu_array_open(sent->device, &sent->packed, bytes, error);
-    return status == SF_OK
-               ? sf_gpu_upload_made(sent->device, sent->packed.data, bytes, pack_piece, &job, error)
-               : status;
+    return status == SF_OK ? sf_gpu_upload_made(sent->device, sent->packed.data, bytes, SF_GPU_PIECE, 0,
+                                                pack_piece, &job, error)
+                           : status;
 }
 
 int sf_gpu_send_spikes(sf_backend_spikes **made, sf_backend_device *device, const sf_spike *spikes,

@@ -35,7 +35,8 @@ const sf_stage sf_stage_report = {
     .name = "report",
     .in =
         "sources extract; history extract; device extract; summaries extract; window extract; rates extract; "
-        "pairs extract; tracked extract; found extract; tests extract; graph extract; densities extract; sinks extract",
+        "pairs extract; tracked extract; found extract; tests extract; graph extract; densities extract; "
+        "sinks extract",
     .out = "sinks add",
     .part = SF_PART_NONE,
     .run = report,
