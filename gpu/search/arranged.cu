@@ -233,9 +233,10 @@ __global__ void make_keys(uint64_t *keys, sf_gpu_lists lists, const uint32_t *ra
     }
 }
 
-__global__ void place_targets(uint32_t *targets, uint16_t *first, const uint64_t *keys, sf_gpu_arranged view,
-                              sf_gpu_lists lists, const uint32_t *starts, const uint32_t *inner_by_rank,
-                              uint32_t first_row, uint64_t first_edge, uint64_t edges, int rank_bits)
+__global__ void place_targets(uint32_t *targets, uint32_t *greatest, const uint64_t *keys,
+                              sf_gpu_arranged view, sf_gpu_lists lists, const uint32_t *starts,
+                              const uint32_t *inner_by_rank, uint32_t first_row, uint64_t first_edge,
+                              uint64_t edges, int rank_bits)
 {
     uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < edges; i += threads) {
@@ -245,26 +246,21 @@ __global__ void place_targets(uint32_t *targets, uint16_t *first, const uint64_t
         v -= v < view.hub_room ? 0 : view.shift;
         uint64_t begin = (uint64_t)starts[v] * 4, place = begin + (first_edge + i - lists.offsets[row]);
         targets[place] = target;
-        if (first != NULL && place == begin)
-            first[v] = (uint16_t)(target < view.hub_count ? target : SF_GPU_NO_HUB);
+        if (greatest != NULL && place == begin)
+            greatest[v] = target | (sf_gpu_degree(lists, row) == 1 ? SF_GPU_ONLY : 0);
         if (first_edge + i + 1 == lists.offsets[row + 1])
             while (++place % 4 != 0)
                 targets[place] = target;
     }
 }
 
-__global__ void fill(uint16_t *first, uint32_t count)
+__global__ void copy_heads(uint4 *heads, uint32_t *vertices, sf_gpu_arranged view)
 {
-    FOR_EACH(i, count)
-    first[i] = SF_GPU_ALONE;
-}
-
-__global__ void copy_heads(uint4 *heads, sf_gpu_pieces in, uint32_t count)
-{
-    FOR_EACH(i, count)
+    FOR_EACH(i, view.local_count)
     {
-        uint32_t pieces = in.starts[i + 1] - in.starts[i];
-        heads[i] = pieces > 0 ? in.targets[in.starts[i]] : make_uint4(0, 0, 0, 0);
+        uint32_t pieces = view.in.starts[i + 1] - view.in.starts[i];
+        heads[i] = pieces > 0 ? view.in.targets[view.in.starts[i]] : make_uint4(0, 0, 0, 0);
+        vertices[i] = pieces > 0 ? view.original[heads[i].x] : SF_GPU_ALONE;
         heads[i].w |= pieces > 1 ? SF_GPU_MORE : 0;
     }
 }
@@ -303,7 +299,7 @@ int sf_gpu_bits_for(uint64_t count)
     return bits;
 }
 
-static int sort_some(arranging *a, sf_gpu_lists lists, uint16_t *first, const sf_gpu_pieces *pieces,
+static int sort_some(arranging *a, sf_gpu_lists lists, uint32_t *greatest, const sf_gpu_pieces *pieces,
                      const uint64_t rows[2], const uint64_t edges[2], sf_error *error)
 {
     sf_backend_device *device = a->device;
@@ -323,7 +319,7 @@ static int sort_some(arranging *a, sf_gpu_lists lists, uint16_t *first, const sf
     if (status != SF_OK)
         return status;
     place_targets<<<a->grid, BLOCK, 0, device->work>>>(
-        (uint32_t *)pieces->targets, first, (const uint64_t *)a->keys[0].data, a->to->view, lists,
+        (uint32_t *)pieces->targets, greatest, (const uint64_t *)a->keys[0].data, a->to->view, lists,
         pieces->starts, (const uint32_t *)a->inner_by_rank.data, (uint32_t)rows[0], edges[0], count,
         a->rank_bits);
     SF_GPU_LAUNCHED();
@@ -362,9 +358,9 @@ static int open_pieces(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *starts
     return status;
 }
 
-/* The lists in pieces; `first` may be NULL. */
+/* The lists in pieces; `greatest` may be NULL. */
 static int arrange_lists(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *starts, sf_gpu_array *targets,
-                         sf_gpu_lists lists, uint16_t *first, sf_error *error)
+                         sf_gpu_lists lists, uint32_t *greatest, sf_error *error)
 {
     uint64_t rows[MOST_SORTS + 1], edges[MOST_SORTS + 1], count = 0;
     int status = count_edges(a, lists, &count, error);
@@ -377,7 +373,7 @@ static int arrange_lists(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *star
     if (status == SF_OK)
         status = cut_lists(a, lists, sorts, rows, edges, error);
     for (uint32_t i = 0; i < sorts && status == SF_OK; i++)
-        status = sort_some(a, lists, first, pieces, rows + i, edges + i, error);
+        status = sort_some(a, lists, greatest, pieces, rows + i, edges + i, error);
     return status;
 }
 
@@ -386,11 +382,15 @@ static int open_heads(arranging *a, sf_error *error)
     sf_gpu_arrangement *to = a->to;
     uint32_t count = to->view.local_count;
     int status = sf_gpu_array_open(a->device, &to->heads, count * sizeof(uint4), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(a->device, &to->greatest_vertex, count * sizeof(uint32_t), error);
     if (status != SF_OK)
         return status;
-    copy_heads<<<a->grid, BLOCK, 0, a->device->work>>>((uint4 *)to->heads.data, to->view.in, count);
+    copy_heads<<<a->grid, BLOCK, 0, a->device->work>>>((uint4 *)to->heads.data,
+                                                       (uint32_t *)to->greatest_vertex.data, to->view);
     SF_GPU_LAUNCHED();
     to->view.heads = (const uint4 *)to->heads.data;
+    to->view.greatest_vertex = (const uint32_t *)to->greatest_vertex.data;
     return SF_OK;
 }
 
@@ -399,14 +399,13 @@ static int arrange_both(arranging *a, sf_error *error)
     sf_gpu_arrangement *to = a->to;
     int status = number_vertices(a, error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, &to->first, to->view.local_count * sizeof(uint16_t), error);
+        status = sf_gpu_array_open(a->device, &to->greatest, to->view.local_count * sizeof(uint32_t), error);
     if (status != SF_OK)
         return status;
-    uint16_t *first = (uint16_t *)to->first.data;
-    fill<<<a->grid, BLOCK, 0, a->device->work>>>(first, to->view.local_count);
-    SF_GPU_LAUNCHED();
-    to->view.first = first;
-    status = arrange_lists(a, &to->view.in, &to->in_starts, &to->in_targets, a->graph->in, first, error);
+    uint32_t *greatest = (uint32_t *)to->greatest.data;
+    SF_GPU_TRY(cudaMemsetAsync(greatest, 0xff, to->greatest.bytes, a->device->work)); /* SF_GPU_ALONE */
+    to->view.greatest = greatest;
+    status = arrange_lists(a, &to->view.in, &to->in_starts, &to->in_targets, a->graph->in, greatest, error);
     to->view.out = to->view.in;
     if (status == SF_OK)
         status = open_heads(a, error);
@@ -441,9 +440,11 @@ int sf_gpu_arrange(sf_gpu_arrangement *arrangement, const sf_backend_graph *grap
 
 void sf_gpu_arrangement_close(sf_backend_device *device, sf_gpu_arrangement *arrangement)
 {
-    sf_gpu_array *arrays[] = {&arrangement->original,   &arrangement->inner,      &arrangement->places,
-                              &arrangement->first,      &arrangement->heads,      &arrangement->in_starts,
-                              &arrangement->in_targets, &arrangement->out_starts, &arrangement->out_targets};
+    sf_gpu_array *arrays[] = {&arrangement->original,   &arrangement->inner,
+                              &arrangement->places,     &arrangement->greatest,
+                              &arrangement->heads,      &arrangement->greatest_vertex,
+                              &arrangement->in_starts,  &arrangement->in_targets,
+                              &arrangement->out_starts, &arrangement->out_targets};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(device, array);
     *arrangement = sf_gpu_arrangement{};

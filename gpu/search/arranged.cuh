@@ -25,10 +25,9 @@ extern "C" {
 
 #define SF_GPU_ROOM 1024u
 
-/** Values of sf_gpu_arranged.first that are no hub. */
-#define SF_GPU_NO_HUB 0xffffu /**< the first neighbour is not among the hubs */
-#define SF_GPU_ALONE 0xfffeu  /**< there is no neighbour */
-#define SF_GPU_MOST_HUBS 0xfffeu
+#define SF_GPU_MOST_HUBS 0x10000u
+#define SF_GPU_ONLY 0x80000000u    /**< in sf_gpu_arranged.greatest: there is no other neighbour */
+#define SF_GPU_ALONE 0xffffffffu   /**< instead of it: there is none at all */
 #define SF_GPU_MORE 0x80000000u    /**< in w of a head: the list has more pieces */
 #define SF_GPU_OUTSIDE 0xffffffffu /**< inner number of a vertex without an edge */
 
@@ -49,17 +48,20 @@ typedef struct sf_gpu_arranged {
     uint32_t inner_count, with_edges;   /**< inner numbers, of all parts; how many of them are in use */
     uint32_t local_count, shift;        /**< local numbers; beyond the hubs, inner less local */
     sf_gpu_pieces in, out;              /**< the same of an undirected graph */
-    const uint16_t *first;    /**< by local number: the in-neighbour of greatest out-degree, if it is a hub */
-    const uint4 *heads;       /**< by local number: the first piece of the in-list, if it has one */
-    const uint32_t *original; /**< by inner number, of all parts */
-    const uint32_t *inner;    /**< by vertex: its inner number, or SF_GPU_OUTSIDE */
+    const uint32_t
+        *greatest; /**< by local number: the in-neighbour of greatest out-degree, an inner number */
+    const uint32_t *greatest_vertex; /**< and its vertex */
+    const uint4 *heads;              /**< by local number: the first piece of the in-list, if it has one */
+    const uint32_t *original;        /**< by inner number, of all parts */
+    const uint32_t *inner;           /**< by vertex: its inner number, or SF_GPU_OUTSIDE */
     const sf_gpu_place *places;
 } sf_gpu_arranged;
 
 /** What arranging took from the device. Zero-initialise. */
 typedef struct sf_gpu_arrangement {
     sf_gpu_arranged view;
-    sf_gpu_array original, inner, places, first, heads, in_starts, in_targets, out_starts, out_targets;
+    sf_gpu_array original, inner, places, greatest, greatest_vertex, heads;
+    sf_gpu_array in_starts, in_targets, out_starts, out_targets;
 } sf_gpu_arrangement;
 
 /** Bits that hold the numbers 0 .. count - 1, at least 1. */

@@ -14,14 +14,18 @@ __device__ bool is_visited(const state *s, const room *r, const uint32_t *visite
     return word >> v % WARP & 1;
 }
 
-/* A visited one of four neighbours, or NONE. The first is asked alone: it nearly always is one. */
-__device__ uint32_t visited_of(const state *s, const room *r, const uint32_t *visited, uint4 four)
+/* A visited one of three neighbours, or NONE. */
+__device__ uint32_t visited_of_three(const state *s, const room *r, const uint32_t *visited, uint4 four)
 {
-    if (is_visited(s, r, visited, four.x))
-        return four.x;
     bool y = is_visited(s, r, visited, four.y), z = is_visited(s, r, visited, four.z);
     bool w = is_visited(s, r, visited, four.w);
     return y ? four.y : z ? four.z : w ? four.w : NONE;
+}
+
+/* The same of four. The first is asked alone: it nearly always is one. */
+__device__ uint32_t visited_of(const state *s, const room *r, const uint32_t *visited, uint4 four)
+{
+    return is_visited(s, r, visited, four.x) ? four.x : visited_of_three(s, r, visited, four);
 }
 
 /* The same of the pieces after the first of the list of each lane that has a vertex. By whole warps. */
@@ -58,12 +62,13 @@ __device__ void settle(const state *s, room *r, uint32_t base, uint32_t offset, 
 {
     if (parent == NONE)
         return;
-    keep(s, base * WARP + offset, level, parent);
+    keep_other(s, base * WARP + offset, level, __ldg(s->graph.original + parent));
     atomicOr(&r->found[threadIdx.x / WARP][offset / WARP], 1u << offset % WARP);
 }
 
-/* Up to 64 of those that wait, the last ones, read the heads of their lists, two a lane together. Whoever has
- * found nobody, and has a longer list, goes to r->resting. Returns how many still wait. */
+/* Up to 64 of those that wait, the last ones, read the heads of their lists, two a lane together; the first
+ * neighbour is their greatest, whom they have asked. Whoever has found nobody, and has a longer list, goes to
+ * r->resting. Returns how many still wait. */
 __device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *visited, uint32_t base, uint32_t level,
                               uint32_t waiting, uint32_t *resting)
 {
@@ -82,7 +87,7 @@ __device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *visited, 
     for (int k = 0; k < 2; k++) {
         bool more = (head[k].w & SF_GPU_MORE) != 0;
         head[k].w &= ~SF_GPU_MORE;
-        uint32_t parent = there[k] ? visited_of(s, r, visited, head[k]) : NONE;
+        uint32_t parent = there[k] ? visited_of_three(s, r, visited, head[k]) : NONE;
         bool rests = more && parent == NONE;
         uint32_t rest = __ballot_sync(FULL, rests);
         if (rests)
@@ -106,25 +111,34 @@ __device__ uint32_t ask_on(const state *s, room *r, const uint32_t *visited, uin
     return first;
 }
 
-/* The hubs of the vertices of up to four words of the warp's 32. Whoever has no visited hub waits in
- * r->waiting. Returns the bits of those found in the word of this lane. */
-__device__ uint32_t ask_hubs(const state *s, room *r, uint32_t base, uint32_t seen, uint32_t which,
-                             uint32_t level, uint32_t *waiting)
+/* The greatest neighbours of the vertices of some words of the warp's 32. Whoever has found nobody, and has
+ * more neighbours, waits in r->waiting. Returns the bits of those found in the word of this lane. */
+__device__ uint32_t ask_greatest(const state *s, room *r, const uint32_t *visited, uint32_t base,
+                                 uint32_t seen, uint32_t which, uint32_t level, uint32_t *waiting)
 {
-    uint32_t lane = lane_of(), warp = threadIdx.x / WARP, own = 0, hub[AT_ONCE], place[AT_ONCE];
+    uint32_t lane = lane_of(), warp = threadIdx.x / WARP, own = 0;
+    uint32_t greatest[AT_ONCE], place[AT_ONCE], word[AT_ONCE];
 #pragma unroll
     for (uint32_t j = 0; j < AT_ONCE; j++) {
         place[j] = which != 0 ? __ffs(which) - 1 : NONE;
         which &= which - 1;
         bool done = place[j] == NONE || (__shfl_sync(FULL, seen, place[j] % WARP) >> lane & 1);
-        hub[j] = done ? SF_GPU_ALONE : __ldg(s->graph.first + (base + place[j]) * WARP + lane);
+        greatest[j] = done ? SF_GPU_ALONE : __ldg(s->graph.greatest + (base + place[j]) * WARP + lane);
     }
 #pragma unroll
     for (uint32_t j = 0; j < AT_ONCE; j++) {
-        bool hit = hub[j] < s->graph.hub_count && (r->hubs[hub[j] / WARP] >> hub[j] % WARP & 1);
-        bool later = !hit && hub[j] != SF_GPU_ALONE;
+        uint32_t v = greatest[j] & ~SF_GPU_ONLY;
+        word[j] = 0;
+        if (v < s->graph.hub_count)
+            word[j] = r->hubs[v / WARP];
+        else if (greatest[j] != SF_GPU_ALONE)
+            word[j] = visited[v / WARP];
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < AT_ONCE; j++) {
+        bool hit = word[j] >> greatest[j] % WARP & 1, later = !hit && (greatest[j] & SF_GPU_ONLY) == 0;
         if (hit)
-            keep(s, (base + place[j]) * WARP + lane, level, hub[j]);
+            keep(s, (base + place[j]) * WARP + lane, level);
         uint32_t hits = __ballot_sync(FULL, hit), laters = __ballot_sync(FULL, later);
         own = lane == place[j] ? hits : own;
         if (later)
@@ -147,7 +161,7 @@ __device__ uint32_t search_words(const state *s, room *r, const uint32_t *visite
     __syncwarp();
     while (open != 0 || waiting > 0) {
         if (open != 0)
-            own |= ask_hubs(s, r, base, seen, open, level, &waiting);
+            own |= ask_greatest(s, r, visited, base, seen, open, level, &waiting);
         for (uint32_t j = 0; j < AT_ONCE; j++)
             open &= open - 1;
         while (waiting >= 2 * WARP || (open == 0 && waiting > 0)) {
@@ -161,20 +175,28 @@ __device__ uint32_t search_words(const state *s, room *r, const uint32_t *visite
     return own | r->found[warp][lane_of()];
 }
 
+/* By whole blocks. */
+__device__ void load_hubs(const state *s, room *r, const uint32_t *visited)
+{
+    for (uint32_t i = threadIdx.x; i < HUB_WORDS && i < s->words; i += BLOCK)
+        r->hubs[i] = __ldcg(visited + i);
+    __syncthreads();
+}
+
 /* Every warp takes a stretch of the vertices that are here, so that all have as much. put(word, before, bits)
  * takes a word of the next bitmap: what was visited, and what was found. */
 template <typename putter>
 __device__ uint32_t search_up(const state *s, room *r, const uint32_t *visited, uint32_t level, putter put)
 {
     uint32_t lane = lane_of(), found = 0, warps = gridDim.x * WARPS, words = s->graph.local_count / WARP;
-    for (uint32_t i = threadIdx.x; i < HUB_WORDS && i < s->words; i += BLOCK)
-        r->hubs[i] = __ldcg(visited + i);
-    __syncthreads();
+    load_hubs(s, r, visited);
     uint32_t first = (uint32_t)((uint64_t)words * warp_of() / warps);
     uint32_t last = (uint32_t)((uint64_t)words * (warp_of() + 1) / warps);
-    for (uint32_t base = first; base < last; base += WARP) {
+    uint32_t rounds = (last - first + WARP - 1) / WARP,
+             step = rounds > 0 ? (last - first + rounds - 1) / rounds : 1;
+    for (uint32_t base = first; base < last; base += step) {
         uint32_t word = inner_word(s, base + lane), before = FULL;
-        bool there = base + lane < last;
+        bool there = lane < step && base + lane < last;
         if (there)
             before = __ldcg(visited + word);
         uint32_t bits = search_words(s, r, visited, base, before, level);

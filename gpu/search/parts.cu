@@ -5,7 +5,7 @@
  *
  * Bottom-up, a device looks for parents of its own vertices, and its warps write the words of the bitmap that
  * their ballots make to all devices as they come: an eighth of a byte a vertex crosses to each. Top-down, few
- * are found, anywhere: each device writes (vertex, parent) of what it found into its outbox and the others
+ * are found, anywhere: each device writes what it found, with the parents, into its outbox and the others
  * read that; the one that has the vertex keeps the first parent it hears of. So level, parent and list of a
  * vertex are in one place.
  *
@@ -142,11 +142,11 @@ __device__ uint32_t read_outboxes(const part *p, const shared_room *r, tally *t,
         const uint2 *outbox = p->peers[from].outbox;
         for (uint32_t base = warp_of() * WARP; base < count; base += warps * WARP) {
             uint32_t i = base + lane_of();
-            uint2 one = i < count ? __ldcv(outbox + i) : make_uint2(0, 0); /* vertex, parent */
+            uint2 one = i < count ? __ldcv(outbox + i) : make_uint2(0, 0);
             uint32_t seen = i < count ? __ldcg(visited + one.x / WARP) : FULL;
             bool mine = claim(visited, one.x, seen) && is_here<true>(s, one.x);
             if (mine)
-                keep(s, local_of<true>(s, one.x), level, one.y);
+                keep_other(s, local_of<true>(s, one.x), level, one.y);
             if (__any_sync(FULL, mine))
                 *edges += enqueue_one<true>(s, t, level, mine, one.x);
             found += mine;
@@ -193,7 +193,7 @@ __device__ void start(const state *s, uint32_t root)
         return;
     s->tallies[0].edges = edges;
     s->tallies[0].found = 1;
-    keep(s, local_of<true>(s, root), 0, root);
+    keep_other(s, local_of<true>(s, root), 0, __ldg(s->graph.original + root));
 }
 
 /* A level top-down, to the end: found and edges of all parts are in r->own.last. */
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
         s->visited[1][i] = 0; /* its bits are only ever added to */
     meet_all(p, &r, &m, s->tallies, 0, 0, false);
     uint32_t current = search_levels(p, &r, &m, root);
-    write_out<true>(s, s->visited[current], source);
+    write_out<true>(s, s->visited[current], source, blockIdx.x, gridDim.x, true);
     if (go_home(s))
         for (uint32_t i = 0; i < 2 * SF_MOST_DEVICES; i++)
             p->posts[i] = post{0, 0};

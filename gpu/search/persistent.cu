@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Breadth-first search of a graph in one kernel. */
-#include "gpu/search/bottom_up.cuh"
+#include "gpu/search/last.cuh"
 #include "gpu/search/top_down.cuh"
 
 namespace
@@ -12,7 +12,7 @@ __device__ void mark(const state *s, uint32_t *visited, uint32_t root)
     if (blockIdx.x != 0 || threadIdx.x != 0 || root == SF_GPU_OUTSIDE)
         return;
     atomicOr(visited + root / WARP, 1u << root % WARP);
-    keep(s, root, 0, root);
+    keep_other(s, root, 0, __ldg(s->graph.original + root));
 }
 
 /* The neighbours of the source; blocks need not have met. */
@@ -44,11 +44,17 @@ __device__ uint32_t reach_of(const state *s, const room *r, uint32_t component)
     return r->hub_visited && component != 0 ? component : s->graph.with_edges;
 }
 
+/* Where a search has come to. */
+typedef struct progress {
+    uint32_t total, left; /* vertices found, and that may still be found */
+    uint32_t next;        /* level, which few vertices are left for; or 0: the search is done */
+} progress;
+
 /* The bitmap whose turn it is lies clear, so that the first level waits for nobody; the other is written
  * whole by the first level bottom-up. Returns which one holds what was visited. */
-__device__ uint32_t search_levels(const state *s, room *r, uint32_t root, uint32_t *total)
+__device__ uint32_t search_levels(const state *s, room *r, uint32_t root, progress *p)
 {
-    uint32_t current = __ldcg(&s->meeting->turn), component = __ldcg(&s->meeting->component), left = 0;
+    uint32_t current = __ldcg(&s->meeting->turn), component = __ldcg(&s->meeting->component);
     bool up = s->direction == SF_BFS_BOTTOM_UP;
     mark(s, s->visited[current], root);
     if (up)
@@ -56,7 +62,7 @@ __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, uint32
     for (uint32_t level = 1; root != SF_GPU_OUTSIDE; level++) {
         bool was_up = up;
         if (level > 1)
-            up = choose_up(s, &r->last, up, left);
+            up = choose_up(s, &r->last, up, p->left);
         tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
         if (was_up && !up) {
             enqueue_difference<false>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
@@ -75,12 +81,16 @@ __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, uint32
             found = search_down<false>(s, r, t, s->visited[current], level, &edges);
         }
         meet(s, r, t, found, edges, !up);
-        *total += r->last.found;
-        left = reach_of(s, r, component) - *total;
+        p->total += r->last.found;
+        p->left = reach_of(s, r, component) - p->total;
         if (r->last.found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
             record(s, &r->last, level, up);
-        if (r->last.found == 0 || left == 0)
+        if (r->last.found == 0 || p->left == 0)
             break;
+        if (few_are_left(s, r->last.found, p->left)) {
+            p->next = level + 1;
+            break;
+        }
     }
     return current;
 }
@@ -90,24 +100,27 @@ __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state
 {
     __shared__ room r;
     const state *s = &all;
-    uint32_t root = source != NONE ? __ldg(s->graph.inner + source) : 0, total = 1;
+    uint32_t root = source != NONE ? __ldg(s->graph.inner + source) : 0;
+    progress p = {1, 0, 0};
     enter(&r);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         s->summary->begin = now();
         record(s, &r.last, 0, false);
     }
-    uint32_t current = search_levels(s, &r, root, &total);
-    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < s->words; i += gridDim.x * BLOCK)
+    uint32_t current = search_levels(s, &r, root, &p), crew = p.next > 0 ? CREW : 0;
+    if (blockIdx.x < crew)
+        search_last(s, &r, current, p.next, p.left);
+    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; crew == 0 && i < s->words; i += gridDim.x * BLOCK)
         s->visited[current ^ 1][i] = 0;
-    if (s->levels != NULL)
-        write_out<false>(s, s->visited[current], source);
+    if (s->levels != NULL && blockIdx.x >= crew)
+        write_out<false>(s, s->visited[current], source, blockIdx.x - crew, gridDim.x - crew, crew == 0);
     __syncthreads(); /* a source without edges meets nobody: all of a block are to have read the turn by now
                       */
     if (!go_home(s))
         return;
     s->meeting->turn = current ^ 1;
     if (source == NONE)
-        s->meeting->component = total;
+        s->meeting->component = p.total;
     for (uint32_t i = 0; i < RING; i++)
         s->tallies[i] = tally{0, 0, 0, 0, 0};
 }
@@ -135,7 +148,8 @@ static int open_arrays(sf_gpu_search_memory *m, sf_backend_device *device,
         size_t bytes;
     } wanted[] = {{&m->visited[0], bitmap},
                   {&m->visited[1], bitmap},
-                  {&m->found, numbers},
+                  {&m->marks, g->local_count},
+                  {&m->parent, numbers},
                   {&m->deep, numbers},
                   {&m->queue[0], items},
                   {&m->queue[1], items},
@@ -169,8 +183,8 @@ int sf_gpu_search_memory_open(sf_gpu_search_memory *m, state *s, sf_backend_devi
     s->graph = arrangement->view;
     s->words = s->graph.inner_count / WARP;
     s->direction = direction;
-    s->parent_bits = (uint32_t)sf_gpu_bits_for(s->graph.inner_count);
-    s->found = (uint32_t *)m->found.data;
+    s->marks = (uint8_t *)m->marks.data;
+    s->parent = (uint32_t *)m->parent.data;
     s->deep = (uint32_t *)m->deep.data;
     s->outbox = (uint2 *)m->outbox.data;
     s->tallies = (tally *)m->tallies.data;
@@ -180,9 +194,9 @@ int sf_gpu_search_memory_open(sf_gpu_search_memory *m, state *s, sf_backend_devi
 
 void sf_gpu_search_memory_close(sf_gpu_search_memory *m, sf_backend_device *device)
 {
-    sf_gpu_array *arrays[] = {&m->visited[0], &m->visited[1], &m->found,    &m->deep,
-                              &m->queue[0],   &m->queue[1],   &m->large[0], &m->large[1],
-                              &m->outbox,     &m->tallies,    &m->meeting};
+    sf_gpu_array *arrays[] = {&m->visited[0], &m->visited[1], &m->marks,    &m->parent,
+                              &m->deep,       &m->queue[0],   &m->queue[1], &m->large[0],
+                              &m->large[1],   &m->outbox,     &m->tallies,  &m->meeting};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(device, array);
 }

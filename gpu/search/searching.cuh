@@ -6,22 +6,24 @@
  * Their blocks meet after every level, so that nothing waits for the host. Top-down, a warp takes up to 128
  * edges of a vertex at a time, and the whole grid a list that is very long; whoever sets a vertex's bit in
  * the bitmap of visited ones has found it (top_down.cuh). Bottom-up, a lane takes an unvisited vertex and
- * looks at its hub first: one 16-bit number of a sequential array, and one bit in shared memory. Most
- * vertices of the wide levels are found so. The others are collected, so that whole warps read the heads of
- * their lists, which are the four neighbours of greatest degree; and what these leave is collected again
- * (bottom_up.cuh).
+ * looks at its greatest neighbour first: one number of a sequential array, and one bit, in shared memory if
+ * that is a hub. Nearly all vertices of the wide levels are found so, and those that have no other neighbour
+ * need not look further. What is left is collected, so that whole warps read the heads of their lists, which
+ * are the four neighbours of greatest degree; and what these leave is collected again (bottom_up.cuh).
  *
  * A bottom-up level reads one bitmap and writes another. What it reads is the set of all visited vertices: a
  * visited neighbour of an unvisited vertex cannot be older than the last level, or the vertex would have been
  * found then. So there is no bitmap of the frontier.
  *
- * What is found is kept by local number (arranged.cuh) and written out by vertex at the end, once and in
- * order.
+ * What is found is kept by local number (arranged.cuh), a byte for each vertex whose parent is its greatest
+ * neighbour, and written out by vertex at the end, once and in order.
  */
 #ifndef SF_GPU_SEARCH_SEARCHING_CUH
 #define SF_GPU_SEARCH_SEARCHING_CUH
 
 #include "gpu/search/search.cuh"
+
+#include <cuda/atomic>
 
 #define WARP 32u
 #define FULL 0xffffffffu
@@ -32,10 +34,12 @@
 #define PIECES_AN_ITEM 32u /* of four edges each: what a warp reads at a time */
 #define MOST_ITEMS 64u     /* of a vertex; a list that would take more is for the whole grid */
 #define PIECES_ALONE 8u    /* a lane reads by itself before its warp helps */
-#define AT_ONCE 4u         /* words whose vertices ask their hubs together */
-#define WAITING 256u       /* vertices of a warp that wait to read the heads of their lists */
+#define AT_ONCE 8u         /* words whose vertices ask their greatest neighbours together */
+#define WAITING 320u       /* vertices of a warp that wait to read the heads of their lists */
 #define RESTING 96u        /* and that wait to read the rest */
-#define OUT 8u             /* vertices a thread writes out at a time */
+#define OUT 8u             /* words of vertices that a warp writes out at a time */
+#define DEEP 0x7fu         /* of a mark: the level, if it is less than this; else that is in `deep` */
+#define OTHER 0x80u        /* of a mark: the parent is not the greatest neighbour, and in `parent` */
 #define CAME_SHIFT 40u     /* of a count of meeting blocks; below it is what they have found */
 #define HUB_WORDS ((SF_GPU_MOST_HUBS + WARP - 1) / WARP)
 
@@ -54,6 +58,7 @@ struct alignas(16) sf_gpu_search_item {
 /** Where blocks meet, and what a search leaves for the next. */
 struct alignas(128) sf_gpu_search_meeting {
     unsigned long long came[2]; /* at even and odd meetings: blocks above CAME_SHIFT, what they found below */
+    unsigned long long crew[2]; /* the same of those that search for the last vertices */
     uint32_t parted;            /* blocks that came to the meetings of all parts */
     uint32_t home;              /* blocks that are done */
     uint32_t turn;              /* the bitmap, clear, that the next search of a whole graph begins with */
@@ -64,14 +69,15 @@ typedef struct sf_gpu_search_state {
     sf_gpu_arranged graph;
     uint32_t words; /* of a bitmap */
     int direction;
-    uint32_t parent_bits; /* of an entry of `found`; the others hold the level, all ones: it is in `deep` */
     uint32_t *visited[2];
-    uint32_t *found;              /* by local number, of visited ones: level and inner number of the parent */
-    uint32_t *deep;               /* by local number: levels that `found` has no room for */
+    uint8_t *marks;               /* by local number, of visited ones: the level, and OTHER */
+    uint32_t *parent;             /* by local number, where the mark says so: the vertex */
+    uint32_t *deep;               /* by local number: levels that marks have no room for */
     sf_gpu_search_item *queue[2]; /* the frontier of even and odd levels */
     sf_gpu_search_item
         *large[2]; /* and those of its vertices that the whole grid shares, with all of their lists */
-    uint2 *outbox; /* of a part: (vertex, parent), inner numbers, of all that it found in a level */
+    uint2
+        *outbox; /* of a part: what it found in a level, inner numbers, each with the vertex of its parent */
     sf_gpu_search_tally *tallies; /* RING */
     sf_gpu_search_meeting *meeting;
     uint32_t *levels, *parents; /* by vertex less first_vertex; NULL: they are not wanted */
@@ -86,6 +92,14 @@ using tally = sf_gpu_search_tally;
 using item = sf_gpu_search_item;
 using state = sf_gpu_search_state;
 
+typedef cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> meeting_word;
+
+/* What a block knows of the meetings that it was at. */
+typedef struct meetings_seen {
+    unsigned long long came[2]; /* what the last even and odd ones left */
+    uint32_t count;
+} meetings_seen;
+
 typedef struct room {
     uint32_t hubs[HUB_WORDS];
     uint32_t found[WARPS][WARP];
@@ -93,9 +107,9 @@ typedef struct room {
     uint16_t resting[WARPS][RESTING];
     uint32_t found_count;
     unsigned long long edge_count;
-    unsigned long long came[2]; /* what the last even and odd meetings left */
-    uint32_t meetings;
-    bool hub_visited; /* hub 0, when the last level bottom-up began */
+    meetings_seen all, crew;
+    uint32_t left, fresh; /* of the last vertices: in the list of this block, and found in this level */
+    bool hub_visited;     /* hub 0, when the last level bottom-up began */
     tally last;
 } room;
 
@@ -103,7 +117,7 @@ typedef struct room {
 
 /** The memory of a state, as the host sees it. Zero-initialise. */
 typedef struct sf_gpu_search_memory {
-    sf_gpu_array visited[2], found, deep, queue[2], large[2], outbox, tallies, meeting;
+    sf_gpu_array visited[2], marks, parent, deep, queue[2], large[2], outbox, tallies, meeting;
 } sf_gpu_search_memory;
 
 /** persistent.cu: everything in `state` but what a job brings; with an outbox for a part of several. */
@@ -162,13 +176,19 @@ __device__ uint32_t inner_word(const state *s, uint32_t word)
     return word < s->graph.hub_room / WARP ? word : word + s->graph.shift / WARP;
 }
 
-/* v is a local number, the parent an inner one. */
-__device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t parent)
+/* v is a local number; its parent is its greatest neighbour, or with OTHER another one. */
+__device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t other = 0)
 {
-    uint32_t most = FULL >> s->parent_bits;
-    s->found[v] = min(level, most) << s->parent_bits | parent;
-    if (level >= most)
+    s->marks[v] = (uint8_t)(min(level, DEEP) | other);
+    if (level >= DEEP)
         s->deep[v] = level;
+}
+
+/* The same with another parent, a vertex. */
+__device__ void keep_other(const state *s, uint32_t v, uint32_t level, uint32_t parent)
+{
+    s->parent[v] = parent;
+    keep(s, v, level, OTHER);
 }
 
 /* By a block that begins. */
@@ -177,8 +197,7 @@ __device__ void enter(room *r)
     if (threadIdx.x == 0) {
         r->found_count = 0;
         r->edge_count = 0;
-        r->came[0] = r->came[1] = 0;
-        r->meetings = 0;
+        r->all = r->crew = meetings_seen{{0, 0}, 0};
         r->hub_visited = false;
     }
     __syncthreads();
@@ -188,9 +207,11 @@ __device__ void enter(room *r)
 __device__ void sum_of_block(room *r, uint32_t *found, unsigned long long *edges)
 {
     *found = sum_of_warp(*found);
+    for (int distance = 16; distance > 0; distance /= 2)
+        *edges += __shfl_xor_sync(FULL, *edges, distance);
     if (lane_of() == 0 && *found > 0)
         atomicAdd(&r->found_count, *found);
-    if (*edges > 0)
+    if (lane_of() == 0 && *edges > 0)
         atomicAdd(&r->edge_count, *edges);
     __syncthreads();
     if (threadIdx.x != 0)
@@ -200,20 +221,20 @@ __device__ void sum_of_block(room *r, uint32_t *found, unsigned long long *edges
     *edges = atomicExch(&r->edge_count, 0ull);
 }
 
-/* By one thread of every block: goes on when all are here. Returns what they found together. The count of
- * blocks and the sum are one word, so that one trip to memory brings both; the next meeting is at the other
- * word, so that nobody adds to this one before all have read it. */
-__device__ uint32_t come_and_wait(const state *s, room *r, uint32_t found)
+/* By one thread of each of some blocks: goes on when all are here. Returns what they found together. The
+ * count of blocks and the sum are one word, so that one trip to memory brings both; the next meeting is at
+ * the other word, so that nobody adds to this one before all have read it. */
+__device__ uint32_t come_and_wait(unsigned long long came[2], meetings_seen *seen, uint32_t blocks,
+                                  uint32_t found)
 {
-    uint32_t which = r->meetings++ % 2;
-    unsigned long long *came = s->meeting->came + which, before = r->came[which], after;
-    __threadfence();
-    atomicAdd(came, 1ull << CAME_SHIFT | found);
+    uint32_t which = seen->count++ % 2;
+    unsigned long long before = seen->came[which], after;
+    meeting_word word(came[which]);
+    word.fetch_add(1ull << CAME_SHIFT | found, cuda::memory_order_release);
     do
-        after = *(volatile unsigned long long *)came;
-    while ((after - before) >> CAME_SHIFT != gridDim.x);
-    __threadfence();
-    r->came[which] = after;
+        after = word.load(cuda::memory_order_acquire);
+    while ((after - before) >> CAME_SHIFT != blocks);
+    seen->came[which] = after;
     return (uint32_t)(after - before);
 }
 
@@ -225,7 +246,7 @@ __device__ void meet(const state *s, room *r, tally *t, uint32_t found, unsigned
     if (threadIdx.x == 0) {
         if (edges > 0)
             atomicAdd(&t->edges, edges);
-        r->last.found = come_and_wait(s, r, found);
+        r->last.found = come_and_wait(s->meeting->came, &r->all, gridDim.x, found);
         if (queued) {
             r->last.edges = __ldcg(&t->edges);
             r->last.items = __ldcg(&t->items);
@@ -257,69 +278,76 @@ __device__ void record(const state *s, const tally *last, uint32_t level, bool u
 
 /* ---- writing out ---- */
 
-/* The levels and parents of eight vertices in a row, as the user counts them. */
+/* The inner numbers of this lane's vertices in some words of 32 in a row; lane j has the place of word j. */
+__device__ void number_words(const state *s, uint4 place, uint32_t first, uint32_t inner[OUT])
+{
+    uint32_t lane = lane_of();
+#pragma unroll
+    for (uint32_t j = 0; j < OUT; j++) {
+        uint32_t ordinary = __shfl_sync(FULL, place.x, j), hubs = __shfl_sync(FULL, place.y, j);
+        uint32_t base = __shfl_sync(FULL, place.z, j);
+        inner[j] = ordinary >> lane & 1 ? base + __popc(ordinary & below(lane)) : SF_GPU_OUTSIDE;
+        if (hubs >> lane & 1)
+            inner[j] = __ldg(s->graph.inner + (first + j) * WARP + lane);
+    }
+}
+
+/* Writes out some words of vertices; of vertices that are not visited, only with `all`. By whole warps. */
 template <bool parted>
-__device__ void look_up(const state *s, const uint32_t *visited, uint32_t eight, uint32_t source,
-                        uint32_t level[OUT], uint32_t parent[OUT])
+__device__ void write_words(const state *s, const uint32_t *visited, uint32_t source, uint4 place,
+                            uint32_t first, bool all)
 {
     const sf_gpu_arranged *g = &s->graph;
-    uint4 raw = __ldg((const uint4 *)g->places + eight / (WARP / OUT)); /* ordinary, hubs, base */
-    uint32_t inner[OUT], most = FULL >> s->parent_bits;
+    uint32_t inner[OUT], mark[OUT], parent[OUT], seen[OUT];
+    number_words(s, place, first, inner);
 #pragma unroll
     for (uint32_t j = 0; j < OUT; j++) {
-        uint32_t bit = eight % (WARP / OUT) * OUT + j;
-        inner[j] = raw.z + __popc(raw.x & below(bit));
-        if (raw.y >> bit & 1)
-            inner[j] = __ldg(g->inner + eight * OUT + j);
-        else if ((raw.x >> bit & 1) == 0)
-            inner[j] = SF_GPU_OUTSIDE;
+        bool there = inner[j] != SF_GPU_OUTSIDE;
+        seen[j] = there ? visited[inner[j] / WARP] >> inner[j] % WARP & 1 : 0;
+        mark[j] = there ? __ldcg(s->marks + local_of<parted>(s, inner[j])) : 0;
+        parent[j] = there ? __ldg(g->greatest_vertex + local_of<parted>(s, inner[j])) : NONE;
     }
 #pragma unroll
-    for (uint32_t j = 0; j < OUT; j++) {
-        if (inner[j] != SF_GPU_OUTSIDE && (visited[inner[j] / WARP] >> inner[j] % WARP & 1) == 0)
-            inner[j] = SF_GPU_OUTSIDE;
-        parent[j] = inner[j] != SF_GPU_OUTSIDE ? __ldcg(s->found + local_of<parted>(s, inner[j])) : NONE;
-    }
+    for (uint32_t j = 0; j < OUT; j++)
+        if (seen[j] != 0 && (mark[j] & OTHER) != 0)
+            parent[j] = __ldcg(s->parent + local_of<parted>(s, inner[j]));
 #pragma unroll
     for (uint32_t j = 0; j < OUT; j++) {
-        level[j] = NONE;
-        if (inner[j] != SF_GPU_OUTSIDE) {
-            level[j] = parent[j] >> s->parent_bits;
-            parent[j] = __ldg(g->original + (parent[j] & ((1u << s->parent_bits) - 1)));
-            if (level[j] == most)
-                level[j] = __ldcg(s->deep + local_of<parted>(s, inner[j]));
-        } else if (eight * OUT + j == source) { /* has no edge */
-            level[j] = 0;
+        uint32_t v = (first + j) * WARP + lane_of(), level = mark[j] & DEEP;
+        if (inner[j] == SF_GPU_OUTSIDE && v == source) { /* has no edge */
+            level = 0;
             parent[j] = source;
+        } else if (seen[j] == 0) {
+            level = parent[j] = NONE;
+        } else if (level == DEEP) {
+            level = __ldcg(s->deep + local_of<parted>(s, inner[j]));
+        }
+        if (v < g->last_vertex && (all || seen[j] != 0 || inner[j] == SF_GPU_OUTSIDE)) {
+            __stcs(s->levels + (v - g->first_vertex), level);
+            __stcs(s->parents + (v - g->first_vertex), parent[j]);
         }
     }
 }
 
-template <bool parted> __device__ void write_out(const state *s, const uint32_t *visited, uint32_t source)
+/* By `blocks` blocks, of which this is one. While a warp writes, the places of what comes next are on their
+ * way. */
+template <bool parted>
+__device__ void write_out(const state *s, const uint32_t *visited, uint32_t source, uint32_t block,
+                          uint32_t blocks, bool all)
 {
-    uint32_t begin = s->graph.first_vertex, end = s->graph.last_vertex, level[OUT], parent[OUT];
-    uint32_t eights = (end + OUT - 1) / OUT;
-    for (uint32_t eight = begin / OUT + blockIdx.x * BLOCK + threadIdx.x; eight < eights;
-         eight += gridDim.x * BLOCK) {
-        look_up<parted>(s, visited, eight, source, level, parent);
-        uint32_t first = eight * OUT - begin, left = end - eight * OUT;
-        if (left >= OUT) {
-#pragma unroll
-            for (uint32_t j = 0; j < OUT; j += 4) {
-                __stcs((uint4 *)(s->levels + first + j),
-                       make_uint4(level[j], level[j + 1], level[j + 2], level[j + 3]));
-                __stcs((uint4 *)(s->parents + first + j),
-                       make_uint4(parent[j], parent[j + 1], parent[j + 2], parent[j + 3]));
-            }
-            continue;
-        }
-#pragma unroll
-        for (uint32_t j = 0; j < OUT; j++) {
-            if (j < left) {
-                s->levels[first + j] = level[j];
-                s->parents[first + j] = parent[j];
-            }
-        }
+    const uint4 *places = (const uint4 *)s->graph.places; /* ordinary, hubs, base */
+    uint32_t lane = lane_of(), step = blocks * WARPS * OUT;
+    uint32_t word = s->graph.first_vertex / WARP + (threadIdx.x / WARP * blocks + block) * OUT;
+    uint32_t words = (s->graph.last_vertex + WARP - 1) / WARP;
+    uint4 place, next = make_uint4(0, 0, 0, 0);
+    if (lane < OUT && word + lane < words)
+        next = __ldg(places + word + lane);
+    for (; word < words; word += step) {
+        place = next;
+        next = make_uint4(0, 0, 0, 0);
+        if (lane < OUT && word + step + lane < words)
+            next = __ldg(places + word + step + lane);
+        write_words<parted>(s, visited, source, place, word, all);
     }
 }
 
@@ -330,7 +358,7 @@ __device__ bool go_home(const state *s)
     sf_gpu_search_meeting *m = s->meeting;
     if (threadIdx.x != 0 || atomicAdd(&m->home, 1) != gridDim.x - 1)
         return false;
-    m->came[0] = m->came[1] = 0;
+    m->came[0] = m->came[1] = m->crew[0] = m->crew[1] = 0;
     m->parted = m->home = 0;
     return true;
 }

@@ -90,6 +90,24 @@ __device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids
             s->outbox[place++] = make_uint2(ids[j], parent);
 }
 
+/* The bits of those of four vertices of this lane that were still unvisited when it set their bits. All are
+ * asked, and all are set, at once. */
+__device__ uint32_t claim_four(uint32_t *visited, bool there, const uint32_t ids[4], uint32_t v)
+{
+    uint32_t seen[4], mine = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        seen[j] = there && ids[j] != v ? __ldcg(visited + ids[j] / WARP) : FULL;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        if ((seen[j] >> ids[j] % WARP & 1) == 0)
+            seen[j] = atomicOr(visited + ids[j] / WARP, 1u << ids[j] % WARP);
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        mine |= (~seen[j] >> ids[j] % WARP & 1) << j;
+    return mine;
+}
+
 /* Looks along the edges of up to 32 pieces of v's list. */
 template <bool parted>
 __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint32_t level, uint32_t v,
@@ -97,23 +115,19 @@ __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint3
 {
     bool there = piece + lane_of() < last;
     uint4 targets = there ? __ldg(s->graph.out.targets + piece + lane_of()) : make_uint4(0, 0, 0, 0);
-    uint32_t ids[4] = {targets.x, targets.y, targets.z, targets.w}, seen[4], mine = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < 4; j++)
-        seen[j] = there && ids[j] != v ? __ldcg(visited + ids[j] / WARP) : FULL;
-#pragma unroll
-    for (uint32_t j = 0; j < 4; j++)
-        mine |= (uint32_t)claim(visited, ids[j], seen[j]) << j;
+    uint32_t ids[4] = {targets.x, targets.y, targets.z, targets.w};
+    uint32_t mine = claim_four(visited, there, ids, v);
     if (__all_sync(FULL, mine == 0))
         return 0;
+    uint32_t parent = __ldg(s->graph.original + v);
     if (parted)
-        send(s, t, mine, ids, v);
+        send(s, t, mine, ids, parent);
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++) {
         if ((mine >> j & 1) == 0)
             continue;
         if (is_here<parted>(s, ids[j]))
-            keep(s, local_of<parted>(s, ids[j]), level, v);
+            keep_other(s, local_of<parted>(s, ids[j]), level, parent);
         else
             mine &= ~(1u << j);
     }

@@ -616,6 +616,57 @@ static void devices_search_wide_levels_from_below(void **state)
     sf_devices_close();
 }
 
+/* Vertices joined at random, all near each other, and one of them with a row, from whose middle others hang.
+ */
+enum { BULK = 20000, JOINED = 8 * BULK, HUB_EDGES = 200, HANGING = 60, REACHED = BULK + TAIL + HANGING };
+
+static sf_csr make_bulk(void)
+{
+    sf_edge_list list = start_list(REACHED + 30, false); /* the last ones have no edge */
+    test_random random = test_random_start("bulk", 1);
+    for (uint32_t v = 1; v < BULK; v++)
+        add(&list, (uint32_t)test_random_below(&random, v), v);
+    for (uint32_t e = 0; e < JOINED; e++)
+        add(&list, (uint32_t)test_random_below(&random, BULK), (uint32_t)test_random_below(&random, BULK));
+    for (uint32_t e = 0; e < HUB_EDGES; e++)
+        add(&list, 0, (uint32_t)test_random_below(&random, BULK));
+    for (uint32_t v = BULK; v < BULK + TAIL; v++)
+        add(&list, v - 1, v);
+    for (uint32_t v = BULK + TAIL; v < REACHED; v++)
+        add(&list, BULK + TAIL / 2, v);
+    return build(&list, 0);
+}
+
+/* When few vertices are left, a device that can have 16 blocks searches for them apart, from below, while it
+ * writes out all others: by its rule it would search the row from above. */
+static void the_last_vertices_are_found_apart(void **state)
+{
+    (void)state;
+    sf_csr csr = make_bulk();
+    static const uint32_t sources[] = {0, BULK + TAIL - 1, REACHED - 1, REACHED};
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        sf_bfs_result result = search(&csr, sources[i]);
+        assert_int_equal(result.reached, sources[i] < REACHED ? REACHED : 1);
+        sf_bfs_result_free(&result);
+    }
+    for (uint32_t d = 0; d < sf_device_count(); d++) {
+        sf_device_graph graph;
+        sf_device_search search;
+        sf_backend_level log[LOGGED];
+        sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
+        const sf_backend_search_options options = {.direction = SF_BFS_AUTO};
+        assert_int_equal(sf_device_graph_open(&graph, sf_device_at(d), &csr, NULL), SF_OK);
+        assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
+        assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
+        for (uint32_t level = job.depth - TAIL / 2; level <= job.depth; level++)
+            assert_true(log[level].bottom_up);
+        sf_device_search_close(&search);
+        sf_device_graph_close(&graph);
+    }
+    sf_csr_free(&csr);
+    sf_devices_close();
+}
+
 static void offsets_are_64_bit(void **state)
 {
     (void)state;
@@ -1127,6 +1178,7 @@ int main(void)
         cmocka_unit_test(gamma_is_over_30_percent),
         cmocka_unit_test(enterprise_turns_by_its_hubs),
         cmocka_unit_test(devices_search_wide_levels_from_below),
+        cmocka_unit_test(the_last_vertices_are_found_apart),
         cmocka_unit_test(offsets_are_64_bit),
         cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
         cmocka_unit_test(many_sources_at_once_are_as_each_alone),
