@@ -17,9 +17,9 @@ namespace
 
 /* The lists of a block of the crew, in memory of the queues of top-down levels. */
 typedef struct last_lists {
-    uint32_t *left[2]; /* at even and odd levels */
-    uint32_t *fresh;   /* found in this level */
-    uint32_t *visited; /* the bitmap of the crew: that of the others stays as it was */
+    uint32_t *left[2];    /* at even and odd levels */
+    uint32_t *fresh;      /* found in this level */
+    uint32_t *visited;    /* the bitmap of the crew: that of the others stays as it was */
     uint32_t first, last; /* words of the block's stretch */
 } last_lists;
 
@@ -65,7 +65,8 @@ __device__ last_lists collect_left(const state *s, room *r, uint32_t current)
 }
 
 /* The vertex of the parent of a lane's v, or NONE. By whole warps. */
-__device__ uint32_t find_parent(const state *s, const room *r, const uint32_t *visited, bool there, uint32_t v)
+__device__ uint32_t find_parent(const state *s, const room *r, const uint32_t *visited, bool there,
+                                uint32_t v)
 {
     uint32_t greatest = there ? __ldg(s->graph.greatest + v) : SF_GPU_ALONE, parent = NONE;
     uint4 head = make_uint4(0, 0, 0, 0);
