@@ -104,11 +104,15 @@ static int search_on_cpu(searching *s, sf_error *error)
     return status;
 }
 
+static sf_backend_search_options on_device_as(const sf_search_options *options)
+{
+    return (sf_backend_search_options){
+        .direction = options->direction, .enterprise = options->enterprise, .features = options->features};
+}
+
 static int search_on_device(searching *s, sf_device *device, sf_error *error)
 {
-    sf_backend_search_options how = {.direction = s->options.direction,
-                                     .enterprise = s->options.enterprise,
-                                     .features = s->options.features};
+    const sf_backend_search_options how = on_device_as(&s->options);
     const sf_progress progress = {tell_repeated, s};
     sf_device_graph graph;
     sf_device_search prepared = {0};
@@ -126,8 +130,11 @@ static int search_on_device(searching *s, sf_device *device, sf_error *error)
 /* Each has a part of the vertices. */
 static int search_on_devices(searching *s, sf_device *const *devices, uint32_t count, sf_error *error)
 {
+    const sf_backend_search_options how = on_device_as(&s->options);
+    const sf_progress progress = {tell_repeated, s};
     sf_device_parts parts;
-    int status = sf_device_parts_open(&parts, devices, count, &s->graph->csr, s->options.direction, error);
+    int status = sf_device_parts_open(&parts, devices, count, &s->graph->csr, &how, error);
+    parts.progress = &progress;
     if (status == SF_OK)
         status = search_repeatedly(s, run_on_devices, &parts, error);
     sf_device_parts_close(&parts);
@@ -256,17 +263,12 @@ static int choose_for_enterprise(sf_choice *choice, const searching *s, sf_error
 {
     const char *name = s->options.device;
     const sf_how how = {.engine = "enterprise",
-                        .device = name == NULL || strcmp(name, "auto") == 0 ? "cuda" : name};
+                        .device = name == NULL || strcmp(name, "auto") == 0 ? "cuda" : name,
+                        .most = SF_MOST_DEVICES};
     sf_error reason;
     if (strcmp(how.device, "cpu") == 0)
         return sf_fail(error, SF_USAGE, "features",
                        "goes with a GPU, as --device cuda: the CPU has none of them");
-    if (strcmp(how.device, "cuda:all") == 0)
-        return sf_fail(
-            error, SF_USAGE, "features",
-            "goes with one device, not with %s: a divided search always has queues, balanced work and "
-            "a switch of direction of its own",
-            name);
     int status = sf_choose(choice, sf_bfs_ways, &how, s, &reason);
     if (status == SF_USAGE)
         return sf_fail(error, SF_USAGE, "device", "%s", reason.text);

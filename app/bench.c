@@ -46,7 +46,7 @@ const app_command app_command_bench = {
         "run. What a search prepares once per graph is shown apart. On a device the first row is the "
         "fastest\n"
         "way, the others are Enterprise with one technique more at a time, and ratio is over the first row.\n"
-        "With cuda:all on several GPUs the rows are the fastest way on one, and on all together.\n"
+        "With cuda:all on several GPUs the rows are all these ways on one, and then on all together.\n"
         "graph500_teps counts edges as Graph500 does: those of the list in the component, loops and repeats "
         "among\n"
         "them, each once; it is left out of graphs that a device draws. Part ways is what is said so far; "

@@ -27,7 +27,7 @@ static const app_option options[] = {
      "search a Kronecker graph with Graph500's parameters instead of G, or with the chances A,B,C of R-MAT"},
     {"direction", "auto|top-down|bottom-up", "auto (default) goes bottom-up while the frontier is large"},
     {"features", "ts,wb,hc,gamma",
-     "on a GPU: search as Enterprise does, with these of its techniques: frontier queues, balanced work, "
+     "on GPUs: search as Enterprise does, with these of its techniques: frontier queues, balanced work, "
      "hubs "
      "first, switch by hubs; `none` for none of them (default: the fastest way there is)"},
     {"repeat", "N", "search N times and give the median time (default 1)"},

@@ -334,23 +334,25 @@ static int run_one_way(benchmark *b, app_bench_rows *rows, const sf_device_graph
 }
 
 /* The fastest way, then Enterprise with one technique more at a time, as in its paper's ablation. */
+static const struct {
+    const char *name;
+    sf_backend_search_options options;
+} device_ways[] = {
+    {"auto", {0}},
+    {"enterprise without features", {.enterprise = true}},
+    {"enterprise ts", {.enterprise = true, .features = SF_BFS_TS}},
+    {"enterprise ts,wb", {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB}},
+    {"enterprise ts,wb,hc", {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB | SF_BFS_HC}},
+    {"enterprise ts,wb,hc,gamma",
+     {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB | SF_BFS_HC | SF_BFS_GAMMA}},
+};
+enum { DEVICE_WAYS = sizeof device_ways / sizeof device_ways[0] };
+
 static int run_every_way(benchmark *b, app_bench_rows *rows, const sf_device_graph *graph, sf_error *error)
 {
-    static const struct {
-        const char *name;
-        sf_backend_search_options options;
-    } ways[] = {
-        {"auto", {0}},
-        {"enterprise without features", {.enterprise = true}},
-        {"enterprise ts", {.enterprise = true, .features = SF_BFS_TS}},
-        {"enterprise ts,wb", {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB}},
-        {"enterprise ts,wb,hc", {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB | SF_BFS_HC}},
-        {"enterprise ts,wb,hc,gamma",
-         {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB | SF_BFS_HC | SF_BFS_GAMMA}},
-    };
     int status = SF_OK;
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++)
-        status = run_one_way(b, rows, graph, ways[i].name, &ways[i].options, error);
+    for (size_t i = 0; i < DEVICE_WAYS && status == SF_OK; i++)
+        status = run_one_way(b, rows, graph, device_ways[i].name, &device_ways[i].options, error);
     return status;
 }
 
@@ -381,24 +383,31 @@ static int run_on_device(benchmark *b, app_bench_rows *rows, sf_device *device, 
     return status;
 }
 
-/* The fastest way on one device, then on all of them together. */
+static int run_in_parts(benchmark *b, app_bench_rows *rows, sf_device *const *devices, uint32_t count,
+                        const char *name, const sf_backend_search_options *options, sf_error *error)
+{
+    sf_device_parts parts;
+    int status = sf_device_parts_generate(&parts, devices, count, &b->kind, options, error);
+    char device[32];
+    snprintf(device, sizeof device, "%u devices", count);
+    way w = {name, device, run_on_several, &parts, parts.preparation};
+    if (status == SF_OK)
+        status = measure(b, rows, &w, error);
+    sf_device_parts_close(&parts);
+    return status;
+}
+
+/* Every way on one device, then on all of them together. */
 static int run_on_devices(benchmark *b, app_bench_rows *rows, sf_device *const *devices, uint32_t count,
                           sf_error *error)
 {
     sf_device_graph graph;
-    sf_device_parts parts = {0};
     int status = draw(b, &graph, devices[0], error);
     if (status == SF_OK)
-        status = run_one_way(b, rows, &graph, "auto", &(sf_backend_search_options){0}, error);
+        status = run_every_way(b, rows, &graph, error);
     sf_device_graph_close(&graph);
-    if (status == SF_OK)
-        status = sf_device_parts_generate(&parts, devices, count, &b->kind, SF_BFS_AUTO, error);
-    char device[32];
-    snprintf(device, sizeof device, "%u devices", count);
-    way w = {"auto", device, run_on_several, &parts, parts.preparation};
-    if (status == SF_OK)
-        status = measure(b, rows, &w, error);
-    sf_device_parts_close(&parts);
+    for (size_t i = 0; i < DEVICE_WAYS && status == SF_OK; i++)
+        status = run_in_parts(b, rows, devices, count, device_ways[i].name, &device_ways[i].options, error);
     sf_csr_free(&b->graph);
     return status;
 }

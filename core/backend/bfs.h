@@ -77,17 +77,18 @@ typedef struct sf_backend_bfs {
                  uint32_t most_levels, uint32_t *reached, uint32_t *depth, const sf_progress *progress,
                  sf_error *error);
 
-    /** Copies the lists of part `index`. */
+    /** Copies the lists of part `index`; all parts of a graph are opened with the same options. */
     int (*part_open)(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     const sf_backend_cut *cut, uint32_t index, sf_error *error);
+                     const sf_backend_cut *cut, uint32_t index, const sf_backend_search_options *options,
+                     sf_error *error);
     /** The same from a graph that lies on the part's device, which may be closed afterwards. */
     int (*part_take)(sf_backend_part **part, const sf_backend_graph *graph, const sf_backend_cut *cut,
-                     uint32_t index, sf_error *error);
+                     uint32_t index, const sf_backend_search_options *options, sf_error *error);
     void (*part_close)(sf_backend_part *part); /**< NULL is allowed */
     /** Searches the graph that the parts are of, all of them in their order, on devices or one.
-     * SF_UNAVAILABLE: the devices cannot read each other's memory, or the search does not fit. */
-    int (*run_parts)(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
-                     sf_backend_bfs_job *job, sf_error *error);
+     * SF_UNAVAILABLE: the devices cannot read each other's memory, as the fastest way must, or the search
+     * does not fit. */
+    int (*run_parts)(sf_backend_part *const *parts, uint32_t count, sf_backend_bfs_job *job, sf_error *error);
 } sf_backend_bfs;
 
 #endif

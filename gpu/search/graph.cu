@@ -75,6 +75,52 @@ int sf_gpu_graph_open(sf_backend_graph **opened, sf_backend_device *device, cons
     return status;
 }
 
+static int cut_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
+                     const sf_gpu_lists *from, uint32_t vertex_count, uint32_t first, uint32_t last,
+                     sf_error *error)
+{
+    uint64_t begin = 0, end = 0;
+    int status = sf_gpu_download(device, &begin, from->offsets + first, sizeof begin, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(device, &end, from->offsets + last, sizeof end, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(device, &memory[0], ((size_t)vertex_count + 1) * sizeof begin, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(device, &memory[1], (end - begin) * sizeof *from->targets, error);
+    if (status != SF_OK)
+        return status;
+    SF_GPU_TRY(cudaMemcpyAsync(memory[0].data, from->offsets, memory[0].bytes, cudaMemcpyDeviceToDevice,
+                               device->work));
+    SF_GPU_TRY(cudaMemcpyAsync(memory[1].data, from->targets + begin, memory[1].bytes,
+                               cudaMemcpyDeviceToDevice, device->work));
+    *lists = sf_gpu_lists{(const uint64_t *)memory[0].data, (const uint32_t *)memory[1].data - begin};
+    return SF_OK;
+}
+
+int sf_gpu_graph_cut(sf_backend_graph **opened, const sf_backend_graph *from, uint32_t first, uint32_t last,
+                     sf_error *error)
+{
+    *opened = NULL;
+    sf_backend_graph *graph = (sf_backend_graph *)sf_alloc(1, sizeof *graph);
+    if (graph == NULL)
+        return sf_fail_memory(error);
+    graph->device = from->device;
+    graph->vertex_count = from->vertex_count;
+    graph->directed = from->directed;
+    graph->edge_count = from->edge_count;
+    int status = cut_lists(graph->device, &graph->out, graph->memory, &from->out, graph->vertex_count, first,
+                           last, error);
+    graph->in = graph->out;
+    if (status == SF_OK && graph->directed)
+        status = cut_lists(graph->device, &graph->in, graph->memory + 2, &from->in, graph->vertex_count,
+                           first, last, error);
+    if (status == SF_OK)
+        *opened = graph;
+    else
+        close_graph(graph);
+    return status;
+}
+
 static int open_graph(sf_backend_graph **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
                       sf_error *error)
 {

@@ -45,6 +45,10 @@ struct sf_backend_graph {
 int sf_gpu_graph_open(sf_backend_graph **graph, sf_backend_device *device, const sf_backend_arrays *arrays,
                       uint32_t first, uint32_t last, sf_error *error);
 
+/** The same of a graph that lies on the device. */
+int sf_gpu_graph_cut(sf_backend_graph **part, const sf_backend_graph *graph, uint32_t first, uint32_t last,
+                     sf_error *error);
+
 /** kronecker.cu */
 int sf_gpu_generate(sf_backend_graph **graph, sf_backend_device *device, const sf_kronecker *kind,
                     sf_error *error);

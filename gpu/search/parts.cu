@@ -274,6 +274,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
 
 struct sf_backend_part {
     sf_backend_device *device;
+    sf_gpu_enterprise_part *enterprise; /* or NULL: it is searched by this file's kernel */
     part view;
     sf_gpu_arrangement arrangement;
     sf_gpu_search_memory memory;
@@ -290,6 +291,7 @@ void sf_gpu_part_close(sf_backend_part *part)
     sf_backend_device *device = part->device;
     cudaSetDevice(device->ordinal);
     cudaStreamSynchronize(device->work);
+    sf_gpu_enterprise_part_close(part->enterprise);
     sf_gpu_array *arrays[] = {&part->offsets, &part->levels, &part->parents, &part->log,
                               &part->summary, &part->posts,  &part->peers};
     for (sf_gpu_array *array : arrays)
@@ -329,8 +331,19 @@ static int open_arrays(sf_backend_part *part, const sf_backend_graph *graph, sf_
     return SF_OK;
 }
 
+/* Arranges the part for this file's kernel. */
+static int prepare(sf_backend_part *part, const sf_backend_graph *graph, const sf_backend_cut *cut,
+                   sf_bfs_direction direction, sf_error *error)
+{
+    int status = sf_gpu_arrange(&part->arrangement, graph, cut, part->view.index, error);
+    if (status == SF_OK)
+        status = sf_gpu_search_memory_open(&part->memory, &part->view.own, part->device, &part->arrangement,
+                                           direction, true, error);
+    return status == SF_OK ? open_arrays(part, graph, error) : status;
+}
+
 int sf_gpu_part_take(sf_backend_part **opened, const sf_backend_graph *graph, const sf_backend_cut *cut,
-                     uint32_t index, sf_error *error)
+                     uint32_t index, const sf_backend_search_options *options, sf_error *error)
 {
     *opened = NULL;
     SF_GPU_TRY(cudaSetDevice(graph->device->ordinal));
@@ -340,12 +353,9 @@ int sf_gpu_part_take(sf_backend_part **opened, const sf_backend_graph *graph, co
     part->device = graph->device;
     part->view.index = index;
     part->view.count = cut->count;
-    int status = sf_gpu_arrange(&part->arrangement, graph, cut, index, error);
-    if (status == SF_OK)
-        status = sf_gpu_search_memory_open(&part->memory, &part->view.own, part->device, &part->arrangement,
-                                           SF_BFS_AUTO, true, error);
-    if (status == SF_OK)
-        status = open_arrays(part, graph, error);
+    int status = options->enterprise
+                     ? sf_gpu_enterprise_part_open(&part->enterprise, graph, cut, index, options, error)
+                     : prepare(part, graph, cut, options->direction, error);
     if (status == SF_OK)
         status = sf_gpu_check(cudaStreamSynchronize(part->device->work), "cudaStreamSynchronize", error);
     if (status == SF_OK)
@@ -356,36 +366,48 @@ int sf_gpu_part_take(sf_backend_part **opened, const sf_backend_graph *graph, co
 }
 
 int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     const sf_backend_cut *cut, uint32_t index, sf_error *error)
+                     const sf_backend_cut *cut, uint32_t index, const sf_backend_search_options *options,
+                     sf_error *error)
 {
     sf_backend_graph *graph;
     *opened = NULL;
     int status = sf_gpu_graph_open(&graph, device, arrays, cut->first[index], cut->first[index + 1], error);
     if (status == SF_OK)
-        status = sf_gpu_part_take(opened, graph, cut, index, error);
+        status = sf_gpu_part_take(opened, graph, cut, index, options, error);
     sf_gpu_graphs.close(graph);
     return status;
 }
 
 /* ---- several parts ---- */
 
+int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *reader, sf_error *error)
+{
+    int can = 0;
+    *joined = owner == reader;
+    if (*joined)
+        return SF_OK;
+    SF_GPU_TRY(cudaDeviceCanAccessPeer(&can, reader->ordinal, owner->ordinal));
+    if (!can)
+        return SF_OK;
+    cudaMemAccessDesc access = {};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = reader->ordinal;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    SF_GPU_TRY(cudaMemPoolSetAccess(owner->pool, &access, 1));
+    *joined = true;
+    return SF_OK;
+}
+
 /* Lets the device of `other` read this part's memory. */
 static int open_memory(const sf_backend_part *part, const sf_backend_part *other, sf_error *error)
 {
-    int own = part->device->ordinal, reader = other->device->ordinal, joined = 0;
-    if (own == reader)
-        return SF_OK;
-    SF_GPU_TRY(cudaDeviceCanAccessPeer(&joined, reader, own));
-    if (!joined)
+    bool joined = false;
+    int status = sf_gpu_let_read(&joined, part->device, other->device, error);
+    if (status == SF_OK && !joined)
         return sf_fail(error, SF_UNAVAILABLE, NULL,
-                       "device %d cannot read the memory of device %d, as a search on both needs", reader,
-                       own);
-    cudaMemAccessDesc access = {};
-    access.location.type = cudaMemLocationTypeDevice;
-    access.location.id = reader;
-    access.flags = cudaMemAccessFlagsProtReadWrite;
-    SF_GPU_TRY(cudaMemPoolSetAccess(part->device->pool, &access, 1));
-    return SF_OK;
+                       "device %d cannot read the memory of device %d, as a search on both needs",
+                       other->device->ordinal, part->device->ordinal);
+    return status;
 }
 
 /* How many of the parts are on the device of this one. */
@@ -498,21 +520,31 @@ static int read_part(sf_backend_part *part, sf_backend_bfs_job *job, sf_error *e
     return sf_gpu_read_log(device, &part->log, &summary, job, error);
 }
 
-int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
-                     sf_backend_bfs_job *job, sf_error *error)
+static int run_enterprise(sf_backend_part *const *parts, uint32_t count, sf_backend_bfs_job *job,
+                          sf_error *error)
 {
+    sf_gpu_enterprise_part *own[SF_MOST_DEVICES];
+    for (uint32_t i = 0; i < count; i++)
+        own[i] = parts[i]->enterprise;
+    return sf_gpu_enterprise_run_parts(own, count, job, error);
+}
+
+int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_backend_bfs_job *job, sf_error *error)
+{
+    bool enterprise = count > 0 && parts[0]->enterprise != NULL;
     int status = SF_OK;
     job->reached = job->edges = 0;
     job->seconds = 0;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         sf_backend_part *part = parts[i];
-        part->view.own.direction = direction;
-        if (part->view.index != i || part->view.count != count)
+        if (part->view.index != i || part->view.count != count || enterprise != (part->enterprise != NULL))
             status = sf_fail(error, SF_INTERNAL, NULL, "part %u of %u is run as part %u of %u",
                              part->view.index, part->view.count, i, count);
-        else if (!part->acquainted)
+        else if (!part->acquainted && !enterprise)
             status = acquaint(part, parts, count, error);
     }
+    if (status == SF_OK && enterprise)
+        return run_enterprise(parts, count, job, error);
     if (status == SF_OK)
         status = launch(parts, count, job->source, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)

@@ -84,7 +84,8 @@ static int open_search(sf_backend_search **opened, sf_backend_graph *graph,
     int status = open_results(search, error);
     if (status == SF_OK && options->enterprise)
         status =
-            sf_gpu_enterprise_open(&search->enterprise, graph, options->direction, options->features, error);
+            sf_gpu_enterprise_open(&search->enterprise, graph, 0, graph->vertex_count, options,
+                                   (uint32_t *)search->levels.data, (uint32_t *)search->parents.data, error);
     else if (status == SF_OK)
         status = sf_gpu_persistent_open(&search->persistent, graph, options->direction, error);
     if (status == SF_OK)
@@ -107,8 +108,8 @@ static int run_enterprise(sf_backend_search *search, const sf_backend_bfs_job *j
                           sf_gpu_summary *summary, sf_error *error)
 {
     sf_backend_device *device = search->graph->device;
-    int status = sf_gpu_enterprise_run(search->enterprise, job->source, (uint32_t *)search->levels.data,
-                                       (uint32_t *)search->parents.data, log, summary, job->progress, error);
+    int status =
+        sf_gpu_enterprise_run(&search->enterprise, 1, job->source, log, summary, job->progress, error);
     if (status != SF_OK)
         return status;
     SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
@@ -155,22 +156,33 @@ static int search_timed(sf_backend_search *search, sf_backend_bfs_job *job, sf_e
     return SF_OK;
 }
 
+static uint32_t told_levels(const sf_gpu_summary *summary, const sf_backend_bfs_job *job)
+{
+    return summary->logged < job->log_room ? summary->logged : job->log_room;
+}
+
+void sf_gpu_tell_log(const sf_gpu_level *levels, const sf_gpu_summary *summary, sf_backend_bfs_job *job)
+{
+    unsigned long long before = summary->begin;
+    for (uint32_t i = 0, count = told_levels(summary, job); i < count; i++) {
+        job->log[i] = sf_backend_level{levels[i].found, (double)(levels[i].stamp - before) * 1e-9,
+                                       levels[i].bottom_up != 0};
+        before = levels[i].stamp;
+    }
+}
+
 int sf_gpu_read_log(sf_backend_device *device, const sf_gpu_array *log, const sf_gpu_summary *summary,
                     sf_backend_bfs_job *job, sf_error *error)
 {
-    uint32_t count = summary->logged < job->log_room ? summary->logged : job->log_room;
+    uint32_t count = told_levels(summary, job);
     if (count == 0)
         return SF_OK;
     sf_gpu_level *levels = (sf_gpu_level *)sf_resize(NULL, count, sizeof *levels);
     if (levels == NULL)
         return sf_fail_memory(error);
     int status = sf_gpu_download(device, levels, log->data, count * sizeof *levels, error);
-    unsigned long long before = summary->begin;
-    for (uint32_t i = 0; i < count && status == SF_OK; i++) {
-        job->log[i] = sf_backend_level{levels[i].found, (double)(levels[i].stamp - before) * 1e-9,
-                                       levels[i].bottom_up != 0};
-        before = levels[i].stamp;
-    }
+    if (status == SF_OK)
+        sf_gpu_tell_log(levels, summary, job);
     sf_free(levels);
     return status;
 }

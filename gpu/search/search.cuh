@@ -35,14 +35,17 @@ int sf_gpu_persistent_run(sf_gpu_persistent *search, uint32_t source, uint32_t *
 
 typedef struct sf_gpu_enterprise sf_gpu_enterprise;
 
-/** enterprise.cu: the search as Enterprise does it, with those of its techniques that are named. */
-int sf_gpu_enterprise_open(sf_gpu_enterprise **search, const sf_backend_graph *graph,
-                           sf_bfs_direction direction, unsigned features, sf_error *error);
+/** enterprise.cu: the search as Enterprise does it, with those of its techniques that are named, for the
+ * vertices first .. last - 1; of the others the graph needs no targets. `levels` and `parents` are device
+ * arrays by vertex, of all. */
+int sf_gpu_enterprise_open(sf_gpu_enterprise **search, const sf_backend_graph *graph, uint32_t first,
+                           uint32_t last, const sf_backend_search_options *options, uint32_t *levels,
+                           uint32_t *parents, sf_error *error);
 void sf_gpu_enterprise_close(sf_gpu_enterprise *search);
-/** Runs a search; `log` has room for SF_GPU_LOG levels and, like `summary`, is on the host. */
-int sf_gpu_enterprise_run(sf_gpu_enterprise *search, uint32_t source, uint32_t *levels, uint32_t *parents,
-                          sf_gpu_level *log, sf_gpu_summary *summary, const sf_progress *progress,
-                          sf_error *error);
+/** Runs a search by one for all vertices, or by several that have them all; each has parents of its own in
+ * the end. `log` has room for SF_GPU_LOG levels and, like `summary`, is on the host. */
+int sf_gpu_enterprise_run(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t source, sf_gpu_level *log,
+                          sf_gpu_summary *summary, const sf_progress *progress, sf_error *error);
 
 /** many.cu */
 int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
@@ -55,18 +58,32 @@ int sf_gpu_search_count(sf_backend_device *device, const sf_backend_lists *out, 
 
 /** parts.cu: a search on several devices. */
 int sf_gpu_part_open(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     const sf_backend_cut *cut, uint32_t index, sf_error *error);
+                     const sf_backend_cut *cut, uint32_t index, const sf_backend_search_options *options,
+                     sf_error *error);
 int sf_gpu_part_take(sf_backend_part **part, const sf_backend_graph *graph, const sf_backend_cut *cut,
-                     uint32_t index, sf_error *error);
+                     uint32_t index, const sf_backend_search_options *options, sf_error *error);
 void sf_gpu_part_close(sf_backend_part *part);
-int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
-                     sf_backend_bfs_job *job, sf_error *error);
+int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_backend_bfs_job *job, sf_error *error);
+/** Lets `reader` reach what `owner` has of memory, where the devices are joined. */
+int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *reader, sf_error *error);
+
+typedef struct sf_gpu_enterprise_part sf_gpu_enterprise_part;
+
+/** enterprise/parts.cu: the same as Enterprise. */
+int sf_gpu_enterprise_part_open(sf_gpu_enterprise_part **part, const sf_backend_graph *graph,
+                                const sf_backend_cut *cut, uint32_t index,
+                                const sf_backend_search_options *options, sf_error *error);
+void sf_gpu_enterprise_part_close(sf_gpu_enterprise_part *part);
+int sf_gpu_enterprise_run_parts(sf_gpu_enterprise_part *const *parts, uint32_t count, sf_backend_bfs_job *job,
+                                sf_error *error);
 
 /** search.cu: adds vertices that have a level, and their edges, to a summary on the device. Of `out` the
  * offsets are looked at. */
 int sf_gpu_sum_reached(sf_backend_device *device, sf_gpu_summary *summary, const uint32_t *levels,
                        sf_gpu_lists out, uint32_t count, sf_error *error);
-/** The levels of a search as they are on the device, into the job's log as far as it has room. */
+/** The levels of a search into the job's log as far as it has room. */
+void sf_gpu_tell_log(const sf_gpu_level *levels, const sf_gpu_summary *summary, sf_backend_bfs_job *job);
+/** The same of levels as they are on the device. */
 int sf_gpu_read_log(sf_backend_device *device, const sf_gpu_array *log, const sf_gpu_summary *summary,
                     sf_backend_bfs_job *job, sf_error *error);
 

@@ -259,15 +259,16 @@ static int open_part(sf_device_parts *parts, uint32_t i, const sf_backend_arrays
         return status;
     sf_error failure = {0};
     double start = sf_clock_seconds();
-    status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, &cut, i, &failure);
+    status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, &cut, i, &parts->options,
+                            &failure);
     parts->preparation += sf_clock_seconds() - start;
     return sf_device_release(device, status, &failure, error);
 }
 
 int sf_device_parts_open(sf_device_parts *parts, sf_device *const *devices, uint32_t count, const sf_csr *csr,
-                         sf_bfs_direction direction, sf_error *error)
+                         const sf_backend_search_options *options, sf_error *error)
 {
-    *parts = (sf_device_parts){.count = count, .vertex_count = csr->vertex_count, .direction = direction};
+    *parts = (sf_device_parts){.count = count, .vertex_count = csr->vertex_count, .options = *options};
     memcpy(parts->devices, devices, count * sizeof(sf_device *));
     sf_csr turned = {0};
     int status = csr->directed ? sf_csr_transpose(&turned, csr, error) : SF_OK;
@@ -295,7 +296,7 @@ static int generate_part(sf_device_parts *parts, uint32_t i, const sf_kronecker 
     if (status == SF_OK) {
         sf_error failure = {0};
         double start = sf_clock_seconds();
-        status = bfs->part_take(&parts->parts[i], whole.graph, &cut, i, &failure);
+        status = bfs->part_take(&parts->parts[i], whole.graph, &cut, i, &parts->options, &failure);
         parts->preparation += sf_clock_seconds() - start;
         status = sf_device_release(device, status, &failure, error);
     }
@@ -304,10 +305,11 @@ static int generate_part(sf_device_parts *parts, uint32_t i, const sf_kronecker 
 }
 
 int sf_device_parts_generate(sf_device_parts *parts, sf_device *const *devices, uint32_t count,
-                             const sf_kronecker *kind, sf_bfs_direction direction, sf_error *error)
+                             const sf_kronecker *kind, const sf_backend_search_options *options,
+                             sf_error *error)
 {
     *parts =
-        (sf_device_parts){.count = count, .vertex_count = UINT32_C(1) << kind->scale, .direction = direction};
+        (sf_device_parts){.count = count, .vertex_count = UINT32_C(1) << kind->scale, .options = *options};
     memcpy(parts->devices, devices, count * sizeof(sf_device *));
     int status = SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
@@ -366,8 +368,7 @@ static int run_held(sf_device_parts *parts, sf_backend_bfs_job *job, sf_error *e
     sf_error failure = {0};
     int outcome = SF_OK;
     if (held == count)
-        outcome = sf_device_backend(devices[0])
-                      ->bfs->run_parts(parts->parts, parts->count, parts->direction, job, &failure);
+        outcome = sf_device_backend(devices[0])->bfs->run_parts(parts->parts, parts->count, job, &failure);
     while (held > 0) {
         held--;
         int answer = sf_device_release(devices[held], held == 0 ? outcome : SF_OK, &failure, error);
@@ -385,7 +386,7 @@ int sf_device_parts_job(sf_device_parts *parts, sf_backend_bfs_job *job, sf_erro
 
 int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *result, sf_error *error)
 {
-    sf_backend_bfs_job job = {.source = source};
+    sf_backend_bfs_job job = {.source = source, .progress = parts->progress};
     int status = start_result(result, &job, parts->vertex_count, error);
     if (status == SF_OK)
         status = sf_device_parts_job(parts, &job, error);

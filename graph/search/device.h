@@ -71,19 +71,21 @@ int sf_device_bfs_count(sf_device *device, const sf_csr *graph, uint32_t most_le
 /** A graph on several devices, as many vertices on each, for searches on all of them. */
 typedef struct sf_device_parts {
     uint32_t count, vertex_count;
-    sf_bfs_direction direction;
+    sf_backend_search_options options;
     double preparation; /**< seconds that sorting (and where the graph came from here, copying) took */
+    const sf_progress *progress; /**< as of sf_device_search */
     sf_device *devices[SF_MOST_DEVICES];
     sf_backend_part *parts[SF_MOST_DEVICES];
 } sf_device_parts;
 
 /** A device may be named several times. SF_UNAVAILABLE: one of them cannot. */
 int sf_device_parts_open(sf_device_parts *parts, sf_device *const *devices, uint32_t count, const sf_csr *csr,
-                         sf_bfs_direction direction, sf_error *error);
+                         const sf_backend_search_options *options, sf_error *error);
 /** The same of the graph of sf_device_graph_generate, which every device draws for itself: it needs to hold
  * the whole for that long. */
 int sf_device_parts_generate(sf_device_parts *parts, sf_device *const *devices, uint32_t count,
-                             const sf_kronecker *kind, sf_bfs_direction direction, sf_error *error);
+                             const sf_kronecker *kind, const sf_backend_search_options *options,
+                             sf_error *error);
 void sf_device_parts_close(sf_device_parts *parts);
 
 /** As sf_device_search_job, on all the devices. */

@@ -220,7 +220,7 @@ typedef enum sf_bfs_feature {
 typedef struct sf_search_options {
     size_t size;
     sf_bfs_direction direction;
-    bool enterprise;    /**< search as Enterprise does, on one GPU; else the fastest way there is */
+    bool enterprise;    /**< search as Enterprise does, on GPUs; else the fastest way there is */
     unsigned features;  /**< with enterprise: its techniques, of sf_bfs_feature */
     uint32_t repeat;    /**< search so many times, the time being the median; 0: once */
     bool parents;       /**< of many searches: parents, too; of one they are always there */

@@ -23,6 +23,7 @@ struct sf_backend_part {
     sf_backend_device *device;
     uint32_t vertex_count, first;
     sf_csr csr;
+    sf_backend_search_options options;
 };
 
 /* The lists of the vertices first .. last - 1. */
@@ -195,12 +196,14 @@ static void close_part(sf_backend_part *part)
 }
 
 static int copy_part(sf_backend_part **opened, sf_backend_device *device, const sf_backend_lists *out,
-                     const sf_backend_cut *cut, uint32_t index, sf_error *error)
+                     const sf_backend_cut *cut, uint32_t index, const sf_backend_search_options *options,
+                     sf_error *error)
 {
     sf_backend_part *part = sf_alloc(1, sizeof *part);
     if (part == NULL)
         return sf_fail_memory(error);
     part->device = device;
+    part->options = *options;
     part->vertex_count = cut->first[cut->count];
     part->first = cut->first[index];
     int status = copy_lists(&part->csr, out, part->first, cut->first[index + 1], error);
@@ -211,16 +214,17 @@ static int copy_part(sf_backend_part **opened, sf_backend_device *device, const 
 }
 
 static int open_part(sf_backend_part **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     const sf_backend_cut *cut, uint32_t index, sf_error *error)
+                     const sf_backend_cut *cut, uint32_t index, const sf_backend_search_options *options,
+                     sf_error *error)
 {
-    return copy_part(opened, device, &arrays->out, cut, index, error);
+    return copy_part(opened, device, &arrays->out, cut, index, options, error);
 }
 
 static int take_part(sf_backend_part **opened, const sf_backend_graph *graph, const sf_backend_cut *cut,
-                     uint32_t index, sf_error *error)
+                     uint32_t index, const sf_backend_search_options *options, sf_error *error)
 {
     sf_backend_lists out = {graph->csr.offsets, graph->csr.targets};
-    return copy_part(opened, graph->device, &out, cut, index, error);
+    return copy_part(opened, graph->device, &out, cut, index, options, error);
 }
 
 /* The whole graph again: the parts must be all of it, in order. */
@@ -250,12 +254,27 @@ static int join_parts(sf_csr *csr, sf_backend_part *const *parts, uint32_t count
     return vertices == csr->vertex_count ? SF_OK : sf_fail(error, SF_IO, NULL, "vertices are missing");
 }
 
-static int run_parts(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
-                     sf_backend_bfs_job *job, sf_error *error)
+/* All parts have been opened for the same search. */
+static int note_options(sf_backend_part *const *parts, uint32_t count, sf_error *error)
 {
-    (void)direction;
+    const sf_backend_search_options *first = &parts[0]->options;
+    for (uint32_t i = 1; i < count; i++)
+        if (parts[i]->options.enterprise != first->enterprise ||
+            parts[i]->options.features != first->features)
+            return sf_fail(error, SF_IO, NULL, "part %u searches otherwise than the first", i);
+    test_plugin_work_done.as_enterprise += first->enterprise;
+    if (first->enterprise)
+        test_plugin_work_done.techniques = first->features;
+    return SF_OK;
+}
+
+static int run_parts(sf_backend_part *const *parts, uint32_t count, sf_backend_bfs_job *job, sf_error *error)
+{
     sf_csr csr;
-    int status = join_parts(&csr, parts, count, error);
+    int status = note_options(parts, count, error);
+    if (status != SF_OK)
+        return status;
+    status = join_parts(&csr, parts, count, error);
     if (status == SF_OK)
         status = search_lists(&csr, parts[0]->device, job, error);
     sf_csr_free(&csr);

@@ -11,6 +11,8 @@
 #include "pipeline/reaching.h"
 #include "support/plugin_work.h"
 
+static const sf_backend_search_options fastest = {.direction = SF_BFS_AUTO};
+
 static sf_csr draw(const char *kind, bool directed)
 {
     sf_kronecker kronecker;
@@ -135,11 +137,10 @@ static void several_devices_search_in_parts(void **state)
         sf_kronecker kind = {.scale = 7, .edge_factor = 4, .seed = 3};
         sf_device *devices[3] = {sf_device_at(0), sf_device_at(4), sf_device_at(0)};
         sf_device_parts parts;
-        assert_int_equal(sf_device_parts_open(&parts, devices, count, &graph, SF_BFS_AUTO, NULL), SF_OK);
+        assert_int_equal(sf_device_parts_open(&parts, devices, count, &graph, &fastest, NULL), SF_OK);
         search_in_parts(&parts, &graph);
         if (count != 2) { /* what is drawn on devices is undirected */
-            assert_int_equal(sf_device_parts_generate(&parts, devices, count, &kind, SF_BFS_AUTO, NULL),
-                             SF_OK);
+            assert_int_equal(sf_device_parts_generate(&parts, devices, count, &kind, &fastest, NULL), SF_OK);
             search_in_parts(&parts, &graph);
         }
         sf_csr_free(&graph);
@@ -285,21 +286,27 @@ static void all_devices_search_together_or_one_many_times(void **state)
     setenv("TEST_PLUGIN_DEVICES", "ww", 1);
     find("test:0");
     const uint32_t sources[] = {5, 9};
-    for (size_t round = 0; round < 4; round++) { /* so small a graph is divided where any is worth it */
+    for (size_t round = 0; round < 5; round++) { /* so small a graph is divided where any is worth it */
         size_t count = 1 + round % 2;
-        sf_devices_set_worth(round < 2 ? 0 : SF_DEVICE_SECONDS, SF_MOST_DEVICES);
+        sf_devices_set_worth(round == 2 || round == 3 ? SF_DEVICE_SECONDS : 0, SF_MOST_DEVICES);
         sf_search_options options = sf_search_options_default();
         options.device = "test:all";
+        options.enterprise = round == 4;
+        options.features = SF_BFS_TS | SF_BFS_HC;
         sf_searches *searches;
         assert_int_equal(sf_graph_search(&searches, graph, sources, count, &options, NULL, NULL), SF_OK);
         sf_searches_columns found = {.size = sizeof found};
         sf_searches_get_columns(searches, &found);
-        assert_string_equal(found.ran->device, round == 0 ? "test:all (2)" : "test:0");
+        assert_string_equal(found.ran->device, round % 4 == 0 ? "test:all (2)" : "test:0");
+        assert_string_equal(found.ran->engine, round == 4 ? "enterprise" : "auto");
         uint32_t expected[128];
         bfs_oracle_levels(&graph->csr, sources[count - 1], expected);
         assert_memory_equal(found.levels + 128 * (count - 1), expected, sizeof expected);
         sf_searches_free(searches);
     }
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    assert_int_equal(work->as_enterprise, 1);
+    assert_int_equal(work->techniques, SF_BFS_TS | SF_BFS_HC);
     unsetenv("TEST_PLUGIN_DEVICES");
     sf_devices_close();
     sf_graph_free(graph);
@@ -323,12 +330,12 @@ static int search_small(void *context)
         status = sf_device_search_run(&search, 1, &result, NULL);
     graph.directed = true;
     if (status == SF_OK)
-        status = sf_device_parts_open(&parts, &device, 1, &graph, SF_BFS_AUTO, NULL);
+        status = sf_device_parts_open(&parts, &device, 1, &graph, &fastest, NULL);
     if (status == SF_OK)
         status = sf_device_parts_run(&parts, 1, &result, NULL);
     sf_device_parts_close(&parts);
     if (status == SF_OK)
-        status = sf_device_parts_generate(&parts, &device, 1, &kind, SF_BFS_AUTO, NULL);
+        status = sf_device_parts_generate(&parts, &device, 1, &kind, &fastest, NULL);
     sf_bfs_result_free(&result);
     sf_device_parts_close(&parts);
     sf_device_search_close(&search);

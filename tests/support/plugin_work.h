@@ -17,6 +17,8 @@ typedef struct test_plugin_work {
     _Atomic uint32_t counted;       /**< shares of candidates */
     _Atomic uint32_t all_reached;   /**< searches from every vertex */
     _Atomic uint32_t drawn;         /**< densities that follow a window */
+    _Atomic uint32_t as_enterprise; /**< searches in parts with techniques of Enterprise */
+    _Atomic uint32_t techniques;    /**< of the last of them */
     _Atomic uint32_t wait_ms;       /**< set by the test: counting takes so long at least */
     _Atomic uint32_t graphs_sent;   /**< for candidate spaces */
     _Atomic uint32_t graphs_asked;  /**< for that: also those that were not sent */

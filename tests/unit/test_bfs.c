@@ -177,15 +177,14 @@ static void run_parts(sf_device_parts *parts, const sf_csr *graph, uint32_t sour
     sf_device_parts_close(parts);
 }
 
-static void search_in_parts(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
+static void search_in_parts(const sf_csr *graph, uint32_t source, const sf_backend_search_options *options,
+                            const sf_bfs_result *plain)
 {
-    static unsigned next;
-    sf_bfs_direction direction = (sf_bfs_direction)(next++ % 3);
     sf_device *devices[PARTS];
     sf_device_parts parts;
     sf_error error;
     choose_devices(devices);
-    if (sf_device_parts_open(&parts, devices, PARTS, graph, direction, &error) != SF_OK)
+    if (sf_device_parts_open(&parts, devices, PARTS, graph, options, &error) != SF_OK)
         fail_msg("%s", error.text);
     run_parts(&parts, graph, source, plain);
 }
@@ -198,20 +197,35 @@ static void search_in_drawn_parts(const sf_csr *graph, const sf_kronecker *kind,
     sf_device_parts parts;
     sf_error error;
     choose_devices(devices);
-    if (sf_device_parts_generate(&parts, devices, PARTS, kind, SF_BFS_AUTO, &error) != SF_OK)
-        fail_msg("%s", error.text);
-    run_parts(&parts, graph, source, plain);
+    for (int enterprise = 0; enterprise < 2; enterprise++) {
+        const sf_backend_search_options options = {.enterprise = enterprise == 1, .features = SF_BFS_TS};
+        if (sf_device_parts_generate(&parts, devices, PARTS, kind, &options, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        run_parts(&parts, graph, source, plain);
+    }
 }
 
 /* The fastest way in every direction, then the 48 ways of Enterprise: 3 directions, 16 sets of features. All
- * of them where that is soon done; else some, and the next graph goes on with others. */
+ * of them where that is soon done; else some, and the next graph goes on with others. In parts one of each.
+ */
 enum { ENTERPRISE_WAYS = 48 };
+
+static sf_backend_search_options enterprise_way(unsigned way)
+{
+    return (sf_backend_search_options){
+        .direction = (sf_bfs_direction)(way % 3), .enterprise = true, .features = way / 3 % 16};
+}
 
 static void search_on_devices(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
 {
-    static unsigned next;
-    if (sf_device_count() > 0)
-        search_in_parts(graph, source, plain);
+    static unsigned next, next_parted;
+    if (sf_device_count() > 0) {
+        const sf_backend_search_options options = {.direction = (sf_bfs_direction)(next_parted % 3)},
+                                        enterprise = enterprise_way(7 * next_parted);
+        search_in_parts(graph, source, &options, plain);
+        search_in_parts(graph, source, &enterprise, plain);
+        next_parted++;
+    }
     bool few = test_rounds(0) > 0, all = !few && graph->vertex_count > 60 && plain->depth < 500;
     for (uint32_t i = 0; i < sf_device_count(); i++) {
         sf_device_graph copy;
@@ -223,8 +237,7 @@ static void search_on_devices(const sf_csr *graph, uint32_t source, const sf_bfs
             search_on_device(&copy, graph, source, &options, plain);
         }
         for (unsigned way = 0; way < (all ? ENTERPRISE_WAYS : few ? 1 : 2); way++, next++) {
-            sf_backend_search_options options = {
-                .direction = (sf_bfs_direction)(next % 3), .enterprise = true, .features = next / 3 % 16};
+            const sf_backend_search_options options = enterprise_way(next);
             search_on_device(&copy, graph, source, &options, plain);
         }
         sf_device_graph_close(&copy);
@@ -540,19 +553,28 @@ static sf_csr make_hubs(uint32_t reached)
     return build(&list, 0);
 }
 
-static bool second_level_is_up(sf_device *device, uint32_t reached, unsigned features)
+/* On one device, or in parts. */
+static bool second_level_is_up(sf_device *device, uint32_t reached, unsigned features, bool parted)
 {
     sf_csr csr = make_hubs(reached);
-    sf_device_graph graph;
-    sf_device_search search;
+    sf_device_graph graph = {0};
+    sf_device_search search = {0};
+    sf_device_parts parts = {0};
+    sf_device *devices[PARTS] = {device, device, device};
     sf_backend_level log[LOGGED];
     sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
     const sf_backend_search_options options = {.enterprise = true, .features = features};
-    assert_int_equal(sf_device_graph_open(&graph, device, &csr, NULL), SF_OK);
-    assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
-    assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
+    if (parted) {
+        assert_int_equal(sf_device_parts_open(&parts, devices, PARTS, &csr, &options, NULL), SF_OK);
+        assert_int_equal(sf_device_parts_job(&parts, &job, NULL), SF_OK);
+    } else {
+        assert_int_equal(sf_device_graph_open(&graph, device, &csr, NULL), SF_OK);
+        assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
+        assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
+    }
     assert_int_equal(log[1].found, reached);
     assert_false(log[1].bottom_up);
+    sf_device_parts_close(&parts);
     sf_device_search_close(&search);
     sf_device_graph_close(&graph);
     sf_csr_free(&csr);
@@ -583,12 +605,32 @@ static void enterprise_turns_by_its_hubs(void **state)
     } cases[] = {{250, SF_BFS_GAMMA, false}, {250, SF_BFS_GAMMA | SF_BFS_TS, false},
                  {350, SF_BFS_GAMMA, true},  {350, SF_BFS_GAMMA | SF_BFS_TS, true},
                  {250, SF_BFS_TS, true},     {20, SF_BFS_TS, false}};
+    const size_t count = sizeof cases / sizeof cases[0];
     for (uint32_t d = 0; d < sf_device_count(); d++)
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-            if (second_level_is_up(sf_device_at(d), cases[i].reached, cases[i].features) != cases[i].up)
-                fail_msg("%s, %u hubs, features %#x: bottom-up %d", sf_device_name(sf_device_at(d)),
-                         cases[i].reached, cases[i].features, !cases[i].up);
+        for (size_t i = 0; i < 2 * count; i++) {
+            uint32_t reached = cases[i % count].reached;
+            unsigned features = cases[i % count].features;
+            if (second_level_is_up(sf_device_at(d), reached, features, i >= count) != cases[i % count].up)
+                fail_msg("%s, %u hubs, features %#x, in parts %d: bottom-up %d",
+                         sf_device_name(sf_device_at(d)), reached, features, i >= count,
+                         !cases[i % count].up);
+        }
     sf_devices_close();
+}
+
+/* The levels of the fastest way from vertex 0; returns the greatest. */
+static uint32_t log_on_device(sf_device *device, const sf_csr *csr, sf_backend_level log[LOGGED])
+{
+    sf_device_graph graph;
+    sf_device_search search;
+    sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
+    const sf_backend_search_options options = {.direction = SF_BFS_AUTO};
+    assert_int_equal(sf_device_graph_open(&graph, device, csr, NULL), SF_OK);
+    assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
+    assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
+    sf_device_search_close(&search);
+    sf_device_graph_close(&graph);
+    return job.depth;
 }
 
 /* The fastest way of each device, by its own thresholds: the knot is searched from below, the rows are not.
@@ -600,17 +642,9 @@ static void devices_search_wide_levels_from_below(void **state)
         skip();
     sf_csr csr = make_knot();
     for (uint32_t d = 0; d < sf_device_count(); d++) {
-        sf_device_graph graph;
-        sf_device_search search;
         sf_backend_level log[LOGGED];
-        sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
-        const sf_backend_search_options options = {.direction = SF_BFS_AUTO};
-        assert_int_equal(sf_device_graph_open(&graph, sf_device_at(d), &csr, NULL), SF_OK);
-        assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
-        assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
-        check_levels(log, job.depth, SF_BFS_AUTO, sf_device_name(sf_device_at(d)));
-        sf_device_search_close(&search);
-        sf_device_graph_close(&graph);
+        uint32_t depth = log_on_device(sf_device_at(d), &csr, log);
+        check_levels(log, depth, SF_BFS_AUTO, sf_device_name(sf_device_at(d)));
     }
     sf_csr_free(&csr);
     sf_devices_close();
@@ -618,7 +652,7 @@ static void devices_search_wide_levels_from_below(void **state)
 
 /* Vertices joined at random, all near each other, and one of them with a row, from whose middle others hang.
  */
-enum { BULK = 20000, JOINED = 8 * BULK, HUB_EDGES = 200, HANGING = 60, REACHED = BULK + TAIL + HANGING };
+enum { BULK = 40000, JOINED = 8 * BULK, HUB_EDGES = 200, HANGING = 60, REACHED = BULK + TAIL + HANGING };
 
 static sf_csr make_bulk(void)
 {
@@ -650,18 +684,10 @@ static void the_last_vertices_are_found_apart(void **state)
         sf_bfs_result_free(&result);
     }
     for (uint32_t d = 0; d < sf_device_count(); d++) {
-        sf_device_graph graph;
-        sf_device_search search;
         sf_backend_level log[LOGGED];
-        sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
-        const sf_backend_search_options options = {.direction = SF_BFS_AUTO};
-        assert_int_equal(sf_device_graph_open(&graph, sf_device_at(d), &csr, NULL), SF_OK);
-        assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
-        assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
-        for (uint32_t level = job.depth - TAIL / 2; level <= job.depth; level++)
+        uint32_t depth = log_on_device(sf_device_at(d), &csr, log);
+        for (uint32_t level = depth - TAIL / 2; level <= depth; level++)
             assert_true(log[level].bottom_up);
-        sf_device_search_close(&search);
-        sf_device_graph_close(&graph);
     }
     sf_csr_free(&csr);
     sf_devices_close();

@@ -16,7 +16,7 @@
  * and 4.8 % bottom-up on Kronecker graphs, by the paper.
  *
  * The status array is the array of levels. Threads that find the same vertex in one level write the same
- * level, and a parent each of which is right.
+ * level, and a parent each of which is right. Several devices search their own vertices each (exchange.cu).
  */
 #include "gpu/keys.cuh"
 #include "gpu/search/enterprise/enterprise.cuh"
@@ -43,17 +43,18 @@ __global__ void begin(uint32_t *status, uint32_t *parents, uint32_t count, uint3
 }
 
 /* The vertices of the level, and their edges. */
-__global__ void count_found(measure *result, const uint32_t *status, sf_gpu_lists out, uint32_t count,
+__global__ void count_found(measure *result, const uint32_t *status, sf_gpu_lists out, vertices list,
                             uint32_t level)
 {
     uint32_t found = 0;
     unsigned long long edges = 0;
-    for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
-         v += (uint64_t)gridDim.x * blockDim.x) {
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < list.count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        uint32_t v = list.first + (uint32_t)i;
         if (status[v] != level)
             continue;
         found++;
-        edges += sf_gpu_degree(out, (uint32_t)v);
+        edges += sf_gpu_degree(out, v);
     }
     if (found > 0) {
         atomicAdd(&result->found, found);
@@ -118,7 +119,7 @@ static int open_streams(sf_gpu_enterprise *e, sf_error *error)
 
 static int open_arrays(sf_gpu_enterprise *e, sf_error *error)
 {
-    uint32_t n = e->graph->vertex_count, most = (uint32_t)e->device->properties.multiProcessorCount * 2048;
+    uint32_t n = e->own > 0 ? e->own : 1, most = (uint32_t)e->device->properties.multiProcessorCount * 2048;
     e->bins = n < most ? n : most;
     size_t share = (n + e->bins - 1) / e->bins, counts = (size_t)CLASSES * e->bins + 1;
     struct {
@@ -139,8 +140,9 @@ static int open_arrays(sf_gpu_enterprise *e, sf_error *error)
     return SF_OK;
 }
 
-int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *graph,
-                           sf_bfs_direction direction, unsigned features, sf_error *error)
+int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *graph, uint32_t first,
+                           uint32_t last, const sf_backend_search_options *options, uint32_t *levels,
+                           uint32_t *parents, sf_error *error)
 {
     *opened = NULL;
     sf_gpu_enterprise *e = (sf_gpu_enterprise *)sf_alloc(1, sizeof *e);
@@ -148,8 +150,12 @@ int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *g
         return sf_fail_memory(error);
     e->device = graph->device;
     e->graph = graph;
-    e->direction = direction;
-    e->features = features;
+    e->first = first;
+    e->own = last - first;
+    e->levels = levels;
+    e->parents = parents;
+    e->direction = options->direction;
+    e->features = options->features;
     int status = open_streams(e, error);
     if (status == SF_OK)
         status = open_arrays(e, error);
@@ -172,10 +178,11 @@ void sf_gpu_enterprise_close(sf_gpu_enterprise *e)
         if (e->streams[c] != NULL)
             cudaStreamDestroy(e->streams[c]);
     }
-    if (e->fork != NULL)
-        cudaEventDestroy(e->fork);
-    sf_gpu_array *arrays[] = {&e->bin_items, &e->bin_counts, &e->bin_sums, &e->queue[0],
-                              &e->queue[1],  &e->hubs,       &e->cache,    &e->measured};
+    for (cudaEvent_t event : {e->fork, e->told})
+        if (event != NULL)
+            cudaEventDestroy(event);
+    sf_gpu_array *arrays[] = {&e->bin_items, &e->bin_counts, &e->bin_sums, &e->queue[0], &e->queue[1],
+                              &e->hubs,      &e->cache,      &e->measured, &e->bits,     &e->heard};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(e->device, array);
     sf_free(e);
@@ -190,29 +197,26 @@ unsigned sf_gpu_enterprise_blocks(const sf_gpu_enterprise *e, uint64_t threads)
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
-static int read_measure(sf_gpu_enterprise *e, measure *m, sf_error *error)
-{
-    return sf_gpu_download(e->device, m, e->measured.data, sizeof *m, error);
-}
-
-static view view_of(const sf_gpu_enterprise *e, uint32_t *levels, uint32_t *parents, uint32_t level, bool up)
+static view view_of(const sf_gpu_enterprise *e, uint32_t level, bool up)
 {
     bool cached = up && (e->features & SF_BFS_HC) != 0 && e->hub_count > 0;
     return view{up ? e->graph->in : e->graph->out,
-                levels,
-                parents,
+                e->levels,
+                e->parents,
                 level,
                 up,
                 (e->features & SF_BFS_WB) != 0,
                 cached ? (const uint32_t *)e->cache.data : NULL};
 }
 
-/* The sizes of what level - 1 has found; with TS and top-down also the queue of it. */
-static int measure_level(sf_gpu_enterprise *e, const view *w, measure *m, uint32_t before, sf_error *error)
+/* Queues the counting of what level - 1 has found; with TS and top-down also the making of the queue of it.
+ */
+static int start_measure(sf_gpu_enterprise *e, const view *w, sf_error *error)
 {
     sf_backend_device *device = e->device;
     measure *result = (measure *)e->measured.data;
-    uint32_t n = e->graph->vertex_count;
+    vertices own = {NULL, e->first, e->own};
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaMemsetAsync(result, 0, sizeof *result, device->work));
     if ((e->features & (SF_BFS_HC | SF_BFS_GAMMA)) != 0 && e->hub_count > 0) {
         cache_hubs<<<1, 1024, 0, device->work>>>(result, (uint32_t *)e->cache.data,
@@ -220,40 +224,97 @@ static int measure_level(sf_gpu_enterprise *e, const view *w, measure *m, uint32
                                                  w->level - 1);
         SF_GPU_LAUNCHED();
     }
-    int status = SF_OK;
     if ((e->features & SF_BFS_TS) == 0) {
-        count_found<<<sf_gpu_enterprise_blocks(e, n), BLOCK, 0, device->work>>>(
-            result, w->status, e->graph->out, n, w->level - 1);
+        count_found<<<sf_gpu_enterprise_blocks(e, own.count), BLOCK, 0, device->work>>>(
+            result, w->status, e->graph->out, own, w->level - 1);
         SF_GPU_LAUNCHED();
-    } else if (w->up) {
-        const uint32_t *queue = (const uint32_t *)e->queue[e->current].data;
-        status = sf_gpu_enterprise_queue(e, w, vertices{queue, before}, true, error);
-    } else {
-        status = sf_gpu_enterprise_queue(e, w, vertices{NULL, n}, false, error);
+        return SF_OK;
     }
-    if (status == SF_OK)
-        status = read_measure(e, m, error);
-    if (status == SF_OK && (e->features & SF_BFS_TS) != 0)
-        m->found = w->up ? before - m->starts[CLASSES] : m->starts[CLASSES];
+    if (!w->up)
+        return sf_gpu_enterprise_queue(e, w, own, false, error);
+    const uint32_t *queue = (const uint32_t *)e->queue[e->current].data;
+    return sf_gpu_enterprise_queue(e, w, vertices{queue, 0, e->queued}, true, error);
+}
+
+static int read_measure(sf_gpu_enterprise *e, sf_error *error)
+{
+    SF_GPU_TRY(cudaSetDevice(e->device->ordinal));
+    return sf_gpu_download(e->device, &e->last, e->measured.data, sizeof e->last, error);
+}
+
+/* What level - 1 has found, in all parts; the hubs of all are known to each. */
+static int measure_level(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t level, bool up,
+                         measure *all, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t i = 0; i < count && status == SF_OK; i++) {
+        view w = view_of(parts[i], level, up);
+        status = start_measure(parts[i], &w, error);
+    }
+    *all = measure{};
+    for (uint32_t i = 0; i < count && status == SF_OK; i++) {
+        sf_gpu_enterprise *e = parts[i];
+        status = read_measure(e, error);
+        if ((e->features & SF_BFS_TS) != 0)
+            e->last.found = up ? e->queued - e->last.starts[CLASSES] : e->last.starts[CLASSES];
+        all->found += e->last.found;
+        all->edges += e->last.edges;
+        all->hubs = e->last.hubs;
+    }
     return status;
 }
 
-static bool choose_up(const sf_gpu_enterprise *e, const measure *m, uint64_t edges_left)
+static bool choose_up(const sf_gpu_enterprise *e, const measure *all, uint64_t edges_left)
 {
     if (e->direction != SF_BFS_AUTO)
         return e->direction == SF_BFS_BOTTOM_UP;
     if ((e->features & SF_BFS_GAMMA) != 0 && e->hub_count > 0)
-        return sf_bfs_gamma(m->hubs, e->hub_count);
-    return m->edges > edges_left / ALPHA;
+        return sf_bfs_gamma(all->hubs, e->hub_count);
+    return all->edges > edges_left / ALPHA;
 }
 
-/* The level turns bottom-up: its queue is all that is unvisited. */
-static int turn_up(sf_gpu_enterprise *e, const view *w, measure *m, sf_error *error)
+/* The level turns bottom-up: the queue of each part is all that is unvisited of it. */
+static int turn_up(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t level, sf_error *error)
 {
-    if ((e->features & SF_BFS_TS) == 0)
+    int status = SF_OK;
+    if ((parts[0]->features & SF_BFS_TS) == 0)
         return SF_OK;
-    int status = sf_gpu_enterprise_queue(e, w, vertices{NULL, e->graph->vertex_count}, true, error);
-    return status == SF_OK ? read_measure(e, m, error) : status;
+    for (uint32_t i = 0; i < count && status == SF_OK; i++) {
+        sf_gpu_enterprise *e = parts[i];
+        view w = view_of(e, level, true);
+        SF_GPU_TRY(cudaSetDevice(e->device->ordinal));
+        status = sf_gpu_enterprise_queue(e, &w, vertices{NULL, e->first, e->own}, true, error);
+    }
+    for (uint32_t i = 0; i < count && status == SF_OK; i++)
+        status = read_measure(parts[i], error);
+    return status;
+}
+
+static int search_level(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t level, bool up,
+                        sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t i = 0; i < count && status == SF_OK; i++) {
+        sf_gpu_enterprise *e = parts[i];
+        view w = view_of(e, level, up);
+        e->queued = e->last.starts[CLASSES];
+        SF_GPU_TRY(cudaSetDevice(e->device->ordinal));
+        status = sf_gpu_enterprise_level(e, &w, error);
+    }
+    return status == SF_OK && count > 1 ? sf_gpu_enterprise_exchange(parts, count, level, up, error) : status;
+}
+
+static int begin_search(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t source, sf_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        sf_gpu_enterprise *e = parts[i];
+        uint32_t n = e->graph->vertex_count;
+        SF_GPU_TRY(cudaSetDevice(e->device->ordinal));
+        begin<<<sf_gpu_enterprise_blocks(e, n), BLOCK, 0, e->device->work>>>(e->levels, e->parents, n,
+                                                                             source);
+        SF_GPU_LAUNCHED();
+    }
+    return SF_OK;
 }
 
 static void record(sf_gpu_level *log, sf_gpu_summary *summary, uint32_t level, uint32_t found, bool up)
@@ -265,39 +326,30 @@ static void record(sf_gpu_level *log, sf_gpu_summary *summary, uint32_t level, u
     summary->logged = level + 1;
 }
 
-int sf_gpu_enterprise_run(sf_gpu_enterprise *e, uint32_t source, uint32_t *levels, uint32_t *parents,
-                          sf_gpu_level *log, sf_gpu_summary *summary, const sf_progress *progress,
-                          sf_error *error)
+int sf_gpu_enterprise_run(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t source, sf_gpu_level *log,
+                          sf_gpu_summary *summary, const sf_progress *progress, sf_error *error)
 {
-    const double all = (double)e->graph->edge_count;
-    uint64_t left = e->graph->edge_count;
+    const double edges = (double)parts[0]->graph->edge_count;
+    uint64_t left = parts[0]->graph->edge_count;
     bool up = false;
     *summary = sf_gpu_summary{};
     summary->begin = (unsigned long long)(sf_clock_seconds() * 1e9);
-    begin<<<sf_gpu_enterprise_blocks(e, e->graph->vertex_count), BLOCK, 0, e->device->work>>>(
-        levels, parents, e->graph->vertex_count, source);
-    SF_GPU_LAUNCHED();
-    for (uint32_t level = 1, before = 0;; level++) {
-        view w = view_of(e, levels, parents, level, up);
-        measure m;
-        int status = measure_level(e, &w, &m, before, error);
-        if (status != SF_OK)
-            return status;
-        if (m.found == 0)
-            return SF_OK;
-        if (!sf_progress_update(progress, "searching", all - (double)left, all))
+    int status = begin_search(parts, count, source, error);
+    for (uint32_t level = 1; status == SF_OK; level++) {
+        measure all;
+        status = measure_level(parts, count, level, up, &all, error);
+        if (status != SF_OK || all.found == 0)
+            break;
+        if (!sf_progress_update(progress, "searching", edges - (double)left, edges))
             return sf_fail(error, SF_CANCELLED, NULL, "was stopped at level %u", level - 1);
-        record(log, summary, level - 1, m.found, up);
-        if (!up && choose_up(e, &m, left)) {
+        record(log, summary, level - 1, all.found, up);
+        if (!up && choose_up(parts[0], &all, left)) {
             up = true;
-            w = view_of(e, levels, parents, level, up);
-            status = turn_up(e, &w, &m, error);
+            status = turn_up(parts, count, level, error);
         }
-        left -= up || m.edges > left ? 0 : m.edges;
-        before = m.starts[CLASSES];
+        left -= up || all.edges > left ? 0 : all.edges;
         if (status == SF_OK)
-            status = sf_gpu_enterprise_level(e, &w, &m, error);
-        if (status != SF_OK)
-            return status;
+            status = search_level(parts, count, level, up, error);
     }
+    return status == SF_OK && count > 1 ? sf_gpu_enterprise_exchange_parents(parts, count, error) : status;
 }

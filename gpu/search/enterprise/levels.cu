@@ -55,7 +55,8 @@ __device__ uint32_t pick(const view *w, vertices list, uint32_t i, uint32_t own_
 {
     if (list.queue != NULL)
         return list.queue[i];
-    return is_due(w, i) && class_of(w, i) == own_class ? i : UNREACHED;
+    uint32_t v = list.first + i;
+    return is_due(w, v) && class_of(w, v) == own_class ? v : UNREACHED;
 }
 
 __global__ void by_thread(view w, vertices list)
@@ -147,15 +148,16 @@ static void launch_class(const sf_gpu_enterprise *e, int c, const view *w, verti
 }
 
 /* The kernels of the level, side by side. */
-int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const view *w, const measure *m, sf_error *error)
+int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const view *w, sf_error *error)
 {
+    const uint32_t *starts = e->last.starts;
     const uint32_t *queue = (const uint32_t *)e->queue[e->current].data;
     bool queued = (e->features & SF_BFS_TS) != 0;
     SF_GPU_TRY(cudaEventRecord(e->fork, e->device->work));
     for (int c = 0; c < CLASSES; c++) {
-        vertices list = {NULL, c == BY_WARP || w->balanced ? e->graph->vertex_count : 0};
+        vertices list = {NULL, e->first, c == BY_WARP || w->balanced ? e->own : 0};
         if (queued)
-            list = vertices{queue + m->starts[c], m->starts[c + 1] - m->starts[c]};
+            list = vertices{queue + starts[c], 0, starts[c + 1] - starts[c]};
         if (list.count == 0)
             continue;
         SF_GPU_TRY(cudaStreamWaitEvent(e->streams[c], e->fork, 0));
@@ -192,7 +194,7 @@ __global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *result, vi
         uint64_t i = element(k, thread, bins, share, in_blocks);
         if (i >= list.count)
             break;
-        uint32_t v = list.queue != NULL ? list.queue[i] : (uint32_t)i;
+        uint32_t v = list.queue != NULL ? list.queue[i] : list.first + (uint32_t)i;
         if (!is_due(&w, v))
             continue;
         items[(uint64_t)held++ * bins + thread] = v;
