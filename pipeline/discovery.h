@@ -26,8 +26,9 @@
  */
 #define SF_DISCOVERY_MOST SF_PAIRING_MOST
 
-/** What grows from known pairs is looked for on a device in jobs of so much (sf_mine_options), some
- * milliseconds of a GPU: hops want it meanwhile. */
+/** A device is asked in jobs of so much (sf_mine_options), some milliseconds of a GPU: hops want it
+ * meanwhile.
+ */
 #define SF_DISCOVERY_PIECE 3e7
 
 /** Where windows are mined that nothing is known of. */

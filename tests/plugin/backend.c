@@ -206,6 +206,7 @@ static int mine_tree(sf_tree *tree, sf_backend_stream *stream, const sf_backend_
         if (sf_level_append(&tree->levels[0], 0, u, 0) != SF_OK)
             return sf_fail_memory(error);
     int status = own.paired ? take_pairs(tree, job, error) : SF_OK;
+    test_plugin_work_done.searches++;
     test_plugin_work_done.paired += own.paired;
     return status == SF_OK ? sf_engine_interval.mine(tree, seconds, &own, error) : status;
 }

@@ -272,38 +272,45 @@ static void devices_mine_windows_as_if_alone(void **state)
     sf_devices_close();
 }
 
+/* Searches of a device for the chains of a window: from pairs that are known, or anew. */
+static uint32_t count_searches(test_random *random, double piece, bool known)
+{
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    const sf_pair_count chain[] = {{0, 1, 0, 7}, {1, 2, 0, 6}, {2, 3, 0, 8}, {3, 4, 0, 9}};
+    scene s;
+    sf_discovery discovery;
+    sf_episode *found;
+    size_t count;
+    set_up(&s, random);
+    chain_units(&s);
+    s.config.mine.min_count = 3;
+    s.piece = piece;
+    open_discovery(&discovery, &s, sf_device_at(0));
+    sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
+    window.pairs_known = known;
+    window.pairs = known ? chain : NULL;
+    window.pair_count = known ? 4 : 0;
+    uint32_t before = work->searches, paired = work->paired;
+    discover(&discovery, &window, &found, &count);
+    assert_int_equal(work->paired - paired, known ? work->searches - before : 0);
+    if (known)
+        assert_int_equal(count, 4 + 3); /* to size 3 */
+    sf_discovery_close(&discovery);
+    tear_down(&s);
+    return work->searches - before;
+}
+
 /* Whoever waits for the device has it between two of them. */
-static void a_device_grows_episodes_in_pieces(void **state)
+static void a_device_mines_in_pieces(void **state)
 {
     (void)state;
     test_random random = test_random_start("pieces", 65);
     sf_devices_close();
     assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
-    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-    uint32_t searches[2] = {0};
-    for (int small = 0; small < 2; small++) {
-        scene s;
-        sf_discovery discovery;
-        set_up(&s, &random);
-        chain_units(&s);
-        s.piece = small ? 20 : SF_DISCOVERY_PIECE;
-        open_discovery(&discovery, &s, sf_device_at(0));
-        const sf_pair_count chain[] = {{0, 1, 0, 7}, {1, 2, 0, 6}, {2, 3, 0, 8}, {3, 4, 0, 9}};
-        sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
-        window.pairs_known = true;
-        window.pairs = chain;
-        window.pair_count = 4;
-        uint32_t before = work->paired;
-        sf_episode *found;
-        size_t count;
-        discover(&discovery, &window, &found, &count);
-        assert_int_equal(count, 4 + 3); /* to size 3 */
-        searches[small] = work->paired - before;
-        sf_discovery_close(&discovery);
-        tear_down(&s);
+    for (int known = 0; known < 2; known++) {
+        assert_int_equal(count_searches(&random, SF_DISCOVERY_PIECE, known), 1);
+        assert_true(count_searches(&random, 20, known) > 1);
     }
-    assert_int_equal(searches[0], 1);
-    assert_true(searches[1] > 1);
     sf_devices_close();
 }
 
@@ -426,7 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_mined_as_if_alone),
         cmocka_unit_test(devices_mine_windows_as_if_alone),
-        cmocka_unit_test(a_device_grows_episodes_in_pieces),
+        cmocka_unit_test(a_device_mines_in_pieces),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(pairs_that_are_given_are_believed),
         cmocka_unit_test(too_many_pairs_are_not_taken_up),

@@ -13,6 +13,7 @@ typedef struct test_plugin_work {
     _Atomic uint32_t appended;      /**< spikes that were copied to windows there */
     _Atomic uint32_t kept;          /**< summaries that were taken from the list before */
     _Atomic uint32_t from_windows;  /**< streams of windows that lay on the device */
+    _Atomic uint32_t searches;      /**< for episodes */
     _Atomic uint32_t paired;        /**< searches that began with pairs which were known */
     _Atomic uint32_t counted;       /**< shares of candidates */
     _Atomic uint32_t all_reached;   /**< searches from every vertex */
