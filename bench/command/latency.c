@@ -56,17 +56,26 @@ typedef struct hop_times {
     char device[64];
 } hop_times;
 
+/* Whose newest time stands in many statuses: discoveries are told as jobs, and nothing is rewired here. */
+static bool is_beside_the_hops(const sf_stage_status *stage)
+{
+    return strcmp(stage->name, "mine") == 0 || strcmp(stage->name, "rewire") == 0;
+}
+
 static void note_stages(hop_times *times, const sf_status_message *status)
 {
+    times->stages = 0;
     for (size_t i = 0; i < status->stage_count; i++) {
         const sf_stage_status *stage = &status->stages[i];
-        times->stage[i] = stage->name;
-        times->stage_ms[i][times->hops] = stage->last_ms;
+        if (is_beside_the_hops(stage))
+            continue;
+        size_t row = times->stages++;
+        times->stage[row] = stage->name;
+        times->stage_ms[row][times->hops] = stage->last_ms;
         if (times->hops == 0)
-            times->missed_before[i] = stage->missed;
-        times->missed[i] = stage->missed - times->missed_before[i];
+            times->missed_before[row] = stage->missed;
+        times->missed[row] = stage->missed - times->missed_before[row];
     }
-    times->stages = status->stage_count;
 }
 
 static void note_job(job_times *times, double ms, const char *device)
@@ -99,13 +108,13 @@ static void observe(void *user, sf_message *message)
     times->hops++;
 }
 
-/* Times are sorted on the way. */
+/* Times are sorted on the way. What no hop has done has no row. */
 static void tell(app_bench_rows *rows, const char *device, const char *stage, double *times, size_t count,
                  double missed)
 {
-    if (count == 0)
-        return;
     sf_reals_sort(times, count);
+    if (count == 0 || times[count - 1] == 0)
+        return;
     app_bench_row(rows, device);
     app_bench_text(rows, "stage", stage);
     app_bench_number(rows, "p50_ms", times[(count - 1) / 2]);
