@@ -41,6 +41,11 @@ print(*(s.getsockname()[1] for s in sockets))
 PY
 }
 
+# Tells receive.py at this port that no more OSC comes.
+end_osc() {
+    printf '/end\0\0\0\0,\0\0\0' >"/dev/udp/127.0.0.1/$1"
+}
+
 # Reads a JSON document without what differs from command line to command line, and from run to run.
 results() {
     sed 's/,"provenance":.*//; s/"seconds":[^,}]*//g'

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Receives what a live run publishes, until its closing status message.
+"""Receives what a live run publishes: over ZeroMQ until its closing status message, over OSC until a message /end, which
+who starts this sends (end_osc) when the run has ended: what the run sent lies before it.
 
 receive.py ZMQ_ENDPOINT ZMQ_OUT OSC_PORT OSC_OUT
 
@@ -37,7 +38,7 @@ def osc_words(packet):
     return address, arguments
 
 
-def receive_osc(port_socket, path, stop):
+def receive_osc(port_socket, path, failed):
     hop = None
     with open(path, "w", encoding="utf-8") as out, open(path + ".sources", "w", encoding="utf-8") as sources:
         def finish():
@@ -48,10 +49,12 @@ def receive_osc(port_socket, path, stop):
             try:
                 packet = port_socket.recv(65536)
             except socket.timeout:
-                if stop.is_set():
+                if failed.is_set():
                     break
                 continue
             address, words = osc_words(packet)
+            if address == "/end":
+                break
             if address == "/synfire/window":
                 finish()
                 number, from_s, from_us, to_s, to_us = words
@@ -69,8 +72,8 @@ def main():
     port_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
     port_socket.bind(("127.0.0.1", int(osc_port)))
     port_socket.settimeout(0.3)
-    stop = threading.Event()
-    listener = threading.Thread(target=receive_osc, args=(port_socket, osc_path, stop))
+    failed = threading.Event()
+    listener = threading.Thread(target=receive_osc, args=(port_socket, osc_path, failed))
     listener.start()
     subscriber = zmq.Context().socket(zmq.SUB)
     subscriber.setsockopt(zmq.RCVHWM, 0)
@@ -90,8 +93,10 @@ def main():
                 out.write(json.dumps(message) + "\n")
                 if name == "status" and message["last"]:
                     break
+    except BaseException:
+        failed.set()
+        raise
     finally:
-        stop.set()
         listener.join()
 
 

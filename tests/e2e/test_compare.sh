@@ -187,26 +187,23 @@ expect 66 'gone.h5: cannot open' $SYNFIRE compare gone.csv --out made $fast
 # ---- an analysis that is killed, and a run that is stopped: one that waits for a pipe takes as long as we like ----
 mkfifo pipe.h5
 { cat table.csv; echo 'pipe.h5,wild type,a9,0'; } >slow.csv
-started() { # FOLDER PROCESS: every other recording is done, and the one that waits is alive
-    until [ "$(find "$1/parts" -name recordings.csv -path '*/????????????????/*' 2>/dev/null | wc -l)" = 10 ]; do sleep 0.1; done
-    until worker=$(tr -d '\n' <"/proc/$2/task/$2/children") && [[ $worker =~ ^[0-9]+\ ?$ ]]; do sleep 0.1; done
-    worker=${worker% } # the only one: what has told its result may take a while to end
-}
 $SYNFIRE compare slow.csv --out slow $fast --json --jobs 1 >out 2>err &
 running=$!
-started slow $running
-kill -KILL "$worker"
+exec 9>pipe.h5 # goes on when its analysis has opened it too, which then reads what never comes
+kill -KILL $(cat /proc/$running/task/$running/children) # one at a time: the others have ended
 status=0
 wait $running || status=$?
+exec 9>&-
 [ $status = 65 ]
 grep -q 'pipe.h5: its analysis was ended by signal 9' err
 check 'assert out["failed"] == 1 and [r["status"] for r in out["recordings"]] == ["done"] * 10 + ["failed"]'
 $SYNFIRE compare slow.csv --out slow $fast --json --jobs 2 >out 2>err &
 running=$!
-started slow $running
+exec 9>pipe.h5
 kill -TERM $running
 status=0
 wait $running || status=$?
+exec 9>&-
 [ $status = 143 ]
 grep -q 'stopped: .* recordings are done, and the same command goes on' err
 rm pipe.h5

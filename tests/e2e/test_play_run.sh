@@ -27,6 +27,7 @@ YAML
     "$SYNFIRE_PYTHON" "$E2E/receive.py" "tcp://127.0.0.1:$out_port" zmq.jsonl "$osc_port" osc.jsonl &
     local receiver=$!
     "$SYNFIRE" run run.yaml --json >summary.json
+    end_osc "$osc_port"
     wait "$player"
     wait "$receiver"
     "$SYNFIRE_PYTHON" "$E2E/windows.py" "$SYNFIRE" "$recording" run.jsonl --zmq zmq.jsonl --osc osc.jsonl --hdf5 run.h5

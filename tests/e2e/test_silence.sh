@@ -7,8 +7,9 @@ read -r port other_port out_port osc_port <<<"$(free_ports 4)"
 endpoint=tcp://127.0.0.1:$port
 trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT
 
-send() { # SECONDS [--end] [--stay]
-    "$SYNFIRE_PYTHON" "$E2E/steady_sender.py" "$endpoint" "$@" &
+send() { # ENDPOINT SECONDS [options]
+    "$SYNFIRE_PYTHON" "$E2E/steady_sender.py" "$@" >>opened &
+    sender=$!
 }
 configure() { # TIMEOUT_S
     rm -f run.jsonl
@@ -38,21 +39,30 @@ wait_for() { # WORDS FILE
     tail -n 3 "$2"
     return 1
 }
+wait_open() { # SENDERS
+    until [ "$(wc -l <opened)" = "$1" ]; do sleep 0.1; done
+    rm opened
+}
+end_run() { # CODE: what it published has come
+    local status=0
+    wait "$run" || status=$?
+    end_osc "$osc_port"
+    wait "$receiver"
+    [ "$status" = "$1" ] || { echo "exit code $status"; cat err; return 1; }
+}
 
 # It dies, and one like it takes its place at clock 0; then that dies too, and nobody comes.
 configure 5
-send 1.5
-sender=$!
+send "$endpoint" 1.5
+wait_open 1
+send "$endpoint" 1.5 --after stalled # it is started in time: that takes long on a busy machine
 start_receiver
 "$SYNFIRE" run run.yaml --quiet 2>err &
 run=$!
 wait_for '"state":"stalled"' run.jsonl
-wait "$sender" || true
-send 1.5
-status=0
-wait "$run" || status=$?
-wait "$receiver"
-[ "$status" = 69 ] || { echo "exit code $status"; cat err; exit 1; }
+touch stalled
+end_run 69
+rm opened
 grep -q "the sender is gone: nothing came for 10 s, its connection is closed and its stream has no end" err
 "$SYNFIRE_PYTHON" - <<'PY'
 import json
@@ -83,18 +93,16 @@ PY
 
 # It hangs, longer than the timeout, and goes on: a connected sender is waited for. Its END is followed.
 configure 4
-send 4 --end
-sender=$!
+send "$endpoint" 4 --hang --end
+wait_open 1
 start_receiver
 "$SYNFIRE" run run.yaml --quiet 2>err &
 run=$!
-wait_for '"topic":"episodes"' run.jsonl
-kill -STOP "$sender"
+until grep -q '^State:.T' "/proc/$sender/status"; do sleep 0.1; done
 wait_for '"state":"lost"' run.jsonl
 sleep 3
 kill -CONT "$sender"
-wait "$run"
-wait "$receiver"
+end_run 0
 "$SYNFIRE_PYTHON" - <<'PY'
 import json
 statuses = [m for m in map(json.loads, open("run.jsonl")) if m["topic"] == "status"]
@@ -107,12 +115,13 @@ assert last["spikes"] == statuses[-1]["spikes"] > 300, last
 PY
 
 # It stays and says no more: only a duration ends the run, by wall clock.
-configure 4
-send 1 --stay
-sender=$!
+configure 2
+send "$endpoint" 1 --stay
+wait_open 1
 start_receiver
-"$SYNFIRE" run run.yaml --quiet --duration 9 2>err
-wait "$receiver"
+"$SYNFIRE" run run.yaml --quiet --duration 9 2>err &
+run=$!
+end_run 0
 kill -KILL "$sender"
 grep -q "its sender is still connected and is waited for" err
 "$SYNFIRE_PYTHON" - <<'PY'
@@ -131,8 +140,9 @@ mine: {every: 0}
 graph: {enabled: false}
 sinks: [{type: jsonl, path: run.jsonl, policy: block, overwrite: true}]
 YAML
-send 1
-"$SYNFIRE_PYTHON" "$E2E/steady_sender.py" "tcp://127.0.0.1:$other_port" 6 --end &
+send "$endpoint" 1
+send "tcp://127.0.0.1:$other_port" 6 --end
+wait_open 2
 status=0
 "$SYNFIRE" run run.yaml --quiet 2>err || status=$?
 [ "$status" = 69 ] || { echo "exit code $status"; cat err; exit 1; }

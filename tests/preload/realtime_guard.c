@@ -7,6 +7,7 @@
  * the waits and faults are told.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static __thread int watches; /* 0: not known yet, 1: another thread, 2: the thread that watches, 3: it ends */
+static __thread int watches; /* 0: not known yet, 1: another thread, 2: the thread that watches */
 static __thread long waits, faults_before;
 static atomic_long all_waits, all_faults;
 
@@ -32,7 +33,6 @@ static void end_program(const char *what)
     abort();
 }
 
-/* A thread is named after it has begun: until it waits for the first time it may be any. */
 static bool on_watch_path(void)
 {
     return watches == 2;
@@ -45,12 +45,16 @@ static long faults(void)
     return usage.ru_minflt + usage.ru_majflt;
 }
 
+/* Who starts a thread names it, perhaps after it has waited often: until then it has the program's name. */
 static void look(void)
 {
     char name[16] = "";
     if (watches == 0) {
         prctl(PR_GET_NAME, name);
-        watches = strcmp(name, "synfire-front") == 0 ? 2 : 1;
+        if (strcmp(name, "synfire-front") == 0)
+            watches = 2;
+        else if (strcmp(name, program_invocation_short_name) != 0)
+            watches = 1;
     }
     if (watches != 2)
         return;
