@@ -23,7 +23,7 @@ static sf_recording make_about(void)
 {
     sf_recording about = {0};
     for (int i = 0; i < 4; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "unit %d", i);
         sf_unit unit = {.name = name,
                         .x_um = 100.5 * i,

@@ -214,7 +214,7 @@ static void reflection_and_logarithm_choose_for_what_is_estimated(void **state)
         mirrored[N + i] = -(mirrored[i] = x[i]);
     sf_bandwidth both = select_or_fail("isj", mirrored, 2 * N, 1, (sf_bandwidth_options){0});
     assert_close(reflected.h, both.h * pow(2, 0.2), 0.1, "reflected"); /* half as many samples */
-    double logs[N]; /* ascending, as samples are summed */
+    double logs[N];                                                    /* ascending, as samples are summed */
     for (size_t i = 0; i < N; i++)
         logs[N - 1 - i] = log(x[i]);
     sf_bandwidth of_log = select_or_fail("isj", x, N, 1, (sf_bandwidth_options){.domain = SF_DOMAIN_LOG});
