@@ -77,8 +77,8 @@ static void close_frame(sf_backend_frame *frame)
     sf_free(frame);
 }
 
-/* Whether a block has room, and makes it. */
-static int prepare_kernel(sf_backend_frame *frame, sf_error *error)
+/* Whether a block has room. */
+static int check_room(sf_backend_frame *frame, sf_error *error)
 {
     size_t cells = frame->view.cells;
     frame->shared_bytes = (2 * cells + SF_SPREAD_WIDTH) * sizeof(double);
@@ -88,8 +88,6 @@ static int prepare_kernel(sf_backend_frame *frame, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, NULL,
                        "a density of %u modes does not fit the memory of a multiprocessor",
                        frame->view.modes);
-    SF_GPU_TRY(cudaFuncSetAttribute(draw_states, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)frame->shared_bytes));
     return SF_OK;
 }
 
@@ -121,7 +119,7 @@ static int send_tables(sf_backend_frame *frame, const sf_backend_moving_shape *s
 static int prepare(sf_backend_frame *frame, const sf_backend_moving_shape *shape, sf_error *error)
 {
     SF_GPU_TRY(cudaSetDevice(frame->device->ordinal));
-    int status = prepare_kernel(frame, error);
+    int status = check_room(frame, error);
     return status == SF_OK ? send_tables(frame, shape, error) : status;
 }
 
@@ -199,6 +197,8 @@ static int draw_all(sf_backend_frame *frame, const sf_backend_moving_job *job, s
     view.states = (const char *)frame->states.data;
     view.pictures = (sf_moving_picture *)frame->pictures.data;
     view.values = (double *)frame->values.data;
+    SF_GPU_TRY(cudaFuncSetAttribute(draw_states, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)frame->shared_bytes)); /* of the kernel, whichever frame drew last */
     draw_states<<<(unsigned)job->count, THREADS, frame->shared_bytes, device->work>>>(view);
     SF_GPU_LAUNCHED();
     return SF_OK;

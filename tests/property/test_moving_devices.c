@@ -252,6 +252,57 @@ static void a_plugin_draws_what_the_cpu_does(void **state)
     sf_devices_close();
 }
 
+/* A scene with so many modes, on a device. */
+typedef struct framed {
+    scene s;
+    sf_moving_there *there;
+} framed;
+
+static void open_framed(framed *f, sf_device *device, double b_least)
+{
+    double samples[300];
+    const sf_moving_options options = {.least = 0, .most = 50, .b_least = b_least};
+    test_random random = test_random_start("frames", 53);
+    open_scene(&f->s, &options, 2, 20);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < 300; k++)
+            samples[k] = place(&options, draw_share(&random, (int)i));
+        fill(&f->s, i, samples, 300);
+    }
+    assert_int_equal(sf_moving_there_open(&f->there, device, &f->s.plan, &f->s.view, NULL), SF_OK);
+}
+
+/* Each takes as much of a block's memory as it needs, also where one that needs less has come after it. */
+static void check_sizes(sf_device *device)
+{
+    framed large, small;
+    tally met = {0};
+    open_framed(&large, device, 0.1);
+    open_framed(&small, device, 4);
+    assert_true(large.s.plan.frame.modes >= 8 * small.s.plan.frame.modes);
+    const framed *const turns[] = {&large, &small, &large};
+    for (size_t t = 0; t < 3; t++) {
+        draw_all(turns[t]->there, &turns[t]->s);
+        for (size_t i = 0; i < 2; i++)
+            check_state(&turns[t]->s, turns[t]->there, i, &met);
+    }
+    assert_int_equal(met.drawn, 6);
+    sf_moving_there_close(large.there);
+    sf_moving_there_close(small.there);
+    close_scene(&large.s);
+    close_scene(&small.s);
+}
+
+static void frames_of_many_sizes_are_open_at_once(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    for (uint32_t i = 0; i < sf_device_count(); i++)
+        check_sizes(sf_device_at(i));
+    check_sizes(find("test:0"));
+    sf_devices_close();
+}
+
 /* A frame that no block holds. */
 static void check_too_large(sf_device *device)
 {
@@ -484,6 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_draw_what_the_cpu_does),
         cmocka_unit_test(a_plugin_draws_what_the_cpu_does),
+        cmocka_unit_test(frames_of_many_sizes_are_open_at_once),
         cmocka_unit_test(frames_that_are_too_large_are_refused),
         cmocka_unit_test(a_device_that_is_named_draws),
         cmocka_unit_test(the_faster_one_draws),
