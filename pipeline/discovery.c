@@ -49,6 +49,13 @@ static const sf_pair_count *find_pairs(sf_discovery *discovery, uint32_t least, 
     return discovery->pairs;
 }
 
+/* What was mined tells where that is done; of a window in which no unit is frequent nothing was. */
+static void learn_place(sf_discovery *discovery, const sf_mine_result *result)
+{
+    if (result->level_count > 0 && result->levels[0].frequent > 0)
+        discovery->place = strcmp(result->ran.device, "cpu") == 0 ? SF_DISCOVERY_HERE : SF_DISCOVERY_THERE;
+}
+
 /* Spells out the episodes that count most above chance only: there may be a million others. */
 static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 {
@@ -109,7 +116,7 @@ static int mine_window(sf_discovery *discovery)
     memcpy(discovery->how.device, result->ran.device, sizeof discovery->how.device);
     memcpy(discovery->how.device_note, result->ran.note, sizeof discovery->how.device_note);
     if (options.pairs == NULL)
-        discovery->place = strcmp(result->ran.device, "cpu") == 0 ? SF_DISCOVERY_HERE : SF_DISCOVERY_THERE;
+        learn_place(discovery, result);
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
     return status;

@@ -272,6 +272,35 @@ static void devices_mine_windows_as_if_alone(void **state)
     sf_devices_close();
 }
 
+/* The first window has no spikes, and the second is mined there: it tells where the others are followed. */
+static void a_silent_beginning_says_nothing_of_the_place(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("silent", 66);
+    scene s;
+    sf_discovery discovery;
+    sf_episode *found;
+    size_t count;
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    set_up(&s, &random);
+    chain_units(&s);
+    s.config.mine.min_count = 3;
+    open_discovery(&discovery, &s, sf_device_at(0));
+    uint32_t paired = work->paired;
+    for (uint64_t i = 0; i < 6; i++) {
+        const sf_discovery_window window = make_window(&s, &(way){0}, 4 * i, i == 0 ? 0 : 4 * i + 100);
+        discover(&discovery, &window, &found, &count);
+        assert_int_equal(discovery.place, i == 0 ? SF_DISCOVERY_NOWHERE_YET : SF_DISCOVERY_THERE);
+    }
+    assert_int_equal(discovery.kept.followed, 3);
+    assert_int_equal(work->paired, paired + 4);
+    sf_discovery_close(&discovery);
+    tear_down(&s);
+    sf_devices_close();
+}
+
 /* Searches of a device for the chains of a window: from pairs that are known, or anew. */
 static uint32_t count_searches(test_random *random, double piece, bool known)
 {
@@ -433,6 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_mined_as_if_alone),
         cmocka_unit_test(devices_mine_windows_as_if_alone),
+        cmocka_unit_test(a_silent_beginning_says_nothing_of_the_place),
         cmocka_unit_test(a_device_mines_in_pieces),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(pairs_that_are_given_are_believed),
