@@ -6,9 +6,7 @@
 #include "gpu/device.cuh"
 
 extern "C" {
-#include "core/backend/job.h"
-#include "core/clock.h"
-#include "core/progress.h"
+#include "core/backend/watch.h"
 }
 
 /** Zero-initialise but for the device. */
@@ -25,12 +23,10 @@ struct sf_gpu_blocks {
 static inline int sf_gpu_blocks_fill(const sf_gpu_blocks *blocks, const sf_gpu_array *block, const void *from,
                                      size_t bytes, sf_error *error)
 {
-    const sf_backend_watch *watch = blocks->watch;
     int status = SF_OK;
     for (size_t done = 0; done < bytes && status == SF_OK; done += SF_GPU_BLOCKS_PIECE) {
         size_t left = bytes - done, piece = left < SF_GPU_BLOCKS_PIECE ? left : SF_GPU_BLOCKS_PIECE;
-        if (watch != NULL && ((watch->deadline > 0 && sf_clock_seconds() > watch->deadline) ||
-                              !sf_progress_update(watch->progress, "copying to the device", 0, 1)))
+        if (sf_backend_watch_stops(blocks->watch, "copying to the device"))
             return sf_fail(error, SF_CANCELLED, NULL, "was stopped while copying to the device");
         status = sf_gpu_upload(blocks->device, (char *)block->data + done, (const char *)from + done, piece,
                                error);
@@ -57,10 +53,16 @@ static int sf_gpu_blocks_add(sf_gpu_blocks *blocks, item **to, const void *from,
     return SF_OK;
 }
 
+/** But for the first so many. */
+static inline void sf_gpu_blocks_close_after(sf_gpu_blocks *blocks, uint32_t kept)
+{
+    while (blocks->count > kept)
+        sf_gpu_array_close(blocks->device, &blocks->items[--blocks->count]);
+}
+
 static inline void sf_gpu_blocks_close(sf_gpu_blocks *blocks)
 {
-    while (blocks->count > 0)
-        sf_gpu_array_close(blocks->device, &blocks->items[--blocks->count]);
+    sf_gpu_blocks_close_after(blocks, 0);
 }
 
 static inline uint64_t sf_gpu_blocks_bytes(const sf_gpu_blocks *blocks)

@@ -364,9 +364,9 @@ static int write(maker *m, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, NULL,
                        "the candidates have %llu pairs of neighbours, a device takes up to %u",
                        (unsigned long long)p->value_count + more, UINT32_MAX);
-    int status = append(device, &p->offsets, rows, (uint64_t)j->rows + 1, error);
-    if (status == SF_OK)
-        status = append(device, &p->values, p->value_count, more, error);
+    int status = append(device, &p->values, p->value_count, more, error);
+    if (status == SF_OK) /* last, since it leaves the end of the last row to be written again */
+        status = append(device, &p->offsets, rows, (uint64_t)j->rows + 1, error);
     if (status != SF_OK)
         return status;
     write_offsets<<<blocks, THREADS, 0, device->work>>>(*j, (uint32_t *)p->offsets.data + rows,

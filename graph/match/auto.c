@@ -47,7 +47,8 @@ static int open_rows(run *r, sf_error *error)
 static int bring_here(run *r, sf_error *error)
 {
     sf_space *space = r->space;
-    int status = space->made != NULL ? sf_made_fetch(space, error) : SF_OK;
+    const sf_backend_watch watch = sf_match_who_waits(r->search.job);
+    int status = space->made != NULL ? sf_made_fetch(space, &watch, error) : SF_OK;
     if (status != SF_UNAVAILABLE)
         return status;
     const sf_query *query = space->query;
@@ -120,19 +121,23 @@ static bool is_named(const sf_match_job *job)
 
 /* Of a space that a device has made: there, but where a sum of terms is sooner with the space brought here,
  * which samples of the search there tell. */
-static const char *choose_by_terms(run *r)
+static int choose_by_terms(run *r, const char **device, sf_error *error)
 {
     const sf_match_job *job = r->search.job;
     sf_match_sample sample = {0};
+    *device = sf_device_name(r->space->device);
     if (r->terms.items == NULL || is_named(job))
-        return sf_device_name(r->space->device);
+        return SF_OK;
     sf_match_device_plan(&r->own, r->space, r->symmetry, true);
-    int status = sf_match_sample_on_device(r->space->device, job, r->space, &r->own, &sample.tried, NULL);
+    int status = sf_match_sample_on_device(r->space->device, job, r->space, &r->own, &sample.tried, error);
+    if (status != SF_OK)
+        return status == SF_UNAVAILABLE ? SF_OK : status; /* the search there tells of it */
     r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, job->threads);
     job->result->estimate_s = r->cost.here;
     job->result->there_s = r->cost.there;
-    bool is_sooner_here = status == SF_OK && r->cost.here < r->cost.there;
-    return is_sooner_here ? "cpu" : sf_device_name(r->space->device);
+    if (r->cost.here < r->cost.there)
+        *device = "cpu";
+    return SF_OK;
 }
 
 static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
@@ -140,11 +145,14 @@ static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
     sf_ran ran;
     const sf_match_job *job = r->search.job;
     const char *device = job->device;
+    int status = SF_OK;
     if (r->space->made != NULL) {
         job->result->estimate_s = sf_match_cost_here(r->space, plan, job->threads);
-        device = choose_by_terms(r);
+        status = choose_by_terms(r, &device, error);
     }
-    int status = sf_match_choose_and_run("auto", device, r, &ran, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_match_choose_and_run("auto", device, r, &ran, error);
     if (r->is_own)
         *plan = r->own;
     else
@@ -205,17 +213,22 @@ static int open_space(sf_space *space, const sf_match_job *job, const sf_backend
     return status;
 }
 
+/* A job that was stopped since its time is over, before anything was found, is done. */
+static int be_late(const sf_match_job *job, int status)
+{
+    if (status != SF_CANCELLED || !sf_match_is_late(job))
+        return status;
+    job->result->truncated = true;
+    return SF_OK;
+}
+
 static int run_auto(const sf_match_job *job, sf_error *error)
 {
     sf_space space;
-    const sf_backend_watch watch = {job->deadline, job->progress};
+    const sf_backend_watch watch = sf_match_who_waits(job);
     int status = open_space(&space, job, &watch, error);
-    if (status == SF_CANCELLED && sf_match_is_late(job)) {
-        job->result->truncated = true; /* before anything was found */
-        return SF_OK;
-    }
     if (status != SF_OK)
-        return status;
+        return be_late(job, status);
     sf_plan plan = {.count = job->query->count, .factor = 1};
     for (uint32_t u = 0; u < plan.count; u++)
         plan.steps[u].vertex = u;
@@ -223,7 +236,7 @@ static int run_auto(const sf_match_job *job, sf_error *error)
         status = search_space(job, &space, &plan, error);
     describe(&space, &plan, job->result);
     sf_space_close(&space);
-    return status;
+    return be_late(job, status);
 }
 
 const sf_match_engine sf_match_engine_auto = {"auto", run_auto};

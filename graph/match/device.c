@@ -245,7 +245,7 @@ static int put_together(device_job *d, const sf_match_job *job, sf_error *error)
     d->request.set_sizes = d->set_sizes;
     d->request.lists = d->lists;
     d->request.most = job->most != UINT64_MAX ? job->most / d->plan->factor : UINT64_MAX;
-    d->request.watch = (sf_backend_watch){job->deadline, job->progress};
+    d->request.watch = sf_match_who_waits(job);
     return status;
 }
 
@@ -359,7 +359,7 @@ static void narrow(const device_job *d, uint32_t *step, uint32_t *wide)
 
 /* There are more embeddings than are to be listed: those of the first candidates of the first step come
  * first, and of one candidate those of the first of the next step. Ranges begin small, since the first
- * candidates may be hubs. *done is false where time is up. */
+ * candidates may be hubs. Where time is up, those that were listed until then. */
 static int list_first(device_job *d, sf_device *device, size_t keep, bool *done, sf_error *error)
 {
     uint32_t step = 0, wide = FIRST_RANGE;
@@ -370,14 +370,16 @@ static int list_first(device_job *d, sf_device *device, size_t keep, bool *done,
         bool is_beyond;
         d->steps[step].count = left < wide ? left : wide;
         status = list_range(d, device, &is_beyond, error);
-        if (status != SF_OK || (d->answer.stopped && !is_beyond))
+        if (status != SF_OK)
             return status;
         if (is_beyond) {
             narrow(d, &step, &wide);
-        } else {
-            add_rows(d);
-            go_on(d, &step, &wide);
+            continue;
         }
+        add_rows(d);
+        if (d->answer.stopped)
+            break;
+        go_on(d, &step, &wide);
     }
     *done = status == SF_OK;
     return status;

@@ -3,6 +3,7 @@
 #ifndef SF_GRAPH_MATCH_ENGINE_H
 #define SF_GRAPH_MATCH_ENGINE_H
 
+#include "core/backend/job.h"
 #include "core/backend/ways.h"
 #include "core/progress.h"
 #include "graph/match/query.h"
@@ -54,6 +55,12 @@ typedef struct sf_match_tally {
 
 /** Whether the time for the job is over. */
 bool sf_match_is_late(const sf_match_job *job);
+
+/** For a device that does a part of the job. */
+static inline sf_backend_watch sf_match_who_waits(const sf_match_job *job)
+{
+    return (sf_backend_watch){job->deadline, job->progress};
+}
 
 /** Of a sum of terms: so many of the steps that it is expected to take are done. */
 static inline void sf_match_advance(sf_match_watch *watch, double steps)

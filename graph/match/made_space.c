@@ -8,6 +8,7 @@
 
 #include "core/backend/find.h"
 #include "core/backend/match.h"
+#include "core/backend/watch.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -309,13 +310,23 @@ static int fetch_links(sf_space *s, uint32_t i, sf_error *error)
     return sf_device_do(s->device, read_held, &r, error);
 }
 
-int sf_made_fetch(sf_space *space, sf_error *error)
+static int look_around(const sf_backend_watch *watch, sf_error *error)
+{
+    return sf_backend_watch_stops(watch, "copying from the device")
+               ? sf_fail(error, SF_CANCELLED, NULL, "was stopped while copying from the device")
+               : SF_OK;
+}
+
+int sf_made_fetch(sf_space *space, const sf_backend_watch *watch, sf_error *error)
 {
     int status = SF_OK;
     for (uint32_t u = 0; u < space->query->count && status == SF_OK; u++)
         status = fetch_vertex(space, u, error);
-    for (uint32_t i = 0; i < space->links_count && status == SF_OK; i++)
-        status = fetch_links(space, i, error);
+    for (uint32_t i = 0; i < space->links_count && status == SF_OK; i++) {
+        status = look_around(watch, error);
+        if (status == SF_OK)
+            status = fetch_links(space, i, error);
+    }
     if (status == SF_OK) {
         sf_match_there_close_space(space->device, space->made);
         space->made = NULL;

@@ -28,7 +28,7 @@ int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsi
 int sf_made_exclude(const sf_space *space, uint32_t w, uint32_t u, uint32_t *number, sf_error *error);
 
 /** Brings candidates and links to the host: the space is then as the CPU makes it. SF_UNAVAILABLE,
- * SF_NO_MEMORY: it is as it was. */
-int sf_made_fetch(sf_space *space, sf_error *error);
+ * SF_CANCELLED, also where the deadline passes, SF_NO_MEMORY: it is as it was. */
+int sf_made_fetch(sf_space *space, const sf_backend_watch *watch, sf_error *error);
 
 #endif

@@ -2,6 +2,7 @@
 /* Matching on a test device: every candidate of every step is tried, and all that the job says of it is
  * looked up. */
 #include "core/backend/match.h"
+#include "core/backend/watch.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "plugin/plugin.h"
@@ -97,8 +98,12 @@ static int run(sf_backend_device *device, const sf_backend_match_job *given, sf_
     search s = {.job = &job, .answer = answer};
     *answer = (sf_backend_match_answer){0};
     find_groups(&s);
+    if (job.samples > 0 && sf_backend_watch_stops(&job.watch, "sampling"))
+        return sf_fail(error, SF_CANCELLED, NULL, "was stopped while sampling");
     if (job.samples > 0)
         answer->tried = test_plugin_work_done.sample_says;
+    else if (test_plugin_work_done.late_after > 0 && --test_plugin_work_done.late_after == 0)
+        answer->stopped = true;
     else
         try_step(&s, 0);
     test_plugin_work_done.sampled += job.samples > 0;

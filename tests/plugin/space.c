@@ -2,10 +2,9 @@
 /* Candidate spaces on a test device: every data vertex is looked at for every question. */
 #include "plugin/space.h"
 
-#include "core/clock.h"
+#include "core/backend/watch.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/progress.h"
 #include "plugin/plugin.h"
 
 #include <string.h>
@@ -26,6 +25,7 @@ typedef struct made_links {
 
 struct sf_backend_space {
     const sf_backend_data *data;
+    const sf_backend_watch *watch;
     uint32_t vertices, count;
     uint8_t *is[MOST]; /* of a pattern vertex: which data vertices are candidates */
     uint32_t *candidates[MOST], counts[MOST];
@@ -34,13 +34,12 @@ struct sf_backend_space {
 };
 
 /* As long as the test says, with a look at who waits between two milliseconds. */
-static bool copies(const sf_backend_watch *watch)
+static bool copies(const sf_backend_watch *watch, uint32_t long_ms)
 {
-    for (uint32_t ms = 0; ms < test_plugin_work_done.copy_ms; ms++) {
+    for (uint32_t ms = 0; ms < long_ms; ms++) {
         const struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
-        if ((watch->deadline > 0 && sf_clock_seconds() > watch->deadline) ||
-            !sf_progress_update(watch->progress, "copying", ms, test_plugin_work_done.copy_ms))
+        if (sf_backend_watch_stops(watch, "copying"))
             return false;
     }
     return true;
@@ -53,7 +52,7 @@ int test_data_open(sf_backend_data **opened, sf_backend_device *device, const sf
     test_plugin_work_done.graphs_asked++;
     if (test_plugin_work_done.has_no_room)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the graph is too large for a test device");
-    if (!copies(job->watch))
+    if (!copies(job->watch, test_plugin_work_done.copy_ms))
         return sf_fail(error, SF_CANCELLED, NULL, "was stopped while the graph was sent");
     *opened = sf_alloc(1, sizeof **opened);
     if (*opened == NULL)
@@ -212,6 +211,7 @@ int test_space_open(sf_backend_space **opened, sf_backend_data *data, const sf_b
     if (s == NULL)
         return sf_fail_memory(error);
     s->data = data;
+    s->watch = job->watch;
     s->vertices = data->job.vertex_count;
     s->count = job->count;
     if (sift(s, job, answer) != SF_OK)
@@ -285,6 +285,8 @@ int test_space_link(sf_backend_space *s, const sf_backend_link *links, uint32_t 
     *number = s->link_count;
     for (uint32_t i = 0; i < count; i++) {
         made_links *to = &s->links[s->link_count++];
+        if (links[i].excluded && !copies(s->watch, test_plugin_work_done.link_ms))
+            return sf_fail(error, SF_CANCELLED, NULL, "was stopped while links were made");
         if (link(s, to, &links[i]) != SF_OK)
             return sf_fail_memory(error);
         totals[i] = to->offsets[to->rows];

@@ -191,7 +191,7 @@ static bool check_space(const sf_match_index *index, const sf_pattern *pattern, 
         sf_candidates_when(SF_CANDIDATES_WORTH);
         if (sf_made_open(&made, &query, where, 2, &nobody_waits, &error) != SF_OK)
             fail_msg("%s", error.text);
-        if (!made.is_empty && sf_made_fetch(&made, &error) != SF_OK)
+        if (!made.is_empty && sf_made_fetch(&made, &nobody_waits, &error) != SF_OK)
             fail_msg("%s", error.text);
         compare_spaces(&made, &expected);
         sf_space_close(&made);
@@ -583,11 +583,12 @@ static void short_searches_go_to_a_device_that_runs(void **state)
     sf_match_index *index;
     sf_pattern path;
     sf_device *device;
-    const sf_match_options options = {.device = "auto", .threads = 1, .time_limit_s = 0.05};
+    const sf_match_options options = {.device = "auto", .threads = 1};
     open_ring(&data, &index, &path, 700);
     assert_string_equal(run(index, &path, &options).ran.device, "cpu"); /* none runs */
     assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
     for (int query = 0; query < 4; query++) {
+        test_plugin_work_of(TEST_PLUGIN)->late_after = 1; /* what it finds is not what this is about */
         sf_match_result result = run(index, &path, &options);
         assert_int_equal(result.made_there, query > 0);
         assert_string_equal(result.ran.device, "test:0");
@@ -623,7 +624,7 @@ static void terms_are_held_against_samples_of_the_search(void **state)
     assert_int_equal(result.count, expected);
     assert_true(result.there_s > result.estimate_s);
     work->sample_says = 1;
-    options.time_limit_s = 0.05; /* it is long enough for a test device */
+    work->late_after = 1; /* which is soon enough */
     result = run(index, &path, &options);
     assert_true(result.made_there && result.terms == 0);
     assert_string_equal(result.ran.device, "test:0");
@@ -725,6 +726,101 @@ static void sending_a_graph_stops_in_time(void **state)
     assert_int_equal(work->graphs_asked, 0);
     assert_true(sf_clock_seconds() - start < 5);
     work->copy_ms = 0;
+    close_ring(&data, index, &path);
+}
+
+/* Ten seconds for one link of what must be absent: once time is up nothing was found, whoever gave it. */
+static void making_links_stops_in_time(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    sf_match_options options = {
+        .semantics = SF_INDUCED, .device = "test:0", .threads = 1, .time_limit_s = 0.1};
+    const sf_progress refusing = {.update = never};
+    open_ring(&data, &index, &path, 100);
+    shorten(&path, 3, 0);
+    sf_made_when(SF_MADE_ALWAYS);
+    work->link_ms = 10000;
+    double start = sf_clock_seconds();
+    sf_match_result found = run(index, &path, &options);
+    assert_true(found.truncated && found.made_there);
+    assert_int_equal(found.count, 0);
+    sf_match_result_free(&found);
+    options.time_limit_s = 0;
+    assert_int_equal(sf_match_run(index, &path, &options, &found, &refusing, NULL), SF_CANCELLED);
+    assert_true(sf_clock_seconds() - start < 5);
+    work->link_ms = 0;
+    close_ring(&data, index, &path);
+}
+
+/* Says no where that is told of, and counts how often it is asked from then on. */
+typedef struct refusal {
+    const char *what;
+    int asked;
+} refusal;
+
+static bool refuse(void *user, const char *what, double done, double total)
+{
+    (void)done, (void)total;
+    refusal *r = user;
+    r->asked += r->asked > 0 || strcmp(what, r->what) == 0;
+    return r->asked == 0;
+}
+
+/* A search in a space that a device has made, which is sampled there and then, since that seems long, brought
+ * to the CPU: nothing goes on that was cancelled. */
+static void who_cancels_is_not_asked_again(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    sf_device *device;
+    static const char *const places[] = {"sampling", "copying from the device"};
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    const sf_match_options options = {.device = "auto", .threads = 1};
+    open_ring(&data, &index, &path, 1000);
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    sf_terms_when(SF_TERMS_ALWAYS);
+    work->sample_says = UINT64_C(1) << 50;
+    for (size_t i = 0; i < 2; i++) {
+        refusal r = {.what = places[i]};
+        const sf_progress progress = {.update = refuse, .user = &r};
+        sf_match_result found;
+        assert_int_equal(sf_match_run(index, &path, &options, &found, &progress, NULL), SF_CANCELLED);
+        assert_int_equal(r.asked, 1);
+    }
+    close_ring(&data, index, &path);
+}
+
+/* Embeddings of the ranges of candidates that a device was done with before. */
+static void what_was_listed_in_time_is_kept(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 100);
+    shorten(&path, 3, 0);
+    sf_made_when(SF_MADE_ALWAYS);
+    sf_match_options options = {.device = "test:0", .threads = 1, .keep = 20000, .limit = 20000};
+    test_plugin_work_of(TEST_PLUGIN)->late_after = 3; /* all are too many; 32 candidates; the rest */
+    sf_match_result found = run(index, &path, &options);
+    assert_string_equal(found.ran.device, "test:0");
+    assert_true(found.truncated);
+    assert_int_equal(found.kept, 32 * 20 * 19);
+    options.device = "cpu";
+    sf_match_result expected = run(index, &path, &options);
+    assert_memory_equal(found.embeddings, expected.embeddings,
+                        found.kept * path.vertex_count * sizeof *found.embeddings);
+    sf_match_result_free(&found);
+    sf_match_result_free(&expected);
     close_ring(&data, index, &path);
 }
 
@@ -1143,6 +1239,9 @@ int main(void)
         DEVICE_TEST(a_graph_that_is_refused_is_not_sent_again),
         DEVICE_TEST(a_graph_is_given_back_to_jobs_that_lack_memory),
         DEVICE_TEST(sending_a_graph_stops_in_time),
+        DEVICE_TEST(making_links_stops_in_time),
+        DEVICE_TEST(who_cancels_is_not_asked_again),
+        DEVICE_TEST(what_was_listed_in_time_is_kept),
         DEVICE_TEST(the_first_embeddings_are_those_of_the_first_candidates),
         DEVICE_TEST(every_range_is_told_of),
         DEVICE_TEST(a_space_that_is_lost_is_made_again),

@@ -27,6 +27,8 @@ typedef struct test_plugin_work {
     _Atomic bool lacks_memory;      /**< set by the test: graphs that lie there are given back */
     _Atomic uint32_t
         copy_ms; /**< set by the test: a graph takes so long to be sent, or until it is to stop */
+    _Atomic uint32_t link_ms;     /**< set by the test: and links of what is excluded so long to be made */
+    _Atomic uint32_t late_after;  /**< set by the test: in the search after so many time is up; 0: never */
     _Atomic uint32_t sampled;     /**< searches of engine auto, instead of being done */
     _Atomic uint64_t sample_says; /**< set by the test: the candidates that each would try */
     _Atomic uint64_t tried;       /**< candidates, by the search of engine auto */

@@ -108,9 +108,12 @@ static int keep_kinds(sf_backend_data *d, sf_gpu_labelled *to, const sf_backend_
     sf_gpu_labelled kinds = {};
     if (to->directory != NULL || from->directory == NULL)
         return SF_OK;
+    uint32_t before = d->blocks.count;
     int status = sf_gpu_labelled_open(&d->blocks, &kinds, from, d->job.vertex_count, error);
     if (status == SF_OK)
         *to = kinds;
+    else
+        sf_gpu_blocks_close_after(&d->blocks, before); /* the next query may have room for all of them */
     return status;
 }
 

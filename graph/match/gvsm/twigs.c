@@ -447,7 +447,7 @@ static int open_expander(twigs *t, sf_device *device)
 {
     const sf_gvsm *g = t->g;
     uint64_t threshold = g->job->threshold;
-    t->watch = (sf_backend_watch){g->job->deadline, g->job->progress};
+    t->watch = sf_match_who_waits(g->job);
     sf_backend_twig_job job = {.watch = &t->watch,
                                .label_count = g->index->label_count,
                                .blacklist = g->blacklist,
