@@ -39,8 +39,8 @@ typedef struct sf_mine_options {
     const struct sf_pair_count *pairs;
     size_t pair_count;
     /** What grows from such pairs on a device is looked for in jobs of about so many occurrences of pairs,
-     * each as often as its pair may go on, and what is mined anew in jobs that take as long; others may have
-     * the device after each. 0: in one. */
+     * each as often as its pair may go on; others may have the device after each. What is mined anew is
+     * looked through for pairs before, in one job. 0: all in one. */
     double piece;
     /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); those of the input are NULL. */
     const struct sf_pieces *pieces;

@@ -134,10 +134,6 @@ typedef struct receiver {
 /* Every member refuses a share that does not fit: then shares are halved, this often. */
 #define MOST_HALVINGS 5
 
-/* A spike of a stream that is mined anew takes a device about as long as so many occurrences of pairs that
- * are known: 16 to 60 ns (bench_discovery, bench_large). */
-#define SPIKE_WORK 100.0
-
 /* The first size that devices find. */
 static uint32_t first_size(const mining *m)
 {
@@ -319,8 +315,10 @@ static int gather(mining *m, sf_error *error)
 static void share_time(const mining *m, double *seconds, double passed)
 {
     double total = 0, sending = 0;
-    for (uint32_t i = 0; i < m->on->crew->count; i++)
+    for (uint32_t i = 0; i < m->on->crew->count; i++) {
         sending = m->on->sending[i] > sending ? m->on->sending[i] : sending;
+        m->on->sending[i] = 0;
+    }
     sending = sending < passed ? sending : passed;
     seconds[1] += sending;
     passed -= sending;
@@ -372,13 +370,14 @@ bool sf_crew_laid_out(sf_crew_events *on)
     return sf_crew_recall(on->crew, has_none);
 }
 
-/* Each prepares the whole stream: more cost more. But what may be cut in pieces is done so that others have
- * the devices in between. */
+/* Each prepares the whole stream: more cost more. But what grows from known pairs is done in pieces, where
+ * others are to have the devices in between. Looking for pairs is not: a warp goes through all spikes of a
+ * unit, and few of them take as long as many. */
 static size_t count_shares(const mining *m)
 {
     size_t members = m->on->crew->count;
-    double work = (double)work_before(m, m->on->events->unit_count) * (m->job->paired ? 1 : SPIKE_WORK);
-    size_t pieces = m->job->piece > 0 ? (size_t)(work / m->job->piece) + 1 : 1;
+    bool cut = m->job->paired && m->job->piece > 0;
+    size_t pieces = cut ? (size_t)((double)work_before(m, m->on->events->unit_count) / m->job->piece) + 1 : 1;
     return pieces > members ? pieces : members;
 }
 
@@ -409,15 +408,40 @@ static int mine_divided(mining *m, double *seconds, sf_error *error)
     return status;
 }
 
+static int mine_levels(mining *m, double *seconds, sf_error *error)
+{
+    int status = list_pairs(m, error);
+    return status == SF_OK ? mine_divided(m, seconds, error) : status;
+}
+
+/* What is found in pieces begins with all pairs. */
+static int mine_pairs_first(mining *m, double *seconds, sf_error *error)
+{
+    const sf_mine_job *job = m->job;
+    sf_mine_job pairs = *job, longer = *job;
+    pairs.max_size = 2;
+    longer.paired = true;
+    m->job = &pairs;
+    int status = mine_levels(m, seconds, error);
+    m->job = &longer;
+    if (status == SF_OK && m->tree->levels[1].count > 0)
+        status = mine_levels(m, seconds, error);
+    m->job = job;
+    if (status != SF_OK && !(status == SF_CANCELLED && job->keep_stopped)) {
+        share whole = {.levels = m->tree->levels};
+        forget_levels(m, &whole);
+    }
+    return status;
+}
+
 int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, double *seconds,
                  const sf_mine_job *job, sf_error *error)
 {
     mining m = {.on = on, .engine = engine, .job = job, .tree = tree};
+    bool in_pieces = !job->paired && job->max_size > 2 && job->piece > 0;
     int status = forbid(&m.forbidden, &job->pairs, on->events->unit_count, error);
     if (status == SF_OK)
-        status = list_pairs(&m, error);
-    if (status == SF_OK)
-        status = mine_divided(&m, seconds, error);
+        status = in_pieces ? mine_pairs_first(&m, seconds, error) : mine_levels(&m, seconds, error);
     sf_free(m.forbidden);
     sf_free(m.pairs);
     sf_free(m.work);

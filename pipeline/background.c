@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/background.h"
 
+#include "core/backend/device.h"
+
 static void finish(sf_background *background)
 {
     background->work(background->job);
@@ -11,6 +13,7 @@ static void *run(void *argument)
 {
     sf_background *background = argument;
     sf_thread_give_way(); /* to the hops: on two cores such work wants both */
+    sf_device_be_patient();
     while (!atomic_load(&background->leave)) {
         if (atomic_load(&background->state) == SF_BACKGROUND_BUSY)
             finish(background);

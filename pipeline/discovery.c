@@ -136,11 +136,13 @@ static void work(void *job)
 {
     sf_discovery *discovery = job;
     double begin = sf_clock_seconds();
-    discovery->status = mine_window(discovery);
+    const sf_kept_window window = {discovery->begin, discovery->end, discovery->handed.begin,
+                                   discovery->handed.spikes};
+    discovery->status = sf_kept_pairs_show(&discovery->kept, &window, &discovery->error);
+    if (discovery->status == SF_OK)
+        discovery->status = mine_window(discovery);
     if (discovery->status == SF_OK)
         discovery->status = list_found(discovery);
-    if (discovery->status == SF_OK)
-        discovery->status = sf_kept_pairs_make_room(&discovery->kept, &discovery->error);
     discovery->how.seconds = sf_clock_seconds() - begin;
 }
 
@@ -154,7 +156,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
                                 .units = units,
                                 .device = setup->device,
                                 .there = setup->there,
-                                .piece = SF_DISCOVERY_PIECE};
+                                .piece = setup->inside ? 0 : SF_DISCOVERY_PIECE};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
@@ -173,6 +175,8 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
                                                              .most = SF_PAIRING_MOST,
                                                              .threads = threads,
                                                              .device = setup->there});
+    if (!setup->inside)
+        discovery->kept.most_anew = SF_KEPT_PAIRS_ANEW;
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);
@@ -192,6 +196,8 @@ void sf_discovery_close(sf_discovery *discovery)
 {
     sf_background_close(&discovery->background);
     sf_kept_pairs_close(&discovery->kept);
+    sf_free(discovery->arrived.spikes);
+    sf_free(discovery->handed.spikes);
     sf_free(discovery->unit_spikes);
     sf_free(discovery->pairs);
     sf_free(discovery->found);
@@ -207,7 +213,29 @@ bool sf_discovery_idle(const sf_discovery *discovery)
 
 int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
-    return sf_kept_pairs_take(&discovery->kept, window->spikes, window->begin, window->end, error);
+    sf_arrived *arrived = &discovery->arrived;
+    if (window->begin > arrived->end) /* nobody showed what lies between */
+        arrived->begin = arrived->end = window->begin;
+    size_t had = (size_t)(arrived->end - arrived->begin),
+           came = window->end > arrived->end ? (size_t)(window->end - arrived->end) : 0;
+    if (sf_reserve(&arrived->spikes, &arrived->room, had + came, sizeof *arrived->spikes) != 0)
+        return sf_fail_memory(error);
+    if (came > 0)
+        memcpy(arrived->spikes + had, window->spikes + (arrived->end - window->begin),
+               came * sizeof *arrived->spikes);
+    arrived->end += came;
+    return SF_OK;
+}
+
+/* What arrived is the miner's from now on. */
+static void hand_over(sf_discovery *discovery)
+{
+    sf_arrived arrived = discovery->arrived;
+    discovery->arrived = (sf_arrived){.spikes = discovery->handed.spikes,
+                                      .room = discovery->handed.room,
+                                      .begin = arrived.end,
+                                      .end = arrived.end};
+    discovery->handed = arrived;
 }
 
 static int keep_pairs(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
@@ -226,11 +254,14 @@ static int keep_pairs(sf_discovery *discovery, const sf_discovery_window *window
 
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
-    int status = sf_kept_pairs_show(&discovery->kept, window->spikes, window->begin, window->end, error);
+    int status = sf_discovery_see(discovery, window, error);
     if (status == SF_OK)
         status = keep_pairs(discovery, window, error);
     if (status != SF_OK)
         return status;
+    hand_over(discovery);
+    discovery->begin = window->begin;
+    discovery->end = window->end;
     memcpy(discovery->unit_spikes, window->unit_spikes,
            discovery->units->count * sizeof *window->unit_spikes);
     discovery->window = window->span;

@@ -26,10 +26,9 @@
  */
 #define SF_DISCOVERY_MOST SF_PAIRING_MOST
 
-/** A device is asked in jobs of so much (sf_mine_options), some milliseconds of a GPU: hops want it
- * meanwhile.
- */
-#define SF_DISCOVERY_PIECE 3e7
+/** What grows from pairs is asked of a device in jobs of so much (sf_mine_options), some milliseconds of a
+ * GPU: hops want it meanwhile. */
+#define SF_DISCOVERY_PIECE 1.2e8
 
 /** Where windows are mined that nothing is known of. */
 typedef enum sf_discovery_place {
@@ -45,6 +44,13 @@ typedef struct sf_discovered {
     double seconds;
 } sf_discovered;
 
+/** Spikes that came, at positions begin .. end - 1 of the stream. */
+typedef struct sf_arrived {
+    sf_spike *spikes;
+    size_t room;
+    uint64_t begin, end;
+} sf_arrived;
+
 typedef struct sf_discovery {
     const sf_live_options *config;
     const sf_units *units;
@@ -53,13 +59,16 @@ typedef struct sf_discovery {
     sf_delay delays[SF_DISCOVERY_DELAYS];
     size_t delay_count;
     sf_background background;
+    sf_arrived arrived; /* the window thread's: since the last window that was mined began to be */
     /* The job: the window thread's while idle, the miner's while busy. */
-    sf_kept_pairs kept; /* the window's spikes, and what is known of the pairs of the one before */
-    bool pairs_known;   /* those of this one came with it: */
+    sf_arrived handed;   /* what arrived before; the other's room */
+    uint64_t begin, end; /* the window's positions */
+    sf_kept_pairs kept;  /* the window's spikes, and what is known of the pairs of the one before */
+    bool pairs_known;    /* those of this one came with it: */
     sf_pair_count *pairs;
     size_t pair_count, pair_room;
     sf_discovery_place place;
-    double piece; /* SF_DISCOVERY_PIECE */
+    double piece; /* SF_DISCOVERY_PIECE, or 0 where no hop waits for the device */
     uint64_t *unit_spikes;
     sf_span window;
     sf_resident *resident;
@@ -101,11 +110,11 @@ typedef struct sf_discovery_window {
 /** Whether a window may be mined: the last one is done and taken. */
 bool sf_discovery_idle(const sf_discovery *discovery);
 
-/** Copies the spikes of the newest window that are new, so that the hop that starts mining has few left to
- * copy; only while idle. SF_NO_MEMORY. */
+/** Copies the spikes of the newest window that are new: in each hop, also while a window is being mined, so
+ * that no hop has many to copy. SF_NO_MEMORY. */
 int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error);
 
-/** Starts mining; only while idle. SF_NO_MEMORY. */
+/** Sees the window and starts mining it; only while idle. SF_NO_MEMORY. */
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error);
 
 /**

@@ -3,10 +3,12 @@
 
 #include "core/log.h"
 
+#include <math.h>
+
 void sf_kept_pairs_open(sf_kept_pairs *kept, const sf_pairing_setup *setup)
 {
     uint64_t units = setup->unit_count;
-    *kept = (sf_kept_pairs){.setup = *setup, .cost_there = SF_KEPT_PAIRS_COST_THERE};
+    *kept = (sf_kept_pairs){.setup = *setup, .cost_there = SF_KEPT_PAIRS_COST_THERE, .most_anew = INFINITY};
     kept->given_up[0] = 2 * units * units * setup->delay_count > SF_KEPT_PAIRS_BYTES;
     kept->given_up[1] = setup->device == NULL;
 }
@@ -25,35 +27,26 @@ void sf_kept_pairs_close(sf_kept_pairs *kept)
 
 /* ---- the window ---- */
 
-int sf_kept_pairs_take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
-                       sf_error *error)
+static int take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t first, uint64_t end, sf_error *error)
 {
     sf_history *history = &kept->history;
-    if (begin > history->end) { /* what lies between was never shown */
+    if (first > history->end) { /* what lies between was never shown */
         forget(kept);
-        history->begin = history->end = begin;
+        history->begin = history->end = first;
     }
-    if (!sf_pairing_counts(&kept->pairs))
-        sf_history_drop_before(history, begin);
     uint64_t known = history->end;
-    return end > known ? sf_history_append(history, spikes + (known - begin), (size_t)(end - known), error)
+    return end > known ? sf_history_append(history, spikes + (known - first), (size_t)(end - known), error)
                        : SF_OK;
 }
 
-int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
-                       sf_error *error)
+int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_kept_window *window, sf_error *error)
 {
-    int status = sf_kept_pairs_take(kept, spikes, begin, end, error);
-    kept->came = end - (kept->end > begin ? kept->end : begin);
-    kept->begin = begin;
-    kept->end = end;
-    return status;
-}
-
-int sf_kept_pairs_make_room(sf_kept_pairs *kept, sf_error *error)
-{
-    uint64_t held = kept->history.end - kept->history.begin;
-    return sf_history_reserve(&kept->history, held + held / 2, error);
+    if (!sf_pairing_counts(&kept->pairs))
+        sf_history_drop_before(&kept->history, window->begin);
+    kept->came = window->end - (kept->end > window->begin ? kept->end : window->begin);
+    kept->begin = window->begin;
+    kept->end = window->end;
+    return take(kept, window->spikes, window->first, window->end, error);
 }
 
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count)
@@ -64,29 +57,41 @@ const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count)
 
 /* ---- its pairs ---- */
 
+/* Spikes that lie within a delay of one, in the window. */
+static double spikes_within(const sf_kept_pairs *kept)
+{
+    double spikes = (double)(kept->end - kept->begin), within = 0,
+           span_ns = (double)sf_history_time(&kept->history, kept->end - 1) -
+                     (double)sf_history_time(&kept->history, kept->begin);
+    for (size_t d = 0; d < kept->setup.delay_count; d++) {
+        const sf_delay *delay = &kept->setup.delays[d];
+        within += (double)(delay->high_ns - delay->low_ns) * spikes / (span_ns + 1);
+    }
+    return within;
+}
+
 /* What a spike takes that comes or goes, in what one takes of a window that is mined anew. */
-static double cost_of_moving(const sf_kept_pairs *kept, bool there)
+static double cost_of_moving(const sf_kept_pairs *kept, double within)
 {
     const sf_pairing_setup *s = &kept->setup;
-    if (!there)
-        return SF_KEPT_PAIRS_COST;
-    double spikes = (double)(kept->end - kept->begin), within = 0, /* a spike's delays */
-        span_ns = (double)sf_history_time(&kept->history, kept->end - 1) -
-                  (double)sf_history_time(&kept->history, kept->begin);
-    for (size_t d = 0; d < s->delay_count; d++)
-        within += (double)(s->delays[d].high_ns - s->delays[d].low_ns) * spikes / (span_ns + 1);
     return kept->cost_there * (double)s->unit_count * (double)s->delay_count / within;
 }
 
 /* Whether to follow is cheaper than to mine anew: what came and went since the counts were made, or, where
- * there are none yet, what is likely to by the next window, as much as last time. */
+ * there are none yet, what is likely to by the next window, as much as last time. Also where mining anew
+ * would keep hops from the device for long. */
 static bool is_worth_it(const sf_kept_pairs *kept, bool there)
 {
-    uint64_t moved = 2 * kept->came;
+    uint64_t moved = 2 * kept->came, spikes = kept->end - kept->begin;
+    if (spikes == 0)
+        return false;
     if (sf_pairing_counts(&kept->pairs))
         moved = kept->end - kept->kept_end + kept->begin - kept->kept_begin;
-    return kept->end > kept->begin &&
-           cost_of_moving(kept, there) * (double)moved < (double)(kept->end - kept->begin);
+    double within = there ? spikes_within(kept) : 0;
+    if ((double)spikes * within > kept->most_anew)
+        return true;
+    double cost = there ? cost_of_moving(kept, within) : SF_KEPT_PAIRS_COST;
+    return cost * (double)moved < (double)spikes;
 }
 
 static int follow(sf_kept_pairs *kept, uint32_t least, sf_device *device, sf_error *error)

@@ -9,7 +9,7 @@
  * overlap, nor where the pairs would not fit into SF_KEPT_PAIRS_BYTES, or on the device. Results are the same
  * either way.
  *
- * The caller's thread takes spikes and shows windows, a worker's follows these, never both at once.
+ * One thread at a time.
  */
 #ifndef SF_PIPELINE_KEPT_PAIRS_H
 #define SF_PIPELINE_KEPT_PAIRS_H
@@ -27,6 +27,10 @@
  * window mined anew, for each unit that it may make a pair with: there every pair is looked at. */
 #define SF_KEPT_PAIRS_COST_THERE 1.0
 
+/** Mining a window anew is one job of a device, with so many pairs of spikes within a delay some 5 ms of a
+ * GPU. Where hops want it meanwhile, longer ones are followed in any case. */
+#define SF_KEPT_PAIRS_ANEW 5e8
+
 /** A job of a device moves the window by so many spikes times units at most, some milliseconds of a GPU: hops
  * want it meanwhile. */
 #define SF_KEPT_PAIRS_PIECE (UINT64_C(1) << 28)
@@ -40,26 +44,24 @@ typedef struct sf_kept_pairs {
     sf_pairing pairs;              /**< closed: none are kept */
     uint64_t kept_begin, kept_end; /**< of this window */
     double cost_there;             /**< SF_KEPT_PAIRS_COST_THERE */
-    bool given_up[2];              /**< memory was out, here or there */
-    uint64_t followed;             /**< windows that were */
+    double most_anew;  /**< SF_KEPT_PAIRS_ANEW, or where no hop waits for the device INFINITY, as at first */
+    bool given_up[2];  /**< memory was out, here or there */
+    uint64_t followed; /**< windows that were */
 } sf_kept_pairs;
 
 /** setup: which pairs; the device is where windows may be followed that are mined on one, or NULL. */
 void sf_kept_pairs_open(sf_kept_pairs *kept, const sf_pairing_setup *setup);
 void sf_kept_pairs_close(sf_kept_pairs *kept);
 
-/** The newest window: positions begin .. end - 1 of the stream, and its spikes, of which those that were not
- * taken before are copied. begin and end never descend. SF_NO_MEMORY. */
-int sf_kept_pairs_take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
-                       sf_error *error);
+/** A window by positions of the stream, begin .. end - 1, none of which ever descends, and the spikes from
+ * position `first` on, up to `end`: those that came since the window before, at least. */
+typedef struct sf_kept_window {
+    uint64_t begin, end, first;
+    const sf_spike *spikes;
+} sf_kept_window;
 
-/** The same, and it is the one that is mined next. */
-int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t begin, uint64_t end,
-                       sf_error *error);
-
-/** Makes room for half as many spikes more as it holds, so that the caller's thread, which copies few at a
- * time, need not move them all. The worker's, before it is done. SF_NO_MEMORY. */
-int sf_kept_pairs_make_room(sf_kept_pairs *kept, sf_error *error);
+/** The window that is mined next; its spikes are copied. SF_NO_MEMORY. */
+int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_kept_window *window, sf_error *error);
 
 /** The spikes of the window shown last, valid until the next is shown. */
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count);

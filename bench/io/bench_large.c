@@ -46,6 +46,8 @@ typedef struct figures {
     double begin_s; /* hops before are not looked at */
     step steps[SF_STATUS_STAGES];
     size_t step_count, hops;
+    double before_ms[SF_STATUS_STAGES];                 /* steps of the hop before */
+    double slowest_ms, of_slowest_ms[SF_STATUS_STAGES]; /* a hop, and its steps */
     double mined_ms[MOST_HOPS], age_ms[MOST_HOPS];
     size_t mined, tracked, edges, frequent;
     char device[64], discovery[64];
@@ -113,6 +115,21 @@ static void note_steps(figures *into, const sf_status_message *status)
     }
 }
 
+/* A status tells the steps of the hop that it is of, and how long the one before took, since that is over. */
+static void note_slowest(figures *into, const sf_status_message *status)
+{
+    double hop_ms = 0;
+    for (size_t i = 0; i < status->stage_count; i++)
+        if (strcmp(status->stages[i].name, "hop") == 0)
+            hop_ms = status->stages[i].last_ms;
+    if (hop_ms > into->slowest_ms) {
+        into->slowest_ms = hop_ms;
+        memcpy(into->of_slowest_ms, into->before_ms, sizeof into->before_ms);
+    }
+    for (size_t i = 0; i < status->stage_count; i++)
+        into->before_ms[i] = status->stages[i].last_ms;
+}
+
 static void note(void *user, sf_message *message)
 {
     figures *into = user;
@@ -124,6 +141,7 @@ static void note(void *user, sf_message *message)
         return;
     const sf_status_message *status = &message->status;
     note_steps(into, status);
+    note_slowest(into, status);
     bool is_new = into->mined == 0 || status->discovery_ms != into->mined_ms[into->mined - 1];
     if (isfinite(status->discovery_ms) && is_new && into->mined < MOST_HOPS)
         into->mined_ms[into->mined++] = status->discovery_ms;
@@ -151,6 +169,11 @@ static void tell_all(figures *found, const asked *of, double seconds)
         found->edges, threshold_of(of), stream_seconds(of), seconds, (unsigned long long)found->memory >> 20);
     for (size_t i = 0; i < found->step_count; i++)
         tell(found->steps[i].name, found->steps[i].device, found->steps[i].ms, found->steps[i].count);
+    printf("    slowest hop %.2f ms, of which", found->slowest_ms);
+    for (size_t i = 0; i < found->step_count; i++)
+        if (found->of_slowest_ms[i] >= 0.005 && strcmp(found->steps[i].name, "hop") != 0)
+            printf(" %s %.2f", found->steps[i].name, found->of_slowest_ms[i]);
+    printf("\n");
     tell("discovery", found->discovery, found->mined_ms, found->mined);
     tell("age", "", found->age_ms, found->hops);
     fflush(stdout);

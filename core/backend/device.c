@@ -25,6 +25,8 @@ struct sf_device {
         pthread_cond_t changed;
         uint64_t next; /* of who comes */
         uint64_t now;  /* whose call into the backend it is; `next`: nobody's */
+        uint32_t reservations;
+        uint64_t ended; /* of reservations, as often as there was none left */
     } turn;
     sf_backend_device *opened;
     atomic_bool ready; /* opened, so that work need not wait for it to start */
@@ -46,9 +48,24 @@ static struct registry {
 
 /* ---- taking turns ---- */
 
-/* In the order of coming, so that who comes often does not keep others waiting. Under the lock. */
+static _Thread_local bool is_patient;
+
+void sf_device_be_patient(void)
+{
+    is_patient = true;
+}
+
+static bool is_put_off(const struct turn *turn)
+{
+    return is_patient && turn->reservations > 0;
+}
+
+/* In the order of coming, so that who comes often does not keep others waiting. Who is patient lets a
+ * reservation end before, but not one after the other. Under the lock. */
 static void await_turn(struct turn *turn)
 {
+    for (uint64_t ended = turn->ended; is_put_off(turn) && turn->ended == ended;)
+        pthread_cond_wait(&turn->changed, &turn->lock);
     uint64_t own = turn->next++;
     while (turn->now != own)
         pthread_cond_wait(&turn->changed, &turn->lock);
@@ -78,9 +95,27 @@ void sf_device_give_way(sf_device *device)
 {
     struct turn *turn = &device->turn;
     pthread_mutex_lock(&turn->lock);
-    if (turn->next > turn->now + 1) {
+    if (turn->next > turn->now + 1 || is_put_off(turn)) {
         end_turn(turn);
         await_turn(turn);
+    }
+    pthread_mutex_unlock(&turn->lock);
+}
+
+void sf_device_reserve(sf_device *device)
+{
+    pthread_mutex_lock(&device->turn.lock);
+    device->turn.reservations++;
+    pthread_mutex_unlock(&device->turn.lock);
+}
+
+void sf_device_unreserve(sf_device *device)
+{
+    struct turn *turn = &device->turn;
+    pthread_mutex_lock(&turn->lock);
+    if (--turn->reservations == 0) {
+        turn->ended++;
+        pthread_cond_broadcast(&turn->changed);
     }
     pthread_mutex_unlock(&turn->lock);
 }

@@ -66,6 +66,16 @@ void sf_device_give_way(sf_device *device);
 /** The same for calls into a backend that need not hold the device, but for ending a job. */
 int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_error *error);
 
+/**
+ * For a caller that is to come several times within a short while, from any thread: until it takes that back,
+ * a thread that is patient has the device at most once.
+ */
+void sf_device_reserve(sf_device *device);
+void sf_device_unreserve(sf_device *device);
+
+/** The calling thread is patient from now on: nobody waits for what it does. */
+void sf_device_be_patient(void);
+
 /** What a job does on a device, which is held for it; returns what the backend says. */
 typedef int sf_device_job(void *context, sf_device *device, sf_error *failure);
 

@@ -46,8 +46,6 @@ static int mine(sf_hop *hop, sf_error *error)
     if (every == 0)
         return SF_OK;
     sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
-    if (!sf_discovery_idle(found))
-        return SF_OK;
     const sf_history *history = sf_read_history(hop);
     const sf_hop_window *window = sf_read_window(hop);
     sf_discovery_window mined = {.span = window->span,
@@ -55,7 +53,7 @@ static int mine(sf_hop *hop, sf_error *error)
                                  .end = window->end,
                                  .spikes = sf_history_view(history, window->begin),
                                  .unit_spikes = sf_read_rates(hop)->spikes};
-    if ((hop->segment->hop + 1) % every != 0)
+    if ((hop->segment->hop + 1) % every != 0 || !sf_discovery_idle(found))
         return sf_discovery_see(found, &mined, error);
     const sf_pairing *pairs = sf_read_pairs(hop);
     mined.pairs_known = sf_pairing_counts(pairs);

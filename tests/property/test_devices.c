@@ -665,7 +665,6 @@ static void plugins_that_do_not_fit_are_refused(void **state)
     sf_devices_close();
 }
 
-/* include/synfire/device.h: what each device is, and why one is not to be used. */
 /* ---- turns ---- */
 
 typedef struct turn {
@@ -707,6 +706,84 @@ static void a_long_job_gives_way(void **state)
     sf_devices_close();
 }
 
+typedef struct patience {
+    sf_device *device;
+    bool gives_way; /* has the device, and gives way, where others only come */
+    atomic_bool holds, go, had;
+} patience;
+
+static void *be_patient(void *argument)
+{
+    patience *own = argument;
+    sf_error failure = {0};
+    sf_device_be_patient();
+    if (own->gives_way) {
+        sf_device_hold(own->device, NULL);
+        atomic_store(&own->holds, true);
+        while (!atomic_load(&own->go))
+            sf_clock_sleep_until(sf_clock_monotonic_ns() + 100000);
+        sf_device_give_way(own->device);
+    } else {
+        sf_device_hold(own->device, NULL);
+    }
+    atomic_store(&own->had, true);
+    sf_device_release(own->device, SF_OK, &failure, NULL);
+    return NULL;
+}
+
+/* Who is patient comes after a reservation, in which others come as they like. */
+static void check_reservation(bool gives_way)
+{
+    patience p = {.device = sf_device_at(0), .gives_way = gives_way};
+    sf_error failure = {0};
+    sf_thread thread = {0};
+    if (!gives_way)
+        sf_device_reserve(p.device);
+    assert_int_equal(sf_thread_start(&thread, "patient", be_patient, &p, NULL), SF_OK);
+    while (gives_way && !atomic_load(&p.holds))
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 100000);
+    if (gives_way)
+        sf_device_reserve(p.device);
+    atomic_store(&p.go, true);
+    for (int i = 0; i < 30; i++) {
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 1000000);
+        assert_int_equal(sf_device_hold(p.device, NULL), SF_OK);
+        assert_false(atomic_load(&p.had));
+        assert_int_equal(sf_device_release(p.device, SF_OK, &failure, NULL), SF_OK);
+    }
+    sf_device_unreserve(p.device);
+    sf_thread_join(&thread);
+    assert_true(atomic_load(&p.had));
+}
+
+/* Though each begins as soon as the one before has ended. */
+static void check_reservations(void)
+{
+    patience p = {.device = sf_device_at(0)};
+    sf_thread thread = {0};
+    sf_device_reserve(p.device);
+    assert_int_equal(sf_thread_start(&thread, "patient", be_patient, &p, NULL), SF_OK);
+    for (int i = 0; i < 5000 && !atomic_load(&p.had); i++) {
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 1000000);
+        sf_device_unreserve(p.device);
+        sf_device_reserve(p.device);
+    }
+    assert_true(atomic_load(&p.had));
+    sf_device_unreserve(p.device);
+    sf_thread_join(&thread);
+}
+
+static void who_is_patient_lets_a_reservation_end(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    check_reservation(false);
+    check_reservation(true);
+    check_reservations();
+    sf_devices_close();
+}
+
+/* include/synfire/device.h: what each device is, and why one is not to be used. */
 static void devices_are_listed(void **state)
 {
     (void)state;
@@ -910,6 +987,7 @@ int main(void)
         cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(plugins_that_do_not_fit_are_refused),
         cmocka_unit_test(a_long_job_gives_way),
+        cmocka_unit_test(who_is_patient_lets_a_reservation_end),
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(names_are_checked_before_work),
         cmocka_unit_test(each_rank_has_a_device_of_its_own),

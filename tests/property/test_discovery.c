@@ -118,8 +118,6 @@ static void discover(sf_discovery *discovery, const sf_discovery_window *window,
     assert_int_equal(sf_discovery_start(discovery, window, NULL), SF_OK);
     assert_int_equal(sf_discovery_take(discovery, &ready, &next, NULL), SF_OK);
     assert_true(ready);
-    uint64_t held = discovery->kept.history.end - discovery->kept.history.begin;
-    assert_true(discovery->kept.history.capacity >= held + held / 2); /* no hop moves them all */
     check_list(&next, discovery);
     sf_tracking_free(&next);
     *found = discovery->found;
@@ -158,7 +156,7 @@ static void see(scene *s, sf_discovery *discovery, uint64_t begin, uint64_t end)
 {
     const sf_discovery_window window = {.begin = begin, .end = end, .spikes = s->spikes + begin};
     assert_int_equal(sf_discovery_see(discovery, &window, NULL), SF_OK);
-    assert_int_equal(discovery->kept.history.end, end);
+    assert_int_equal(discovery->arrived.end, end);
 }
 
 /* What a hop hands over with the window. */
@@ -295,7 +293,7 @@ static void a_silent_beginning_says_nothing_of_the_place(void **state)
         assert_int_equal(discovery.place, i == 0 ? SF_DISCOVERY_NOWHERE_YET : SF_DISCOVERY_THERE);
     }
     assert_int_equal(discovery.kept.followed, 3);
-    assert_int_equal(work->paired, paired + 4);
+    assert_int_equal(work->paired, paired + 5);
     sf_discovery_close(&discovery);
     tear_down(&s);
     sf_devices_close();
@@ -321,7 +319,7 @@ static uint32_t count_searches(test_random *random, double piece, bool known)
     window.pair_count = known ? 4 : 0;
     uint32_t before = work->searches, paired = work->paired;
     discover(&discovery, &window, &found, &count);
-    assert_int_equal(work->paired - paired, known ? work->searches - before : 0);
+    assert_int_equal(work->paired - paired, work->searches - before - !known); /* pairs come first */
     if (known)
         assert_int_equal(count, 4 + 3); /* to size 3 */
     sf_discovery_close(&discovery);
@@ -337,8 +335,9 @@ static void a_device_mines_in_pieces(void **state)
     sf_devices_close();
     assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
     for (int known = 0; known < 2; known++) {
-        assert_int_equal(count_searches(&random, SF_DISCOVERY_PIECE, known), 1);
-        assert_true(count_searches(&random, 20, known) > 1);
+        uint32_t whole = known ? 1 : 2;
+        assert_int_equal(count_searches(&random, SF_DISCOVERY_PIECE, known), whole);
+        assert_true(count_searches(&random, 20, known) > whole);
     }
     sf_devices_close();
 }
@@ -436,6 +435,41 @@ static uint64_t follow_five(scene *s, uint64_t step, const sf_pairing_setup *ins
     return followed;
 }
 
+/* Hops do not wait for a device that mines for long: it follows windows from the second on, though they
+ * hardly overlap. */
+static void long_windows_are_followed(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("long", 67);
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    for (int is_long = 0; is_long < 2; is_long++) {
+        scene s;
+        sf_discovery discovery, alone;
+        sf_episode *found, *expected;
+        size_t count, expected_count;
+        set_up(&s, &random);
+        chain_units(&s);
+        open_discovery(&discovery, &s, sf_device_at(0));
+        open_discovery(&alone, &s, NULL);
+        discovery.kept.cost_there = 1e9;
+        discovery.kept.most_anew = is_long ? 0 : 1e9;
+        for (uint64_t i = 0; i < 4; i++) {
+            const sf_discovery_window window = make_window(&s, &(way){0}, 30 * i, 30 * i + 50);
+            discover(&discovery, &window, &found, &count);
+            discover(&alone, &window, &expected, &expected_count);
+            assert_int_equal(count, expected_count);
+            for (size_t e = 0; e < count; e++)
+                assert_int_equal(sf_episode_compare(&found[e], &expected[e]), 0);
+        }
+        assert_int_equal(discovery.kept.followed, is_long ? 2 : 0); /* the second begins it */
+        sf_discovery_close(&discovery);
+        sf_discovery_close(&alone);
+        tear_down(&s);
+    }
+    sf_devices_close();
+}
+
 static void some_windows_are_mined_anew(void **state)
 {
     (void)state;
@@ -468,6 +502,7 @@ int main(void)
         cmocka_unit_test(pairs_that_are_given_are_believed),
         cmocka_unit_test(too_many_pairs_are_not_taken_up),
         cmocka_unit_test(some_windows_are_mined_anew),
+        cmocka_unit_test(long_windows_are_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
