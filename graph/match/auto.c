@@ -13,6 +13,7 @@
 #include "core/backend/find.h"
 #include "core/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,8 +28,9 @@ typedef struct run {
     sf_rows rows;
     sf_terms terms;
     sf_match_cost cost;
-    sf_plan own; /* of a device, */
-    bool is_own; /* which has done it */
+    sf_plan own; /* of a device: */
+    bool is_planned;
+    bool is_own; /* it has done it */
 } run;
 
 /* ---- the ways ---- */
@@ -73,14 +75,29 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
     return sf_match_search_run(&r->search, error);
 }
 
+static int plan_there(run *r, bool is_asked, double *tried, sf_error *error)
+{
+    const sf_match_search *s = &r->search;
+    int status = SF_OK;
+    if (s->job->list)
+        sf_match_device_plan(&r->own, s->space, r->symmetry, false);
+    else
+        status = sf_match_best_plan(&r->own, s->job, s->space, r->symmetry, is_asked, tried, error);
+    r->own.factor = s->job->list ? 1 : r->own.factor;
+    r->is_planned = status == SF_OK;
+    return status;
+}
+
 /* Along a plan of its own. Where there is more than can be listed, the CPU lists the first. */
 static int search_there(void *job, sf_crew *crew, sf_error *error)
 {
     run *r = job;
     const sf_match_search *s = &r->search;
-    sf_match_device_plan(&r->own, s->space, r->symmetry, !s->job->list);
-    r->own.factor = s->job->list ? 1 : r->own.factor;
-    int status = sf_match_on_device(crew->members[0].device, s->job, s->space, &r->own, &r->is_own, error);
+    double tried;
+    int status = r->is_planned ? SF_OK : plan_there(r, false, &tried, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_match_on_device(crew->members[0].device, s->job, s->space, &r->own, &r->is_own, error);
     return status == SF_OK && !r->is_own ? search_here(r, NULL, error) : status;
 }
 
@@ -128,10 +145,9 @@ static int choose_by_terms(run *r, const char **device, sf_error *error)
     *device = sf_device_name(r->space->device);
     if (r->terms.items == NULL || is_named(job))
         return SF_OK;
-    sf_match_device_plan(&r->own, r->space, r->symmetry, true);
-    int status = sf_match_sample_on_device(r->space->device, job, r->space, &r->own, &sample.tried, error);
-    if (status != SF_OK)
-        return status == SF_UNAVAILABLE ? SF_OK : status; /* the search there tells of it */
+    int status = plan_there(r, true, &sample.tried, error);
+    if (status != SF_OK || isnan(sample.tried))
+        return status;
     r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, job->threads);
     job->result->estimate_s = r->cost.here;
     job->result->there_s = r->cost.there;

@@ -8,6 +8,8 @@
 #include "core/memory.h"
 #include "core/platform.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,15 +193,21 @@ static bool is_alike(const sf_plan *plan, const sf_space *space, uint64_t group)
     return true;
 }
 
-void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products)
+static void make_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int products,
+                      uint32_t first)
 {
-    sf_plan_make(plan, space, symmetry, products ? SF_PLAN_GROUP : 0);
+    sf_plan_make_from(plan, space, symmetry, products, first);
     bool is_small = true;
     for (uint32_t g = 0; g < plan->group_count && space->query->semantics != SF_HOMOMORPHISM; g++)
         is_small &= __builtin_popcountll(plan->groups[g]) <= (int)SF_BACKEND_MATCH_GROUP ||
                     is_alike(plan, space, plan->groups[g]);
     if (!is_small)
-        sf_plan_make(plan, space, symmetry, SF_BACKEND_MATCH_GROUP);
+        sf_plan_make_from(plan, space, symmetry, SF_BACKEND_MATCH_GROUP, first);
+}
+
+void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products)
+{
+    make_plan(plan, space, symmetry, products ? SF_PLAN_GROUP : 0, SF_NO_VERTEX);
 }
 
 static void add_group(device_job *d, uint64_t vertices)
@@ -423,6 +431,66 @@ int sf_match_sample_on_device(sf_device *device, const sf_match_job *job, const 
     free_job(d);
     return status;
 }
+
+/* ---- the best of several plans ---- */
+
+/* Steps, if links were independent, of a search that 0.1 ms for samples are worth it for; and candidates, as
+ * sampled, of one that the same for every vertex is: some 2 ms of a GPU. */
+#define WORTH_A_SAMPLE 1e6
+#define WORTH_COMPARING 1e8
+
+static atomic_int compared = SF_PLANS_WORTH;
+
+void sf_match_compare_plans(int when)
+{
+    atomic_store(&compared, when);
+}
+
+/* Samples make the links again of what must be absent. */
+static bool checks_anything(const sf_plan *plan)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < plan->count; i++)
+        any |= plan->steps[i].checked != 0;
+    return any;
+}
+
+static int sample_others(sf_plan *plan, const sf_match_job *job, const sf_space *space,
+                         const sf_symmetry *symmetry, double *tried, sf_error *error)
+{
+    double worth = atomic_load(&compared) == SF_PLANS_ALWAYS ? 0 : WORTH_COMPARING;
+    uint32_t usual = plan->steps[0].vertex;
+    int status = SF_OK;
+    for (uint32_t u = 0; u<plan->count && * tried> worth && status == SF_OK; u++) {
+        sf_plan other;
+        double by_other;
+        if (u == usual)
+            continue;
+        make_plan(&other, space, symmetry, SF_PLAN_GROUP, u);
+        status = sf_match_sample_on_device(space->device, job, space, &other, &by_other, error);
+        if (status == SF_OK && by_other < *tried) {
+            *plan = other;
+            *tried = by_other;
+        }
+    }
+    return status;
+}
+
+int sf_match_best_plan(sf_plan *plan, const sf_match_job *job, const sf_space *space,
+                       const sf_symmetry *symmetry, bool is_asked, double *tried, sf_error *error)
+{
+    *tried = NAN;
+    sf_match_device_plan(plan, space, symmetry, true);
+    bool is_long = plan->work > WORTH_A_SAMPLE || atomic_load(&compared) == SF_PLANS_ALWAYS;
+    if (space->made == NULL || (!is_long && !is_asked) || checks_anything(plan))
+        return SF_OK;
+    int status = sf_match_sample_on_device(space->device, job, space, plan, tried, error);
+    if (status == SF_OK)
+        status = sample_others(plan, job, space, symmetry, tried, error);
+    return status == SF_UNAVAILABLE ? SF_OK : status; /* the search there tells of it */
+}
+
+/* ---- searching ---- */
 
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
                        bool *done, sf_error *error)

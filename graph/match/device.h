@@ -18,6 +18,20 @@ void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetr
 int sf_match_sample_on_device(sf_device *device, const sf_match_job *job, const sf_space *space,
                               const sf_plan *plan, double *tried, sf_error *error);
 
+enum { SF_PLANS_WORTH, SF_PLANS_ALWAYS };
+
+/** Tests: plans compared always where they can be, so that small searches are too. */
+void sf_match_compare_plans(int when);
+
+/**
+ * A plan for counting in a space that a device has made: with products, from the vertex that its samples try
+ * fewest candidates from, where the search is long. How many a greedy order tries hangs on the hubs, of which
+ * the sizes of a space tell nothing. *tried: as sampled, of a short search only where it `is_asked` for; or
+ * NAN. Errors as below, but where the device cannot the plan is that of sf_match_device_plan.
+ */
+int sf_match_best_plan(sf_plan *plan, const sf_match_job *job, const sf_space *space,
+                       const sf_symmetry *symmetry, bool is_asked, double *tried, sf_error *error);
+
 /**
  * Searches along a plan and fills count, truncated, steps, kept and automorphisms of the job's result.
  * *done is false where there is more than is to be listed, of which the CPU is to list the first: the device

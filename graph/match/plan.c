@@ -37,7 +37,8 @@ static uint32_t choose_next(const sf_space *s, uint64_t matched, uint64_t reache
     return best;
 }
 
-static void make_order(uint32_t *order, const sf_space *s, double *work)
+/* first: SF_NO_VERTEX where any may be. */
+static void make_order(uint32_t *order, const sf_space *s, uint32_t first, double *work)
 {
     uint64_t matched = 0, reached = 0;
     double paths = 1, expected[SF_PATTERN_MOST];
@@ -45,7 +46,7 @@ static void make_order(uint32_t *order, const sf_space *s, double *work)
     for (uint32_t u = 0; u < s->query->count; u++)
         expected[u] = s->counts[u];
     for (uint32_t i = 0; i < s->query->count; i++) {
-        order[i] = choose_next(s, matched, reached, expected);
+        order[i] = i == 0 && first != SF_NO_VERTEX ? first : choose_next(s, matched, reached, expected);
         matched |= sf_bit(order[i]);
         reached |= s->query->required[order[i]];
         paths *= expected[order[i]];
@@ -138,10 +139,16 @@ static void fill_decided(sf_plan *plan)
 
 void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group)
 {
+    sf_plan_make_from(plan, space, symmetry, most_in_group, SF_NO_VERTEX);
+}
+
+void sf_plan_make_from(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group,
+                       uint32_t first)
+{
     const sf_query *q = space->query;
     memset(plan, 0, sizeof *plan);
     uint32_t order[SF_PATTERN_MOST];
-    make_order(order, space, &plan->work);
+    make_order(order, space, first, &plan->work);
     plan->count = plan->core = q->count;
     plan->factor = 1;
     if (most_in_group > 0)

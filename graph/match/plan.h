@@ -38,6 +38,10 @@ enum { SF_PLAN_GROUP = 8 };
  */
 void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group);
 
+/** The same, beginning with this vertex. */
+void sf_plan_make_from(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group,
+                       uint32_t first);
+
 /** The step of a vertex that is after the core. */
 static inline const sf_order_step *sf_plan_step(const sf_plan *plan, uint32_t vertex)
 {

@@ -100,9 +100,10 @@ static int run(sf_backend_device *device, const sf_backend_match_job *given, sf_
     find_groups(&s);
     if (job.samples > 0 && sf_backend_watch_stops(&job.watch, "sampling"))
         return sf_fail(error, SF_CANCELLED, NULL, "was stopped while sampling");
-    if (job.samples > 0)
+    if (job.samples > 0 && test_plugin_work_done.sample_says < UINT64_MAX)
         answer->tried = test_plugin_work_done.sample_says;
-    else if (test_plugin_work_done.late_after > 0 && --test_plugin_work_done.late_after == 0)
+    else if (job.samples == 0 && test_plugin_work_done.late_after > 0 &&
+             --test_plugin_work_done.late_after == 0)
         answer->stopped = true;
     else
         try_step(&s, 0);

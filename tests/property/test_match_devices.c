@@ -176,6 +176,30 @@ static void compare_spaces(const sf_space *made, const sf_space *expected)
 
 static const sf_backend_watch nobody_waits;
 
+/* What the search of a test device tries along the plan that nothing was sampled for; 0: there is none. */
+static double usual_tries(const sf_match_index *index, const sf_pattern *pattern, const char *device)
+{
+    sf_query query;
+    sf_space space;
+    sf_symmetry symmetry;
+    sf_plan plan;
+    double tried = 0;
+    sf_device *where;
+    const sf_match_job job = {.query = &query, .most = UINT64_MAX};
+    assert_int_equal(sf_device_find(&where, device, NULL), SF_OK);
+    assert_int_equal(sf_query_open(&query, index, pattern, SF_ISOMORPHISM, NULL), SF_OK);
+    assert_int_equal(sf_made_open(&space, &query, where, 1, &nobody_waits, NULL), SF_OK);
+    assert_int_equal(sf_symmetry_open(&symmetry, pattern, NULL), SF_OK);
+    if (!space.is_empty) {
+        sf_match_device_plan(&plan, &space, &symmetry, true);
+        assert_int_equal(sf_match_sample_on_device(where, &job, &space, &plan, &tried, NULL), SF_OK);
+    }
+    sf_symmetry_close(&symmetry);
+    sf_space_close(&space);
+    sf_query_close(&query);
+    return tried;
+}
+
 /* List by list what a device makes is what the CPU makes that filters all. Returns whether it makes it. */
 static bool check_space(const sf_match_index *index, const sf_pattern *pattern, sf_semantics semantics,
                         const char *device)
@@ -628,7 +652,7 @@ static void terms_are_held_against_samples_of_the_search(void **state)
     result = run(index, &path, &options);
     assert_true(result.made_there && result.terms == 0);
     assert_string_equal(result.ran.device, "test:0");
-    assert_int_equal(work->sampled, 2);
+    assert_int_equal(work->sampled, 4 + 1); /* from each vertex, and of a short search one */
     close_ring(&data, index, &path);
 }
 
@@ -796,6 +820,35 @@ static void who_cancels_is_not_asked_again(void **state)
         assert_int_equal(r.asked, 1);
     }
     close_ring(&data, index, &path);
+}
+
+/* Of plans from every vertex the one is taken that samples try least along. */
+static void a_device_searches_along_the_best_plan(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    test_random random = test_random_start("plans", 11);
+    test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    int better = 0;
+    sf_made_when(SF_MADE_ALWAYS);
+    sf_match_compare_plans(SF_PLANS_ALWAYS);
+    work->sample_says = UINT64_MAX;
+    for (int round = 0; round < 40; round++) {
+        match_kind k = {.directed = round % 2 != 0, .labelled = true, .labels = 1 + (uint32_t)round % 3};
+        sf_csr data = match_draw_hubs(&random, &k, 25, 80);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        sf_pattern pattern = match_draw_pattern(&random, &k, 4);
+        const sf_match_options options = {.device = "test:0", .threads = 1};
+        double usual = usual_tries(index, &pattern, "test:0");
+        sf_match_result found = run(index, &pattern, &options);
+        assert_int_equal(found.count, match_oracle(&data, &pattern, SF_ISOMORPHISM));
+        assert_true((double)found.steps <= usual);
+        better += (double)found.steps < usual;
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(better > 2);
 }
 
 /* Embeddings of the ranges of candidates that a device was done with before. */
@@ -1219,6 +1272,7 @@ static int close_devices(void **state)
     (void)state;
     sf_made_when(SF_MADE_WORTH);
     sf_terms_when(SF_TERMS_WORTH);
+    sf_match_compare_plans(SF_PLANS_WORTH);
     sf_devices_close();
     return 0;
 }
@@ -1242,6 +1296,7 @@ int main(void)
         DEVICE_TEST(making_links_stops_in_time),
         DEVICE_TEST(who_cancels_is_not_asked_again),
         DEVICE_TEST(what_was_listed_in_time_is_kept),
+        DEVICE_TEST(a_device_searches_along_the_best_plan),
         DEVICE_TEST(the_first_embeddings_are_those_of_the_first_candidates),
         DEVICE_TEST(every_range_is_told_of),
         DEVICE_TEST(a_space_that_is_lost_is_made_again),

@@ -30,7 +30,8 @@ typedef struct test_plugin_work {
     _Atomic uint32_t link_ms;     /**< set by the test: and links of what is excluded so long to be made */
     _Atomic uint32_t late_after;  /**< set by the test: in the search after so many time is up; 0: never */
     _Atomic uint32_t sampled;     /**< searches of engine auto, instead of being done */
-    _Atomic uint64_t sample_says; /**< set by the test: the candidates that each would try */
+    _Atomic uint64_t sample_says; /**< set by the test: the candidates that each would try; UINT64_MAX: those
+                                     that it does */
     _Atomic uint64_t tried;       /**< candidates, by the search of engine auto */
     _Atomic uint32_t most_slots;  /**< expansions of gvsm that were under way at once, at most */
 } test_plugin_work;
