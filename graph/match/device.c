@@ -455,13 +455,19 @@ static bool checks_anything(const sf_plan *plan)
     return any;
 }
 
+/* Of a search that tries so many as far as is known. */
+static bool is_worth_comparing(const sf_match_job *job, double tried)
+{
+    double worth = atomic_load(&compared) == SF_PLANS_ALWAYS ? 0 : WORTH_COMPARING;
+    return tried > worth && !sf_match_is_late(job);
+}
+
 static int sample_others(sf_plan *plan, const sf_match_job *job, const sf_space *space,
                          const sf_symmetry *symmetry, double *tried, sf_error *error)
 {
-    double worth = atomic_load(&compared) == SF_PLANS_ALWAYS ? 0 : WORTH_COMPARING;
     uint32_t usual = plan->steps[0].vertex;
     int status = SF_OK;
-    for (uint32_t u = 0; u<plan->count && * tried> worth && status == SF_OK; u++) {
+    for (uint32_t u = 0; u < plan->count && status == SF_OK && is_worth_comparing(job, *tried); u++) {
         sf_plan other;
         double by_other;
         if (u == usual)

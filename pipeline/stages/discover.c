@@ -11,7 +11,7 @@
 #include "window/segment.h"
 
 /* Of a hop, for preparing what is to be tracked: so small a part. */
-#define PREPARING_SHARE 20
+#define PREPARING_SHARE 40
 
 static int mine(sf_hop *hop, sf_error *error);
 static int track(sf_hop *hop, sf_error *error);

@@ -587,6 +587,32 @@ static void a_small_job_is_not_divided(void **state)
     sf_devices_close();
 }
 
+/* By first unit, for which each needs all spikes: only where these have many within their delays. Chance makes
+ * too many pairs frequent to divide them by time. */
+static void sending_all_spikes_must_pay(void **state)
+{
+    (void)state;
+    static const double followers[] = {200, 600};
+    for (int many = 0; many < 2; many++) {
+        test_use_devices("ww");
+        sf_devices_set_worth(1e-9, SF_MOST_DEVICES);
+        test_trial t;
+        test_random random = test_random_start("dense", 3);
+        test_trial_start(&t, 300);
+        t.count = test_random_stream(&random, &t.spikes, 3000, 300, 3000000);
+        double spikes = (double)t.count;
+        int64_t span_ns = t.spikes[t.count - 1].time_ns - t.spikes[0].time_ns;
+        t.delays[0] = (sf_delay){0, (int64_t)(followers[many] / spikes * (double)span_ns)};
+        t.options.threshold = 2;
+        t.options.max_size = 2;
+        sf_mine_result *found = test_trial_mine(&t, "test:all");
+        assert_string_equal(found->ran.device, many ? "test:all (2)" : "test:0");
+        sf_mine_result_free(found);
+        test_trial_end(&t);
+        sf_devices_close();
+    }
+}
+
 /* A job that does not fit is done in shares. */
 static void a_job_too_large_for_a_device_is_halved(void **state)
 {
@@ -982,6 +1008,7 @@ int main(void)
         cmocka_unit_test(any_number_of_devices_finds_the_same),
         cmocka_unit_test(shares_of_devices_that_leave_are_done_by_the_others),
         cmocka_unit_test(a_small_job_is_not_divided),
+        cmocka_unit_test(sending_all_spikes_must_pay),
         cmocka_unit_test(a_job_too_large_for_a_device_is_halved),
         cmocka_unit_test(too_many_episodes_are_too_many_on_a_device),
         cmocka_unit_test(devices_that_are_not_there),
