@@ -587,8 +587,8 @@ static void a_small_job_is_not_divided(void **state)
     sf_devices_close();
 }
 
-/* By first unit, for which each needs all spikes: only where these have many within their delays. Chance makes
- * too many pairs frequent to divide them by time. */
+/* By first unit, for which each needs all spikes: only where these have many within their delays. Chance
+ * makes too many pairs frequent to divide them by time. */
 static void sending_all_spikes_must_pay(void **state)
 {
     (void)state;
