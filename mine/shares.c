@@ -438,7 +438,7 @@ int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, dou
                  const sf_mine_job *job, sf_error *error)
 {
     mining m = {.on = on, .engine = engine, .job = job, .tree = tree};
-    bool in_pieces = !job->paired && job->max_size > 2 && job->piece > 0;
+    bool in_pieces = !job->paired && job->max_size > 2 && job->piece > 0 && on->by_time.count < 2;
     int status = forbid(&m.forbidden, &job->pairs, on->events->unit_count, error);
     if (status == SF_OK)
         status = in_pieces ? mine_pairs_first(&m, seconds, error) : mine_levels(&m, seconds, error);

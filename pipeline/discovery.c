@@ -136,9 +136,13 @@ static void work(void *job)
 {
     sf_discovery *discovery = job;
     double begin = sf_clock_seconds();
-    const sf_kept_window window = {discovery->begin, discovery->end, discovery->handed.begin,
-                                   discovery->handed.spikes};
-    discovery->status = sf_kept_pairs_show(&discovery->kept, &window, &discovery->error);
+    sf_kept_pairs_show(&discovery->kept, discovery->begin, discovery->end);
+    discovery->status = SF_OK;
+    for (size_t i = 0; i < 2 && discovery->status == SF_OK; i++) {
+        const sf_arrived *came = &discovery->handed[i];
+        discovery->status =
+            sf_kept_pairs_take(&discovery->kept, came->spikes, came->begin, came->end, &discovery->error);
+    }
     if (discovery->status == SF_OK)
         discovery->status = mine_window(discovery);
     if (discovery->status == SF_OK)
@@ -196,8 +200,10 @@ void sf_discovery_close(sf_discovery *discovery)
 {
     sf_background_close(&discovery->background);
     sf_kept_pairs_close(&discovery->kept);
-    sf_free(discovery->arrived.spikes);
-    sf_free(discovery->handed.spikes);
+    for (size_t i = 0; i < 2; i++) {
+        sf_free(discovery->arrived[i].spikes);
+        sf_free(discovery->handed[i].spikes);
+    }
     sf_free(discovery->unit_spikes);
     sf_free(discovery->pairs);
     sf_free(discovery->found);
@@ -211,31 +217,47 @@ bool sf_discovery_idle(const sf_discovery *discovery)
     return sf_background_is_idle(&discovery->background);
 }
 
+static sf_arrived empty_at(const sf_arrived *room, uint64_t position)
+{
+    return (sf_arrived){room->spikes, room->room, position, position};
+}
+
+/* The newer part becomes the older one, whose spikes no window holds any more. */
+static void let_go(sf_arrived arrived[2])
+{
+    sf_arrived older = arrived[0];
+    arrived[0] = arrived[1];
+    arrived[1] = empty_at(&older, arrived[0].end);
+}
+
 int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
-    sf_arrived *arrived = &discovery->arrived;
-    if (window->begin > arrived->end) /* nobody showed what lies between */
-        arrived->begin = arrived->end = window->begin;
-    size_t had = (size_t)(arrived->end - arrived->begin),
-           came = window->end > arrived->end ? (size_t)(window->end - arrived->end) : 0;
-    if (sf_reserve(&arrived->spikes, &arrived->room, had + came, sizeof *arrived->spikes) != 0)
+    sf_arrived *newer = &discovery->arrived[1];
+    if (window->begin > newer->end) /* nobody showed what lies between */
+        for (size_t i = 0; i < 2; i++)
+            discovery->arrived[i] = empty_at(&discovery->arrived[i], window->begin);
+    if (window->begin >= newer->begin && newer->end > newer->begin)
+        let_go(discovery->arrived);
+    size_t had = (size_t)(newer->end - newer->begin),
+           came = window->end > newer->end ? (size_t)(window->end - newer->end) : 0;
+    if (sf_reserve(&newer->spikes, &newer->room, had + came, sizeof *newer->spikes) != 0)
         return sf_fail_memory(error);
     if (came > 0)
-        memcpy(arrived->spikes + had, window->spikes + (arrived->end - window->begin),
-               came * sizeof *arrived->spikes);
-    arrived->end += came;
+        memcpy(newer->spikes + had, window->spikes + (newer->end - window->begin),
+               came * sizeof *newer->spikes);
+    newer->end += came;
     return SF_OK;
 }
 
 /* What arrived is the miner's from now on. */
 static void hand_over(sf_discovery *discovery)
 {
-    sf_arrived arrived = discovery->arrived;
-    discovery->arrived = (sf_arrived){.spikes = discovery->handed.spikes,
-                                      .room = discovery->handed.room,
-                                      .begin = arrived.end,
-                                      .end = arrived.end};
-    discovery->handed = arrived;
+    uint64_t end = discovery->arrived[1].end;
+    for (size_t i = 0; i < 2; i++) {
+        sf_arrived arrived = discovery->arrived[i];
+        discovery->arrived[i] = empty_at(&discovery->handed[i], end);
+        discovery->handed[i] = arrived;
+    }
 }
 
 static int keep_pairs(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)

@@ -59,12 +59,14 @@ typedef struct sf_discovery {
     sf_delay delays[SF_DISCOVERY_DELAYS];
     size_t delay_count;
     sf_background background;
-    sf_arrived arrived; /* the window thread's: since the last window that was mined began to be */
+    /* The window thread's: what came since the last window that was mined, the newer behind the older; what
+     * no window holds any more goes. */
+    sf_arrived arrived[2];
     /* The job: the window thread's while idle, the miner's while busy. */
-    sf_arrived handed;   /* what arrived before; the other's room */
-    uint64_t begin, end; /* the window's positions */
-    sf_kept_pairs kept;  /* the window's spikes, and what is known of the pairs of the one before */
-    bool pairs_known;    /* those of this one came with it: */
+    sf_arrived handed[2]; /* what arrived before; the other's room */
+    uint64_t begin, end;  /* the window's positions */
+    sf_kept_pairs kept;   /* the window's spikes, and what is known of the pairs of the one before */
+    bool pairs_known;     /* those of this one came with it: */
     sf_pair_count *pairs;
     size_t pair_count, pair_room;
     sf_discovery_place place;

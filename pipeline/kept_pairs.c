@@ -27,7 +27,17 @@ void sf_kept_pairs_close(sf_kept_pairs *kept)
 
 /* ---- the window ---- */
 
-static int take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t first, uint64_t end, sf_error *error)
+void sf_kept_pairs_show(sf_kept_pairs *kept, uint64_t begin, uint64_t end)
+{
+    if (!sf_pairing_counts(&kept->pairs))
+        sf_history_drop_before(&kept->history, begin);
+    kept->came = end - (kept->end > begin ? kept->end : begin);
+    kept->begin = begin;
+    kept->end = end;
+}
+
+int sf_kept_pairs_take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t first, uint64_t end,
+                       sf_error *error)
 {
     sf_history *history = &kept->history;
     if (first > history->end) { /* what lies between was never shown */
@@ -37,16 +47,6 @@ static int take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t first, uin
     uint64_t known = history->end;
     return end > known ? sf_history_append(history, spikes + (known - first), (size_t)(end - known), error)
                        : SF_OK;
-}
-
-int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_kept_window *window, sf_error *error)
-{
-    if (!sf_pairing_counts(&kept->pairs))
-        sf_history_drop_before(&kept->history, window->begin);
-    kept->came = window->end - (kept->end > window->begin ? kept->end : window->begin);
-    kept->begin = window->begin;
-    kept->end = window->end;
-    return take(kept, window->spikes, window->first, window->end, error);
 }
 
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count)
@@ -119,8 +119,11 @@ const sf_pair_count *sf_kept_pairs_follow(sf_kept_pairs *kept, uint32_t least, b
 {
     sf_error reason;
     sf_device *device = there ? kept->setup.device : NULL;
-    if (kept->pairs.setup.device != device)
+    bool overlaps = kept->begin < kept->kept_end; /* else beginning with nothing is sooner */
+    if (kept->pairs.setup.device != device || !overlaps)
         forget(kept);
+    if (!sf_pairing_counts(&kept->pairs))
+        sf_history_drop_before(&kept->history, kept->begin);
     if (kept->given_up[there] || !is_worth_it(kept, there)) {
         forget(kept);
         return NULL;

@@ -6,8 +6,8 @@
  *
  * Following a window costs the spikes that came and went, mining it anew those of the window, so counts are
  * kept where that is less by what both take a spike: not while a window is new, nor where windows hardly
- * overlap, nor where the pairs would not fit into SF_KEPT_PAIRS_BYTES, or on the device. Results are the same
- * either way.
+ * overlap, unless hops would wait for a device that mines anew (SF_KEPT_PAIRS_ANEW); nor where the pairs
+ * would not fit into SF_KEPT_PAIRS_BYTES, or on the device. Results are the same either way.
  *
  * One thread at a time.
  */
@@ -53,15 +53,14 @@ typedef struct sf_kept_pairs {
 void sf_kept_pairs_open(sf_kept_pairs *kept, const sf_pairing_setup *setup);
 void sf_kept_pairs_close(sf_kept_pairs *kept);
 
-/** A window by positions of the stream, begin .. end - 1, none of which ever descends, and the spikes from
- * position `first` on, up to `end`: those that came since the window before, at least. */
-typedef struct sf_kept_window {
-    uint64_t begin, end, first;
-    const sf_spike *spikes;
-} sf_kept_window;
+/** The window that is mined next: positions begin .. end - 1 of the stream, neither of which ever descends.
+ */
+void sf_kept_pairs_show(sf_kept_pairs *kept, uint64_t begin, uint64_t end);
 
-/** The window that is mined next; its spikes are copied. SF_NO_MEMORY. */
-int sf_kept_pairs_show(sf_kept_pairs *kept, const sf_kept_window *window, sf_error *error);
+/** Spikes at positions first .. end - 1, of which those that were not taken before are copied: all of the
+ * window, and for pairs to be followed all that came since the window before. SF_NO_MEMORY. */
+int sf_kept_pairs_take(sf_kept_pairs *kept, const sf_spike *spikes, uint64_t first, uint64_t end,
+                       sf_error *error);
 
 /** The spikes of the window shown last, valid until the next is shown. */
 const sf_spike *sf_kept_pairs_spikes(const sf_kept_pairs *kept, size_t *count);

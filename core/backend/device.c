@@ -26,7 +26,7 @@ struct sf_device {
         uint64_t next; /* of who comes */
         uint64_t now;  /* whose call into the backend it is; `next`: nobody's */
         uint32_t reservations;
-        uint64_t ended; /* of reservations, as often as there was none left */
+        uint64_t ended; /* reservations, so far */
     } turn;
     sf_backend_device *opened;
     atomic_bool ready; /* opened, so that work need not wait for it to start */
@@ -113,10 +113,9 @@ void sf_device_unreserve(sf_device *device)
 {
     struct turn *turn = &device->turn;
     pthread_mutex_lock(&turn->lock);
-    if (--turn->reservations == 0) {
-        turn->ended++;
-        pthread_cond_broadcast(&turn->changed);
-    }
+    turn->reservations--;
+    turn->ended++;
+    pthread_cond_broadcast(&turn->changed);
     pthread_mutex_unlock(&turn->lock);
 }
 

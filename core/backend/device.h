@@ -59,7 +59,8 @@ int sf_device_release(sf_device *device, int status, const sf_error *failure, sf
 
 /**
  * For a long job, while its thread holds the device and nothing of the job is under way on it: lets those
- * that wait have the device, one after the other, and holds it again. Waits for nobody where nobody waits.
+ * that wait have the device, one after the other, and holds it again. Waits for nobody where nobody waits,
+ * but on a thread that is patient for a reservation to end.
  */
 void sf_device_give_way(sf_device *device);
 

@@ -446,7 +446,7 @@ void sf_match_compare_plans(int when)
     atomic_store(&compared, when);
 }
 
-/* Samples make the links again of what must be absent. */
+/* Each sample makes the links again of what must be absent. */
 static bool checks_anything(const sf_plan *plan)
 {
     bool any = false;
@@ -488,10 +488,12 @@ int sf_match_best_plan(sf_plan *plan, const sf_match_job *job, const sf_space *s
     *tried = NAN;
     sf_match_device_plan(plan, space, symmetry, true);
     bool is_long = plan->work > WORTH_A_SAMPLE || atomic_load(&compared) == SF_PLANS_ALWAYS;
-    if (space->made == NULL || (!is_long && !is_asked) || checks_anything(plan))
+    bool compares = is_long && !checks_anything(plan);
+    if (space->made == NULL || (!compares && !is_asked))
         return SF_OK;
     int status = sf_match_sample_on_device(space->device, job, space, plan, tried, error);
-    if (status == SF_OK)
+    *tried = status == SF_OK ? *tried : NAN;
+    if (status == SF_OK && compares)
         status = sample_others(plan, job, space, symmetry, tried, error);
     return status == SF_UNAVAILABLE ? SF_OK : status; /* the search there tells of it */
 }

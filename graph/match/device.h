@@ -25,9 +25,10 @@ void sf_match_compare_plans(int when);
 
 /**
  * A plan for counting in a space that a device has made: with products, from the vertex that its samples try
- * fewest candidates from, where the search is long. How many a greedy order tries hangs on the hubs, of which
- * the sizes of a space tell nothing. *tried: as sampled, of a short search only where it `is_asked` for; or
- * NAN. Errors as below, but where the device cannot the plan is that of sf_match_device_plan.
+ * fewest candidates from, where the search is long and checks nothing that must be absent. How many a greedy
+ * order tries hangs on the hubs, of which the sizes of a space tell nothing. *tried: as sampled, of other
+ * searches only where it `is_asked` for; or NAN, also where the device cannot: the plan is then that of
+ * sf_match_device_plan. Errors as below.
  */
 int sf_match_best_plan(sf_plan *plan, const sf_match_job *job, const sf_space *space,
                        const sf_symmetry *symmetry, bool is_asked, double *tried, sf_error *error);
@@ -35,9 +36,9 @@ int sf_match_best_plan(sf_plan *plan, const sf_match_job *job, const sf_space *s
 /**
  * Searches along a plan and fills count, truncated, steps, kept and automorphisms of the job's result.
  * *done is false where there is more than is to be listed, of which the CPU is to list the first: the device
- * does that itself of spaces that it has made, unless time is up.
- * Rows are in the order in which the CPU finds them. SF_UNAVAILABLE: the device cannot, and the result is as
- * it was; SF_CANCELLED, SF_NO_MEMORY.
+ * does that itself of spaces that it has made. Rows are in the order in which the CPU finds them; where time
+ * is up they are those found by then, of the last of which some may be missing between others.
+ * SF_UNAVAILABLE: the device cannot, and the result is as it was; SF_CANCELLED, SF_NO_MEMORY.
  */
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
                        bool *done, sf_error *error);

@@ -156,7 +156,7 @@ static void see(scene *s, sf_discovery *discovery, uint64_t begin, uint64_t end)
 {
     const sf_discovery_window window = {.begin = begin, .end = end, .spikes = s->spikes + begin};
     assert_int_equal(sf_discovery_see(discovery, &window, NULL), SF_OK);
-    assert_int_equal(discovery->arrived.end, end);
+    assert_int_equal(discovery->arrived[1].end, end);
 }
 
 /* What a hop hands over with the window. */
@@ -435,6 +435,40 @@ static uint64_t follow_five(scene *s, uint64_t step, const sf_pairing_setup *ins
     return followed;
 }
 
+/* Nor kept, however long nothing is mined; the next discovery has its whole window all the same. */
+static void what_no_window_holds_is_let_go(void **state)
+{
+    (void)state;
+    enum { LENGTH = 24, STEP = 3 };
+    test_random random = test_random_start("let go", 68);
+    for (int round = 0; round < 20; round++) {
+        scene s;
+        sf_discovery discovery, alone;
+        sf_episode *found, *expected;
+        size_t count, expected_count;
+        uint64_t begin = 0;
+        set_up(&s, &random);
+        s.config.mine.min_count = 3;
+        open_discovery(&discovery, &s, NULL);
+        open_discovery(&alone, &s, NULL);
+        for (int mined = 0; mined < 2; mined++) {
+            uint64_t until = (uint64_t)(mined + 1) * (s.count - LENGTH - STEP) / 2;
+            for (; begin < until; begin += STEP)
+                see(&s, &discovery, begin, begin + LENGTH);
+            assert_true(discovery.arrived[0].room + discovery.arrived[1].room < 4 * LENGTH);
+            const sf_discovery_window window = make_window(&s, &(way){0}, begin, begin + LENGTH);
+            discover(&discovery, &window, &found, &count);
+            discover(&alone, &window, &expected, &expected_count);
+            assert_int_equal(count, expected_count);
+            for (size_t e = 0; e < count; e++)
+                assert_int_equal(sf_episode_compare(&found[e], &expected[e]), 0);
+        }
+        sf_discovery_close(&discovery);
+        sf_discovery_close(&alone);
+        tear_down(&s);
+    }
+}
+
 /* Hops do not wait for a device that mines for long: it follows windows from the second on, though they
  * hardly overlap. */
 static void long_windows_are_followed(void **state)
@@ -502,6 +536,7 @@ int main(void)
         cmocka_unit_test(pairs_that_are_given_are_believed),
         cmocka_unit_test(too_many_pairs_are_not_taken_up),
         cmocka_unit_test(some_windows_are_mined_anew),
+        cmocka_unit_test(what_no_window_holds_is_let_go),
         cmocka_unit_test(long_windows_are_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
