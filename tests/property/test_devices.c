@@ -782,7 +782,7 @@ static void check_reservation(bool gives_way)
     assert_true(atomic_load(&p.had));
 }
 
-/* Though each begins as soon as the one before has ended. */
+/* Though each begins before the one before has ended. */
 static void check_reservations(void)
 {
     patience p = {.device = sf_device_at(0)};
@@ -791,8 +791,8 @@ static void check_reservations(void)
     assert_int_equal(sf_thread_start(&thread, "patient", be_patient, &p, NULL), SF_OK);
     for (int i = 0; i < 5000 && !atomic_load(&p.had); i++) {
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 1000000);
-        sf_device_unreserve(p.device);
         sf_device_reserve(p.device);
+        sf_device_unreserve(p.device);
     }
     assert_true(atomic_load(&p.had));
     sf_device_unreserve(p.device);
