@@ -845,6 +845,7 @@ static void a_device_searches_along_the_best_plan(void **state)
         assert_int_equal(found.count, match_oracle(&data, &pattern, SF_ISOMORPHISM));
         assert_true((double)found.steps <= usual);
         better += (double)found.steps < usual;
+        sf_pattern_free(&pattern);
         sf_match_close(index);
         sf_csr_free(&data);
     }
