@@ -249,11 +249,9 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
     if (!segment->closes)
         return run(hops, TAKE, TAKE + 1, segment, false, error);
     sf_device *device = hops->device.device;
-    if (device != NULL)
-        sf_device_reserve(device);
+    sf_device_reserve(device);
     int status = run(hops, TAKE, hops->schedule.count, segment, false, error);
-    if (device != NULL)
-        sf_device_unreserve(device);
+    sf_device_unreserve(device);
     sf_times_add(&hops->times, SF_PART_HOP, sf_clock_monotonic_ns() - began_ns);
     put_off_status(hops, STATUS_EVERY_NS / 4); /* lets a hop a second come first */
     return status;

@@ -104,6 +104,8 @@ void sf_device_give_way(sf_device *device)
 
 void sf_device_reserve(sf_device *device)
 {
+    if (device == NULL)
+        return;
     pthread_mutex_lock(&device->turn.lock);
     device->turn.reservations++;
     pthread_mutex_unlock(&device->turn.lock);
@@ -111,6 +113,8 @@ void sf_device_reserve(sf_device *device)
 
 void sf_device_unreserve(sf_device *device)
 {
+    if (device == NULL)
+        return;
     struct turn *turn = &device->turn;
     pthread_mutex_lock(&turn->lock);
     turn->reservations--;

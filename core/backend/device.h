@@ -69,7 +69,7 @@ int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_
 
 /**
  * For a caller that is to come several times within a short while, from any thread: until it takes that back,
- * a thread that is patient has the device at most once.
+ * a thread that is patient has the device at most once. NULL, the CPU, is allowed.
  */
 void sf_device_reserve(sf_device *device);
 void sf_device_unreserve(sf_device *device);
