@@ -64,7 +64,6 @@ static void try_step(search *s, uint32_t i)
         s->place[i] = place;
         s->vertex[i] = job->sets[set][place];
         s->answer->tried++;
-        test_plugin_work_done.tried++;
         if (fits(s, i))
             try_step(s, i + 1);
     }
@@ -107,6 +106,7 @@ static int run(sf_backend_device *device, const sf_backend_match_job *given, sf_
         answer->stopped = true;
     else
         try_step(&s, 0);
+    test_plugin_work_done.tried += answer->tried;
     test_plugin_work_done.sampled += job.samples > 0;
     if (test_is_lost(device))
         return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");

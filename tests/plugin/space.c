@@ -261,22 +261,46 @@ static bool goes_with(const sf_backend_data *data, const sf_backend_link *l, uin
                     : has_edge(data, x, v) && fits(data, l, v, x);
 }
 
-static int link(sf_backend_space *s, made_links *to, const sf_backend_link *l)
+/* Those that a vertex has an edge with, either way: links have no others. */
+static void mark_neighbours(const sf_backend_data *data, uint32_t v, uint8_t *is_near, uint8_t mark)
 {
-    uint32_t rows = s->counts[l->from], most = s->counts[l->to];
-    to->offsets = sf_alloc((size_t)rows + 1, sizeof *to->offsets);
-    to->places = sf_resize(NULL, (size_t)rows * most, sizeof *to->places);
-    to->rows = rows;
-    if (to->offsets == NULL || to->places == NULL)
-        return SF_NO_MEMORY;
+    for (int out = 0; out < 2; out++) {
+        const sf_backend_neighbours *l = lists_of(data, out != 0);
+        for (uint64_t e = l->offsets[v]; e < l->offsets[v + 1]; e++)
+            is_near[l->targets[e]] = mark;
+    }
+}
+
+static void link_rows(sf_backend_space *s, made_links *to, const sf_backend_link *l, uint8_t *is_near)
+{
     uint64_t count = 0;
-    for (uint32_t r = 0; r < rows; r++) {
-        for (uint32_t place = 0; place < most; place++)
-            if (goes_with(s->data, l, s->candidates[l->from][r], s->candidates[l->to][place]))
+    for (uint32_t r = 0; r < to->rows; r++) {
+        uint32_t v = s->candidates[l->from][r];
+        mark_neighbours(s->data, v, is_near, 1);
+        for (uint32_t place = 0; place < s->counts[l->to]; place++) {
+            uint32_t x = s->candidates[l->to][place];
+            if (is_near[x] != 0 && goes_with(s->data, l, v, x))
                 to->places[count++] = place;
+        }
+        mark_neighbours(s->data, v, is_near, 0);
         to->offsets[r + 1] = count;
     }
-    return SF_OK;
+}
+
+static int link(sf_backend_space *s, made_links *to, const sf_backend_link *l)
+{
+    const sf_backend_data_job *graph = &s->data->job;
+    size_t rows = s->counts[l->from],
+           most = 2 * graph->out.offsets[s->vertices] - 2 * graph->out.offsets[0]; /* each edge, both ways */
+    uint8_t *is_near = sf_alloc(s->vertices, sizeof *is_near);
+    to->offsets = sf_alloc(rows + 1, sizeof *to->offsets);
+    to->places = sf_resize(NULL, most + 1, sizeof *to->places);
+    to->rows = (uint32_t)rows;
+    int status = is_near != NULL && to->offsets != NULL && to->places != NULL ? SF_OK : SF_NO_MEMORY;
+    if (status == SF_OK)
+        link_rows(s, to, l, is_near);
+    sf_free(is_near);
+    return status;
 }
 
 int test_space_link(sf_backend_space *s, const sf_backend_link *links, uint32_t count, uint32_t *number,
