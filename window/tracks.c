@@ -9,7 +9,7 @@
 #define LENGTHS 32
 
 /* Of a list that is being prepared, so many segments are laid out at once. */
-#define SEGMENTS_AT_ONCE 8
+#define SEGMENTS_AT_ONCE 4
 
 /* More spikes than these are not counted in a window. */
 #define MOST_SPIKES ((uint64_t)INT32_MAX)
