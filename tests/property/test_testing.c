@@ -556,6 +556,7 @@ static void what_a_test_finds_of_the_forgotten_is_let_go(void **state)
         assert_int_equal(sf_testing_begin(&testing, &segment, &none, NULL, NULL), SF_OK);
         while (atomic_load(&testing.background.state) == SF_BACKGROUND_BUSY)
             sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+        testing.seconds = 0; /* on a slow machine no stretch is left out for it */
     }
     assert_int_equal(testing.ledger.count, 0);
     assert_int_equal(testing.status.tests, SF_TESTING_KEEP + 1);
