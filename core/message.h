@@ -25,6 +25,7 @@ typedef struct sf_stream_info {
     const char *configuration;       /**< the resolved configuration as YAML */
     const sf_provenance *provenance; /**< of the run's results; NULL: not known */
     const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
+    bool virtual_clock;         /**< every source is replayed as fast as everything keeps up */
     const char *const *watch;   /**< the episodes that are watched, as people wrote them */
     size_t watch_count;
     const sf_live_trigger *triggers; /**< those with a name */

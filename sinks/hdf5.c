@@ -594,6 +594,7 @@ const sf_sink_kind sf_sink_hdf5 = {
     .settings = {"hdf5", keys, sizeof(sf_recorder_settings), &defaults},
     .descriptors = 12,
     .on_storage_thread = true,
+    .keeps = true,
     .record = record_hdf5,
     .open = open_hdf5,
     .begin = begin_hdf5,

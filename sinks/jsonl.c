@@ -164,6 +164,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_jsonl = {
     .settings = {"jsonl", keys, sizeof(sf_sink_settings), &defaults},
     .descriptors = 4,
+    .keeps = true,
     .open = open_jsonl,
     .begin = begin_jsonl,
     .publish = publish_jsonl,

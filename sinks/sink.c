@@ -385,7 +385,8 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     sink->flush_due_ns = INT64_MAX;
     atomic_init(&sink->ending_ns, INT64_MAX);
     atomic_init(&sink->ready, kind->ready == NULL);
-    int status = sf_ring_open(&sink->messages, sizeof(sf_message *), settings->ring, settings->policy, error);
+    sf_ring_policy policy = kind->keeps && stream->virtual_clock ? SF_RING_BLOCK : settings->policy;
+    int status = sf_ring_open(&sink->messages, sizeof(sf_message *), settings->ring, policy, error);
     if (status == SF_OK)
         status =
             sf_ring_open(&sink->triggers, sizeof(queued_trigger), TRIGGER_RING, SF_RING_DROP_NEWEST, error);

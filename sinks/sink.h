@@ -55,6 +55,7 @@ typedef struct sf_sink_kind {
     sf_key_kind settings;   /**< first: its name, its keys and their defaults */
     unsigned descriptors;   /**< files and sockets that one takes at most, a few for subscribers among them */
     bool on_storage_thread; /**< open and begin run there too */
+    bool keeps; /**< writes a file: on a virtual clock the run waits for it, whatever the policy */
     bool shows; /**< takes raw spikes to show them: nobody waits for it, and what it has no room for is not
                    lost but not shown */
     bool acts;  /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
@@ -96,7 +97,8 @@ int sf_sink_begin(sf_sink *sink, sf_error *error);
 
 /**
  * Hands a message over (the sink keeps its own reference). One thread calls this: the window path. With the
- * policy `block` it waits while the ring is full; otherwise it never waits.
+ * policy `block`, and on a virtual clock where the kind keeps, it waits while the ring is full; otherwise it
+ * never waits.
  */
 void sf_sink_publish(sf_sink *sink, sf_message *message);
 

@@ -193,6 +193,29 @@ static void block_loses_nothing_and_keeps_order(void **state)
     assert_int_equal(sf_memory_live(), before);
 }
 
+/* Whatever the policy; nobody else is. */
+static void files_are_waited_for_on_a_virtual_clock(void **state)
+{
+    (void)state;
+    const sf_stream_info replayed = {.name = "test", .units = &no_units, .virtual_clock = true};
+    sf_sink_kind file_kind = test_kind;
+    sf_sink_settings settings;
+    test_sink_settings(&settings);
+    settings.path = "x";
+    settings.ring = 4;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        sf_sink *sink;
+        file_kind.keeps = keeps != 0;
+        memset(&sink_state, 0, sizeof sink_state);
+        assert_int_equal(sf_sink_open_kind(&sink, &file_kind, &settings, &replayed, NULL, NULL), SF_OK);
+        for (uint64_t seq = 1; seq <= 5000; seq++)
+            publish(sink, seq);
+        sf_sink_status status = settled_status(sink, 5000);
+        assert_int_equal(status.dropped == 0, keeps);
+        assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    }
+}
+
 static void drop_oldest_keeps_the_newest(void **state)
 {
     (void)state;
@@ -565,6 +588,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_loses_nothing_and_keeps_order),
+        cmocka_unit_test(files_are_waited_for_on_a_virtual_clock),
         cmocka_unit_test(drop_oldest_keeps_the_newest),
         cmocka_unit_test(drop_newest_keeps_the_oldest),
         cmocka_unit_test(triggers_go_first),
