@@ -250,7 +250,7 @@ static void cutting_changes_nothing(void **state)
         sf_text_free(&whole.order);
         clear(&it);
     }
-    assert_true(malformed > 50 && restarts > 50 && ends > 50);
+    assert_true(test_is_short() || (malformed > 50 && restarts > 50 && ends > 50));
 }
 
 /* What is between two frames costs no frame, however it looks. */

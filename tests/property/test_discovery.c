@@ -214,13 +214,6 @@ static void move_along(scene *s, const way *w, test_random *random)
     s->resident = NULL;
 }
 
-/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
-static int rounds_of(int usual)
-{
-    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
-    return asked != NULL ? atoi(asked) : usual;
-}
-
 /* share: of the windows, that begin with pairs at least. */
 static void mine_windows(const way *w, int rounds, double share)
 {
@@ -245,8 +238,8 @@ static void mine_windows(const way *w, int rounds, double share)
 static void windows_are_mined_as_if_alone(void **state)
 {
     (void)state;
-    mine_windows(&(way){NULL, false}, 120, 0.33);
-    mine_windows(&(way){NULL, true}, 60, 1);
+    mine_windows(&(way){NULL, false}, test_rounds(120), 0.33);
+    mine_windows(&(way){NULL, true}, test_rounds(60), 1);
 }
 
 /* On the devices of this machine, and on one of the tests' own: pairs are known there, too. */
@@ -255,8 +248,8 @@ static void devices_mine_windows_as_if_alone(void **state)
     (void)state;
     sf_devices_close();
     for (uint32_t i = 0; i < sf_device_count(); i++) {
-        mine_windows(&(way){sf_device_at(i), false}, rounds_of(12), 0.33);
-        mine_windows(&(way){sf_device_at(i), true}, rounds_of(12), 1);
+        mine_windows(&(way){sf_device_at(i), false}, test_rounds(12), 0.33);
+        mine_windows(&(way){sf_device_at(i), true}, test_rounds(12), 1);
     }
     assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
     mine_windows(&(way){sf_device_at(0), false}, 60, 0.33);

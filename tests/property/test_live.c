@@ -263,7 +263,7 @@ static void pushing_gives_what_the_replay_gives(void **state)
     (void)state;
     test_random random = test_random_start("live pushed", 31);
     size_t messages = 0, triggers = 0;
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < test_rounds(12); round++) {
         stream whole;
         make_stream(&whole, &random, 300 + test_random_below(&random, 2000),
                     2 + test_random_below(&random, 5));
@@ -280,14 +280,14 @@ static void pushing_gives_what_the_replay_gives(void **state)
         free_stream(&whole);
     }
     printf("%zu messages and %zu triggers compared\n", messages, triggers);
-    assert_true(messages > 300 && triggers > 100);
+    assert_true(test_is_short() || (messages > 300 && triggers > 100));
 }
 
 static void two_sources_are_merged_by_their_watermarks(void **state)
 {
     (void)state;
     test_random random = test_random_start("live two sources", 32);
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < test_rounds(8); round++) {
         stream whole, first, second;
         make_stream(&whole, &random, 1500, UNITS);
         take_part(&first, &whole, 0, 2);

@@ -114,7 +114,7 @@ static void counts_are_those_of_the_oracle(void **state)
 {
     (void)state;
     test_random random = test_random_start("match", 12);
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < test_rounds(1500); round++) {
         match_kind k = match_draw_kind(&random);
         sf_csr data = match_draw_graph(&random, &k);
         sf_match_index *index;
@@ -134,8 +134,8 @@ static void counts_are_those_of_the_oracle(void **state)
         sf_csr_free(&data);
     }
     go(0);
-    assert_true(implied > 0 && merged > 0 && blacklisted > 0 && by_bitmaps > 1000);
-    assert_true(by_terms > 300 && taken_away > 0 && tables > 300);
+    assert_true(test_is_short() || (implied > 0 && merged > 0 && blacklisted > 0 && by_bitmaps > 1000));
+    assert_true(test_is_short() || (by_terms > 300 && taken_away > 0 && tables > 300));
 }
 
 static bool has_edge_labels(const sf_pattern *pattern)
@@ -156,7 +156,7 @@ static void techniques_leave_counts_by_labels_of_edges(void **state)
     };
     test_random random = test_random_start("edge labels", 18);
     implied = merged = blacklisted = 0;
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < test_rounds(300); round++) {
         match_kind k = match_draw_kind(&random);
         k.edge_labelled = true;
         k.attributed = round % 8 == 0;
@@ -307,7 +307,7 @@ static void tables_count_as_searches_do(void **state)
     test_random random = test_random_start("tables", 17);
     uint64_t split = 0;
     tables = 0;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < test_rounds(60); round++) {
         match_kind k = {.directed = round % 3 == 0, .labelled = true, .labels = 2};
         sf_pattern pattern;
         sf_csr data = match_draw_hubs(&random, &k, 60, 180);
@@ -328,7 +328,7 @@ static void tables_count_as_searches_do(void **state)
         sf_csr_free(&data);
     }
     go(0);
-    assert_true(split > 30 && tables > 100);
+    assert_true(test_is_short() || (split > 30 && tables > 100));
 }
 
 typedef struct told {

@@ -402,7 +402,7 @@ static void a_device_is_asked_for_what_the_cpu_does(void **state)
 {
     (void)state;
     use_test_plugin();
-    check_device("test:0", 200);
+    check_device("test:0", test_rounds(200));
 }
 
 /* Layers that go back and forth: three pieces are under way at once, and each is as long as what the last one

@@ -107,11 +107,11 @@ static void verdicts_are_what_running_gives(void **state)
     (void)state;
     test_random random = test_random_start("plan", 20180268);
     size_t seen[2][3] = {{0}};
-    for (int round = 0; round < 1500; round++)
+    for (int round = 0; round < test_rounds(1500); round++)
         judge_as_the_oracle(&random, round % 2 == 1, seen[round % 2]);
     for (int loop = 0; loop < 2; loop++)
         for (int answer = 0; answer < 3; answer++)
-            assert_true(seen[loop][answer] > 20);
+            assert_true(test_is_short() || seen[loop][answer] > 20);
 }
 
 /* ---- compositions: functions, loops over k, loops over q in them ---- */

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/recording.h"
 
+#include <math.h>
 #include <unistd.h>
 
 test_random test_random_start(const char *what, uint64_t otherwise)
@@ -88,8 +89,15 @@ bool test_no_device(void)
 
 int test_rounds(int usual)
 {
-    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
-    return asked != NULL ? atoi(asked) : usual;
+    const char *asked = getenv("SYNFIRE_TEST_ROUNDS"), *share = getenv("SYNFIRE_TEST_SHARE");
+    if (asked != NULL)
+        return atoi(asked);
+    return share != NULL ? (int)ceil(atof(share) * usual) : usual;
+}
+
+bool test_is_short(void)
+{
+    return getenv("SYNFIRE_TEST_ROUNDS") != NULL || getenv("SYNFIRE_TEST_SHARE") != NULL;
 }
 
 char *test_temporary_path(const char *ending)

@@ -43,9 +43,12 @@ char *test_data_path(const char *relative);
 /** True, and says so, where no device is found; then call skip(). */
 bool test_no_device(void);
 
-/** How often to repeat what a checker of device code makes slow: SYNFIRE_TEST_ROUNDS or, without it, `usual`.
- */
+/** How often to repeat what a checker makes slow: SYNFIRE_TEST_ROUNDS times or, without it,
+ * SYNFIRE_TEST_SHARE of `usual` (0.25: a quarter, at least one) or all of that. */
 int test_rounds(int usual);
+
+/** There are fewer rounds than usual: what many of them show together may be missing. */
+bool test_is_short(void);
 
 /** A path for a temporary file with this ending; the file does not exist yet. Free with free(). */
 char *test_temporary_path(const char *ending);
