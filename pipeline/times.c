@@ -25,8 +25,7 @@ void sf_times_begin(sf_times *times)
     memset(times->ns, 0, sizeof times->ns);
 }
 
-/* What goes on beside the hops may take longer than one. */
-static bool is_beside(sf_hop_part part)
+bool sf_times_is_beside(sf_hop_part part)
 {
     return part == SF_PART_MINE || part == SF_PART_REWIRE;
 }
@@ -41,7 +40,7 @@ void sf_times_add(sf_times *times, sf_hop_part part, int64_t took_ns)
     status->last_ms = (double)times->ns[part] * 1e-6;
     if (status->last_ms > status->max_ms)
         status->max_ms = status->last_ms;
-    status->missed += !is_beside(part) && times->ns[part] > times->hop_ns && !had_missed;
+    status->missed += !sf_times_is_beside(part) && times->ns[part] > times->hop_ns && !had_missed;
 }
 
 void sf_times_tell(const sf_times *times, sf_status_message *status)

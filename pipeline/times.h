@@ -33,6 +33,9 @@ typedef struct sf_times {
 
 void sf_times_open(sf_times *times, int64_t hop_ns);
 
+/** What goes on beside the hops is no part of one, and may take longer. */
+bool sf_times_is_beside(sf_hop_part part);
+
 /** A hop begins. */
 void sf_times_begin(sf_times *times);
 

@@ -16,6 +16,7 @@
 #include "core/thread.h"
 #include "mine/mine.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/times.h"
 #include "replay/player.h"
 #include "run/config.h"
 
@@ -160,12 +161,6 @@ static void tell(const char *name, const char *device, double *ms, size_t count)
                ms[count * 99 / 100], ms[count - 1], count);
 }
 
-/* What goes on beside the hops is no part of one. */
-static bool is_part(const char *name)
-{
-    return strcmp(name, "hop") != 0 && strcmp(name, "mine") != 0 && strcmp(name, "rewire") != 0;
-}
-
 static void tell_all(figures *found, const asked *of, double seconds)
 {
     printf(
@@ -177,7 +172,7 @@ static void tell_all(figures *found, const asked *of, double seconds)
         tell(found->steps[i].name, found->steps[i].device, found->steps[i].ms, found->steps[i].count);
     printf("    slowest hop %.2f ms, of which", found->slowest_ms);
     for (size_t i = 0; i < found->step_count; i++)
-        if (found->of_slowest_ms[i] >= 0.005 && is_part(found->steps[i].name))
+        if (found->of_slowest_ms[i] >= 0.005 && i != SF_PART_HOP && !sf_times_is_beside((sf_hop_part)i))
             printf(" %s %.2f", found->steps[i].name, found->of_slowest_ms[i]);
     printf("\n");
     tell("discovery", found->discovery, found->mined_ms, found->mined);
