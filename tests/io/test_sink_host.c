@@ -134,7 +134,8 @@ static const sf_sink_kind stored_kind = {
 static sf_units no_units;
 static const sf_stream_info stream_info = {.name = "test", .units = &no_units};
 
-static sf_sink *open_sink(sf_ring_policy policy, uint32_t ring)
+static sf_sink *open_kind(const sf_sink_kind *kind, const sf_stream_info *stream, sf_ring_policy policy,
+                          uint32_t ring)
 {
     memset(&sink_state, 0, sizeof sink_state);
     sf_sink_settings settings;
@@ -143,8 +144,13 @@ static sf_sink *open_sink(sf_ring_policy policy, uint32_t ring)
     settings.policy = policy;
     settings.ring = ring;
     sf_sink *sink;
-    assert_int_equal(sf_sink_open_kind(&sink, &test_kind, &settings, &stream_info, NULL, NULL), SF_OK);
+    assert_int_equal(sf_sink_open_kind(&sink, kind, &settings, stream, NULL, NULL), SF_OK);
     return sink;
+}
+
+static sf_sink *open_sink(sf_ring_policy policy, uint32_t ring)
+{
+    return open_kind(&test_kind, &stream_info, policy, ring);
 }
 
 static void publish(sf_sink *sink, uint64_t seq)
@@ -193,34 +199,11 @@ static void block_loses_nothing_and_keeps_order(void **state)
     assert_int_equal(sf_memory_live(), before);
 }
 
-/* Whatever the policy; nobody else is. */
-static void files_are_waited_for_on_a_virtual_clock(void **state)
+/* Of 15 messages the ring of 8 keeps the newest, beside the one that was taken. */
+static void check_drop_oldest(const sf_sink_kind *kind, const sf_stream_info *stream)
 {
-    (void)state;
-    const sf_stream_info replayed = {.name = "test", .units = &no_units, .virtual_clock = true};
-    sf_sink_kind file_kind = test_kind;
-    sf_sink_settings settings;
-    test_sink_settings(&settings);
-    settings.path = "x";
-    settings.ring = 4;
-    for (int keeps = 0; keeps < 2; keeps++) {
-        sf_sink *sink;
-        file_kind.keeps = keeps != 0;
-        memset(&sink_state, 0, sizeof sink_state);
-        assert_int_equal(sf_sink_open_kind(&sink, &file_kind, &settings, &replayed, NULL, NULL), SF_OK);
-        for (uint64_t seq = 1; seq <= 5000; seq++)
-            publish(sink, seq);
-        sf_sink_status status = settled_status(sink, 5000);
-        assert_int_equal(status.dropped == 0, keeps);
-        assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
-    }
-}
-
-static void drop_oldest_keeps_the_newest(void **state)
-{
-    (void)state;
     long before = sf_memory_live();
-    sf_sink *sink = open_sink(SF_RING_DROP_OLDEST, 8);
+    sf_sink *sink = open_kind(kind, stream, SF_RING_DROP_OLDEST, 8);
     atomic_store(&sink_state.gate_closed, true);
     publish(sink, 1);
     wait_at_gate();
@@ -235,6 +218,28 @@ static void drop_oldest_keeps_the_newest(void **state)
     for (size_t i = 1; i < 9; i++)
         assert_int_equal(sink_state.seqs[i], i + 7); /* 8..15 */
     assert_int_equal(sf_memory_live(), before);
+}
+
+static void drop_oldest_keeps_the_newest(void **state)
+{
+    (void)state;
+    check_drop_oldest(&test_kind, &stream_info);
+}
+
+/* Whatever the policy; files in real time are not, nor is anybody else. */
+static void files_are_waited_for_on_a_virtual_clock(void **state)
+{
+    (void)state;
+    const sf_stream_info replayed = {.name = "test", .units = &no_units, .virtual_clock = true};
+    sf_sink_kind file_kind = test_kind;
+    file_kind.keeps = true;
+    sf_sink *sink = open_kind(&file_kind, &replayed, SF_RING_DROP_OLDEST, 4);
+    for (uint64_t seq = 1; seq <= 5000; seq++)
+        publish(sink, seq);
+    assert_int_equal(settled_status(sink, 5000).published, 5000);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    check_drop_oldest(&file_kind, &stream_info);
+    check_drop_oldest(&test_kind, &replayed);
 }
 
 static void drop_newest_keeps_the_oldest(void **state)
@@ -588,8 +593,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_loses_nothing_and_keeps_order),
-        cmocka_unit_test(files_are_waited_for_on_a_virtual_clock),
         cmocka_unit_test(drop_oldest_keeps_the_newest),
+        cmocka_unit_test(files_are_waited_for_on_a_virtual_clock),
         cmocka_unit_test(drop_newest_keeps_the_oldest),
         cmocka_unit_test(triggers_go_first),
         cmocka_unit_test(triggers_go_between_parts),

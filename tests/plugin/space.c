@@ -253,10 +253,11 @@ static bool fits(const sf_backend_data *data, const sf_backend_link *l, uint32_t
     return true;
 }
 
+/* Of two with an edge between them. */
 static bool goes_with(const sf_backend_data *data, const sf_backend_link *l, uint32_t v, uint32_t x)
 {
     if (l->excluded)
-        return (has_edge(data, v, x) || has_edge(data, x, v)) && !fits(data, l, v, x);
+        return !fits(data, l, v, x);
     return l->along ? has_edge(data, v, x) && fits(data, l, v, x)
                     : has_edge(data, x, v) && fits(data, l, v, x);
 }

@@ -402,7 +402,7 @@ static void a_device_is_asked_for_what_the_cpu_does(void **state)
 {
     (void)state;
     use_test_plugin();
-    check_device("test:0", test_rounds(200));
+    check_device("test:0", test_rounds(400));
 }
 
 /* Layers that go back and forth: three pieces are under way at once, and each is as long as what the last one
@@ -578,8 +578,8 @@ static void check_one_copy(uint32_t vertices, uint32_t labels)
     uint64_t expected = run(index, &path, &options).count;
     options.device = "test:0";
     work->graphs_sent = 0;
-    for (int query = 0; query < 4; query++) {
-        bool is_auto = query < 2;
+    for (int query = 0; query < 6; query++) {
+        bool is_auto = query < 3;
         options.engine = is_auto ? "auto" : "gvsm";
         sf_match_result found = run(index, &path, &options);
         assert_int_equal(found.count, expected);
@@ -1076,7 +1076,7 @@ static void every_device_lists_the_first_embeddings(void **state)
     (void)state;
     if (test_no_device())
         skip();
-    check_first(sf_device_name(sf_device_at(0)), test_rounds(20000) < 20000 ? 300 : 20000);
+    check_first(sf_device_name(sf_device_at(0)), test_is_short() ? 300 : 20000);
 }
 
 /* Hubs whose neighbours many warps go through, loops and parallel edges among them. */
@@ -1142,7 +1142,7 @@ static void every_device_samples_what_it_searches(void **state)
 static void a_search_with_a_limit_ends_soon(void **state)
 {
     (void)state;
-    if (test_no_device() || test_rounds(100) < 100)
+    if (test_no_device() || test_is_short())
         skip();
     enum { VERTICES = 200000 };
     sf_csr data;
@@ -1167,7 +1167,7 @@ static void a_search_with_a_limit_ends_soon(void **state)
 static void every_device_gives_graphs_back(void **state)
 {
     (void)state;
-    if (test_no_device() || test_rounds(100) < 100)
+    if (test_no_device() || test_is_short())
         skip();
     sf_csr data[2];
     sf_match_index *index[2];

@@ -277,7 +277,7 @@ static void every_device_makes_large_graphs_of_the_cpu(void **state)
     static const struct {
         uint32_t vertices, edges, graphs;
     } sizes[] = {{26, 300, 5000}, {300, 3000, 40}, {800, 10000, 12}, {1500, 40000, 6}, {9000, 20000, 3}};
-    bool few = test_rounds(100) < 100;
+    bool few = test_is_short();
     test_random random = test_random_start("large", 8);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (few && sizes[i].edges > 10000)
