@@ -161,6 +161,7 @@ static void take_verdict(sf_episodes *e, size_t i, const sf_mine_result *tested)
     e->q[i] = item->q;
     e->p_last[i] = item->p_last;
     e->p_first[i] = item->p_first;
+    e->p_links[i] = item->p_links;
     e->needed[i] = item->needed;
     e->not_testable[i] = item->not_testable;
     e->returning += item->not_testable == SF_UNIT_RETURNS;
@@ -197,6 +198,8 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     e->worth = e->returning = 0;
     if (mining.delay_count > 0)
         status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
+    if (status == SF_OK && mining.delay_count > 0)
+        sf_significance_mark_reverses(given);
     e->is_tested = status == SF_OK && mining.delay_count > 0;
     for (size_t i = 0; e->is_tested && i < e->count; i++)
         take_verdict(e, i, given);
@@ -211,8 +214,8 @@ static void keep_within(sf_episodes *e, sf_limits limits)
     for (size_t i = 0; i < e->count; i++) {
         if (!sf_within_limits(limits, e->p[i], e->q[i]))
             continue;
-        double *const reals[] = {e->expected, e->ratio_low, e->ratio_high, e->strength,
-                                 e->p,        e->q,         e->p_last,     e->p_first};
+        double *const reals[] = {e->expected, e->ratio_low, e->ratio_high, e->strength, e->p,
+                                 e->q,        e->p_last,    e->p_first,    e->p_links};
         for (size_t c = 0; c < sizeof reals / sizeof *reals; c++)
             reals[c][kept] = reals[c][i];
         e->episodes[kept] = e->episodes[i];

@@ -45,7 +45,7 @@ struct sf_episodes {
     sf_episode *episodes;
     uint64_t *counts;
     uint64_t *needed;
-    double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first;
+    double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first, *p_links;
     sf_not_testable *not_testable;
     bool *worth_showing;
     sf_details *details;

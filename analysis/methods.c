@@ -34,7 +34,8 @@ static void describe_surrogates(sf_text *text, const sf_significance *told, cons
                        told->sharpness.divisor);
     sf_text_printf(text,
                    "), once with only the last unit of an episode moved and once with only the first, and "
-                   "p is the larger of the two; ");
+                   "p and q of a chain are the largest of these two and of its consecutive links, each "
+                   "tested as a pair; ");
     if (done->correction == SF_CORRECTION_RATE)
         sf_text_printf(
             text,

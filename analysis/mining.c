@@ -238,6 +238,7 @@ static void spell_out(sf_episodes *e)
         e->q[i] = item->q;
         e->p_last[i] = item->p_last;
         e->p_first[i] = item->p_first;
+        e->p_links[i] = item->p_links;
         e->not_testable[i] = item->not_testable;
         e->worth_showing[i] = is_worth(e, e->items[i]);
     }
@@ -280,7 +281,7 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
     sf_mine_input input = input_of(e->recording);
     status = sf_significance_test(&e->significance, e->result, &input, &e->mining, &options, progress, error);
     if (status == SF_OK)
-        status = sf_significance_mark_reverses(e->result, error);
+        sf_significance_mark_reverses(e->result);
     e->is_tested = status == SF_OK;
     for (size_t i = 0; status == SF_CANCELLED && i < e->result->count; i++)
         e->result->items[i].not_testable = SF_TESTABLE; /* nobody knows */

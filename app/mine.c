@@ -83,6 +83,7 @@ static void add_episode(sf_json *json, const finding *f, size_t i)
     sf_json_real(json, "strength", told->strength[i]);
     sf_json_real(json, "p_first", told->p_first[i]);
     sf_json_real(json, "p_last", told->p_last[i]);
+    sf_json_real(json, "p_links", told->p_links[i]);
     sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable[i]));
     if (told->needed[i] != SF_NO_COUNT)
         sf_json_uint(json, "needed", told->needed[i]);

@@ -315,6 +315,7 @@ void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i)
     sf_json_real(json, "q", known ? told->q[i] : NAN);
     sf_json_real(json, "p_first", known ? told->p_first[i] : NAN);
     sf_json_real(json, "p_last", known ? told->p_last[i] : NAN);
+    sf_json_real(json, "p_links", known ? told->p_links[i] : NAN);
     sf_json_string(json, "not_testable", known ? sf_not_testable_text(told->not_testable[i]) : NULL);
     needed_json(json, known ? told->needed[i] : SF_NO_COUNT);
 }

@@ -13,6 +13,9 @@ typedef struct sf_mine_found {
     sf_delay *delays;
     /** [size - 1][node], or NULL of all sizes: which nodes are items; the others are parts of these */
     bool *asked[SF_EPISODE_MAX_SIZE];
+    /** By node of size 2: q of the pair by the last test by surrogates, NaN where it was not tested; or NULL
+     */
+    double *pair_q;
 } sf_mine_found;
 
 #endif

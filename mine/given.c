@@ -207,11 +207,16 @@ static int list_items(const layout *l, sf_mine_result *result, const uint64_t *c
                            .p = NAN,
                            .q = NAN,
                            .p_first = NAN,
+                           .p_links = NAN,
                            .p_last = NAN,
                            .needed = SF_NO_COUNT,
                            .strength = NAN};
         if (whole.size > 1)
             l->found->asked[whole.size - 1][node] = true;
+        for (uint32_t k = 0; k + 1 < whole.size; k++) { /* the links, which a test of the chain asks about */
+            part link = part_of(l, &l->episodes[i], k, 2);
+            l->found->asked[1][find_part(l, &link)] = true;
+        }
     }
     return SF_OK;
 }

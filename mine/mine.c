@@ -57,6 +57,7 @@ void sf_mine_result_free(sf_mine_result *result)
         sf_tree_free(&result->found->tree);
         sf_free(result->found->units);
         sf_free(result->found->delays);
+        sf_free(result->found->pair_q);
         for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++)
             sf_free(result->found->asked[size - 1]);
     }
@@ -746,6 +747,7 @@ static int list_items(run *r, sf_error *error)
                 .q = NAN,
                 .p_last = NAN,
                 .p_first = NAN,
+                .p_links = NAN,
                 .needed = SF_NO_COUNT,
                 .strength = strength(r, &episode, level->nodes[node].count),
             };

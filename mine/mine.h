@@ -62,8 +62,9 @@ typedef struct sf_mine_item {
     uint32_t count;
     double expected; /**< sf_expected_count at the observed rates, or what a test put there */
     double p, q;     /**< of sf_significance_test (mine/significance.h), as the next; NaN before it */
-    /** Of the last unit given the episode without it, and of the first: p is the larger. NaN: not tested. */
-    double p_last, p_first;
+    /** Of the last unit given the episode without it; of chains also of the first, and the largest of their
+     * links, each as a pair. p is the largest of the three. NaN: not tested. */
+    double p_last, p_first, p_links;
     uint64_t needed; /**< the least count for a q below SF_SIGNIFICANT_Q; SF_NO_COUNT: not known */
     double strength; /**< sf_analytic_strength; NaN where no time was recorded */
     sf_not_testable

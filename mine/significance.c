@@ -248,13 +248,18 @@ static int look_at_recording(test *t, sf_error *error)
     return status;
 }
 
+static void forget_verdict(sf_mine_item *item)
+{
+    item->p = item->q = item->p_first = item->p_last = item->p_links = NAN;
+    item->needed = SF_NO_COUNT;
+}
+
 /* Sets the reason of every item. */
 static void mark_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
-        item->p = item->q = item->p_first = item->p_last = NAN;
-        item->needed = SF_NO_COUNT;
+        forget_verdict(item);
         item->not_testable = returns(t, item->size, item->node) ? SF_UNIT_RETURNS : t->told->not_testable;
     }
 }
@@ -275,28 +280,33 @@ typedef struct counted {
     uint32_t recorded, observed; /* as mined, and less what is no link's */
     double ratio;
     const sf_surrogate_scale *scale;
-    uint32_t reached;
+    const sf_surrogate_reached *reached;
 } counted;
 
+/* The edge of the count: a surrogate that counts as much stands out at least so far. None of n surrogates
+ * stands out further than (n - 1) / sqrt(n), which one does that counts something where the others do not,
+ * and a recorded count that does so is worth no more. */
 static double stands_out(double observed, double ratio, const sf_surrogate_scale *scale, uint32_t n)
 {
-    double left = sf_surrogate_stretched(scale->mean, observed, ratio);
-    if (scale->scale > 0)
-        return standardise(left - scale->mean, 1 / scale->scale, n);
-    return left > scale->mean ? INFINITY : -INFINITY;
+    double above = sf_surrogate_edge(scale->mean, observed, ratio) - scale->mean;
+    if (scale->scale == 0 && above <= 0)
+        return -INFINITY;
+    double deviation = scale->scale > 0 ? 1 / scale->scale : 0;
+    return fmin(standardise(above, deviation, n), (n - 1) / sqrt(n));
 }
 
 static verdict judge(const counted *of, uint32_t n)
 {
     const sf_surrogate_scale *scale = of->scale;
-    double left = sf_surrogate_stretched(scale->mean, of->observed, of->ratio);
-    verdict found = {.p = (1.0 + of->reached) / (1.0 + n),
+    double edge = sf_surrogate_edge(scale->mean, of->observed, of->ratio);
+    verdict found = {.p = (1 + sf_surrogate_as_extreme(edge, scale, of->reached)) / (1.0 + n),
                      .expected = scale->mean + ((double)of->recorded - (double)of->observed),
                      .stands_out = stands_out(of->observed, of->ratio, scale, n),
                      .judged = true};
     /* Counts that do not vary leave nothing to fit. */
-    found.fitted =
-        scale->scale == 0 ? found.p : sf_fitted_tail(scale->mean, 1 / (scale->scale * scale->scale), n, left);
+    found.fitted = scale->scale == 0
+                       ? found.p
+                       : sf_fitted_tail(scale->mean, 1 / (scale->scale * scale->scale), n, edge + 0.5);
     return found;
 }
 
@@ -333,7 +343,7 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
             continue;
         uint64_t own = side->candidate_of[k][i];
         counted of = {nodes->nodes[i].count, side->observed[k][own], ratio_of(side, k, own),
-                      &outcome->scales[base + own], outcome->reached[base + own]};
+                      &outcome->scales[base + own], &outcome->reached[base + own]};
         t->verdicts[size][i][side->mirrored] = judge(&of, n);
     }
 }
@@ -465,6 +475,40 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     return status;
 }
 
+/* ---- links ---- */
+
+/* Where the pair of a unit and a step lies among the frequent ones; their count where it is none. */
+static size_t find_pair(const sf_tree *tree, uint32_t unit, uint32_t step)
+{
+    sf_node_range range = sf_tree_children(tree, 1, unit);
+    for (; range.begin < range.end; range.begin++)
+        if (tree->levels[1].nodes[range.begin].step == step)
+            return range.begin;
+    return tree->levels[1].count;
+}
+
+/* The link to unit k >= 1 of an episode with these steps, as a pair. */
+static size_t find_link(const sf_tree *tree, const uint32_t *steps, uint32_t k)
+{
+    return find_pair(tree, steps[k - 1] % tree->unit_count, steps[k]);
+}
+
+/* The worst of each number over the links of a chain, each tested as a pair. */
+static verdict worst_link(const test *t, uint32_t size, size_t node)
+{
+    const sf_tree *tree = &t->result->found->tree;
+    uint32_t steps[SF_EPISODE_MAX_SIZE];
+    verdict worst = {0};
+    sf_tree_steps(tree, size, node, steps);
+    for (uint32_t k = 1; k < size; k++) {
+        const verdict *link = &t->verdicts[2][find_link(tree, steps, k)][0];
+        worst.p = fmax(worst.p, link->p);
+        worst.q = fmax(worst.q, link->q);
+        worst.fitted = fmax(worst.fitted, link->fitted);
+    }
+    return worst;
+}
+
 /* Of the frequent episodes of all sizes: those that were judged, or only how many. */
 static size_t for_judged(const test *t, double *p, bool puts_q)
 {
@@ -477,7 +521,7 @@ static size_t for_judged(const test *t, double *p, bool puts_q)
             if (puts_q)
                 sides[0].q = sides[1].q = p[count];
             else if (p != NULL)
-                p[count] = fmax(sides[0].fitted, sides[1].fitted);
+                p[count] = fmax(fmax(sides[0].fitted, sides[1].fitted), worst_link(t, size, i).fitted);
             count++;
         }
     return count;
@@ -528,20 +572,42 @@ static int choose_devices(test *t, sf_error *error)
     return sf_choose(&t->choice, sf_surrogate_ways, &how, &job, error);
 }
 
+static void fill_item(const test *t, sf_mine_item *item)
+{
+    const verdict *sides = t->verdicts[item->size][item->node], links = worst_link(t, item->size, item->node);
+    bool chain = item->size > 2;
+    item->p_last = sides[0].p;
+    item->p_first = chain ? sides[1].p : NAN;
+    item->p_links = chain ? links.p : NAN;
+    item->p = fmax(fmax(sides[0].p, sides[1].p), links.p);
+    item->q = fmax(fmax(sides[0].q, sides[1].q), links.q);
+    /* Where a link is not significant, no count of the chain makes it so. */
+    if (t->told->options.correction == SF_CORRECTION_MAXIMUM && !(chain && links.q >= SF_SIGNIFICANT_Q))
+        item->needed = sides[0].needed > sides[1].needed ? sides[0].needed : sides[1].needed;
+    item->expected = fmax(sides[0].expected, sides[1].expected);
+}
+
+/* Keeps q of all pairs beside those of the items, which need not list every link. */
+static int keep_pairs(const test *t, sf_error *error)
+{
+    sf_mine_found *found = t->result->found;
+    size_t pairs = found->tree.levels[1].count;
+    double *q = sf_resize(found->pair_q, pairs, sizeof *q);
+    if (q == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < pairs; i++)
+        q[i] = t->verdicts[2][i][0].judged ? t->verdicts[2][i][0].q : NAN;
+    found->pair_q = q;
+    return SF_OK;
+}
+
 static void fill_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
         if (item->not_testable != SF_TESTABLE || item->size < 2)
             continue;
-        const verdict *sides = t->verdicts[item->size][item->node];
-        item->p_last = sides[0].p;
-        item->p_first = item->size > 2 ? sides[1].p : NAN;
-        item->p = fmax(sides[0].p, sides[1].p);
-        item->q = fmax(sides[0].q, sides[1].q);
-        if (t->told->options.correction == SF_CORRECTION_MAXIMUM)
-            item->needed = sides[0].needed > sides[1].needed ? sides[0].needed : sides[1].needed;
-        item->expected = fmax(sides[0].expected, sides[1].expected);
+        fill_item(t, item);
     }
 }
 
@@ -565,7 +631,7 @@ static int test_by_surrogates(test *t, sf_error *error)
         return status;
     sf_choice_tell(&t->choice, &t->told->ran);
     fill_items(t);
-    return SF_OK;
+    return keep_pairs(t, error);
 }
 
 /* ---- the analytic test ---- */
@@ -593,8 +659,9 @@ static void test_analytically(test *t)
         double first_hz = found->tree.levels[0].nodes[steps[0]].count / seconds;
         item->p = sf_analytic_p(
             sf_analytic_count(item->size, first_hz, span_s, seconds, t->told->options.link), item->count);
-        item->q = item->p_last = item->p_first = NAN;
-        item->needed = SF_NO_COUNT;
+        double p = item->p;
+        forget_verdict(item);
+        item->p = p;
         item->not_testable = SF_TESTABLE;
     }
     snprintf(t->told->ran.device, sizeof t->told->ran.device, "cpu");
@@ -686,43 +753,33 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
 /* A pair with a q below this is a link, as far as its reverse is concerned. */
 #define LINK_Q 0.05
 
-/* Where the pair of a unit and a step lies among the frequent ones; their count where it is none. */
-static size_t find_pair(const sf_tree *tree, uint32_t unit, uint32_t step)
+static bool is_reverse_of_link(const sf_mine_found *found, size_t pair)
 {
-    sf_node_range range = sf_tree_children(tree, 1, unit);
-    for (; range.begin < range.end; range.begin++)
-        if (tree->levels[1].nodes[range.begin].step == step)
-            return range.begin;
-    return tree->levels[1].count;
-}
-
-/* q: by frequent pair, NaN where none is known. */
-static bool is_reverse_of_link(const sf_tree *tree, const double *q, size_t pair)
-{
+    const sf_tree *tree = &found->tree;
     const sf_node *at = &tree->levels[1].nodes[pair];
     uint32_t units = tree->unit_count, delay = at->step / units;
     size_t link = find_pair(tree, at->step % units, delay * units + at->parent);
-    return link < tree->levels[1].count && q[link] < LINK_Q && q[pair] >= LINK_Q;
+    return link < tree->levels[1].count && found->pair_q[link] < LINK_Q && found->pair_q[pair] >= LINK_Q;
 }
 
-int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error)
+static bool has_reverse_of_link(const sf_mine_found *found, const sf_mine_item *item)
 {
-    const sf_tree *tree = &result->found->tree;
-    double *q = sf_resize(NULL, tree->levels[1].count, sizeof *q);
-    if (q == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < tree->levels[1].count; i++)
-        q[i] = NAN;
-    for (size_t i = 0; i < result->count; i++)
-        if (result->items[i].size == 2)
-            q[result->items[i].node] = result->items[i].q;
-    for (size_t i = 0; i < result->count; i++) {
+    uint32_t steps[SF_EPISODE_MAX_SIZE];
+    sf_tree_steps(&found->tree, item->size, item->node, steps);
+    for (uint32_t k = 1; k < item->size; k++)
+        if (is_reverse_of_link(found, find_link(&found->tree, steps, k)))
+            return true;
+    return false;
+}
+
+void sf_significance_mark_reverses(sf_mine_result *result)
+{
+    const sf_mine_found *found = result->found;
+    for (size_t i = 0; found->pair_q != NULL && i < result->count; i++) {
         sf_mine_item *item = &result->items[i];
-        if (item->size != 2 || !is_reverse_of_link(tree, q, item->node))
+        if (item->not_testable != SF_TESTABLE || item->size < 2 || !has_reverse_of_link(found, item))
             continue;
-        item->not_testable = SF_REVERSE_OF_LINK;
-        item->p = item->q = item->p_last = item->p_first = NAN;
+        item->not_testable = item->size == 2 ? SF_REVERSE_OF_LINK : SF_LINK_NOT_TESTABLE;
+        forget_verdict(item);
     }
-    sf_free(q);
-    return SF_OK;
 }

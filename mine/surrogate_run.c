@@ -12,14 +12,27 @@
 #include <math.h>
 #include <string.h>
 
-double sf_surrogate_stretched(double mean, double observed, double ratio)
+double sf_surrogate_edge(double mean, double observed, double ratio)
 {
-    return ratio == 1 ? observed : mean + (observed - mean) / ratio;
+    double edge = observed - 0.5;
+    return ratio == 1 ? edge : mean + (edge - mean) / ratio;
 }
 
-static uint32_t rounded_up(double count)
+double sf_surrogate_beyond(double edge, uint32_t count)
 {
-    double whole = ceil(count);
+    return fmin(1, fmax(0, count + 0.5 - edge));
+}
+
+double sf_surrogate_as_extreme(double edge, const sf_surrogate_scale *scale,
+                               const sf_surrogate_reached *reached)
+{
+    return reached->more + sf_surrogate_beyond(edge, scale->recorded) * (reached->as_much - reached->more);
+}
+
+/* The least count that lies at the edge or beyond in part. */
+static uint32_t least_beyond(double edge)
+{
+    double whole = floor(edge + 0.5);
     return whole <= 0 ? 0 : whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX - 1;
 }
 
@@ -42,8 +55,8 @@ static void find_scales(sf_surrogate_outcome *outcome, const sf_surrogate_side *
             uint32_t delay = side->levels[k].candidates[i] / side->events.unit_count;
             *scale = find_scale(tally++, outcome->surrogates);
             if (side->observed[k][i] != UINT32_MAX)
-                scale->recorded = rounded_up(
-                    sf_surrogate_stretched(scale->mean, side->observed[k][i], side->ratios[delay]));
+                scale->recorded =
+                    least_beyond(sf_surrogate_edge(scale->mean, side->observed[k][i], side->ratios[delay]));
             scale++;
         }
 }
@@ -59,7 +72,7 @@ static int join_tallies(const sf_surrogate_outcome *outcome, int status, sf_erro
 static int join_comparisons(const sf_surrogate_work *job, int status, sf_error *error)
 {
     sf_surrogate_outcome *outcome = job->outcome;
-    status = sf_ranks_add_counts(outcome->reached, outcome->candidate_count, status, error);
+    status = sf_ranks_add_counts(&outcome->reached->as_much, 2 * outcome->candidate_count, status, error);
     for (uint32_t k = 0; status == SF_OK && k < job->side->plan.level_count; k++)
         status = sf_ranks_collect(outcome->maxima + (size_t)k * outcome->surrogates, outcome->surrogates,
                                   sizeof *outcome->maxima, status, error);
@@ -120,7 +133,7 @@ typedef struct share {
     sf_backend_surrogate_job *job;
     uint32_t first, count;
     sf_surrogate_tally *tallies; /* of the first share the outcome's, as reached */
-    uint32_t *reached;
+    sf_surrogate_reached *reached;
     double *maxima; /* [level][surrogate of the share] */
 } share;
 
@@ -255,8 +268,10 @@ static void gather_comparisons(const sharing *all)
 {
     sf_surrogate_outcome *outcome = all->job->outcome;
     for (uint32_t i = 1; i < all->count; i++)
-        for (uint64_t c = 0; c < outcome->candidate_count; c++)
-            outcome->reached[c] += all->shares[i].reached[c];
+        for (uint64_t c = 0; c < outcome->candidate_count; c++) {
+            outcome->reached[c].as_much += all->shares[i].reached[c].as_much;
+            outcome->reached[c].more += all->shares[i].reached[c].more;
+        }
     for (uint32_t i = 0; i < all->count; i++) {
         const share *own = &all->shares[i];
         for (uint32_t k = 0; k < all->job->side->plan.level_count; k++)

@@ -10,16 +10,28 @@ typedef struct sf_surrogate_outcome {
     uint32_t surrogates;
     uint64_t candidate_count;
     /** By candidate of all levels. The scale is 1 / standard deviation, 0 where the counts are all the same;
-     * `recorded` is the observed count stretched, rounded up. */
+     * `recorded` is the least count that reaches the edge of the observed one. */
     sf_surrogate_tally *tallies;
     sf_surrogate_scale *scales;
-    uint32_t *reached; /**< surrogates that count `recorded` or more */
-    double *maxima;    /**< [level][surrogate]: as `compare` of sf_backend_surrogates has both */
+    sf_surrogate_reached *reached;
+    double *maxima; /**< [level][surrogate]: as `compare` of sf_backend_surrogates has both */
 } sf_surrogate_outcome;
 
-/** What an observed count would be as one of a surrogate that stands out as much: what it deviates from their
- * mean is a part, `ratio`, of what theirs do. */
-double sf_surrogate_stretched(double mean, double observed, double ratio);
+/**
+ * Counts are whole, and deviations of an observed count from the mean of its surrogates are stretched to
+ * theirs (mine/surrogate_scatter.h), which puts it between whole counts. Rounding there would make one count
+ * more or less of it, which matters where few are expected: so each count stands for all numbers from half
+ * below to half above it. This is the lower edge of the observed count, stretched: what deviates from the
+ * mean is a part, `ratio`, of what it is in surrogates.
+ */
+double sf_surrogate_edge(double mean, double observed, double ratio);
+
+/** The share of the numbers that a surrogate's count stands for that lie at the edge or beyond: 0 .. 1. */
+double sf_surrogate_beyond(double edge, uint32_t count);
+
+/** The sum of these shares over all surrogates. */
+double sf_surrogate_as_extreme(double edge, const sf_surrogate_scale *scale,
+                               const sf_surrogate_reached *reached);
 
 /** A job, for its ways; to choose, the last two are enough. */
 typedef struct sf_surrogate_work {

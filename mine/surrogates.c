@@ -58,7 +58,7 @@ struct sf_surrogate_counter {
     uint32_t batch_first, batch_count; /* those whose images there are */
     sf_surrogate_tally *tallies;       /* or NULL: counts are compared */
     const sf_surrogate_scale *scales;
-    uint32_t *reached;
+    sf_surrogate_reached *reached;
     uint32_t least;
     double told; /* when it was last said how far that is */
     atomic_size_t units_done;
@@ -194,6 +194,12 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
 
 /* ---- what becomes of a count ---- */
 
+static void reach(sf_surrogate_reached *reached, uint32_t count, uint32_t recorded)
+{
+    reached->as_much += count >= recorded;
+    reached->more += count > recorded;
+}
+
 static void raise_maximum(double *maximum, const sf_surrogate_scale *scale, uint32_t count)
 {
     double standardised = ((double)count - scale->mean) * scale->scale;
@@ -229,7 +235,7 @@ static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t 
 {
     uint64_t candidate = c->base[level] + index;
     if (c->tallies == NULL) {
-        c->reached[candidate] += count >= c->scales[candidate].recorded;
+        reach(&c->reached[candidate], count, c->scales[candidate].recorded);
         if (count >= c->least && c->scales[candidate].scale > 0)
             raise_maximum(&w->maxima[(size_t)level * c->batch + b], &c->scales[candidate], count);
         return;
@@ -615,12 +621,12 @@ static void reach_kept(sf_surrogate_counter *c)
 {
     for (uint32_t item = 0; item < c->count; item++)
         for (uint64_t i = 0; i < c->base[c->plan->level_count]; i++)
-            c->reached[i] += kept_count(c, c->first + item, i) >= c->scales[i].recorded;
+            reach(&c->reached[i], kept_count(c, c->first + item, i), c->scales[i].recorded);
 }
 
 int sf_surrogate_counter_compare(sf_surrogate_counter *c, uint32_t first, uint32_t count, uint32_t least,
-                                 const sf_surrogate_scale *scales, uint32_t *reached, double *maxima,
-                                 sf_error *error)
+                                 const sf_surrogate_scale *scales, sf_surrogate_reached *reached,
+                                 double *maxima, sf_error *error)
 {
     c->first = first;
     c->count = count;

@@ -28,7 +28,7 @@ int sf_surrogate_counter_tally(sf_surrogate_counter *counter, uint32_t first, ui
 
 /** As `compare` of sf_backend_surrogates. */
 int sf_surrogate_counter_compare(sf_surrogate_counter *counter, uint32_t first, uint32_t count,
-                                 uint32_t least, const sf_surrogate_scale *scales, uint32_t *reached,
-                                 double *maxima, sf_error *error);
+                                 uint32_t least, const sf_surrogate_scale *scales,
+                                 sf_surrogate_reached *reached, double *maxima, sf_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/backend/job.h"
 
 /** Raised with every change of this header, of job.h or of a family's. */
-#define SF_BACKEND_VERSION 16u
+#define SF_BACKEND_VERSION 17u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef struct sf_backend_facts {

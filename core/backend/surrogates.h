@@ -69,6 +69,12 @@ typedef struct sf_surrogate_scale {
     uint32_t recorded; /**< what surrogates may reach; UINT32_MAX, which none does: nobody asks */
 } sf_surrogate_scale;
 
+/** How many surrogates count as much as was recorded, and more. */
+typedef struct sf_surrogate_reached {
+    uint32_t as_much; /**< `recorded` of the scale, or more */
+    uint32_t more;
+} sf_surrogate_reached;
+
 typedef struct sf_backend_surrogate_job sf_backend_surrogate_job;
 
 /** Functions return what sf_backend says. Calls are made while the device is held. */
@@ -90,12 +96,13 @@ typedef struct sf_backend_surrogates {
 
     /**
      * Of the same surrogates, which a tally has seen before (its counts may have been kept): reached[c] is
-     * set to how many of them have candidate c as often as scales[c].recorded or more, and maxima[level *
+     * set to how many of them have candidate c as often as scales[c].recorded, and maxima[level *
      * count + i] is the largest standardised count in surrogate first + i among the level's candidates that
      * count `least` or more there and whose scale is not 0; -INFINITY where there is none.
      */
     int (*compare)(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, uint32_t least,
-                   const sf_surrogate_scale *scales, uint32_t *reached, double *maxima, sf_error *error);
+                   const sf_surrogate_scale *scales, sf_surrogate_reached *reached, double *maxima,
+                   sf_error *error);
 } sf_backend_surrogates;
 
 #endif

@@ -141,13 +141,17 @@ __global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, uint
     }
 }
 
-__global__ void find_reached(uint32_t *reached, const uint32_t *counts, const sf_surrogate_scale *scales,
-                             uint64_t candidates, uint32_t surrogates)
+__global__ void find_reached(sf_surrogate_reached *reached, const uint32_t *counts,
+                             const sf_surrogate_scale *scales, uint64_t candidates, uint32_t surrogates)
 {
     for (uint64_t c = thread_number(); c < candidates; c += (uint64_t)gridDim.x * blockDim.x) {
-        uint32_t own = reached[c], recorded = scales[c].recorded;
-        for (uint32_t s = 0; s < surrogates; s++)
-            own += counts[s * candidates + c] >= recorded;
+        sf_surrogate_reached own = reached[c];
+        uint32_t recorded = scales[c].recorded;
+        for (uint32_t s = 0; s < surrogates; s++) {
+            uint32_t count = counts[s * candidates + c];
+            own.as_much += count >= recorded;
+            own.more += count > recorded;
+        }
         reached[c] = own;
     }
 }
@@ -426,8 +430,8 @@ static int launch_comparison(sf_backend_surrogate_job *j, const comparison *to, 
     const sf_surrogate_scale *scales = (const sf_surrogate_scale *)to->scales.data;
     if (surrogates == 0 || j->candidate_count == 0)
         return SF_OK;
-    find_reached<<<grid(j), THREADS, 0, j->device->work>>>((uint32_t *)to->reached.data, counts, scales,
-                                                           j->candidate_count, surrogates);
+    find_reached<<<grid(j), THREADS, 0, j->device->work>>>((sf_surrogate_reached *)to->reached.data, counts,
+                                                           scales, j->candidate_count, surrogates);
     SF_GPU_LAUNCHED();
     for (uint32_t k = 0; k < j->level_count; k++) {
         const job_level *level = &j->levels[k];
@@ -465,7 +469,8 @@ static int open_comparison(sf_backend_surrogate_job *j, comparison *to, const sf
     int status =
         sf_gpu_array_send(j->device, &to->scales, scales, j->candidate_count * sizeof *scales, error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(j->device, &to->reached, j->candidate_count * sizeof(uint32_t), error);
+        status = sf_gpu_array_open(j->device, &to->reached, j->candidate_count * sizeof(sf_surrogate_reached),
+                                   error);
     if (status == SF_OK)
         status = sf_gpu_array_open(j->device, &to->maxima, (size_t)j->level_count * to->all * sizeof(double),
                                    error);
@@ -475,7 +480,8 @@ static int open_comparison(sf_backend_surrogate_job *j, comparison *to, const sf
 }
 
 static int compare(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
-                   const sf_surrogate_scale *scales, uint32_t *reached, double *maxima, sf_error *error)
+                   const sf_surrogate_scale *scales, sf_surrogate_reached *reached, double *maxima,
+                   sf_error *error)
 {
     SF_GPU_TRY(cudaSetDevice(j->device->ordinal));
     comparison to = {.all = surrogates, .least = least};

@@ -74,9 +74,10 @@ SF_API int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const c
 /**
  * How counts are tested. Surrogates are the recording with the last unit of an episode moved, or the first:
  * by segment-shift as a whole within each segment, by jitter spike by spike, by shift as a whole. p is the
- * share of surrogates that count as much or more, of both ends the larger; docs/episodes.md says what that
- * assumes and when not to trust it. The analytic test (Sastry and Unnikrishnan 2010) ranks and does not
- * decide.
+ * share of surrogates that count as much or more. A chain has the largest p and q of its two ends and of its
+ * consecutive links, each tested as a pair, so that a low one says that every link is real (an
+ * intersection-union test: Berger, Technometrics 24, 1982); docs/episodes.md says what that assumes and when
+ * not to trust it. The analytic test (Sastry and Unnikrishnan 2010) ranks and does not decide.
  */
 typedef enum sf_significance_kind {
     SF_SIGNIFICANCE_SEGMENT_SHIFT = 1,
@@ -134,7 +135,8 @@ typedef enum sf_not_testable {
     SF_BURSTS_TOO_SHARP, /**< as sf_sharpness has it */
     /** B -> A of a link A -> B (q < 0.05), if it is none itself: shifting moves a part of the link into its
      * delay, so that its p is high whatever there is. */
-    SF_REVERSE_OF_LINK
+    SF_REVERSE_OF_LINK,
+    SF_LINK_NOT_TESTABLE /**< a chain, one link of which cannot be tested as a pair */
 } sf_not_testable;
 
 /** In words, as all output has them; NULL of SF_TESTABLE. */
@@ -149,6 +151,8 @@ static inline const char *sf_not_testable_text(sf_not_testable reason)
         return "bursts too sharp";
     case SF_REVERSE_OF_LINK:
         return "reverse of a link";
+    case SF_LINK_NOT_TESTABLE:
+        return "a link cannot be tested";
     default:
         return NULL;
     }
@@ -416,9 +420,10 @@ typedef struct sf_episodes_columns {
 
     /* Of episodes that were found, and of tested ones that were given, but for the strength: */
     const double *strength; /**< the probability of a link at which the count would be expected */
-    const double *p, *q;    /**< before a test NaN, as the next two */
+    const double *p, *q;    /**< before a test NaN, as the next three */
     const double *p_last;   /**< of the last unit given the episode without it, */
-    const double *p_first;  /**< and of the first: p is the larger */
+    const double *p_first;  /**< and of the first; */
+    const double *p_links;  /**< the largest of the links, each as a pair: p is the largest of the three */
     const sf_not_testable *not_testable;
     /** A count of 20 or more, q below 0.05, all units over 0.1 Hz. */
     const bool *worth_showing;

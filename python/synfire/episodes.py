@@ -332,6 +332,11 @@ class Episodes(Sequence[Episode]):
         return self._by_episode("p_last")
 
     @property
+    def p_links(self) -> Array | None:
+        """Of chains the largest p of their links, each tested as a pair: p is the largest of all three."""
+        return self._by_episode("p_links")
+
+    @property
     def not_testable(self) -> list[str | None]:
         """Why a test can say nothing of an episode."""
         reasons = self._by_episode("not_testable", np.int32)
@@ -532,7 +537,7 @@ class Episodes(Sequence[Episode]):
         low, high = _number(told.ratio_low[i]), _number(told.ratio_high[i])
         return {"count": told.counts[i], "expected": _number(told.expected[i]), "p": _at(told.p, i),
                 "q": _at(told.q, i), "strength": _at(told.strength, i), "p_first": _at(told.p_first, i),
-                "p_last": _at(told.p_last, i),
+                "p_last": _at(told.p_last, i), "p_links": _at(told.p_links, i),
                 "not_testable": c.NOT_TESTABLE.get(told.not_testable[i]) if told.not_testable else None,
                 "needed": _counted(told.needed, i),
                 "ratio_interval": None if low is None or high is None else [low, high]}
@@ -556,7 +561,7 @@ class Episodes(Sequence[Episode]):
             "size": self.sizes, "units": [episode.units for episode in episodes], "count": self.counts,
             "expected": self.expected, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
         }
-        for name in ("strength", "p", "q", "p_first", "p_last", "asymmetry", "worth_showing"):
+        for name in ("strength", "p", "q", "p_first", "p_last", "p_links", "asymmetry", "worth_showing"):
             array = getattr(self, name)
             if array is not None:
                 columns[name] = array

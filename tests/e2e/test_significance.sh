@@ -32,8 +32,20 @@ for e in out["episodes"]:
     if e["not_testable"] == "reverse of a link":
         assert in_order(e["names"][::-1]) and e["p"] is e["q"] is e["p_first"] is e["p_last"] is None
         continue
+    if e["not_testable"] == "a link cannot be tested":
+        assert any(in_order(e["names"][k:k + 2][::-1]) for k in range(len(e["names"]) - 1)) and e["p"] is e["q"] is e["p_links"] is None
+        continue
     assert e["not_testable"] is None and 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1
-    assert e["p"] == max(e["p_last"], e["p_first"] or 0) and (e["p_first"] is None) == (len(e["units"]) == 2)
+    assert e["p"] == max(e["p_last"], e["p_first"] or 0, e["p_links"] or 0)
+    assert (e["p_first"] is None) == (e["p_links"] is None) == (len(e["units"]) == 2)
+# A chain is as good as the worst of its links, which are pairs of the same table.
+pairs = {(tuple(e["units"]), tuple(e["delays_ms"][0])): e for e in out["episodes"] if len(e["units"]) == 2}
+for e in tested:
+    links = [pairs[tuple(e["units"][k:k + 2]), tuple(e["delays_ms"][k])] for k in range(len(e["units"]) - 1)]
+    assert all(link["p"] is None or (e["p"] >= link["p"] and e["q"] >= link["q"]) for link in links), e
+    if len(links) > 1:
+        assert e["p_links"] == max(link["p"] for link in links)
+assert sum(len(e["units"]) > 2 for e in tested) > 10
 for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "18 ms either way", "blurs", "1 s", "data "]:
     assert word in out["methods"], word
 assert out["methods"].endswith(".") and "\n" not in out["methods"]'

@@ -115,19 +115,31 @@ static half_verdict judge_end(const oracle_shifting *how, const sf_episode *epis
         sum += counts[s] = count_moved(how, *episode, (move){first, s, 0});
     mean = (double)sum / how->surrogates;
     double part = ratio(how, episode->delays[first ? 0 : episode->size - 2]);
-    double stretched = mean + (recorded - blur - mean) / part;
-    uint32_t as_much = 0;
-    for (uint32_t s = 0; s < how->surrogates; s++)
-        as_much += (double)counts[s] >= stretched;
+    double edge = mean + (recorded - blur - 0.5 - mean) / part, as_much = 0;
+    uint64_t more = 0;
+    for (uint32_t s = 0; s < how->surrogates; s++) {
+        double upper = (double)counts[s] + 0.5, lower = (double)counts[s] - 0.5;
+        if (edge <= lower)
+            more++;
+        else if (edge < upper)
+            as_much += upper - edge;
+    }
     free(counts);
-    return (half_verdict){(1.0 + as_much) / (1.0 + how->surrogates), mean + blur};
+    return (half_verdict){(1 + (double)more + as_much) / (1.0 + how->surrogates), mean + blur};
 }
 
 oracle_verdict oracle_significance(const oracle_shifting *how, const sf_episode *episode)
 {
     half_verdict last = judge_end(how, episode, false);
     if (episode->size == 2)
-        return (oracle_verdict){last.p, last.p, NAN, last.expected};
+        return (oracle_verdict){last.p, last.p, NAN, NAN, last.expected};
     half_verdict first = judge_end(how, episode, true);
-    return (oracle_verdict){fmax(last.p, first.p), last.p, first.p, fmax(last.expected, first.expected)};
+    double links = 0;
+    for (uint32_t k = 0; k + 1 < episode->size; k++) {
+        sf_episode link = {
+            .size = 2, .units = {episode->units[k], episode->units[k + 1]}, .delays = {episode->delays[k]}};
+        links = fmax(links, judge_end(how, &link, false).p);
+    }
+    return (oracle_verdict){fmax(fmax(last.p, first.p), links), last.p, first.p, links,
+                            fmax(last.expected, first.expected)};
 }

@@ -20,7 +20,7 @@ typedef struct oracle_shifting {
 } oracle_shifting;
 
 typedef struct oracle_verdict {
-    double p, p_last, p_first, expected; /* p_first NaN of pairs */
+    double p, p_last, p_first, p_links, expected; /* p_first and p_links NaN of pairs */
 } oracle_verdict;
 
 /** Of an episode in which no unit returns. */

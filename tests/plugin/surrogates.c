@@ -45,7 +45,8 @@ static int tally(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, 
 }
 
 static int compare(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, uint32_t least,
-                   const sf_surrogate_scale *scales, uint32_t *reached, double *maxima, sf_error *error)
+                   const sf_surrogate_scale *scales, sf_surrogate_reached *reached, double *maxima,
+                   sf_error *error)
 {
     return sf_surrogate_counter_compare(job->counter, first, count, least, scales, reached, maxima, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* p of the segment-shift test against the test as its documentation tells it, to the last digit. */
+/* p of the segment-shift test against the test as its documentation tells it. */
 #include "support/support.h"
 
 #include "core/clock.h"
@@ -30,6 +30,13 @@ static trial start(const sf_recording *recording, const sf_delay *delays, size_t
     return t;
 }
 
+/* The oracle integrates what counts are stretched by in small steps. */
+static void assert_near(const char *what, uint32_t size, double found, double expected)
+{
+    if (isnan(expected) ? !isnan(found) : !(fabs(found - expected) <= 1e-8))
+        fail_msg("size %u: %s is %.17g, expected %.17g", size, what, found, expected);
+}
+
 /* Returns how many episodes were compared; *taken_off is one in so many parts. */
 static size_t compare(const trial *t, double *divisor)
 {
@@ -50,10 +57,10 @@ static size_t compare(const trial *t, double *divisor)
             continue;
         sf_mine_result_episode(result, i, &episode);
         oracle_verdict expected = oracle_significance(&how, &episode);
-        if (item->p != expected.p)
-            fail_msg("size %u: p is %.17g, expected %.17g", item->size, item->p, expected.p);
-        test_assert_same(item->p_last, expected.p_last);
-        test_assert_same(item->p_first, expected.p_first);
+        assert_near("p", item->size, item->p, expected.p);
+        assert_near("p_last", item->size, item->p_last, expected.p_last);
+        assert_near("p_first", item->size, item->p_first, expected.p_first);
+        assert_near("p_links", item->size, item->p_links, expected.p_links);
         test_assert_same(item->expected, expected.expected);
         compared++;
     }

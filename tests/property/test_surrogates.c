@@ -346,8 +346,8 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
     sf_surrogate_tally *one = calloc(candidates + 1, sizeof *one), *all = calloc(candidates + 1, sizeof *all);
     sf_surrogate_tally *sums = calloc(candidates + 1, sizeof *sums);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
-    uint32_t *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
-    uint32_t *reached = calloc(candidates + 1, sizeof *reached);
+    sf_surrogate_reached *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
+    sf_surrogate_reached *reached = calloc(candidates + 1, sizeof *reached);
     double expected[SF_EPISODE_MAX_SIZE][MOST], found[2][SF_EPISODE_MAX_SIZE * MOST];
     for (uint64_t i = 0; i < candidates; i++)
         scales[i] = random_scale(random);
@@ -364,7 +364,8 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
             for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, at++) {
                 all[at].sum += one[at].sum;
                 all[at].sum_squares += one[at].sum_squares;
-                expected_reached[at] += one[at].sum >= scales[at].recorded;
+                expected_reached[at].as_much += one[at].sum >= scales[at].recorded;
+                expected_reached[at].more += one[at].sum > scales[at].recorded;
                 double z = ((double)one[at].sum - scales[at].mean) * scales[at].scale;
                 if (one[at].sum >= least && scales[at].scale > 0)
                     expected[k][s] = fmax(expected[k][s], z);
@@ -460,8 +461,8 @@ static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogat
     sf_surrogate_tally *expected = calloc(candidates + 1, sizeof *expected);
     sf_surrogate_tally *found = calloc(candidates + 1, sizeof *found);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
-    uint32_t *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
-    uint32_t *found_reached = calloc(candidates + 1, sizeof *found_reached);
+    sf_surrogate_reached *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
+    sf_surrogate_reached *found_reached = calloc(candidates + 1, sizeof *found_reached);
     double expected_maxima[SF_EPISODE_MAX_SIZE * N], found_maxima[SF_EPISODE_MAX_SIZE * N];
     for (uint64_t i = 0; i < candidates; i++)
         scales[i] = random_scale(random);
@@ -555,7 +556,7 @@ static int run_side(void *context)
     uint64_t candidates = sf_surrogate_candidates(&side.plan);
     sf_surrogate_tally *tallies = calloc(candidates + 1, sizeof *tallies);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
-    uint32_t *reached = calloc(candidates + 1, sizeof *reached);
+    sf_surrogate_reached *reached = calloc(candidates + 1, sizeof *reached);
     double maxima[SF_EPISODE_MAX_SIZE * 4];
     status = sf_surrogate_counter_open(&counter, &side.events, &side.plan, t->threads, NULL);
     if (status == SF_OK)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is q right where few occurrences are expected? Recordings without a link are mined for episodes that count
+ * 2, 3, 5, 20 or 100 and more, of up to 2, 3 and 4 units, with and without bursts that all units share; each
+ * is so long that an episode of the largest size is expected half as often. Prints, for each cell, how many
+ * recordings have an episode with q < 0.05: at most one in twenty should. The last two rows are very short
+ * recordings of many slow units, whose longer episodes have prefixes that are frequent by chance alone.
+ *
+ *     bench_small_counts [RECORDINGS [SURROGATES [FIRST_SEED [DEVICE [THREADS [CELL]]]]]]
+ *
+ * By default 20 200 1 cpu 0 (all cores, recordings at a time) 0 (all cells).
+ */
+#include "core/thread.h"
+#include "mine/significance.h"
+#include "replay/simulation.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const sf_delay delay = {500000, 20 * SF_MILLISECOND};
+static const uint32_t counts[] = {2, 3, 5, 20, 100};
+#define COUNTS (sizeof counts / sizeof *counts)
+#define SIZES 3u /* 2, 3 and 4 */
+#define CELLS (COUNTS * SIZES * 2 + 2)
+
+/* Recordings of a kind, and what their mining finds. */
+typedef struct cell {
+    uint32_t count, size, units;
+    double rate_hz, seconds;
+    bool bursts;
+    atomic_uint recordings, false_alarms, not_testable, episodes, low;
+} cell;
+
+typedef struct plan {
+    unsigned recordings;
+    uint64_t first;
+    sf_significance_options options;
+    cell *cells;
+    size_t cell_count;
+    atomic_bool failed;
+} plan;
+
+/* Rates so high that long episodes are as frequent as asked in minutes, and few units where that takes many
+ * spikes. */
+static void fill_cell(cell *c, size_t index)
+{
+    if (index >= COUNTS * SIZES * 2) {
+        *c = (cell){.count = 2, .size = index % 2 == 0 ? 2 : 4, .units = 300, .rate_hz = 1, .seconds = 3};
+        return;
+    }
+    c->bursts = index % 2 == 1;
+    c->size = 2 + (uint32_t)(index / 2 % SIZES);
+    c->count = counts[index / 2 / SIZES];
+    static const double rates[] = {3, 8, 14};
+    static const uint32_t units[] = {40, 16, 10};
+    c->units = units[c->size - 2];
+    c->rate_hz = rates[c->size - 2];
+    double width_s = (double)(delay.high_ns - delay.low_ns) * 1e-9;
+    c->seconds = 0.5 * c->count / (c->rate_hz * pow(c->rate_hz * width_s, c->size - 1));
+    c->seconds = ceil(fmax(c->seconds, 4));
+}
+
+static int simulate(sf_recording *recording, const cell *c, uint64_t seed)
+{
+    sf_simulation_settings made;
+    sf_simulation_settings_default(&made);
+    made.seed = seed;
+    made.unit_count = c->units;
+    made.rate_hz = c->bursts ? c->rate_hz / 2 : c->rate_hz;
+    made.duration_ns = (int64_t)c->seconds * SF_SECOND;
+    made.burst_rate_hz = c->bursts ? 0.25 : 0;
+    made.burst_sigma_ns = 100 * SF_MILLISECOND;
+    made.burst_spikes = c->rate_hz * 2;
+    return sf_simulate(recording, NULL, &made, NULL, NULL);
+}
+
+static int look_at(cell *c, const sf_recording *recording, const plan *p, uint64_t seed)
+{
+    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
+                           sf_recording_duration_ns(recording)};
+    sf_mine_options options;
+    sf_mine_options_default(&options);
+    options.delays = &delay;
+    options.delay_count = 1;
+    options.max_size = c->size;
+    options.threshold = c->count;
+    options.threads = 1;
+    options.device = "cpu";
+    sf_significance_options how = p->options;
+    how.seed = seed;
+    sf_mine_result *result;
+    sf_significance told;
+    sf_error error;
+    int status = sf_mine_spikes(&result, &input, &options, NULL, &error);
+    if (status == SF_OK)
+        status = sf_significance_test(&told, result, &input, &options, &how, NULL, &error);
+    if (status != SF_OK) {
+        fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, error.text);
+        return status;
+    }
+    unsigned low = 0, tested = 0;
+    bool alarm = false;
+    for (size_t i = 0; i < result->count; i++) {
+        tested += result->items[i].size == c->size && !isnan(result->items[i].p);
+        low += result->items[i].size == c->size && result->items[i].p < 0.05;
+        alarm = alarm || result->items[i].q < 0.05;
+    }
+    c->recordings++;
+    c->false_alarms += alarm;
+    c->not_testable += told.not_testable != SF_TESTABLE;
+    c->episodes += tested;
+    c->low += low;
+    sf_mine_result_free(result);
+    return SF_OK;
+}
+
+static int do_recording(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    plan *p = context;
+    cell *c = &p->cells[item / p->recordings];
+    uint64_t seed = p->first + item;
+    sf_recording recording;
+    int status = simulate(&recording, c, seed);
+    if (status != SF_OK)
+        return status;
+    status = look_at(c, &recording, p, seed);
+    sf_recording_clear(&recording);
+    return status;
+}
+
+static void print_cell(const cell *c)
+{
+    printf("%6u %5u %6u %7.3g %8.0f  %-6s %10u %13u %12.2f %9u\n", c->count, c->size, c->units, c->rate_hz,
+           c->seconds, c->bursts ? "bursts" : "", c->recordings, c->false_alarms,
+           c->episodes > 0 ? 100.0 * c->low / c->episodes : 0, c->not_testable);
+}
+
+int main(int argc, char **argv)
+{
+    plan p = {.recordings = argc > 1 ? (unsigned)atoi(argv[1]) : 20,
+              .first = argc > 3 ? strtoull(argv[3], NULL, 10) : 1};
+    p.options = sf_significance_options_default();
+    p.options.surrogates = argc > 2 ? (uint32_t)atoi(argv[2]) : 200;
+    p.options.device = argc > 4 ? argv[4] : "cpu";
+    p.options.threads = 1;
+    unsigned threads = argc > 5 && atoi(argv[5]) > 0 ? (unsigned)atoi(argv[5]) : sf_thread_cores();
+    size_t only = argc > 6 ? (size_t)atoi(argv[6]) : 0;
+    cell cells[CELLS] = {0};
+    p.cells = only > 0 ? &cells[only - 1] : cells;
+    p.cell_count = only > 0 ? 1 : CELLS;
+    for (size_t i = 0; i < CELLS; i++)
+        fill_cell(&cells[i], i);
+    if (only > CELLS || sf_parallel_for(threads, p.cell_count * p.recordings, do_recording, &p) != 0)
+        return EXIT_FAILURE;
+    unsigned alarms = 0, recordings = 0;
+    printf("%6s %5s %6s %7s %8s  %-6s %10s %13s %12s %9s\n", "count", "size", "units", "Hz", "s", "",
+           "recordings", "with q < 0.05", "% p < 0.05", "no verdict");
+    for (size_t i = 0; i < p.cell_count; i++) {
+        print_cell(&p.cells[i]);
+        alarms += p.cells[i].false_alarms;
+        recordings += p.cells[i].recordings - p.cells[i].not_testable;
+    }
+    printf("together: %u of %u recordings with a verdict have q < 0.05 (%.1f %%)\n", alarms, recordings,
+           recordings > 0 ? 100.0 * alarms / recordings : 0);
+    return EXIT_SUCCESS;
+}
