@@ -33,9 +33,12 @@ static void describe_surrogates(sf_text *text, const sf_significance *told, cons
                        "counts lose by three shifts, and taken off",
                        told->sharpness.divisor);
     sf_text_printf(text,
-                   "), once with only the last unit of an episode moved and once with only the first, and "
-                   "p and q of a chain are the largest of these two and of its consecutive links, each "
-                   "tested as a pair; ");
+                   done->splits
+                       ? "), for every split of a chain's units into two groups once with one group moved "
+                         "as a whole, and p and q of a chain are the largest of these; "
+                       : "), once with only the last unit of an episode moved and once with only the "
+                         "first, and p and q of a chain are the largest of these two and of its "
+                         "consecutive links, each tested as a pair; ");
     if (done->correction == SF_CORRECTION_RATE)
         sf_text_printf(
             text,

@@ -24,6 +24,9 @@ static const app_option options[] = {
     {"window", "S", "count in windows of this length too, each as if it were all there is"},
     {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
     {"correlogram", NULL, "the cross-correlogram of the two units of every link, in bins of 1 ms"},
+    {"splits", NULL,
+     "with --significance: test each chain of 3 to 5 units by every split into two groups, one shifted as a "
+     "whole, in place of its ends and links; for chains whose links are weak alone"},
     {"csv", NULL,
      "print CSV: the counts, with --window those of windows, with --correlogram its bins; docs/formats.md "
      "has the columns"},
@@ -67,6 +70,9 @@ static int parse_test(app_counting *c, sf_error *error)
 {
     sf_counting_options *asked = &c->options;
     int status = app_test_parse(&c->test, c->call, asked->device, asked->threads, error);
+    c->test.options.splits = app_has(c->call, "splits");
+    if (status == SF_OK && c->test.options.splits && !c->test.asked)
+        return sf_fail(error, SF_USAGE, "--splits", "goes with --significance segment-shift or shift");
     asked->significance = app_test_options(&c->test);
     asked->max_p = c->test.max_p;
     asked->max_q = c->test.max_q;

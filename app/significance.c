@@ -299,6 +299,7 @@ void app_significance_json(sf_json *json, const sf_significance *told)
     sf_json_string(json, "kind", sf_significance_name(done->kind));
     sf_json_real(json, "link", analytic ? done->link : NAN);
     add_surrogates(json, done);
+    sf_json_bool(json, "splits", done->splits);
     sf_json_string(json, "not_testable", analytic ? NULL : sf_not_testable_text(told->not_testable));
     sf_json_real(json, "sharpness", !analytic && told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
     sf_json_real(json, "blur_divisor", analytic ? NAN : told->sharpness.divisor);

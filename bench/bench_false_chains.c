@@ -13,6 +13,7 @@
  * false chain and with a false pair, how many false chains there are in all, and in how many recordings all
  * that was planted is found.
  */
+#include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"
 #include "core/thread.h"
@@ -91,12 +92,12 @@ static int add_background(trains *t, sf_random *random)
     return status;
 }
 
-/* So often that its links count `factor` times what chance makes, on average. */
+/* So often that each of its links counts `factor` times what chance makes, or more. */
 static int add_chain(trains *t, sf_random *random, uint32_t first, uint32_t size, double factor)
 {
     double width_s = (double)(delay.high_ns - delay.low_ns) * 1e-9, by_chance = 0;
     for (uint32_t k = 1; k < size; k++)
-        by_chance += t->rates[first + k - 1] * t->rates[first + k] * width_s * SECONDS / (size - 1);
+        by_chance = fmax(by_chance, t->rates[first + k - 1] * t->rates[first + k] * width_s * SECONDS);
     double often = (factor - 1) * by_chance;
     int status = SF_OK;
     for (double at = 0;

@@ -11,6 +11,7 @@
 #include "mine/family.h"
 #include "mine/fitted.h"
 #include "mine/found.h"
+#include "mine/splits.h"
 #include "mine/surrogate_blur.h"
 #include "mine/surrogate_run.h"
 #include "mine/surrogate_scatter.h"
@@ -121,8 +122,30 @@ static int64_t span_of_spikes(const sf_mine_input *input)
     return count > 0 ? input->spikes[count - 1].time_ns - input->spikes[0].time_ns : 0;
 }
 
+static int check_splits(const test *t, sf_error *error)
+{
+    const sf_significance_options *options = &t->told->options;
+    if (t->result->found->asked[1] == NULL)
+        return sf_fail(
+            error, SF_USAGE, "splits",
+            "are of chains that were chosen before the recording was looked at: give them to count");
+    if (options->kind != SF_SIGNIFICANCE_SEGMENT_SHIFT && options->kind != SF_SIGNIFICANCE_SHIFT)
+        return sf_fail(error, SF_USAGE, "splits", "go with segment-shift or shift, not with %s",
+                       sf_significance_name(options->kind));
+    if (options->correction != SF_CORRECTION_MAXIMUM)
+        return sf_fail(error, SF_USAGE, "splits", "are corrected by the maximum, not by the rate");
+    for (size_t i = 0; i < t->result->count; i++)
+        if (t->result->items[i].size < 3 || t->result->items[i].size > SF_SPLITS_LARGEST)
+            return sf_fail(error, SF_USAGE, "splits",
+                           "are of chains of 3 to %d units, and episode %zu has %u", SF_SPLITS_LARGEST, i + 1,
+                           t->result->items[i].size);
+    return SF_OK;
+}
+
 static int check_options(const test *t, sf_error *error)
 {
+    if (t->told->options.splits && check_splits(t, error) != SF_OK)
+        return SF_USAGE;
     const sf_significance_options *options = &t->told->options;
     if (options->kind == SF_SIGNIFICANCE_ANALYTIC)
         return options->link > 0 && options->link <= 1
@@ -266,15 +289,6 @@ static void mark_items(const test *t)
 
 /* ---- verdicts ---- */
 
-/* (count - mean) / deviation as it is for a surrogate's count, which is among those that mean and deviation
- * are of: with the recorded one as one more. Otherwise it would stand out more than it does, the fewer
- * surrogates the more: with 20 of them half of recordings without a link had q < 0.05 somewhere. */
-static double standardise(double above, double deviation, double n)
-{
-    double of_pooled = above * n / (n + 1);
-    return of_pooled / sqrt(((n - 1) * deviation * deviation + of_pooled * above) / n);
-}
-
 /* A count on one side, and what its surrogates count. */
 typedef struct counted {
     uint32_t recorded, observed; /* as mined, and less what is no link's */
@@ -283,25 +297,13 @@ typedef struct counted {
     const sf_surrogate_reached *reached;
 } counted;
 
-/* The edge of the count: a surrogate that counts as much stands out at least so far. None of n surrogates
- * stands out further than (n - 1) / sqrt(n), which one does that counts something where the others do not,
- * and a recorded count that does so is worth no more. */
-static double stands_out(double observed, double ratio, const sf_surrogate_scale *scale, uint32_t n)
-{
-    double above = sf_surrogate_edge(scale->mean, observed, ratio) - scale->mean;
-    if (scale->scale == 0 && above <= 0)
-        return -INFINITY;
-    double deviation = scale->scale > 0 ? 1 / scale->scale : 0;
-    return fmin(standardise(above, deviation, n), (n - 1) / sqrt(n));
-}
-
 static verdict judge(const counted *of, uint32_t n)
 {
     const sf_surrogate_scale *scale = of->scale;
     double edge = sf_surrogate_edge(scale->mean, of->observed, of->ratio);
     verdict found = {.p = (1 + sf_surrogate_as_extreme(edge, scale, of->reached)) / (1.0 + n),
                      .expected = scale->mean + ((double)of->recorded - (double)of->observed),
-                     .stands_out = stands_out(of->observed, of->ratio, scale, n),
+                     .stands_out = sf_surrogate_stands_out(of->observed, of->ratio, scale, n),
                      .judged = true};
     /* Counts that do not vary leave nothing to fit. */
     found.fitted = scale->scale == 0
@@ -315,11 +317,11 @@ static uint64_t needed_for(double critical, double blur, double ratio, const sf_
                            uint32_t n)
 {
     uint64_t low = 0, high = UINT32_MAX;
-    if (isnan(critical) || !(stands_out((double)high - blur, ratio, scale, n) > critical))
+    if (isnan(critical) || !(sf_surrogate_stands_out((double)high - blur, ratio, scale, n) > critical))
         return SF_NO_COUNT;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (stands_out((double)middle - blur, ratio, scale, n) > critical)
+        if (sf_surrogate_stands_out((double)middle - blur, ratio, scale, n) > critical)
             high = middle;
         else
             low = middle + 1;
@@ -611,6 +613,65 @@ static void fill_items(const test *t)
     }
 }
 
+/* ---- splits ---- */
+
+/* The chain of an item; the units are those of the events. */
+static sf_split_chain chain_of(const test *t, const sf_mine_item *item)
+{
+    const sf_mine_found *found = t->result->found;
+    uint32_t steps[SF_EPISODE_MAX_SIZE];
+    sf_split_chain chain = {.size = item->size};
+    sf_tree_steps(&found->tree, item->size, item->node, steps);
+    for (uint32_t k = 0; k < item->size; k++) {
+        chain.units[k] = steps[k] % found->tree.unit_count;
+        if (k > 0)
+            chain.delays[k - 1] = found->delays[steps[k] / found->tree.unit_count];
+    }
+    return chain;
+}
+
+static int test_splits_of(test *t, sf_split_chain *chains, sf_split_verdict *verdicts, sf_error *error)
+{
+    const sf_significance *told = t->told;
+    sf_mine_result *result = t->result;
+    const sf_splits_request request = {.events = &t->events,
+                                       .trains = t->request.trains,
+                                       .origin_ns = t->request.origin_ns,
+                                       .rule = t->request.rule,
+                                       .divisor = told->sharpness.divisor,
+                                       .surrogates = told->options.surrogates,
+                                       .threads = t->threads,
+                                       .progress = t->progress};
+    size_t count = 0;
+    for (size_t i = 0; i < result->count; i++)
+        if (result->items[i].not_testable == SF_TESTABLE)
+            chains[count++] = chain_of(t, &result->items[i]);
+    int status = sf_splits_test(verdicts, chains, count, &request, error);
+    for (size_t i = result->count; i-- > 0 && status == SF_OK;) {
+        sf_mine_item *item = &result->items[i];
+        if (item->not_testable != SF_TESTABLE)
+            continue;
+        const sf_split_verdict *own = &verdicts[--count];
+        item->p = own->p;
+        item->q = own->q;
+        item->expected = own->expected;
+        t->told->candidates[item->size]++;
+    }
+    return status;
+}
+
+static int test_splits(test *t, sf_error *error)
+{
+    sf_split_chain *chains = sf_resize(NULL, t->result->count, sizeof *chains);
+    sf_split_verdict *verdicts = sf_resize(NULL, t->result->count, sizeof *verdicts);
+    int status = chains != NULL && verdicts != NULL ? test_splits_of(t, chains, verdicts, error)
+                                                    : sf_fail_memory(error);
+    sf_free(chains);
+    sf_free(verdicts);
+    snprintf(t->told->ran.device, sizeof t->told->ran.device, "cpu");
+    return status;
+}
+
 static int test_by_surrogates(test *t, sf_error *error)
 {
     sf_progress progress = {update, t};
@@ -621,6 +682,8 @@ static int test_by_surrogates(test *t, sf_error *error)
     if (t->told->not_testable != SF_TESTABLE)
         return SF_OK;
     status = prepare(t, &progress, error);
+    if (status == SF_OK && t->told->options.splits)
+        return test_splits(t, error);
     if (status == SF_OK)
         status = choose_devices(t, error);
     for (int mirrored = 0; mirrored < 2 && status == SF_OK; mirrored++)

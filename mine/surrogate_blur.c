@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* `displaced`: the counts at both distances together. */
-static uint32_t without_blur(uint32_t observed, uint64_t displaced, double divisor)
+uint32_t sf_surrogate_without_blur(uint32_t observed, uint64_t displaced, double divisor)
 {
     double left = observed - rint((observed - (double)displaced / 2) / divisor);
     return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1;
@@ -39,7 +38,7 @@ int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choic
     for (uint32_t k = 0; k < side->plan.level_count; k++)
         for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, tally++)
             if (side->observed[k][i] != UINT32_MAX)
-                side->observed[k][i] = without_blur(side->observed[k][i], tally->sum, divisor);
+                side->observed[k][i] = sf_surrogate_without_blur(side->observed[k][i], tally->sum, divisor);
     sf_surrogate_outcome_free(&outcome);
     return SF_OK;
 }

@@ -14,6 +14,9 @@
 
 #include "mine/surrogate_run.h"
 
+/** An observed count less its blur, where the trains displaced both ways count so much together. */
+uint32_t sf_surrogate_without_blur(uint32_t observed, uint64_t displaced, double divisor);
+
 /**
  * Lowers the observed counts of a side whose rule is segment-shift by their blur, rounded: one in `divisor`
  * parts of c(0) - c(3 w); a count that rises with the distance is raised. Counts two surrogates; devices and

@@ -26,12 +26,22 @@ typedef struct sf_surrogate_outcome {
  */
 double sf_surrogate_edge(double mean, double observed, double ratio);
 
+/** The least count that lies at the edge or beyond in part. */
+uint32_t sf_surrogate_least_beyond(double edge);
+
 /** The share of the numbers that a surrogate's count stands for that lie at the edge or beyond: 0 .. 1. */
 double sf_surrogate_beyond(double edge, uint32_t count);
 
 /** The sum of these shares over all surrogates. */
 double sf_surrogate_as_extreme(double edge, const sf_surrogate_scale *scale,
                                const sf_surrogate_reached *reached);
+
+/** Mean and scale of what these sums are of; `recorded` is left to the caller. */
+sf_surrogate_scale sf_surrogate_scale_of(const sf_surrogate_tally *tally, uint32_t surrogates);
+
+/** How far an observed count stands out of n surrogates, in their standard deviations, itself counted among
+ * them; not further than one of them could. -INFINITY where all count the same, and it no more. */
+double sf_surrogate_stands_out(double observed, double ratio, const sf_surrogate_scale *scale, uint32_t n);
 
 /** A job, for its ways; to choose, the last two are enough. */
 typedef struct sf_surrogate_work {

@@ -115,6 +115,10 @@ typedef struct sf_significance_options {
     double link;        /**< of the analytic test: the probability of a link under the null; 0.2 */
     const char *device; /**< as in sf_mining_options */
     unsigned threads;   /**< 0: all cores */
+    /** Given chains of 3 to 5 units alone, by segment-shift or shift: each by every split of its units into
+     * two groups, one of them shifted as a whole, in place of its ends and links; p and q are the largest.
+     * For chains whose links are weak alone. No devices. */
+    bool splits;
 } sf_significance_options;
 
 /** Fills `size` bytes with the defaults, which the comments above end with: use the function below. */

@@ -119,6 +119,7 @@ class Significance:
     found_only: bool = False  #: q corrects for the frequent episodes alone
     always: bool = False  #: p and q also where the recording as a whole cannot be tested
     link: float = 0.2  #: of the analytic test
+    splits: bool = False  #: given chains of 3 to 5 units by every split into two groups, one shifted as a whole
 
     def _options(self, device: str | None, threads: int) -> Any:
         kind = ctypes.c_int()
@@ -128,7 +129,7 @@ class Significance:
             width_ns=None if self.width_ms is None else nanoseconds(self.width_ms, 6),
             segment_ns=None if self.segment_s is None else nanoseconds(self.segment_s),
             correction=word("sf_correction", self.correction), found_only=self.found_only,
-            always=self.always, link=self.link, device=device, threads=threads)
+            always=self.always, link=self.link, splits=self.splits, device=device, threads=threads)
 
 
 def _significance(asked: Significance | str | None) -> Significance | None:
@@ -514,6 +515,7 @@ class Episodes(Sequence[Episode]):
             "segment_s": done.segment_ns / 1e9 if segments else None,
             "correction": None if analytic else
             "false-discovery rate" if done.correction == c.SF_CORRECTION_RATE else "maximum",
+            "splits": bool(done.splits),
             "not_testable": None if analytic else c.NOT_TESTABLE.get(told.not_testable),
             "sharpness": None if analytic or told.sharpness.pairs == 0 else _number(told.sharpness.sharpness),
             "blur_divisor": None if analytic else _number(told.sharpness.divisor),

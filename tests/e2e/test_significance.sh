@@ -74,7 +74,7 @@ check '
 assert min(e["q"] for e in out["episodes"] if e["q"] is not None) < 1e-4 and "Benjamini" in out["methods"]
 assert out["significance"].pop("power") == [] and out["significance"].pop("power_pairs") == 0 # by the maximum alone
 assert out["significance"] == {"kind": "segment-shift", "link": None, "surrogates": 200, "seed": 1, "width_ms": 18, "segment_s": 1,
-    "correction": "false-discovery rate", "not_testable": None, "sharpness": 0, "blur_divisor": 54, "device": "cpu",
+    "correction": "false-discovery rate", "splits": False, "not_testable": None, "sharpness": 0, "blur_divisor": 54, "device": "cpu",
     "device_note": None}
 assert json.load(open("all"))["significance"] is None'
 # A table without --top shows what is worth showing beside the highest counts, which wide intervals have.

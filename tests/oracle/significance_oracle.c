@@ -143,3 +143,67 @@ oracle_verdict oracle_significance(const oracle_shifting *how, const sf_episode 
     return (oracle_verdict){fmax(fmax(last.p, first.p), links), last.p, first.p, links,
                             fmax(last.expected, first.expected)};
 }
+
+/* ---- splits ---- */
+
+/* The count with the units of `group` moved, all by what their first unit's train is moved by: the stream is
+ * rebuilt. Units keep their order at one instant. */
+static uint64_t count_group(const oracle_shifting *how, const sf_episode *episode, uint32_t group, move m)
+{
+    sf_spike *all = malloc((how->count + 1) * sizeof *all);
+    uint32_t leader = episode->units[__builtin_ctz(group)];
+    for (size_t i = 0; i < how->count; i++) {
+        all[i] = how->spikes[i];
+        int64_t start = how->spikes[0].time_ns, since = all[i].time_ns - start;
+        for (uint32_t k = 0; k < episode->size; k++)
+            if (episode->units[k] == all[i].unit && (group >> k & 1) != 0)
+                all[i].time_ns = start + (m.number < 0 ? since + m.distance_ns
+                                                       : shift(how, (uint32_t)m.number, leader, since));
+    }
+    qsort(all, how->count, sizeof *all, by_time_and_unit);
+    uint64_t found = oracle_count(all, how->count, episode);
+    free(all);
+    return found;
+}
+
+/* The delay that stands for the links that a split cuts. */
+static sf_delay cut_by(const sf_episode *episode, uint32_t group)
+{
+    double sum = 0;
+    int cuts = 0;
+    for (uint32_t k = 1; k < episode->size; k++)
+        if ((group >> k & 1) != (group >> (k - 1) & 1)) {
+            sum += (double)(episode->delays[k - 1].high_ns - episode->delays[k - 1].low_ns);
+            cuts++;
+        }
+    return (sf_delay){0, (int64_t)(cuts == 1 ? sum : 2 * sum / cuts / 3)};
+}
+
+static half_verdict judge_split(const oracle_shifting *how, const sf_episode *episode, uint32_t group)
+{
+    double recorded = (double)oracle_count(how->spikes, how->count, episode), sum = 0, as_much = 0;
+    double far = (double)(count_group(how, episode, group, (move){false, -1, 3 * how->width_ns}) +
+                          count_group(how, episode, group, (move){false, -1, -3 * how->width_ns})) /
+                 2;
+    double blur = rint((recorded - far) / how->divisor);
+    double *counts = malloc(how->surrogates * sizeof *counts);
+    for (uint32_t s = 0; s < how->surrogates; s++)
+        sum += counts[s] = (double)count_group(how, episode, group, (move){false, s, 0});
+    double mean = sum / how->surrogates;
+    double edge = mean + (recorded - blur - 0.5 - mean) / ratio(how, cut_by(episode, group));
+    for (uint32_t s = 0; s < how->surrogates; s++)
+        as_much += fmin(1, fmax(0, counts[s] + 0.5 - edge));
+    free(counts);
+    return (half_verdict){(1 + as_much) / (1.0 + how->surrogates), mean + blur};
+}
+
+oracle_verdict oracle_splits(const oracle_shifting *how, const sf_episode *episode)
+{
+    oracle_verdict worst = {0, NAN, NAN, NAN, 0};
+    for (uint32_t group = 2; group < UINT32_C(1) << episode->size; group += 2) {
+        half_verdict own = judge_split(how, episode, group);
+        worst.p = fmax(worst.p, own.p);
+        worst.expected = fmax(worst.expected, own.expected);
+    }
+    return worst;
+}

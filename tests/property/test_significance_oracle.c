@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/units.h"
+#include "mine/given.h"
 #include "mine/significance.h"
 #include "oracle/significance_oracle.h"
 #include "replay/simulation.h"
@@ -130,11 +131,81 @@ static void shared_bursts_have_the_p_of_the_documentation(void **state)
     sf_recording_clear(&recording);
 }
 
+/* A chain of different ones of five units. */
+static sf_episode random_chain(test_random *random)
+{
+    sf_episode chain = {.size = 3 + (uint32_t)test_random_below(random, 3)};
+    uint32_t units[] = {0, 1, 2, 3, 4};
+    for (uint32_t k = 0; k < chain.size; k++) {
+        uint32_t other = k + (uint32_t)test_random_below(random, 5 - k), swapped = units[other];
+        units[other] = units[k];
+        chain.units[k] = units[k] = swapped;
+        int64_t low = (int64_t)test_random_below(random, 6);
+        if (k > 0)
+            chain.delays[k - 1] = (sf_delay){low, low + 5 + (int64_t)test_random_below(random, 20)};
+    }
+    return chain;
+}
+
+/* p of chains tested by all splits, q of two chains beside it, and the same on two threads. */
+static void splits_have_the_p_of_the_documentation(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("splits", 83);
+    size_t apart = 0;
+    for (int round = 0; round < 40; round++) {
+        sf_recording recording = {0};
+        sf_unit unit = {.electrode = -1};
+        for (int u = 0; u < 5; u++)
+            assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
+        assert_int_equal(sf_units_finish(&recording.units, NULL), SF_OK);
+        recording.spike_count =
+            test_random_stream(&random, &recording.spikes, 60 + test_random_below(&random, 100), 5,
+                               100 + (int64_t)test_random_below(&random, 500));
+        const sf_episode chains[] = {random_chain(&random), random_chain(&random)};
+        trial t = start(&recording, NULL, 0);
+        t.options.splits = t.options.found_only = true;
+        t.options.surrogates = 1 + (uint32_t)test_random_below(&random, 30);
+        t.options.seed = test_random_bits(&random);
+        t.options.segment_ns = 10 + (int64_t)test_random_below(&random, 200);
+        if (test_random_below(&random, 2) == 0)
+            t.options.width_ns = 1 + (int64_t)test_random_below(&random, 40);
+        sf_mine_result *results[2];
+        sf_significance told;
+        for (unsigned threads = 1; threads <= 2; threads++) {
+            sf_mine_result **result = &results[threads - 1];
+            t.options.threads = threads;
+            assert_int_equal(sf_mine_given(result, &t.mining, &t.input, chains, 2, 1, NULL, NULL), SF_OK);
+            assert_int_equal(
+                sf_significance_test(&told, *result, &t.input, &t.mining, &t.options, NULL, NULL), SF_OK);
+        }
+        const oracle_shifting how = {t.input.spikes,          t.input.spike_count, told.options.width_ns,
+                                     told.options.segment_ns, told.options.seed,   told.options.surrogates,
+                                     told.sharpness.divisor};
+        for (int i = 0; i < 2; i++) {
+            const sf_mine_item *item = &results[0]->items[i];
+            oracle_verdict expected = oracle_splits(&how, &chains[i]);
+            assert_near("p", item->size, item->p, expected.p);
+            assert_near("expected", item->size, item->expected, expected.expected);
+            test_assert_same(item->p, results[1]->items[i].p);
+            test_assert_same(item->q, results[1]->items[i].q);
+            assert_true(item->q <= 1 && item->q > 0 && isnan(item->p_links));
+            apart += item->p < 0.9;
+        }
+        sf_mine_result_free(results[0]);
+        sf_mine_result_free(results[1]);
+        free(recording.spikes);
+        sf_units_free(&recording.units);
+    }
+    assert_true(apart > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_stream_has_the_p_of_the_documentation),
         cmocka_unit_test(shared_bursts_have_the_p_of_the_documentation),
+        cmocka_unit_test(splits_have_the_p_of_the_documentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
