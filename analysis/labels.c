@@ -164,28 +164,29 @@ static int number_label(sf_labelled *labelled, const char *name, uint16_t *numbe
     return SF_OK;
 }
 
-/* The label of most windows becomes number 0, so that it wins where several are as frequent; others keep
- * their order. */
-static void put_first(sf_labelled *labelled, size_t window_count)
+/* Numbers labels anew, that of most windows first, so that it wins where several are as frequent; of as many
+ * the first in time. */
+static void order_by_frequency(sf_labelled *labelled, size_t window_count)
 {
     size_t counts[SF_MOST_LABELS] = {0};
-    uint16_t most = 0;
+    uint16_t order[SF_MOST_LABELS], number[SF_MOST_LABELS];
+    char names[SF_MOST_LABELS][sizeof *labelled->names];
     for (size_t i = 0; i < window_count; i++)
         if (labelled->labels[i] != SF_NO_LABEL)
             counts[labelled->labels[i]]++;
-    for (uint16_t c = 1; c < labelled->name_count; c++)
-        most = counts[c] > counts[most] ? c : most;
-    char name[64];
-    memcpy(name, labelled->names[most], sizeof name);
-    memmove(labelled->names + 1, labelled->names, most * sizeof *labelled->names);
-    memcpy(labelled->names[0], name, sizeof name);
-    for (size_t i = 0; i < window_count; i++) {
-        uint16_t *label = &labelled->labels[i];
-        if (*label == most)
-            *label = 0;
-        else if (*label < most)
-            (*label)++;
+    for (uint16_t c = 0, at; c < labelled->name_count; c++) {
+        for (at = c; at > 0 && counts[order[at - 1]] < counts[c]; at--)
+            order[at] = order[at - 1];
+        order[at] = c;
     }
+    memcpy(names, labelled->names, labelled->name_count * sizeof *names);
+    for (uint16_t c = 0; c < labelled->name_count; c++) {
+        number[order[c]] = c;
+        memcpy(labelled->names[c], names[order[c]], sizeof *names);
+    }
+    for (size_t i = 0; i < window_count; i++)
+        if (labelled->labels[i] != SF_NO_LABEL)
+            labelled->labels[i] = number[labelled->labels[i]];
 }
 
 static void count_stretches(sf_labelled *labelled, size_t window_count)
@@ -226,7 +227,7 @@ int sf_label_windows(sf_labelled *labelled, const sf_recording *recording, const
         status = number_label(labelled, epochs[which].label, &labelled->labels[i], error);
     }
     if (status == SF_OK && labelled->labelled > 0) {
-        put_first(labelled, window_count);
+        order_by_frequency(labelled, window_count);
         count_stretches(labelled, window_count);
     }
     return status;

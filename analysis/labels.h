@@ -23,7 +23,7 @@ int sf_labels_of_markers(sf_epoch **epochs, size_t *count, const sf_recording *r
 
 /** Windows with the label of the epoch that they lie in. */
 typedef struct sf_labelled {
-    char (*names)[64]; /**< of labels; the one that most windows have first, then in the order of time */
+    char (*names)[64]; /**< of labels; what more windows have first, of as many what comes first in time */
     uint16_t name_count;
     uint16_t *labels;                /**< of each window, or SF_NO_LABEL */
     size_t labelled, mixed, without; /**< windows in one label, in several or partly in one, in none */

@@ -311,19 +311,29 @@ static double cross_validate(scratch *own, const table *of, const uint16_t *labe
 typedef struct shifting {
     const table *of;
     scratch *scratches;
-    const size_t *offsets;
     double *accuracies;
-    size_t count;
+    size_t count, segments;
     atomic_size_t done;
 } shifting;
+
+/* The labels of each segment, shifted round in it by an offset of its own. */
+static void shift_labels(uint16_t *shifted, const sf_rules_input *input, size_t segments, size_t shift)
+{
+    sf_random random = sf_random_start(input->seed, shift);
+    for (size_t s = 0; s < segments; s++) {
+        size_t begin = input->window_count * s / segments, end = input->window_count * (s + 1) / segments;
+        size_t length = end - begin, offset = (size_t)sf_random_below(&random, length);
+        for (size_t w = 0; w < length; w++)
+            shifted[begin + w] = input->labels[begin + (w + offset) % length];
+    }
+}
 
 static int try_shift(void *context, unsigned worker, size_t item)
 {
     shifting *all = context;
     const sf_rules_input *input = all->of->input;
     scratch *own = &all->scratches[worker];
-    for (size_t w = 0; w < input->window_count; w++)
-        own->labels[w] = input->labels[(w + all->offsets[item]) % input->window_count];
+    shift_labels(own->labels, input, all->segments, item);
     all->accuracies[item] = cross_validate(own, all->of, own->labels, NULL, NULL);
     size_t done = atomic_fetch_add(&all->done, 1) + 1;
     bool goes_on =
@@ -331,43 +341,13 @@ static int try_shift(void *context, unsigned worker, size_t item)
     return goes_on || done == all->count ? SF_OK : SF_CANCELLED;
 }
 
-/* Whether labels shifted by so many windows tell the true ones: then they are no chance. They are guessed
- * right from the shifted ones more than half way from the most frequent label to all. */
-static bool is_alike(const sf_rules_input *input, size_t offset, uint32_t *pairs, double majority)
+/* Two stretches of one label fill a segment, on average. */
+static size_t count_segments(const sf_rules_input *input)
 {
-    size_t classes = input->label_count, right = 0;
-    memset(pairs, 0, classes * classes * sizeof *pairs);
-    for (size_t w = 0; w < input->window_count; w++)
-        pairs[input->labels[(w + offset) % input->window_count] * classes + input->labels[w]]++;
-    for (size_t c = 0; c < classes; c++)
-        right += pairs[c * classes + most_frequent(&pairs[c * classes], input->label_count)];
-    return (double)right / (double)input->window_count > 0.5 * (majority + 1);
-}
-
-/* Draws offsets, each once, until there are enough of them. */
-static int draw_offsets(size_t **offsets, sf_rules *rules, const sf_rules_input *input, sf_error *error)
-{
-    size_t candidates = input->window_count - 1, classes = input->label_count;
-    size_t *all = sf_resize(NULL, candidates, sizeof *all);
-    uint32_t *pairs = sf_alloc(classes * classes, sizeof *pairs);
-    *offsets = all;
-    if (all == NULL || pairs == NULL) {
-        sf_free(pairs);
-        return sf_fail_memory(error);
-    }
-    sf_random random = sf_random_start(input->seed, 0);
-    for (size_t i = 0; i < candidates; i++)
-        all[i] = i + 1;
-    for (size_t i = 0; i < candidates && rules->shifts < input->shifts; i++) {
-        size_t other = i + (size_t)sf_random_below(&random, candidates - i), offset = all[other];
-        all[other] = all[i];
-        if (is_alike(input, offset, pairs, rules->majority))
-            rules->alike++;
-        else
-            all[rules->shifts++] = offset;
-    }
-    sf_free(pairs);
-    return SF_OK;
+    size_t stretches = 1;
+    for (size_t w = 1; w < input->window_count; w++)
+        stretches += input->labels[w] != input->labels[w - 1];
+    return stretches >= SF_RULES_LEAST_STRETCHES ? stretches / 2 : 0;
 }
 
 static void sum_up_chance(sf_rules *rules, double *accuracies)
@@ -400,27 +380,22 @@ static size_t keep_tried(double *accuracies, size_t count)
 static int try_shifts(sf_rules *rules, const table *of, scratch *scratches, unsigned threads, sf_error *error)
 {
     const sf_rules_input *input = of->input;
-    size_t *offsets = NULL;
-    shifting all = {.of = of, .scratches = scratches};
-    int status = draw_offsets(&offsets, rules, input, error);
-    if (status == SF_OK) {
-        all.offsets = offsets;
-        all.count = rules->shifts;
-        all.accuracies = sf_resize(NULL, rules->shifts, sizeof *all.accuracies);
-        for (size_t i = 0; all.accuracies != NULL && i < all.count; i++)
-            all.accuracies[i] = NAN; /* until it is tried */
-        status = all.accuracies != NULL ? sf_parallel_for(threads, rules->shifts, try_shift, &all)
-                                        : sf_fail_memory(error);
-    }
+    rules->segments = count_segments(input);
+    rules->shifts = rules->segments > 0 ? input->shifts : 0;
+    shifting all = {.of = of, .scratches = scratches, .count = rules->shifts, .segments = rules->segments};
+    all.accuracies = sf_resize(NULL, all.count, sizeof *all.accuracies);
+    if (all.accuracies == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < all.count; i++)
+        all.accuracies[i] = NAN; /* until it is tried */
+    int status = sf_parallel_for(threads, all.count, try_shift, &all);
     if (status == SF_CANCELLED) {
         rules->shifts = keep_tried(all.accuracies, all.count);
         sf_fail(error, SF_CANCELLED, NULL, "stopped after %zu of %zu shifts of the labels", rules->shifts,
                 all.count);
     }
-    if (status == SF_OK || status == SF_CANCELLED)
-        sum_up_chance(rules, all.accuracies);
+    sum_up_chance(rules, all.accuracies);
     sf_free(all.accuracies);
-    sf_free(offsets);
     return status;
 }
 

@@ -4,6 +4,13 @@
  * of time that it has not seen, and how well it would by chance. Counts are cut into intervals as Holte does
  * (Machine Learning 11 (1993), 63-90): an interval is closed once `least` windows of its most frequent label
  * are in it and the next value has another, and neighbours that predict the same become one.
+ *
+ * Chance keeps what is slow. Labels and spikes may both change over a session with nothing to do with each
+ * other, and any two such series go together (Harris, Nonsense correlations in neuroscience, bioRxiv 2020).
+ * The session is therefore cut into segments that two stretches of one label fill on average, and labels are
+ * shifted round within each segment, by an offset of its own: how often each label is there and how much each
+ * unit fires stay as they are from segment to segment. p is exact where labels could as well begin anywhere
+ * in their segment.
  */
 #ifndef SF_ANALYSIS_RULES_H
 #define SF_ANALYSIS_RULES_H
@@ -14,7 +21,8 @@ typedef struct sf_rules_input {
     size_t window_count; /**< windows that have a label, in the order of time */
     const sf_span *windows;
     const uint16_t *labels; /**< of each, below label_count */
-    uint16_t label_count;   /**< 0 is the most frequent: of labels as frequent the first is predicted */
+    uint16_t label_count;   /**< the more frequent first: of labels as frequent in an interval the first is
+                                 predicted */
     size_t attribute_count; /**< at least 1 */
     const uint64_t *const
         *counts;    /**< of each window attribute_count; of attributes as good the first is kept */
@@ -35,8 +43,10 @@ typedef struct sf_rule {
     uint64_t correct;      /**< of the windows that it was learnt from */
 } sf_rule;
 
-/** Fewer shifts than this give no p. */
+/** Fewer shifts than this give no p, */
 #define SF_RULES_LEAST_SHIFTS 19
+/** nor do fewer stretches of one label: what is slow cannot be told from them. */
+#define SF_RULES_LEAST_STRETCHES 10
 
 typedef struct sf_rules {
     sf_rule rule; /**< learnt from all windows, by 1R's parallel form */
@@ -48,8 +58,8 @@ typedef struct sf_rules {
     size_t *fold_attribute; /**< what was chosen without each block */
     /* By chance: */
     double majority;                           /**< share of the most frequent label */
-    size_t shifts;                             /**< that were tried */
-    size_t alike;                              /**< left out: the labels so shifted tell the true ones */
+    size_t shifts;                             /**< that were tried: 0 below SF_RULES_LEAST_STRETCHES */
+    size_t segments;                           /**< in which labels were shifted; 0 there, too */
     double chance_mean, chance_most, chance_p; /**< of the accuracy with shifted labels: mean, 95 %, and the
                                                   share that is as good; NaN below SF_RULES_LEAST_SHIFTS */
 } sf_rules;

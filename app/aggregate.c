@@ -180,13 +180,14 @@ static void print_text(sf_text *text, const app_call *call, const char *op, cons
                        double relative)
 {
     const char *saved = app_value(call, "save", NULL);
+    int digits = app_digits(told->answer.estimate, told->answer.sampling_error, 8);
     if (op != NULL)
         sf_text_printf(
-            text, "%s  %.8g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %" PRIu64 " samples)",
-            op, told->answer.estimate, told->answer.sampling_error, told->answer.smoothing_error, told->h,
-            told->n);
+            text, "%s  %.*g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %" PRIu64 " samples)",
+            op, digits, told->answer.estimate, told->answer.sampling_error, told->answer.smoothing_error,
+            told->h, told->n);
     if (op != NULL && app_has(call, "exact"))
-        sf_text_printf(text, "\nexact  %.8g  (relative error %.3g)", exact, relative);
+        sf_text_printf(text, "\nexact  %.*g  (relative error %.3g)", digits, exact, relative);
     if (saved != NULL)
         sf_text_printf(text, "%s%s: the state of %" PRIu64 " samples", op != NULL ? "\n" : "", saved,
                        told->n);
@@ -197,7 +198,7 @@ static int print_answer(const app_call *call, const aggregate_request *request, 
 {
     const char *op = request->ranges > 0 ? op_names[request->op] : NULL;
     double exact = app_has(call, "exact") ? told->answer.exact : NAN;
-    double relative = fabs(told->answer.estimate - exact) / fabs(exact);
+    double off = fabs(told->answer.estimate - exact), relative = off > 0 ? off / fabs(exact) : off;
     sf_text text = {0};
     if (call->json)
         print_json(&text, call, op, told, exact, relative);

@@ -456,7 +456,9 @@ static void print_table(sf_text *text, const density_result *result)
 {
     const sf_density_columns *of = &result->of;
     bool plane = of->y != NULL;
-    sf_text_printf(text, "%14s", "x");
+    double last = of->x_count > 0 ? of->x[of->x_count - 1] : 0;
+    int digits = app_digits(fmax(fabs(of->x[0]), fabs(last)), plane ? 0 : of->h, 7);
+    sf_text_printf(text, "%*s", digits + 7, "x");
     if (plane)
         sf_text_printf(text, "  %14s", "y");
     sf_text_printf(text, "  %14s", "density");
@@ -466,7 +468,7 @@ static void print_table(sf_text *text, const density_result *result)
         sf_text_printf(text, "  %14s", head);
     }
     for (size_t k = 0; k < of->x_count * (plane ? of->y_count : 1); k++) {
-        sf_text_printf(text, "\n%14.7g", of->x[k % of->x_count]);
+        sf_text_printf(text, "\n%*.*g", digits + 7, digits, of->x[k % of->x_count]);
         if (plane)
             sf_text_printf(text, "  %14.7g", of->y[k / of->x_count]);
         print_cell(text, of->values[k]);

@@ -32,9 +32,6 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-/* Labels that change less often may differ by anything that changed with time. */
-#define LEAST_STRETCHES 10
-
 const char *app_rules_label(const app_rules *r, uint16_t label)
 {
     const char *name = r->labelled.names[label];
@@ -300,16 +297,12 @@ static int learn(app_rules *r, sf_error *error)
 static void warn(const app_rules *r)
 {
     const sf_rules *learnt = &r->learnt;
-    if (r->labelled.stretches < LEAST_STRETCHES)
+    if (r->labelled.stretches < SF_RULES_LEAST_STRETCHES)
         app_warn(
             r->call,
-            "the labels change only %zu time%s: whatever else changed with time tells them apart as well",
-            r->labelled.stretches - 1, r->labelled.stretches == 2 ? "" : "s");
-    if (r->shifts > 0 && isnan(learnt->chance_p) && r->stop.where == NULL)
-        app_warn(
-            r->call,
-            "no chance level: of %zu shifts of the labels %zu tell the true ones, which come again in step",
-            learnt->shifts + learnt->alike, learnt->alike);
+            "the labels change only %zu time%s: whatever else changed with time tells them apart as well%s",
+            r->labelled.stretches - 1, r->labelled.stretches == 2 ? "" : "s",
+            r->shifts > 0 ? ", so there is no chance level" : "");
     if (r->by_rate.accuracy >= learnt->accuracy && learnt->accuracy > learnt->majority)
         app_warn(r->call, "how often a single unit fires predicts as well: the order of spikes adds nothing");
 }
@@ -380,7 +373,8 @@ const app_command app_command_rules = {
              "is that of "
              "blocks of time that were left out of the learning, with all windows that overlap them. By "
              "chance is what "
-             "the same procedure gives for labels shifted against the spikes; by rate what it gives for the "
+             "the same procedure gives for labels shifted against the spikes in short segments of the "
+             "session, so that what changes slowly stays; by rate what it gives for the "
              "counts of "
              "single units. docs/rules.md says when not to trust it.",
     .options = {options, app_mining_options, app_engine_options, app_selection_options},

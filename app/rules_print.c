@@ -93,7 +93,7 @@ static void add_comparisons(sf_json *json, const app_rules *r)
     uint32_t unit = r->told.episodes[r->episode_count + rate->attribute].units[0];
     sf_json_object(json, "chance");
     sf_json_uint(json, "shifts", learnt->shifts);
-    sf_json_uint(json, "left_out", learnt->alike);
+    sf_json_uint(json, "segments", learnt->segments);
     sf_json_real(json, "mean", learnt->chance_mean);
     sf_json_real(json, "most", learnt->chance_most);
     sf_json_real(json, "p", learnt->chance_p);
@@ -232,8 +232,9 @@ static void print_accuracy(sf_text *text, const app_rules *r)
     if (isfinite(learnt->chance_p)) {
         app_table_cell(&table, "%.3f", learnt->chance_mean);
         app_table_cell(&table, "-");
-        app_table_cell(&table, "by chance: labels shifted, 95 %% of %zu times up to %.3f; p = %.2g",
-                       learnt->shifts, learnt->chance_most, learnt->chance_p);
+        app_table_cell(&table,
+                       "by chance: labels shifted in %zu segments, 95 %% of %zu times up to %.3f; p = %.2g",
+                       learnt->segments, learnt->shifts, learnt->chance_most, learnt->chance_p);
     }
     sf_text_printf(text, "\n");
     app_table_print(&table, text, 3);

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -287,4 +288,10 @@ int app_domain(const app_call *call, sf_domain otherwise, sf_domain *domain, sf_
         *domain = domains[i];
     }
     return SF_OK;
+}
+
+int app_digits(double value, double step, int least)
+{
+    double digits = step > 0 && isfinite(value) ? ceil(log10(fabs(value) / step)) + 3 : least;
+    return (int)fmin(fmax(digits, least), 17);
 }

@@ -59,6 +59,9 @@ int app_bandwidth(const app_call *call, sf_density_options *options, sf_error *e
 int app_density_find(const app_call *call, sf_density **density, const sf_series *series, size_t s,
                      const sf_density_options *options, sf_error *error);
 
+/** Digits of a number near `value` in which steps of `step` are seen; at least `least`, at most 17. */
+int app_digits(double value, double step, int least);
+
 /** --log --linear --reflect */
 extern const app_option app_axis_options[];
 

@@ -27,10 +27,11 @@ double sf_range_variance(const sf_range_moments *moments)
     return moments->second / moments->share - from_pivot * from_pivot;
 }
 
-/* The middle of a range; of an open one, the place in it that is next to a sample. */
-static double pivot_of(double from, double to, double sample)
+/* The middle of what a range holds of the samples' own; of one beside them its end. */
+static double pivot_of(double from, double to, double least, double most)
 {
-    return isfinite(to - from) ? from + (to - from) / 2 : fmin(fmax(sample, from), to);
+    double low = fmax(from, fmin(least, to)), high = fmin(to, fmax(most, from));
+    return low + (high - low) / 2;
 }
 
 /* What the kernel at x has at the end of a range times both, from the pivot; at an open end nothing. */
@@ -68,6 +69,54 @@ static int check_range(double h, double from, double to, sf_error *error)
     return SF_OK;
 }
 
+/* Summed over ticks instead of integrated: by Euler and Maclaurin, -tick^2/24 [g'] for g of 1, v and v^2
+ * times the kernel at x, v from the pivot. Kernels are as wide as a tick, or wider. */
+static void sum_over_ticks(sf_range_moments *moments, double x, double h, double end, double square)
+{
+    if (!isfinite(end))
+        return;
+    double z = (end - x) / h, f = sf_normal_density(z) / h, slope = -z * f / h;
+    moments->share -= square * slope;
+    moments->first -= square * (f + end * slope);
+    moments->second -= square * (2 * end * f + end * end * slope);
+}
+
+/* Where kernels are integrated: between ends, counted from the pivot, or over ticks. */
+typedef struct cut_range {
+    double from, to, pivot;
+    sf_ticks ticks;
+} cut_range;
+
+/* Kernel i, whose sample is one of those that were not mirrored. */
+static void add_clocked(sf_range_moments *sums, const sf_kernels *kernels, size_t i, const cut_range *cut)
+{
+    double x = sf_axis_value(kernels->domain, kernels->at[i]), pivot = cut->pivot;
+    double tick = cut->ticks.tick, nominal = cut->ticks.phase + tick * round((x - cut->ticks.phase) / tick);
+    if (i < kernels->count - kernels->n || !(x > cut->from && x < cut->to))
+        return;
+    sums->share += 1;
+    sums->first += nominal - pivot;
+    sums->second += (nominal - pivot) * (nominal - pivot);
+}
+
+static void add_kernels(sf_range_moments *sums, const sf_kernels *kernels, const cut_range *cut)
+{
+    double pivot = cut->pivot, from = cut->from - pivot, to = cut->to - pivot, tick = cut->ticks.tick;
+    for (size_t i = 0; i < kernels->count; i++) {
+        double x = kernels->at[i] - pivot, h = kernels->width[i];
+        bool is_log = kernels->domain == SF_DOMAIN_LOG;
+        if (tick > 0 && (h > kernels->h || (!is_log && kernels->h <= tick))) {
+            add_clocked(sums, kernels, i, cut);
+        } else if (is_log) {
+            add_log_kernel(sums, kernels->at[i], h, from, to);
+        } else {
+            add_kernel(sums, x, h, from, to);
+            sum_over_ticks(sums, x, h, to, tick * tick / 24);
+            sum_over_ticks(sums, x, h, from, -tick * tick / 24);
+        }
+    }
+}
+
 int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples, double h, sf_domain domain,
                             double from, double to, sf_error *error)
 {
@@ -78,19 +127,22 @@ int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples
         status = sf_kernels_open(&kernels, samples, h, domain, error);
     if (status != SF_OK)
         return status;
+    cut_range cut = {.from = from, .to = to, .ticks = sf_samples_ticks(samples)};
+    sf_ticks_cut(&cut.ticks, &cut.from, &cut.to);
     if (domain == SF_DOMAIN_REFLECT) { /* nothing lies under 0 */
-        from = fmax(from, 0);
-        to = fmax(to, 0);
+        cut.from = fmax(cut.from, 0);
+        cut.to = fmax(cut.to, 0);
     }
-    double pivot = domain == SF_DOMAIN_LOG ? 0 : pivot_of(from, to, kernels.at[0]), n = (double)kernels.n;
+    double n = (double)kernels.n;
+    if (domain != SF_DOMAIN_LOG)
+        cut.pivot =
+            pivot_of(cut.from, cut.to, kernels.at[kernels.count - kernels.n], kernels.at[kernels.count - 1]);
     sf_range_moments sums = {0};
-    for (size_t i = 0; i < kernels.count; i++)
-        if (domain == SF_DOMAIN_LOG)
-            add_log_kernel(&sums, kernels.at[i], kernels.width[i], from, to);
-        else
-            add_kernel(&sums, kernels.at[i] - pivot, kernels.width[i], from - pivot, to - pivot);
+    if (cut.from < cut.to)
+        add_kernels(&sums, &kernels, &cut);
     sf_kernels_close(&kernels);
-    *moments = (sf_range_moments){pivot, sums.share / n, sums.first / n, sums.second / n};
+    *moments = (sf_range_moments){
+        .pivot = cut.pivot, .share = sums.share / n, .first = sums.first / n, .second = sums.second / n};
     return SF_OK;
 }
 
@@ -265,7 +317,9 @@ static int find_root(box *in, const double *rows, size_t n, double h, sf_error *
     size_t d = in->d;
     double mean[MOST_COLUMNS] = {0};
     for (size_t i = 0; i < n * d; i++)
-        mean[i % d] += rows[i] / (double)n;
+        mean[i % d] += (rows[i] - rows[i % d]) / (double)n;
+    for (size_t c = 0; c < d; c++)
+        mean[c] += rows[c];
     for (size_t i = 0; i < n; i++)
         for (size_t a = 0; a < d; a++)
             for (size_t b = 0; b <= a; b++)
@@ -305,7 +359,12 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
         status = find_root(&in, rows, n, h, error);
     if (status != SF_OK)
         return status;
-    in.pivot = pivot_of(from[d - 1], to[d - 1], rows[d - 1]);
+    double least = rows[d - 1], most = least;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, rows[i * d + d - 1]);
+        most = fmax(most, rows[i * d + d - 1]);
+    }
+    in.pivot = pivot_of(from[d - 1], to[d - 1], least, most);
     sf_range_moments sums = {0};
     remembered known[REMEMBERED] = {0};
     for (size_t i = 0; i < n; i++) {
@@ -314,7 +373,10 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
         add_row(&sums, &in, rows + i * d, i, known);
     }
     double count = (double)n;
-    *moments = (sf_range_moments){in.pivot, sums.share / count, sums.first / count, sums.second / count};
+    *moments = (sf_range_moments){.pivot = in.pivot,
+                                  .share = sums.share / count,
+                                  .first = sums.first / count,
+                                  .second = sums.second / count};
     return SF_OK;
 }
 
@@ -336,9 +398,11 @@ int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, d
         return status;
     double count = (double)n, x_mean = 0, y_mean = 0, xx = 0, xy = 0, yy = 0;
     for (size_t i = 0; i < n; i++) {
-        x_mean += rows[2 * i] / count;
-        y_mean += rows[2 * i + 1] / count;
+        x_mean += (rows[2 * i] - rows[0]) / count;
+        y_mean += (rows[2 * i + 1] - rows[1]) / count;
     }
+    x_mean += rows[0];
+    y_mean += rows[1];
     for (size_t i = 0; i < n; i++) {
         double x = rows[2 * i] - x_mean, y = rows[2 * i + 1] - y_mean;
         xx += x * x / (count - 1);
@@ -362,22 +426,32 @@ int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, d
     return SF_OK;
 }
 
+static bool is_inside(const double *row, const double *from, const double *to, size_t ranges)
+{
+    for (size_t c = 0; c < ranges; c++)
+        if (!(row[c] > from[c] && row[c] < to[c]))
+            return false;
+    return true;
+}
+
 void sf_box_moments_exact(sf_range_moments *moments, const double *rows, size_t n, size_t d,
                           const double *from, const double *to, size_t ranges)
 {
+    double fourth = 0;
     *moments = (sf_range_moments){.pivot = n > 0 ? rows[d - 1] : 0};
     for (size_t i = 0; i < n; i++) {
-        const double *row = rows + i * d;
-        bool inside = true;
-        for (size_t c = 0; c < ranges; c++)
-            inside = inside && row[c] > from[c] && row[c] < to[c];
-        if (!inside)
+        double y = rows[i * d + d - 1] - moments->pivot;
+        if (!is_inside(rows + i * d, from, to, ranges))
             continue;
-        double y = row[d - 1] - moments->pivot;
         moments->share++;
         moments->first += y;
         moments->second += y * y;
     }
+    double average = sf_range_average(moments), variance = sf_range_variance(moments);
+    for (size_t i = 0; i < n; i++)
+        if (is_inside(rows + i * d, from, to, ranges))
+            fourth += pow(rows[i * d + d - 1] - average, 4) / moments->share;
+    moments->kurtosis = variance > 0 ? fourth / (variance * variance) : 0;
     moments->share /= (double)n;
     moments->first /= (double)n;
     moments->second /= (double)n;

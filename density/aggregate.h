@@ -17,6 +17,7 @@
 typedef struct sf_range_moments {
     double pivot;
     double share, first, second;
+    double kurtosis; /**< fourth central moment over the squared variance; 0: not known */
 } sf_range_moments;
 
 double sf_range_total(const sf_range_moments *moments);    /**< integral of x f(x) */
@@ -24,8 +25,10 @@ double sf_range_average(const sf_range_moments *moments);  /**< NaN for an empty
 double sf_range_variance(const sf_range_moments *moments); /**< and this too */
 
 /**
- * From the samples, O(n): of the density of sf_kernels_open, between the values from < to. SF_USAGE for
- * another order or h <= 0, SF_DATA for samples outside the domain; SF_NO_MEMORY.
+ * From the samples, O(n): of the density of sf_kernels_open, between the values from < to. Of samples that
+ * lie on the ticks of a clock it is what the density gives to the ticks in from < x < to: it is summed over
+ * them, and a kernel that would be held at a tick has all of its sample in that tick. SF_USAGE for another
+ * order or h <= 0, SF_DATA for samples outside the domain; SF_NO_MEMORY.
  */
 int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples, double h, sf_domain domain,
                             double from, double to, sf_error *error);

@@ -22,7 +22,8 @@ double sf_aggregate_of(sf_aggregate_kind kind, const sf_range_moments *moments, 
     }
 }
 
-/* The standard error that n independent samples leave; that of the variance is right for normal values. */
+/* The standard error that n independent samples leave; that of the variance is as for normal values where the
+ * kurtosis is not known. */
 static double sampling_error(sf_aggregate_kind kind, const sf_range_moments *moments, uint64_t samples)
 {
     double n = (double)samples, p = fmin(moments->share, 1), inside = n * p;
@@ -35,7 +36,7 @@ static double sampling_error(sf_aggregate_kind kind, const sf_range_moments *mom
     case SF_AGGREGATE_AVERAGE:
         return sqrt(variance / inside);
     default:
-        return variance * sqrt(2 / inside);
+        return variance * sqrt(((moments->kurtosis > 1 ? moments->kurtosis : 3) - 1) / inside);
     }
 }
 
@@ -88,6 +89,7 @@ int sf_density_aggregate(const sf_density *density, sf_aggregate_kind kind, cons
             find_moments(&sharper, density, density->h * M_SQRT1_2, from, to, range_count, progress, error);
     if (status == SF_OK) {
         sf_box_moments_exact(&exact, samples->values, samples->n, samples->d, from, to, range_count);
+        moments.kurtosis = exact.kurtosis;
         sf_aggregate_tell(&own, kind, &moments, &sharper, samples->n);
         own.exact = sf_aggregate_of(kind, &exact, samples->n);
     }

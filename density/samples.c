@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/reals.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,11 @@ int sf_samples_check_enough(size_t n, sf_error *error)
         return sf_fail(error, SF_DATA, NULL, "not enough data: found %zu sample%s, expected at least %d", n,
                        n == 1 ? "" : "s", SF_SAMPLES_LEAST);
     return SF_OK;
+}
+
+double sf_samples_noise(double least, double most)
+{
+    return 2 * DBL_EPSILON * fmax(fabs(least), fabs(most));
 }
 
 static int find_range(sf_moments *moments, const double *samples, size_t n, sf_error *error)
@@ -39,6 +45,12 @@ static int find_range(sf_moments *moments, const double *samples, size_t n, sf_e
         return sf_fail(error, SF_DATA, NULL,
                        "all %zu samples equal %.17g: a bandwidth needs at least two different values", n,
                        least);
+    if (most - least <= sf_samples_noise(least, most))
+        return sf_fail(
+            error, SF_DATA, NULL,
+            "all %zu samples lie from %.17g to %.17g, where a double has but a few values: subtract "
+            "what they have in common before they are rounded",
+            n, least, most);
     if (!isfinite(most - least))
         return sf_fail(error, SF_DATA, NULL, "samples reach from %g to %g, wider than a double holds", least,
                        most);
@@ -85,13 +97,18 @@ int sf_samples_standardise(double **standardised, sf_moments *moments, const dou
     return SF_OK;
 }
 
-int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise)
+static double *sort(const double *samples, size_t n)
 {
     double *sorted = sf_resize(NULL, n, sizeof *sorted);
     if (sorted == NULL)
-        return SF_NO_MEMORY;
+        return NULL;
     memcpy(sorted, samples, n * sizeof *sorted);
     sf_reals_sort(sorted, n);
+    return sorted;
+}
+
+static void measure_ticks(double *tick, double *multiplicity, const double *sorted, size_t n, double noise)
+{
     *tick = INFINITY;
     double squares = 0, run = 1; /* of equal samples */
     for (size_t i = 1; i <= n; i++) {
@@ -104,37 +121,101 @@ int sf_samples_find_tick(double *tick, double *multiplicity, const double *sampl
         run++;
     }
     *multiplicity = squares / (double)n;
+}
+
+int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise)
+{
+    double *sorted = sort(samples, n);
+    if (sorted == NULL)
+        return SF_NO_MEMORY;
+    measure_ticks(tick, multiplicity, sorted, n, noise);
     sf_free(sorted);
     return SF_OK;
 }
 
+/*
+ * Differences of times carry the rounding of the times, which is coarser than their own: steps up to some
+ * more noise are taken for it, too, where the next larger ones are far larger. The widest gap tells.
+ */
+#define COARSER 16.0
+#define FAR_LARGER 1e3
+#define MOST_NOISE 1e-9
+
 int sf_samples_find_clock(sf_samples *samples, sf_error *error)
 {
-    /* Differences of times are rounded by less than this share of them. */
-    const double rounding = 1e-9;
-    double least = INFINITY, most = -INFINITY, tick, multiplicity;
-    for (size_t i = 0; i < samples->n; i++) {
-        least = fmin(least, samples->values[i]);
-        most = fmax(most, samples->values[i]);
-    }
+    size_t n = samples->n;
     samples->tick = 0;
-    if (samples->d != 1 || !(most > least))
+    if (samples->d != 1)
         return SF_OK;
-    double noise = rounding * fmax(fabs(least), fabs(most));
-    if (sf_samples_find_tick(&tick, &multiplicity, samples->values, samples->n, noise) != SF_OK)
+    double *sorted = sort(samples->values, n);
+    if (sorted == NULL)
         return sf_fail_memory(error);
-    samples->tick = multiplicity >= SF_SAMPLES_TIED ? tick : 0;
+    double first = sf_samples_noise(sorted[0], sorted[n - 1]), range = sorted[n - 1] - sorted[0];
+    double largest = fmax(first, MOST_NOISE * (sorted[n - 1 - n / 4] - sorted[n / 4])), tick, multiplicity;
+    double clearest = 0;
+    for (double noise = first; noise <= largest && noise < range; noise *= COARSER) {
+        measure_ticks(&tick, &multiplicity, sorted, n, noise);
+        double clear = multiplicity >= SF_SAMPLES_TIED && isfinite(tick) ? tick / noise : 0;
+        if (clear > clearest && (noise == first || clear > FAR_LARGER)) {
+            clearest = clear;
+            samples->tick = tick;
+        }
+    }
+    sf_free(sorted);
     return SF_OK;
+}
+
+sf_ticks sf_samples_ticks(const sf_samples *samples)
+{
+    /* A tick that was found as one step is measured over longer and longer ones, as far as it is known. */
+    const double off = 0.01;
+    sf_ticks found = {samples->tick, INFINITY}, none = {0, 0};
+    if (samples->d != 1 || !(found.tick > 0))
+        return none;
+    for (size_t i = 0; i < samples->n; i++)
+        found.phase = fmin(found.phase, samples->values[i]);
+    double longest = 1;
+    bool grown = true;
+    while (grown) {
+        grown = false;
+        for (size_t i = 0; i < samples->n; i++) {
+            double step = samples->values[i] - found.phase, times = round(step / found.tick);
+            if (times > longest && times <= 100 * longest &&
+                fabs(step - times * found.tick) < off * found.tick) {
+                found.tick = step / times;
+                longest = times;
+                grown = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < samples->n; i++) {
+        double ticks = (samples->values[i] - found.phase) / found.tick;
+        if (fabs(ticks - round(ticks)) > off)
+            return none;
+    }
+    return found;
+}
+
+void sf_ticks_cut(const sf_ticks *ticks, double *from, double *to)
+{
+    const double on = 1e-3; /* so near a tick, an end is meant to lie on it */
+    if (!(ticks->tick > 0))
+        return;
+    if (isfinite(*from))
+        *from = ticks->phase + ticks->tick * (floor((*from - ticks->phase) / ticks->tick + on) + 0.5);
+    if (isfinite(*to))
+        *to = ticks->phase + ticks->tick * (ceil((*to - ticks->phase) / ticks->tick - on) - 0.5);
+    *to = fmax(*from, *to);
 }
 
 /* Values under half a tick apart are of one tick, whose rounding differs; their mean is its place. */
 static void spread_ties(double *sorted, size_t n, double tick)
 {
     for (size_t first = 0, end; first < n; first = end) {
-        double sum = 0;
-        for (end = first; end < n && sorted[end] - sorted[first] < tick / 2; end++)
-            sum += sorted[end];
-        double x = sum / (double)(end - first);
+        double sum = 0, least = sorted[first];
+        for (end = first; end < n && sorted[end] - least < tick / 2; end++)
+            sum += sorted[end] - least;
+        double x = least + sum / (double)(end - first);
         for (size_t i = first; end - first > 1 && i < end; i++)
             sorted[i] = sf_tick_spread(x, tick, i - first, end - first);
     }

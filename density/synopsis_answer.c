@@ -142,9 +142,14 @@ static two_moments integrate_line(const sf_synopsis *s, double from, double to)
         add_term(&sums, damping, terms);
     }
     double unit = is_log ? exp(cut.middle) : 1, pivot = is_log ? 0 : cut.middle, p = axis->period;
-    return (two_moments){
-        {pivot, sums.at[0] / p, unit * sums.at[1] / p, unit * unit * sums.at[2] / p},
-        {pivot, sums.sharper[0] / p, unit * sums.sharper[1] / p, unit * unit * sums.sharper[2] / p}};
+    return (two_moments){{.pivot = pivot,
+                          .share = sums.at[0] / p,
+                          .first = unit * sums.at[1] / p,
+                          .second = unit * unit * sums.at[2] / p},
+                         {.pivot = pivot,
+                          .share = sums.sharper[0] / p,
+                          .first = unit * sums.sharper[1] / p,
+                          .second = unit * unit * sums.sharper[2] / p}};
 }
 
 /* The same about another pivot, `weight` of it added. */
@@ -236,9 +241,14 @@ static int integrate_plane(two_moments *found, const sf_synopsis *s, const doubl
     }
     sf_free(across);
     double area = x->period * y->period;
-    found->at = (sf_range_moments){cut[1].middle, sums.at[0] / area, sums.at[1] / area, sums.at[2] / area};
-    found->sharper = (sf_range_moments){cut[1].middle, sums.sharper[0] / area, sums.sharper[1] / area,
-                                        sums.sharper[2] / area};
+    found->at = (sf_range_moments){.pivot = cut[1].middle,
+                                   .share = sums.at[0] / area,
+                                   .first = sums.at[1] / area,
+                                   .second = sums.at[2] / area};
+    found->sharper = (sf_range_moments){.pivot = cut[1].middle,
+                                        .share = sums.sharper[0] / area,
+                                        .first = sums.sharper[1] / area,
+                                        .second = sums.sharper[2] / area};
     return SF_OK;
 }
 

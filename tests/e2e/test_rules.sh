@@ -85,7 +85,7 @@ assert 0.8 < out["accuracy"] and out["folds"][1]["from_s"] < out["folds"][0]["to
 '
 $SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 >text 2>err
 grep -qF 'A -(4,7]-> B -(4,7]-> C' text
-grep -q 'by chance: labels shifted, 95 % of 99 times up to' text
+grep -q 'by chance: labels shifted in 26 segments, 95 % of 99 times up to' text
 [ ! -s err ]
 
 # Labels of another recording: what is learnt does not hold.
@@ -93,14 +93,23 @@ python3 "$E2E/labelled.py" other.csv others.csv 2 300
 $SYNFIRE rules on.csv --labels others.csv --window 1 --delay 4:7 --json >out
 check 'assert out["accuracy"] < 0.65 and out["chance"]["p"] > 0.05, out["chance"]'
 
-# Labels that change once, or by turns with every window.
+# Labels that change once have no chance level, those that turn with every window have.
 printf '0,150,first\n150,300,second\n' >halves.csv
 $SYNFIRE rules on.csv --labels halves.csv --window 1 --delay 4:7 >text 2>err
-grep -q 'the labels change only 1 time:' err
-awk 'BEGIN { for (t = 0; t < 300; t++) printf "%d,%d,%s\n", t, t + 1, t % 2 ? "on" : "off" }' >turns.csv
-$SYNFIRE rules on.csv --labels turns.csv --window 1 --delay 4:7 >text 2>err
-grep -q 'no chance level: of 29. shifts of the labels 29. tell the true ones' err
+grep -q 'the labels change only 1 time: .*, so there is no chance level' err
 ! grep -q 'by chance' text
+$SYNFIRE rules on.csv --labels halves.csv --window 1 --delay 4:7 --json >out
+check 'assert out["chance"] == {"shifts": 0, "segments": 0, "mean": None, "most": None, "p": None}, out["chance"]'
+awk 'BEGIN { for (t = 0; t < 300; t++) printf "%d,%d,%s\n", t, t + 1, t % 2 ? "on" : "off" }' >turns.csv
+$SYNFIRE rules on.csv --labels turns.csv --window 1 --delay 4:7 --json >out
+check 'assert out["chance"]["shifts"] == 99 and out["chance"]["p"] > 0.05, out["chance"]'
+
+# What labels and spikes share but a trend predicts nothing.
+if has_data cases/statistics/trend.h5; then
+    $SYNFIRE rules "$SYNFIRE_DATA/cases/statistics/trend.h5" --labels "$SYNFIRE_DATA/cases/statistics/trend.csv" --window 1 \
+        --delay 0.5:10 --max-size 3 --top 30 --json >out
+    check 'assert out["chance"]["p"] > 0.05 and out["chance"]["segments"] == 30, out["chance"]'
+fi
 
 if has_data recordings/pynapple_A8604-211122.nwb; then
     nwb=$SYNFIRE_DATA/recordings/pynapple_A8604-211122.nwb

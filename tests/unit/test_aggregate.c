@@ -360,6 +360,122 @@ static void what_makes_no_sense_is_refused(void **state)
     test_assert_fails(sf_linked_moments(&found, same, 1, 1, 0, 1, &error), &error, SF_DATA, "at least 2");
 }
 
+/* ---- the clock ---- */
+
+/* Normal values, as they are drawn or on ticks. */
+static void draw_values(double *x, size_t n, double tick, double shift, uint64_t seed)
+{
+    test_random random = test_random_start("values", seed);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int k = 0; k < 12; k++)
+            sum += test_random_unit(&random) - 0.5;
+        sum = 10 + 2 * sum;
+        x[i] = (tick > 0 ? tick * round(sum / tick) : sum) + shift;
+    }
+}
+
+static sf_samples samples_of(double *x, size_t n)
+{
+    sf_samples samples = {.values = x, .n = n, .d = 1};
+    assert_int_equal(sf_samples_find_clock(&samples, NULL), SF_OK);
+    return samples;
+}
+
+static void a_clock_is_found_far_from_zero(void **state)
+{
+    (void)state;
+    double x[N];
+    draw_values(x, N, 0, 1.7e9, 3);
+    assert_true(samples_of(x, N).tick == 0); /* some differ by a few units in the last place */
+    draw_values(x, N, 0.25, 1.7e9, 3);
+    assert_true(samples_of(x, N).tick == 0.25);
+    draw_values(x, N, 0.1, 1.7e9, 3); /* no double is a tenth */
+    sf_samples tenths = samples_of(x, N);
+    assert_true(fabs(tenths.tick - 0.1) < 1e-6);
+    assert_true(fabs(sf_samples_ticks(&tenths).tick - 0.1) < 1e-7);
+    draw_values(x, N, 1, 0, 3);
+    x[0] = 1e12; /* one far out */
+    assert_true(samples_of(x, N).tick == 1);
+    for (int i = 0; i < N; i++) /* differences of times of an hour */
+        x[i] = (3600 + 0.01 * (1 + i % 7)) - 3600;
+    x[1] += 1e-13;
+    assert_true(fabs(samples_of(x, N).tick - 0.01) < 1e-9);
+    x[0] = 0.0123; /* lies on no tick of the others */
+    sf_samples off = samples_of(x, N);
+    off.tick = 0.01;
+    assert_true(sf_samples_ticks(&off).tick == 0);
+}
+
+static void values_equal_but_for_rounding_are_refused(void **state)
+{
+    (void)state;
+    double x[N];
+    for (int i = 0; i < N; i++)
+        x[i] = i % 2 ? 1.7e9 : nextafter(1.7e9, 2e9);
+    assert_true(samples_of(x, N).tick == 0); /* and not infinite */
+    sf_moments moments;
+    sf_error error;
+    test_assert_fails(sf_moments_find(&moments, x, N, &error), &error, SF_DATA, "but a few values");
+}
+
+/* The shift changes no answer but SUM and AVG, which it changes by what it is. */
+static void answers_go_with_a_shift(void **state)
+{
+    (void)state;
+    static const double ticks[] = {0, 0.25};
+    static const double ranges[][2] = {{8, 9.5}, {-INFINITY, 10}, {-1e9, 1e9}};
+    const double shift = 1.7e9;
+    double x[N], y[N];
+    for (size_t t = 0; t < 2; t++) {
+        draw_values(x, N, ticks[t], 0, 4);
+        for (int i = 0; i < N; i++)
+            y[i] = x[i] + shift;
+        sf_samples here = samples_of(x, N), there = samples_of(y, N);
+        for (size_t r = 0; r < 3; r++) {
+            sf_range_moments one, other;
+            double from = ranges[r][0], to = ranges[r][1];
+            assert_int_equal(sf_range_moments_direct(&one, &here, 0.5, SF_DOMAIN_LINE, from, to, NULL),
+                             SF_OK);
+            assert_int_equal(
+                sf_range_moments_direct(&other, &there, 0.5, SF_DOMAIN_LINE, from + shift, to + shift, NULL),
+                SF_OK);
+            assert_true(fabs(one.share - other.share) < 1e-6);
+            assert_true(fabs(sf_range_average(&one) - (sf_range_average(&other) - shift)) < 1e-6);
+            assert_true(fabs(sf_range_variance(&one) - sf_range_variance(&other)) < 1e-5);
+        }
+    }
+}
+
+/* Ends on ticks leave these out: what is counted in (5,7) are sixes. */
+static void ranges_hold_whole_ticks(void **state)
+{
+    (void)state;
+    double x[N];
+    draw_values(x, N, 1, 0, 5);
+    sf_samples samples = samples_of(x, N);
+    assert_true(samples.tick == 1);
+    static const double ranges[][2] = {{9, 11}, {8.5, 11.5}, {7.1, 7.9}, {6, INFINITY}, {-INFINITY, 12}};
+    for (size_t r = 0; r < 5; r++) {
+        double from = ranges[r][0], to = ranges[r][1];
+        sf_range_moments held, wide, exact;
+        sf_box_moments_exact(&exact, x, N, 1, &from, &to, 1);
+        assert_int_equal(sf_range_moments_direct(&held, &samples, 1, SF_DOMAIN_LINE, from, to, NULL), SF_OK);
+        assert_int_equal(sf_range_moments_direct(&wide, &samples, 1.5, SF_DOMAIN_LINE, from, to, NULL),
+                         SF_OK);
+        assert_true(fabs(held.share - exact.share) < 1e-12); /* a kernel of a tick smooths nothing */
+        assert_true(fabs(wide.share - exact.share) < 0.12);
+        if (exact.share == 0)
+            continue;
+        assert_true(fabs(sf_range_average(&held) - sf_range_average(&exact)) < 1e-9);
+        assert_true(fabs(sf_range_variance(&held) - sf_range_variance(&exact)) < 1e-9);
+    }
+    double from = 9, to = 11; /* one tick has no variance, however wide kernels are */
+    sf_range_moments wide;
+    assert_int_equal(sf_range_moments_direct(&wide, &samples, 1.5, SF_DOMAIN_LINE, from, to, NULL), SF_OK);
+    assert_true(fabs(sf_range_average(&wide) - 10) < 0.01 && fabs(sf_range_variance(&wide)) < 0.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +489,10 @@ int main(void)
         cmocka_unit_test(what_is_linked_to_a_range_is_the_integral_over_it),
         cmocka_unit_test(rows_in_a_box_are_counted_as_they_are),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(a_clock_is_found_far_from_zero),
+        cmocka_unit_test(values_equal_but_for_rounding_are_refused),
+        cmocka_unit_test(answers_go_with_a_shift),
+        cmocka_unit_test(ranges_hold_whole_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

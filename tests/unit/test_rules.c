@@ -130,21 +130,23 @@ static void a_window_has_the_label_it_lies_in(void **state)
     sf_recording_free(recording);
 }
 
-static void the_most_frequent_label_comes_first(void **state)
+static void more_frequent_labels_come_first(void **state)
 {
     (void)state;
-    static const sf_epoch epochs[] = {{{0, 2 * S}, "x"}, {{2 * S, 4 * S}, "y"}, {{4 * S, 9 * S}, "z"}};
+    static const sf_epoch epochs[] = {
+        {{0, 1 * S}, "w"}, {{1 * S, 3 * S}, "x"}, {{3 * S, 5 * S}, "y"}, {{5 * S, 9 * S}, "z"}};
     sf_span windows[9];
     for (int i = 0; i < 9; i++)
         windows[i] = (sf_span){i * S, (i + 1) * S};
     sf_recording *recording = make_recording(NULL, 0, NULL, 0);
     sf_labelled labelled;
-    assert_int_equal(sf_label_windows(&labelled, recording, windows, 9, epochs, 3, NULL), SF_OK);
-    static const uint16_t expected[] = {1, 1, 2, 2, 0, 0, 0, 0, 0};
+    assert_int_equal(sf_label_windows(&labelled, recording, windows, 9, epochs, 4, NULL), SF_OK);
+    static const uint16_t expected[] = {3, 1, 1, 2, 2, 0, 0, 0, 0};
     assert_memory_equal(labelled.labels, expected, sizeof expected);
     assert_string_equal(labelled.names[0], "z");
-    assert_string_equal(labelled.names[1], "x");
+    assert_string_equal(labelled.names[1], "x"); /* of as many the first in time */
     assert_string_equal(labelled.names[2], "y");
+    assert_string_equal(labelled.names[3], "w");
     sf_labelled_free(&labelled);
     sf_recording_free(recording);
 }
@@ -408,23 +410,58 @@ static void chance_is_told_from_what_is_there(void **state)
     assert_true(found_by_chance <= 4);
 }
 
-/* Labels that come again in step: shifted by a period they are the true ones, by half of one their opposite.
- */
-static void shifts_that_tell_the_labels_are_no_chance(void **state)
+/* Labels and counts change over the session, each for itself. */
+static void a_trend_is_no_prediction(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("rules of a trend", 8);
+    static made_input made;
+    size_t found = 0;
+    for (int round = 0; round < 60; round++) {
+        make_stretches(&made, &random, 0, false);
+        uint16_t label = 0;
+        for (size_t w = 0, left = 0; w < MOST_WINDOWS; w++, left--) {
+            if (left == 0) {
+                left = 1 + test_random_below(&random, 4);
+                label = test_random_below(&random, MOST_WINDOWS) < 10 + w * 100 / MOST_WINDOWS;
+            }
+            made.labels[w] = label;
+            for (size_t k = 0; k < 3; k++)
+                made.values[w][k] = test_random_below(&random, 6) + w * 10 / MOST_WINDOWS;
+        }
+        sf_rules rules = learn(&made.input);
+        found += rules.chance_p < 0.05;
+        sf_rules_free(&rules);
+    }
+    assert_true(found <= 5);
+}
+
+/* Labels that come again in step are shifted by parts of a period, or turned round in some segments. */
+static void labels_in_step_have_a_chance_level(void **state)
 {
     (void)state;
     test_random random = test_random_start("rules in step", 8);
     static made_input made;
-    make_stretches(&made, &random, 10, true);
-    made.input.shifts = 200;
+    static const size_t periods[] = {10, 1};
+    for (size_t i = 0; i < 2; i++) {
+        make_stretches(&made, &random, periods[i], true);
+        sf_rules found = learn(&made.input);
+        assert_int_equal(found.shifts, 99);
+        assert_int_equal(found.segments, MOST_WINDOWS / periods[i] / 2);
+        assert_true(found.chance_p < 0.05);
+        sf_rules_free(&found);
+    }
+}
+
+static void few_labels_have_no_chance_level(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("few labels", 8);
+    static made_input made;
+    make_stretches(&made, &random, 15, true); /* eight stretches */
     sf_rules found = learn(&made.input);
-    assert_int_equal(found.shifts + found.alike, MOST_WINDOWS - 1);
-    assert_in_range(found.alike, 11, 70); /* the eleven that are the same or opposite, and those near them */
-    assert_true(found.chance_p < 0.05);
-    sf_rules_free(&found);
-    make_stretches(&made, &random, 1, true); /* on and off by turns: every shift tells */
-    found = learn(&made.input);
     assert_int_equal(found.shifts, 0);
+    assert_int_equal(found.segments, 0);
     assert_true(isnan(found.chance_p) && isnan(found.chance_mean));
     sf_rules_free(&found);
 }
@@ -497,11 +534,13 @@ int main(void)
         cmocka_unit_test(texts_hold_until_the_next_or_their_end),
         cmocka_unit_test(edges_are_high_and_low),
         cmocka_unit_test(a_window_has_the_label_it_lies_in),
-        cmocka_unit_test(the_most_frequent_label_comes_first),
+        cmocka_unit_test(more_frequent_labels_come_first),
         cmocka_unit_test(rules_are_what_the_obvious_way_learns),
         cmocka_unit_test(the_textbook_example_is_cut_at_77_5),
         cmocka_unit_test(chance_is_told_from_what_is_there),
-        cmocka_unit_test(shifts_that_tell_the_labels_are_no_chance),
+        cmocka_unit_test(a_trend_is_no_prediction),
+        cmocka_unit_test(labels_in_step_have_a_chance_level),
+        cmocka_unit_test(few_labels_have_no_chance_level),
         cmocka_unit_test(threads_and_seeds),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
