@@ -75,6 +75,15 @@ void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits)
     graph->count = kept;
 }
 
+double sf_connectivity_by_chance(const sf_connectivity *graph, sf_limits limits)
+{
+    if (limits.max_q > 0 || graph->surrogates == 0)
+        return NAN;
+    double values = graph->surrogates + 1.0; /* that p has */
+    double p = limits.max_p > 0 ? floor(limits.max_p * values + 1e-9) / values : 1;
+    return (double)graph->pairs * fmin(p, graph->chance_p);
+}
+
 int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spikes, int64_t duration_ns,
                               sf_error *error)
 {
@@ -194,14 +203,17 @@ static const edge_value edge_values[] = {
     {"low_ms", low_of, false},
     {"high_ms", high_of, true},
     {"p", p_of, true},
-    {"q", q_of, false},
+    {"q", q_of, true},
 };
 
 /* A column p or q without a value would let patterns ask for it and find nothing. */
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
-    if (graph->is_tiling || (column->value != p_of && column->value != q_of))
-        return !graph->is_tiling || column->of_tiling;
+    bool of_test = column->value == p_of || column->value == q_of;
+    if (graph->is_tiling)
+        return column->of_tiling && (!of_test || graph->surrogates > 0);
+    if (!of_test)
+        return true;
     size_t i = 0;
     while (i < graph->count && isnan(column->value(graph, &graph->links[i])))
         i++;

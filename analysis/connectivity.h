@@ -33,6 +33,10 @@ typedef struct sf_connectivity {
     size_t count;
     size_t left_out;  /**< links behind these that are no edges, in no order */
     double *rates_hz; /**< of units; NULL: not known */
+    /* Of a tiling graph: */
+    size_t pairs;        /**< that were looked at */
+    uint32_t surrogates; /**< that they were compared with; 0: no test was made */
+    double chance_p;     /**< p up to which they are edges; NaN without a test */
 } sf_connectivity;
 
 /** Copies and orders the links. SF_DATA where a unit is unknown or two links agree in units and delay. */
@@ -42,6 +46,10 @@ void sf_connectivity_free(sf_connectivity *graph);
 
 /** Moves the links that are not within the limits behind the others. */
 void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits);
+
+/** How many pairs of a tiling graph would be edges on average if none had anything to do with each other; NaN
+ * without a test, and by max_q, which bounds the chance of any. */
+double sf_connectivity_by_chance(const sf_connectivity *graph, sf_limits limits);
 
 /** Adds the firing rates of its units: so many spikes of each in so much recorded time (0: all rates are 0).
  */
@@ -61,8 +69,8 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 
 /**
  * The graph for files: names from `units` (may be NULL), the edge columns weight, count, expected, low_ms,
- * high_ms and, where they were computed, p and q (of a tiling graph: weight, high_ms, p), and the vertex
- * columns rate, where it is known, and x_um and y_um, where the units have positions.
+ * high_ms and, where they were computed, p and q (of a tiling graph: weight, high_ms and, after a test, p and
+ * q), and the vertex columns rate, where it is known, and x_um and y_um, where the units have positions.
  */
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);

@@ -146,11 +146,13 @@ static const double *values_of(const sf_columns *columns, const char *name)
     return i != SF_NO_COLUMN && !sf_column_is_text(&columns->items[i]) ? columns->items[i].values : NULL;
 }
 
-/* By the columns that the files of counted graphs have. */
+/* By the columns that the files of counted graphs have, and those of tested tiling graphs. */
 static sf_edges_tested what_was_tested(const sf_csr *csr)
 {
     const double *p = values_of(&csr->edge_columns, "p"), *q = values_of(&csr->edge_columns, "q");
-    if (values_of(&csr->edge_columns, "expected") == NULL)
+    bool counted = values_of(&csr->edge_columns, "expected") != NULL;
+    bool tiled = values_of(&csr->edge_columns, "high_ms") != NULL && (p != NULL || q != NULL);
+    if (!counted && !tiled)
         return SF_EDGES_NOT_COUNTED;
     uint64_t edge = 0;
     while (q != NULL && edge < csr->edge_columns.rows && q[edge] <= SF_SIGNIFICANT_Q)
@@ -166,6 +168,7 @@ static void describe(sf_graph *graph)
     sf_graph_columns *columns = &graph->columns;
     columns->directed = csr->directed;
     columns->threshold = NAN;
+    columns->pairs_by_chance = NAN;
     columns->vertex_count = csr->vertex_count;
     columns->edge_count = sf_csr_edge_count(csr);
     columns->offsets = csr->offsets;
@@ -409,6 +412,29 @@ void sf_tiling_options_init(void *options, size_t size)
     sf_options_init(options, size, &tiling_defaults, sizeof tiling_defaults);
 }
 
+static int check_tiling(const sf_tiling_options *how, const sf_graph_options *as, sf_error *error)
+{
+    if (!(how->percentile >= 0 && how->percentile <= 1))
+        return sf_fail(error, SF_USAGE, "percentile", "is %g, expected 0 to 1", how->percentile);
+    if (how->surrogates == 0 && (as->max_p > 0 || as->max_q > 0))
+        return sf_fail(error, SF_USAGE, as->max_p > 0 ? "max_p" : "max_q",
+                       "needs surrogates, and none are made");
+    return SF_OK;
+}
+
+/* What a test of these coefficients says of all edges. */
+static void tell_tiling_test(sf_graph *graph, const sf_graph_options *as)
+{
+    const sf_connectivity *links = &graph->links;
+    sf_graph_columns *columns = &graph->columns;
+    bool chosen = as->max_q > 0 && as->max_q <= SF_SIGNIFICANT_Q;
+    columns->tested = links->surrogates == 0 ? SF_EDGES_UNTESTED
+                      : chosen               ? SF_EDGES_SIGNIFICANT
+                                             : SF_EDGES_TESTED;
+    columns->pairs_tested = links->surrogates > 0 ? links->pairs : 0;
+    columns->pairs_by_chance = sf_connectivity_by_chance(links, limits_of(as));
+}
+
 int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf_tiling_options *tiling,
                        const sf_graph_options *options, const sf_progress *progress, sf_error *error)
 {
@@ -422,27 +448,27 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
         status = sf_graph_options_read(&as, options, error);
     if (status == SF_OK)
         status = sf_recording_check_held(recording, error);
-    if (status == SF_OK && !(how.percentile >= 0 && how.percentile <= 1))
-        status = sf_fail(error, SF_USAGE, "percentile", "is %g, expected 0 to 1", how.percentile);
-    if (status == SF_OK && as.max_q > 0)
-        status = sf_fail(error, SF_USAGE, "max_q", "needs episodes: spike-time tiling gives p alone");
-    if (status == SF_OK && as.max_p > 0 && how.surrogates == 0)
-        status = sf_fail(error, SF_USAGE, "max_p", "needs surrogates, and none are made");
+    if (status == SF_OK)
+        status = check_tiling(&how, &as, error);
     if (status != SF_OK)
         return status;
+    bool stopped = false;
     const sf_sttc_options sttc = {.dt_ns = how.half_width_ns,
+                                  .least_um = how.min_distance_um,
                                   .surrogates = how.surrogates,
                                   .percentile = how.percentile,
                                   .seed = how.seed,
                                   .threads = how.threads != 0 ? how.threads : sf_thread_cores(),
                                   .progress = progress,
-                                  .made = how.made};
-    status = sf_links_of_tiled(&links, recording, sttc, how.min_distance_um, error);
-    bool stopped = status == SF_OK && how.made != NULL && *how.made < how.surrogates;
+                                  .made = how.made,
+                                  .stopped = how.made != NULL ? &stopped : NULL};
+    status = sf_links_of_tiled(&links, recording, sttc, error);
     if (stopped)
-        as.max_p = 0; /* nothing is left out by a p of fewer surrogates than were asked for */
+        as.max_p = as.max_q = 0; /* nothing is left out by a p of fewer surrogates than were asked for */
     if (status == SF_OK)
         status = sf_graph_of_links(graph, &links, recording, &as, error);
+    if (status == SF_OK)
+        tell_tiling_test(*graph, &as);
     if (status != SF_OK || !stopped)
         return status;
     return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u surrogates", *how.made, how.surrogates);

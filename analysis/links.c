@@ -96,12 +96,42 @@ int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t
 
 /* ---- spike-time tiling ---- */
 
+/* Whether the spike lies in recorded time; asked of ascending times, with *at 0 before the first. */
+static bool is_recorded(const sf_sttc_options *options, size_t *at, const sf_spike *spike)
+{
+    while (*at < options->observed_count && options->observed[*at].stop_ns <= spike->time_ns)
+        ++*at;
+    return *at < options->observed_count && options->observed[*at].start_ns <= spike->time_ns;
+}
+
+/* Spikes that lie where nothing was recorded, as some files have them, are passed over. */
+static int split_recorded(sf_unit_trains *trains, const sf_spike *spikes, size_t count, size_t units,
+                          const sf_sttc_options *options, sf_error *error)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < count && options->observed_count > 0; i++)
+        kept += is_recorded(options, &at, &spikes[i]);
+    if (options->observed_count == 0 || kept == count)
+        return sf_trains_split(trains, spikes, count, units, error);
+    sf_spike *recorded = sf_resize(NULL, kept, sizeof *recorded);
+    if (recorded == NULL)
+        return sf_fail_memory(error);
+    kept = at = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_recorded(options, &at, &spikes[i]))
+            recorded[kept++] = spikes[i];
+    int status = sf_trains_split(trains, recorded, kept, units, error);
+    sf_free(recorded);
+    return status;
+}
+
 int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const sf_sttc_options *options,
                        sf_error *error)
 {
     *graph = (sf_connectivity){0};
     sf_unit_trains trains;
-    int status = sf_trains_split(&trains, stretch->spikes, stretch->spike_count, stretch->unit_count, error);
+    int status =
+        split_recorded(&trains, stretch->spikes, stretch->spike_count, stretch->unit_count, options, error);
     if (status != SF_OK)
         return status;
     status = sf_sttc_graph(graph, &trains, options, error);
@@ -115,36 +145,29 @@ int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const 
 
 /* The end of a recorded span is excluded, and the coefficient takes both ends in: where spikes alone say when
  * it was recorded, the last of them. */
-static sf_recorded recorded_of(const sf_recording *recording)
+static void set_recorded(sf_sttc_options *options, const sf_recording *recording)
 {
-    return (sf_recorded){recording->recorded.start_ns, recording->recorded.stop_ns - !recording->declared};
-}
-
-static bool are_near(const sf_units *units, const sf_link *link, double um)
-{
-    const sf_unit *a = &units->items[link->from], *b = &units->items[link->to];
-    return hypot(a->x_um - b->x_um, a->y_um - b->y_um) < um;
+    options->recorded =
+        (sf_recorded){recording->recorded.start_ns, recording->recorded.stop_ns - !recording->declared};
+    options->observed = recording->observed;
+    options->observed_count = recording->observed_count;
 }
 
 int sf_links_of_tiled(sf_connectivity *graph, const sf_recording *recording, sf_sttc_options options,
-                      double least_um, sf_error *error)
+                      sf_error *error)
 {
     *graph = (sf_connectivity){0};
-    if (least_um > 0 && !sf_units_have_geometry(&recording->units))
+    if (options.least_um > 0 && !sf_units_have_geometry(&recording->units))
         return sf_fail(error, SF_USAGE, "min_distance_um",
                        "needs positions of units, which this recording does not hold");
     uint64_t *unit_spikes = count_spikes(recording);
     if (unit_spikes == NULL)
         return sf_fail_memory(error);
     const sf_stretch stretch = stretch_of(recording, unit_spikes);
-    options.recorded = recorded_of(recording);
+    set_recorded(&options, recording);
+    options.units = &recording->units;
     int status = sf_links_of_tiling(graph, &stretch, &options, error);
     sf_free(unit_spikes);
-    size_t kept = 0;
-    for (size_t i = 0; i < graph->count; i++)
-        if (!(least_um > 0 && are_near(&recording->units, &graph->links[i], least_um)))
-            graph->links[kept++] = graph->links[i];
-    graph->count = kept;
     return status;
 }
 
@@ -155,12 +178,12 @@ int sf_links_tiled_in(double *coefficients, const sf_connectivity *graph, const 
         coefficients[i] = NAN;
     if (graph->count == 0 || recording->spike_count == 0)
         return SF_OK;
-    const sf_sttc_options options = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
-                                     .recorded = recorded_of(recording),
-                                     .threads = sf_thread_cores()};
+    sf_sttc_options options = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
+                               .threads = sf_thread_cores()};
+    set_recorded(&options, recording);
     sf_unit_trains trains;
-    int status =
-        sf_trains_split(&trains, recording->spikes, recording->spike_count, recording->units.count, error);
+    int status = split_recorded(&trains, recording->spikes, recording->spike_count, recording->units.count,
+                                &options, error);
     if (status == SF_OK)
         status = sf_sttc_of_links(coefficients, graph, &trains, &options, error);
     sf_trains_free(&trains);

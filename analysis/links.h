@@ -29,14 +29,14 @@ int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf
 int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t count,
                       const sf_delay *delays, const sf_stretch *stretch, sf_error *error);
 
-/** As sf_sttc_graph. */
+/** As sf_sttc_graph; spikes outside the observed spans of the options are passed over. */
 int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const sf_sttc_options *options,
                        sf_error *error);
 
-/** The same of a recording, whose recorded time the options get. Pairs closer than `least_um` are left out;
- * 0: none are. SF_USAGE for a distance where the units have no positions. */
+/** The same of a recording, whose units and recorded time the options get. SF_USAGE for a distance where the
+ * units have no positions. */
 int sf_links_of_tiled(sf_connectivity *graph, const sf_recording *recording, sf_sttc_options options,
-                      double least_um, sf_error *error);
+                      sf_error *error);
 
 /** The coefficients of a tiling graph's links in another recording of its units: sf_sttc_of_links. */
 int sf_links_tiled_in(double *coefficients, const sf_connectivity *graph, const sf_recording *recording,

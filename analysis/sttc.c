@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/ranks.h"
+#include "core/reals.h"
 #include "core/thread.h"
 
 #include <Random123/philox.h>
@@ -11,23 +12,71 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* ---- recorded time ---- */
+
+static size_t span_count(const sf_sttc_options *options)
+{
+    return options->observed_count > 0 ? options->observed_count : 1;
+}
+
+/* Span k of the recorded time. */
+static sf_span span_at(const sf_sttc_options *options, size_t k)
+{
+    sf_recorded all = options->recorded;
+    sf_span span = options->observed_count > 0 ? options->observed[k] : (sf_span){all.start_ns, all.stop_ns};
+    return (sf_span){span.start_ns > all.start_ns ? span.start_ns : all.start_ns,
+                     span.stop_ns < all.stop_ns ? span.stop_ns : all.stop_ns};
+}
+
+static int64_t recorded_ns(const sf_sttc_options *options)
+{
+    int64_t total = 0;
+    for (size_t k = 0; k < span_count(options); k++) {
+        sf_span span = span_at(options, k);
+        total += span.stop_ns > span.start_ns ? span.stop_ns - span.start_ns : 0;
+    }
+    return total;
+}
+
+/* The spikes of span k are first .. end - 1. One at the end of a span and the start of the next lies in the
+ * next. */
+static size_t end_of_span(sf_train train, size_t first, const sf_sttc_options *options, size_t k)
+{
+    if (k + 1 >= span_count(options))
+        return train.count;
+    size_t end = first;
+    while (end < train.count && train.times_ns[end] < options->observed[k + 1].start_ns)
+        end++;
+    return end;
+}
+
 /* ---- the coefficient ---- */
 
-/* Share of the recorded time within dt of a spike: the length of the union of [t - dt, t + dt], cut at the
- * ends.
- */
-static double tiled_share(sf_train train, int64_t dt, sf_recorded recorded)
+/* How much of a span lies within dt of its own spikes first .. end - 1: the length of the union of
+ * [t - dt, t + dt], cut at the ends of the span. */
+static int64_t tiled_in(sf_span span, sf_train train, size_t first, size_t end, int64_t dt)
 {
-    int64_t tiled = 0, covered = recorded.start_ns; /* up to here all is counted or known to be free */
-    for (size_t i = 0; i < train.count; i++) {
+    int64_t tiled = 0, covered = span.start_ns; /* up to here all is counted or known to be free */
+    for (size_t i = first; i < end; i++) {
         int64_t from = train.times_ns[i] - dt > covered ? train.times_ns[i] - dt : covered;
-        int64_t to = train.times_ns[i] + dt < recorded.stop_ns ? train.times_ns[i] + dt : recorded.stop_ns;
+        int64_t to = train.times_ns[i] + dt < span.stop_ns ? train.times_ns[i] + dt : span.stop_ns;
         if (to <= from)
             continue;
         tiled += to - from;
         covered = to;
     }
-    return (double)tiled / (double)(recorded.stop_ns - recorded.start_ns);
+    return tiled;
+}
+
+static double tiled_share(sf_train train, const sf_sttc_options *options)
+{
+    int64_t tiled = 0;
+    for (size_t k = 0, first = 0; k < span_count(options) && first < train.count; k++) {
+        size_t end = end_of_span(train, first, options, k);
+        tiled += tiled_in(span_at(options, k), train, first, end, options->dt_ns);
+        first = end;
+    }
+    return (double)tiled / (double)recorded_ns(options);
 }
 
 static double term(double close, double tiled)
@@ -79,22 +128,39 @@ void sf_trains_free(sf_unit_trains *trains)
 
 /* ---- all pairs ---- */
 
-/* One pass over all pairs: all spikes in time order, and of each train how many of its spikes have one of
- * each other train at most dt away. Triangles hold the pairs (a, b) with b > a by rows. */
+/* Of all pairs what the recording has, and what its surrogates make of it. Triangles hold the pairs (a, b)
+ * with b > a by rows. */
+typedef struct verdicts {
+    const sf_sttc_options *options;
+    double *tiled;     /* per train */
+    size_t *span_ends; /* per span: spikes up to its end, of the recording and of every surrogate */
+    double *observed;  /* triangle; NaN of pairs that are not looked at */
+    uint32_t *as_high; /* triangle: surrogates with at least the observed value */
+    uint64_t *sums;    /* triangle: of rises, and of their squares, over the surrogates */
+    struct scale *scales;
+    double *maxima;      /* per surrogate: the greatest score of any pair */
+    uint32_t surrogates; /* that were compared with */
+    size_t pairs;        /* that are looked at */
+    bool stopped;
+} verdicts;
+
+/* One pass over all pairs of the recording or of a surrogate: all spikes in time order, and of each train how
+ * many of its spikes have one of each other train at most dt away. */
 typedef struct pass {
     const sf_unit_trains *trains;
     const sf_sttc_options *options;
+    verdicts *of;
+    int (*judge)(void *pass, unsigned worker, size_t row); /* what becomes of the counts */
     size_t spike_count;
     sf_spike *spikes;
-    double *tiled;     /* per train */
-    uint32_t *close;   /* trains x trains: spikes of the row's train */
-    double *observed;  /* triangle; of a surrogate's pass another's */
-    uint32_t *as_high; /* triangle: surrogates with at least the observed value */
-    bool is_surrogate;
-    uint32_t surrogates; /* that were compared with */
-    bool divided;        /* each rank goes through its part of the spikes, and the counts are added up */
-    sf_ranks_part part;  /* of the spikes, which this one goes through */
-    struct near *near;   /* per worker */
+    uint32_t *close;    /* trains x trains: spikes of the row's train */
+    uint32_t *as_high;  /* as in verdicts, of the surrogates of this pass */
+    uint64_t *sums;     /* likewise */
+    double *row_maxima; /* of the surrogate */
+    uint32_t surrogates;
+    bool divided;       /* each rank goes through its part of the spikes, and the counts are added up */
+    sf_ranks_part part; /* of the spikes, which this one goes through */
+    struct near *near;  /* per worker */
     unsigned workers;
 } pass;
 
@@ -146,8 +212,42 @@ static int tile_train(void *context, unsigned worker, size_t a)
 {
     (void)worker;
     const pass *p = context;
-    p->tiled[a] = tiled_share(p->trains->items[a], p->options->dt_ns, p->options->recorded);
+    p->of->tiled[a] = tiled_share(p->trains->items[a], p->options);
     return 0;
+}
+
+static void find_span_ends(const pass *p)
+{
+    size_t spans = span_count(p->options);
+    for (size_t k = 0; k < spans; k++)
+        p->of->span_ends[k] = k + 1 < spans ? sf_spikes_lower_bound(p->spikes, p->spike_count,
+                                                                    p->options->observed[k + 1].start_ns)
+                                            : p->spike_count;
+}
+
+/* Of the spikes first .. end - 1, all of one span, those of this pass's part. */
+static void count_in_span(const pass *p, near *n, size_t share, size_t first, size_t end)
+{
+    int64_t dt = p->options->dt_ns;
+    size_t from = p->part.first > first ? p->part.first : first, to = p->part.last < end ? p->part.last : end;
+    if (from >= to)
+        return;
+    size_t in = first + sf_spikes_lower_bound(p->spikes + first, end - first, p->spikes[from].time_ns - dt);
+    size_t out = in;
+    for (size_t i = from; i < to; i++) {
+        const sf_spike *spike = &p->spikes[i];
+        while (in < end && p->spikes[in].time_ns <= spike->time_ns + dt)
+            enter(n, p->spikes[in++].unit);
+        while (p->spikes[out].time_ns < spike->time_ns - dt)
+            leave(n, p->spikes[out++].unit);
+        if (spike->unit % p->workers != share)
+            continue;
+        uint32_t *row = p->close + spike->unit * p->trains->count;
+        for (size_t k = 0; k < n->count; k++)
+            row[n->trains[k]]++;
+    }
+    while (out < in)
+        leave(n, p->spikes[out++].unit);
 }
 
 /* Every share goes through all spikes, and counts for its own trains: those with its remainder. The work is
@@ -155,48 +255,43 @@ static int tile_train(void *context, unsigned worker, size_t a)
 static int count_close(void *context, unsigned worker, size_t share)
 {
     const pass *p = context;
-    near here = p->near[worker], *n = &here; /* whose count shares no cache line with other workers' */
-    sf_ranks_part part = p->part;
-    if (part.first == part.last)
-        return 0;
-    int64_t dt = p->options->dt_ns;
-    size_t trains = p->trains->count;
-    size_t in = sf_spikes_lower_bound(p->spikes, p->spike_count, p->spikes[part.first].time_ns - dt),
-           out = in;
-    for (size_t i = part.first; i < part.last; i++) {
-        const sf_spike *spike = &p->spikes[i];
-        while (in < p->spike_count && p->spikes[in].time_ns <= spike->time_ns + dt)
-            enter(n, p->spikes[in++].unit);
-        while (p->spikes[out].time_ns < spike->time_ns - dt)
-            leave(n, p->spikes[out++].unit);
-        if (spike->unit % p->workers != share)
-            continue;
-        uint32_t *row = p->close + spike->unit * trains;
-        for (size_t k = 0; k < n->count; k++)
-            row[n->trains[k]]++;
+    near here = p->near[worker]; /* whose count shares no cache line with other workers' */
+    for (size_t k = 0, first = 0; k < span_count(p->options); k++) {
+        count_in_span(p, &here, share, first, p->of->span_ends[k]);
+        first = p->of->span_ends[k];
     }
-    while (out < in)
-        leave(n, p->spikes[out++].unit);
     return 0;
 }
 
-static int judge_row(void *context, unsigned worker, size_t a)
+/* The tiles of surrogates are those of the recording, so that where a pair's spikes happen to lie at ends of
+ * the recorded time, which cut their tiles, is no difference between them. */
+static double value_of(const pass *p, size_t a, size_t b)
+{
+    const sf_train *trains = p->trains->items;
+    size_t count = p->trains->count;
+    return coefficient((double)p->close[a * count + b] / (double)trains[a].count,
+                       (double)p->close[b * count + a] / (double)trains[b].count, p->of->tiled[a],
+                       p->of->tiled[b]);
+}
+
+static bool are_looked_at(const pass *p, size_t a, size_t b)
+{
+    const sf_sttc_options *options = p->options;
+    if (p->trains->items[a].count == 0 || p->trains->items[b].count == 0)
+        return false;
+    if (!(options->least_um > 0))
+        return true;
+    const sf_unit *one = &options->units->items[a], *other = &options->units->items[b];
+    return !(hypot(one->x_um - other->x_um, one->y_um - other->y_um) < options->least_um);
+}
+
+static int observe_row(void *context, unsigned worker, size_t a)
 {
     (void)worker;
     const pass *p = context;
-    const sf_train *trains = p->trains->items;
     size_t count = p->trains->count, place = row_start(count, a);
-    for (size_t b = a + 1; b < count; b++, place++) {
-        bool silent = trains[a].count == 0 || trains[b].count == 0;
-        double value = silent ? NAN
-                              : coefficient((double)p->close[a * count + b] / (double)trains[a].count,
-                                            (double)p->close[b * count + a] / (double)trains[b].count,
-                                            p->tiled[a], p->tiled[b]);
-        if (!p->is_surrogate)
-            p->observed[place] = value;
-        else
-            p->as_high[place] += value >= p->observed[place];
-    }
+    for (size_t b = a + 1; b < count; b++, place++)
+        p->of->observed[place] = are_looked_at(p, a, b) ? value_of(p, a, b) : NAN;
     return 0;
 }
 
@@ -211,29 +306,40 @@ static int visit_pairs(pass *p, sf_error *error)
         return status;
     p->part = p->divided ? sf_ranks_share(p->spike_count) : (sf_ranks_part){0, p->spike_count};
     memset(p->close, 0, trains * trains * sizeof *p->close);
-    sf_parallel_for(p->workers, trains, tile_train, p);
+    if (p->judge == observe_row) {
+        sf_parallel_for(p->workers, trains, tile_train, p);
+        find_span_ends(p);
+    }
     sf_parallel_for(p->workers, p->workers, count_close, p);
     if (p->divided)
         status = sf_ranks_add_counts(p->close, trains * trains, SF_OK, error);
     if (status == SF_OK)
-        sf_parallel_for(p->workers, trains, judge_row, p);
+        sf_parallel_for(p->workers, trains, p->judge, p);
     return status;
+}
+
+static bool are_recorded(sf_train train, const sf_sttc_options *options)
+{
+    for (size_t k = 0, first = 0; k < span_count(options) && first < train.count; k++) {
+        sf_span span = span_at(options, k);
+        size_t end = end_of_span(train, first, options, k);
+        if (end > first && (train.times_ns[first] < span.start_ns || train.times_ns[end - 1] > span.stop_ns))
+            return false;
+        first = end;
+    }
+    return true;
 }
 
 static int check_options(const sf_unit_trains *trains, const sf_sttc_options *options, sf_error *error)
 {
-    const sf_recorded *recorded = &options->recorded;
     if (options->dt_ns < 0)
         return sf_fail(error, SF_USAGE, NULL, "the width of the tiles is negative");
-    if (recorded->stop_ns <= recorded->start_ns)
+    if (recorded_ns(options) <= 0)
         return sf_fail(error, SF_DATA, NULL,
                        "the recorded time is empty, and the coefficient is a share of it");
-    for (size_t a = 0; a < trains->count; a++) {
-        sf_train train = trains->items[a];
-        if (train.count > 0 &&
-            (train.times_ns[0] < recorded->start_ns || train.times_ns[train.count - 1] > recorded->stop_ns))
+    for (size_t a = 0; a < trains->count; a++)
+        if (!are_recorded(trains->items[a], options))
             return sf_fail(error, SF_DATA, NULL, "unit #%zu has spikes outside the recorded time", a);
-    }
     return SF_OK;
 }
 
@@ -243,31 +349,25 @@ static void close_pass(pass *p)
         sf_free(p->near[w].spikes);
     sf_free(p->near);
     sf_free(p->spikes);
-    sf_free(p->tiled);
     sf_free(p->close);
-    if (!p->is_surrogate)
-        sf_free(p->observed);
     sf_free(p->as_high);
+    sf_free(p->sums);
+    sf_free(p->row_maxima);
 }
 
-/* For surrogates with what was observed, else with NULL. */
-static int open_pass(pass *p, const sf_unit_trains *trains, const sf_sttc_options *options, unsigned workers,
-                     double *observed, sf_error *error)
+static int open_pass(pass *p, const sf_unit_trains *trains, verdicts *of, unsigned workers, sf_error *error)
 {
-    size_t count = trains->count, pairs = pair_count(count), spikes = count_spikes(trains);
+    size_t count = trains->count, spikes = count_spikes(trains);
     *p = (pass){.trains = trains,
-                .options = options,
+                .options = of->options,
+                .of = of,
+                .judge = observe_row,
                 .spike_count = spikes,
                 .spikes = sf_resize(NULL, spikes, sizeof *p->spikes),
-                .tiled = sf_resize(NULL, count, sizeof *p->tiled),
                 .close = sf_resize(NULL, count, count * sizeof *p->close),
-                .is_surrogate = observed != NULL,
-                .observed = observed != NULL ? observed : sf_resize(NULL, pairs, sizeof *p->observed),
-                .as_high = sf_alloc(pairs, sizeof *p->as_high),
                 .near = sf_alloc(workers, sizeof *p->near),
                 .workers = workers};
-    bool complete = p->spikes != NULL && p->tiled != NULL && p->close != NULL && p->observed != NULL &&
-                    p->as_high != NULL && p->near != NULL;
+    bool complete = p->spikes != NULL && p->close != NULL && p->near != NULL;
     for (unsigned w = 0; complete && w < p->workers; w++) {
         near *n = &p->near[w];
         n->spikes = sf_alloc(count, 3 * sizeof *n->spikes);
@@ -283,33 +383,78 @@ static unsigned workers_of(const sf_sttc_options *options)
     return options->threads > 0 ? options->threads : 1;
 }
 
+static void close_verdicts(verdicts *v)
+{
+    sf_free(v->tiled);
+    sf_free(v->span_ends);
+    sf_free(v->observed);
+    sf_free(v->as_high);
+    sf_free(v->sums);
+    sf_free(v->scales);
+    sf_free(v->maxima);
+}
+
+/* The coefficients of all pairs of the recording. */
+static int observe(verdicts *v, const sf_unit_trains *trains, const sf_sttc_options *options, bool divided,
+                   sf_error *error)
+{
+    size_t pairs = pair_count(trains->count);
+    *v = (verdicts){.options = options,
+                    .tiled = sf_resize(NULL, trains->count, sizeof *v->tiled),
+                    .span_ends = sf_resize(NULL, span_count(options), sizeof *v->span_ends),
+                    .observed = sf_resize(NULL, pairs, sizeof *v->observed)};
+    if (v->tiled == NULL || v->span_ends == NULL || v->observed == NULL)
+        return sf_fail_memory(error);
+    pass p;
+    int status = open_pass(&p, trains, v, workers_of(options), error);
+    p.divided = divided;
+    if (status == SF_OK)
+        status = visit_pairs(&p, error);
+    close_pass(&p);
+    for (size_t i = 0; status == SF_OK && i < pairs; i++)
+        v->pairs += isnan(v->observed[i]) ? 0 : 1;
+    return status;
+}
+
 /* ---- surrogates ---- */
 
-/* Shifts a train round the recorded time, which is half open here: its last nanosecond is its first. What
+/* Shifts a part of a train round its span, which is half open here: its last nanosecond is its first. What
  * passes the end comes first, so a rotation keeps the order. */
-static void shift_train(int64_t *shifted, sf_train train, sf_recorded recorded, uint64_t by)
+static void shift_in_span(int64_t *shifted, sf_train part, sf_span span, uint64_t by)
 {
-    int64_t length = recorded.stop_ns - recorded.start_ns, shift = (int64_t)(by % (uint64_t)length);
+    int64_t length = span.stop_ns - span.start_ns;
+    int64_t shift = length > 0 ? (int64_t)(by % (uint64_t)length) : 0;
     size_t passed = 0;
-    while (passed < train.count && train.times_ns[train.count - 1 - passed] + shift >= recorded.stop_ns)
+    while (passed < part.count && part.times_ns[part.count - 1 - passed] + shift >= span.stop_ns)
         passed++;
-    size_t kept = train.count - passed;
-    for (size_t i = 0; i < train.count; i++)
+    size_t kept = part.count - passed;
+    for (size_t i = 0; i < part.count; i++)
         shifted[i] =
-            i < passed ? train.times_ns[kept + i] + shift - length : train.times_ns[i - passed] + shift;
+            i < passed ? part.times_ns[kept + i] + shift - length : part.times_ns[i - passed] + shift;
+}
+
+/* By an amount of its own in each span: over all of the recorded time, what fires more in one epoch than in
+ * another would meet its like less often once it is shifted, and be taken for coupled. */
+static void shift_train(int64_t *shifted, sf_train train, const sf_sttc_options *options, uint32_t number,
+                        uint32_t surrogate)
+{
+    philox4x32_key_t key = {{(uint32_t)options->seed, (uint32_t)(options->seed >> 32)}};
+    for (size_t k = 0, first = 0; k < span_count(options) && first < train.count; k++) {
+        size_t end = end_of_span(train, first, options, k);
+        philox4x32_ctr_t counter = {{number, surrogate, (uint32_t)k, 0}};
+        philox4x32_ctr_t random = philox4x32(counter, key);
+        shift_in_span(shifted + first, (sf_train){train.times_ns + first, end - first}, span_at(options, k),
+                      (uint64_t)random.v[0] << 32 | random.v[1]);
+        first = end;
+    }
 }
 
 static void shift_all(sf_unit_trains *shifted, const sf_unit_trains *trains, const sf_sttc_options *options,
                       uint32_t surrogate)
 {
-    philox4x32_key_t key = {{(uint32_t)options->seed, (uint32_t)(options->seed >> 32)}};
-    for (size_t a = 0; a < trains->count; a++) {
-        philox4x32_ctr_t counter = {{(uint32_t)a, surrogate, 0, 0}};
-        philox4x32_ctr_t random = philox4x32(counter, key);
-        ptrdiff_t first = shifted->items[a].times_ns - shifted->times_ns;
-        shift_train(shifted->times_ns + first, trains->items[a], options->recorded,
-                    (uint64_t)random.v[0] << 32 | random.v[1]);
-    }
+    for (size_t a = 0; a < trains->count; a++)
+        shift_train(shifted->times_ns + (shifted->items[a].times_ns - shifted->times_ns), trains->items[a],
+                    options, (uint32_t)a, surrogate);
 }
 
 static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_error *error)
@@ -327,6 +472,74 @@ static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_err
     return SF_OK;
 }
 
+/* How far a coefficient is above that of two trains that never meet, which is -(TA + TB) / 2. */
+static double rise_of(const pass *p, size_t a, size_t b, double value)
+{
+    return value + (p->of->tiled[a] + p->of->tiled[b]) / 2;
+}
+
+/* Sums of whole numbers do not depend on their order. A rise is at most 2, so that the squares of a million
+ * are below 2^62. */
+#define PARTS_OF_RISE (1 << 20)
+
+static uint64_t in_parts(double rise)
+{
+    return (uint64_t)llround(fmax(rise, 0) * PARTS_OF_RISE);
+}
+
+static int tally_row(void *context, unsigned worker, size_t a)
+{
+    (void)worker;
+    const pass *p = context;
+    size_t count = p->trains->count, place = row_start(count, a);
+    for (size_t b = a + 1; b < count; b++, place++) {
+        if (isnan(p->of->observed[place]))
+            continue;
+        double value = value_of(p, a, b);
+        uint64_t rise = in_parts(rise_of(p, a, b, value));
+        p->as_high[place] += value >= p->of->observed[place];
+        p->sums[2 * place] += rise;
+        p->sums[2 * place + 1] += rise * rise;
+    }
+    return 0;
+}
+
+/* What rises of a pair are like: their mean, and (sd / mean)^2 / 9. */
+typedef struct scale {
+    double mean, spread;
+} scale;
+
+/* The recording is counted with its surrogates, as one of them. */
+static scale find_scale(const uint64_t *sums, uint64_t recorded, uint32_t surrogates)
+{
+    unsigned __int128 n = (unsigned __int128)surrogates + 1, sum = sums[0] + recorded,
+                      squares = sums[1] + recorded * recorded;
+    return sum == 0 ? (scale){0}
+                    : (scale){(double)sum / (double)n / PARTS_OF_RISE,
+                              (double)(n * squares - sum * sum) / ((double)sum * (double)sum) / 9};
+}
+
+/* How far a rise stands out among those of its pair, in standard deviations, so that slow and fast pairs can
+ * be held against each other. Rises are like counts, skewed where they are few: by Wilson and Hilferty's cube
+ * root (PNAS 17, 1931) a gamma variable of their mean and variance becomes a normal one. */
+static double score_of(scale of, double rise)
+{
+    return of.spread > 0 ? (cbrt(rise / of.mean) - (1 - of.spread)) / sqrt(of.spread) : -INFINITY;
+}
+
+static int compare_row(void *context, unsigned worker, size_t a)
+{
+    (void)worker;
+    const pass *p = context;
+    size_t count = p->trains->count, place = row_start(count, a);
+    double maximum = -INFINITY;
+    for (size_t b = a + 1; b < count; b++, place++)
+        if (!isnan(p->of->observed[place]))
+            maximum = fmax(maximum, score_of(p->of->scales[place], rise_of(p, a, b, value_of(p, a, b))));
+    p->row_maxima[a] = maximum;
+    return 0;
+}
+
 /* A pass and room for a surrogate's trains: of each thread that makes surrogates. */
 typedef struct maker {
     pass pass;
@@ -337,9 +550,9 @@ typedef struct makers {
     maker *items;
     unsigned count;
     const sf_unit_trains *trains;
-    const sf_sttc_options *options;
+    verdicts *of;
     sf_ranks_part own; /* the surrogates of this rank */
-    atomic_uint done;
+    atomic_uint done;  /* passes */
 } makers;
 
 /* What makers may hold together. Going through the spikes is no less work for a thread that counts for some
@@ -349,7 +562,7 @@ typedef struct makers {
 
 static unsigned count_makers(const sf_unit_trains *trains, size_t surrogates, unsigned threads)
 {
-    size_t own = trains->count * trains->count * 6 + count_spikes(trains) * (sizeof(sf_spike) + 8) + 1;
+    size_t own = trains->count * trains->count * 14 + count_spikes(trains) * (sizeof(sf_spike) + 8) + 1;
     size_t most = MOST_BYTES / own < surrogates ? MOST_BYTES / own : surrogates;
     return most < 1 ? 1 : most < threads ? (unsigned)most : threads;
 }
@@ -363,20 +576,32 @@ static void close_makers(makers *m)
     sf_free(m->items);
 }
 
-static int open_makers(makers *m, const pass *p, sf_error *error)
+static int open_maker(maker *own, const sf_unit_trains *trains, verdicts *of, unsigned workers,
+                      sf_error *error)
 {
-    *m = (makers){.trains = p->trains, .options = p->options, .own = sf_ranks_share(p->options->surrogates)};
-    m->count = count_makers(p->trains, m->own.last - m->own.first, p->workers);
+    size_t pairs = pair_count(trains->count);
+    int status = open_pass(&own->pass, trains, of, workers, error);
+    own->pass.as_high = sf_alloc(pairs, sizeof *own->pass.as_high);
+    own->pass.sums = sf_alloc(pairs, 2 * sizeof *own->pass.sums);
+    own->pass.row_maxima = sf_alloc(trains->count, sizeof *own->pass.row_maxima);
+    if (status == SF_OK &&
+        (own->pass.as_high == NULL || own->pass.sums == NULL || own->pass.row_maxima == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = copy_shape(&own->shifted, trains, error);
+    own->pass.trains = &own->shifted;
+    return status;
+}
+
+static int open_makers(makers *m, const sf_unit_trains *trains, verdicts *of, sf_error *error)
+{
+    unsigned threads = workers_of(of->options);
+    *m = (makers){.trains = trains, .of = of, .own = sf_ranks_share(of->options->surrogates)};
+    m->count = count_makers(trains, m->own.last - m->own.first, threads);
     m->items = sf_alloc(m->count, sizeof *m->items);
     int status = m->items != NULL ? SF_OK : sf_fail_memory(error);
-    for (unsigned i = 0; status == SF_OK && i < m->count; i++) {
-        maker *own = &m->items[i];
-        status =
-            open_pass(&own->pass, p->trains, p->options, m->count > 1 ? 1 : p->workers, p->observed, error);
-        if (status == SF_OK)
-            status = copy_shape(&own->shifted, p->trains, error);
-        own->pass.trains = &own->shifted;
-    }
+    for (unsigned i = 0; status == SF_OK && i < m->count; i++)
+        status = open_maker(&m->items[i], trains, of, m->count > 1 ? 1 : threads, error);
     return status;
 }
 
@@ -384,78 +609,152 @@ static int make(void *context, unsigned worker, size_t item)
 {
     makers *m = context;
     maker *own = &m->items[worker];
-    if (worker == 0 && !sf_progress_update(m->options->progress, "surrogates", atomic_load(&m->done),
-                                           (double)(m->own.last - m->own.first)))
+    size_t surrogate = m->own.first + item, trains = m->trains->count;
+    double passes = 2 * (double)(m->own.last - m->own.first);
+    if (worker == 0 &&
+        !sf_progress_update(m->of->options->progress, "surrogates", atomic_load(&m->done), passes))
         return SF_CANCELLED;
-    shift_all(&own->shifted, m->trains, m->options, (uint32_t)(m->own.first + item));
+    shift_all(&own->shifted, m->trains, m->of->options, (uint32_t)surrogate);
     int status = visit_pairs(&own->pass, NULL);
     own->pass.surrogates += status == SF_OK;
+    for (size_t a = 0; own->pass.judge == compare_row && a < trains; a++)
+        m->of->maxima[surrogate] = fmax(m->of->maxima[surrogate], own->pass.row_maxima[a]);
     atomic_fetch_add(&m->done, 1);
     return status;
 }
 
 /* Those of this rank; of several ranks all compare with theirs or none does. */
-static int run_own(pass *p, makers *m, sf_error *error)
+static int run_own(makers *m, int (*judge)(void *pass, unsigned worker, size_t row), sf_error *error)
 {
-    size_t pairs = pair_count(p->trains->count);
+    verdicts *v = m->of;
+    for (unsigned i = 0; i < m->count; i++)
+        m->items[i].pass.judge = judge;
     int status = sf_parallel_for(m->count, m->own.last - m->own.first, make, m);
-    for (unsigned i = 0; i < m->count; i++) {
-        const pass *own = &m->items[i].pass;
-        p->surrogates += own->surrogates;
-        for (size_t k = 0; k < pairs; k++)
-            p->as_high[k] += own->as_high[k];
-    }
-    if (status == SF_CANCELLED && p->options->made != NULL && sf_ranks_count() == 1)
+    v->stopped = status == SF_CANCELLED && v->options->stopped != NULL && sf_ranks_count() == 1;
+    if (v->stopped)
         return SF_OK;
     if (status == SF_CANCELLED)
-        return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u surrogates", p->surrogates);
+        return sf_fail(error, SF_CANCELLED, NULL, "stopped in the surrogates");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
-static int run_surrogates(pass *p, sf_error *error)
+/* How many surrogates are as high, and what their rises are like. */
+static int tally(verdicts *v, makers *m, sf_error *error)
 {
+    size_t pairs = pair_count(m->trains->count);
+    int status = run_own(m, tally_row, error);
+    for (unsigned i = 0; i < m->count; i++) {
+        const pass *own = &m->items[i].pass;
+        v->surrogates += own->surrogates;
+        for (size_t k = 0; k < pairs; k++)
+            v->as_high[k] += own->as_high[k];
+        for (size_t k = 0; k < 2 * pairs; k++)
+            v->sums[k] += own->sums[k];
+    }
+    status = sf_ranks_add_counts(v->as_high, pairs, status, error);
+    status = sf_ranks_add(v->sums, 2 * pairs, status, error);
+    return sf_ranks_add_counts(&v->surrogates, 1, status, error);
+}
+
+static void find_scales(verdicts *v, const sf_unit_trains *trains)
+{
+    const pass recorded = {.of = v};
+    size_t place = 0;
+    for (size_t a = 0; a < trains->count; a++)
+        for (size_t b = a + 1; b < trains->count; b++, place++)
+            if (!isnan(v->observed[place]))
+                v->scales[place] =
+                    find_scale(v->sums + 2 * place, in_parts(rise_of(&recorded, a, b, v->observed[place])),
+                               v->surrogates);
+}
+
+/* The same surrogates again: the greatest score in each. */
+static int compare(verdicts *v, makers *m, sf_error *error)
+{
+    find_scales(v, m->trains);
+    for (uint32_t s = 0; s < v->surrogates; s++)
+        v->maxima[s] = -INFINITY;
+    int status = run_own(m, compare_row, error);
+    status = sf_ranks_collect(v->maxima, v->surrogates, sizeof *v->maxima, status, error);
+    if (status == SF_OK && !v->stopped)
+        sf_reals_sort(v->maxima, v->surrogates);
+    return status;
+}
+
+static int run_surrogates(verdicts *v, const sf_unit_trains *trains, sf_error *error)
+{
+    size_t pairs = pair_count(trains->count);
+    v->as_high = sf_alloc(pairs, sizeof *v->as_high);
+    v->sums = sf_alloc(pairs, 2 * sizeof *v->sums);
+    v->scales = sf_alloc(pairs, sizeof *v->scales);
+    v->maxima = sf_alloc(v->options->surrogates, sizeof *v->maxima);
+    if (v->as_high == NULL || v->sums == NULL || v->scales == NULL || v->maxima == NULL)
+        return sf_fail_memory(error);
     makers m;
-    sf_free(p->close); /* which nobody asks for any more */
-    sf_free(p->spikes);
-    p->close = NULL;
-    p->spikes = NULL;
-    int status = open_makers(&m, p, error);
+    int status = open_makers(&m, trains, v, error);
     if (status == SF_OK)
-        status = run_own(p, &m, error);
+        status = tally(v, &m, error);
+    if (status == SF_OK && !v->stopped)
+        status = compare(v, &m, error);
     close_makers(&m);
-    status = sf_ranks_add_counts(p->as_high, pair_count(p->trains->count), status, error);
-    return sf_ranks_add_counts(&p->surrogates, 1, status, error);
+    return status;
 }
 
-/* Above the nearest-rank percentile: fewer than this many surrogates may be as high. */
-static uint32_t most_as_high(const pass *p)
+/* ---- edges ---- */
+
+/* Of so many surrogates fewer may be as high, so that p is at most 1 - percentile. */
+static uint32_t fewest_too_high(const sf_sttc_options *options, uint32_t surrogates)
 {
-    return p->surrogates - (uint32_t)ceil(p->options->percentile * p->surrogates);
+    return (uint32_t)floor((1 - options->percentile) * (1.0 + surrogates) + 1e-9);
 }
 
-static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf_error *error)
+/* Where surrogates were stopped so early that none could tell, no pair is left out by them. */
+static bool is_edge(const verdicts *v, size_t place)
 {
-    const sf_sttc_options *options = p->options;
+    uint32_t too_high = fewest_too_high(v->options, v->surrogates);
+    if (isnan(v->observed[place]))
+        return false;
+    if (v->surrogates == 0 || (v->stopped && too_high == 0))
+        return true;
+    return v->observed[place] > 0 && v->as_high[place] < too_high;
+}
+
+static double q_of(const verdicts *v, size_t place, double rise)
+{
+    if (v->surrogates == 0 || v->stopped)
+        return NAN;
+    size_t below = sf_reals_lower_bound(v->maxima, v->surrogates, score_of(v->scales[place], rise));
+    return (1.0 + (double)(v->surrogates - below)) / (1.0 + v->surrogates);
+}
+
+static int collect_edges(sf_connectivity *graph, const verdicts *v, size_t units, sf_error *error)
+{
+    const pass recorded = {.of = (verdicts *)v};
     size_t kept = 0, place = 0;
     sf_link *links = sf_resize(NULL, pair_count(units), sizeof *links);
     if (links == NULL)
         return sf_fail_memory(error);
     for (uint32_t a = 0; a < units; a++) {
         for (uint32_t b = a + 1; b < units; b++, place++) {
-            if (isnan(p->observed[place]) || (p->surrogates > 0 && p->as_high[place] > most_as_high(p)))
+            if (!is_edge(v, place))
                 continue;
-            double p_value = p->surrogates > 0 ? (1.0 + p->as_high[place]) / (1.0 + p->surrogates) : NAN;
-            links[kept++] = (sf_link){.from = a,
-                                      .to = b,
-                                      .delay = {0, options->dt_ns},
-                                      .expected = NAN,
-                                      .p = p_value,
-                                      .q = NAN,
-                                      .coefficient = p->observed[place]};
+            double value = v->observed[place];
+            links[kept++] =
+                (sf_link){.from = a,
+                          .to = b,
+                          .delay = {0, v->options->dt_ns},
+                          .expected = NAN,
+                          .p = v->surrogates > 0 ? (1.0 + v->as_high[place]) / (1.0 + v->surrogates) : NAN,
+                          .q = q_of(v, place, rise_of(&recorded, a, b, value)),
+                          .coefficient = value};
         }
     }
     int status = sf_connectivity_build(graph, (uint32_t)units, links, kept, error);
     graph->is_tiling = true;
+    graph->pairs = v->pairs;
+    graph->surrogates = v->surrogates;
+    graph->chance_p =
+        v->surrogates > 0 ? fewest_too_high(v->options, v->surrogates) / (1.0 + v->surrogates) : NAN;
     sf_free(links);
     return status;
 }
@@ -467,18 +766,17 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf
     int status = check_options(trains, options, error);
     if (status != SF_OK)
         return status;
-    pass p;
-    status = open_pass(&p, trains, options, workers_of(options), NULL, error);
-    p.divided = true;
-    if (status == SF_OK)
-        status = visit_pairs(&p, error);
+    verdicts v;
+    status = observe(&v, trains, options, true, error);
     if (status == SF_OK && options->surrogates > 0)
-        status = run_surrogates(&p, error);
+        status = run_surrogates(&v, trains, error);
     if (status == SF_OK)
-        status = collect_edges(graph, &p, trains->count, error);
+        status = collect_edges(graph, &v, trains->count, error);
     if (options->made != NULL)
-        *options->made = p.surrogates;
-    close_pass(&p);
+        *options->made = v.surrogates;
+    if (options->stopped != NULL)
+        *options->stopped = v.stopped;
+    close_verdicts(&v);
     return status;
 }
 
@@ -488,14 +786,12 @@ int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const s
     int status = check_options(trains, options, error);
     if (status != SF_OK)
         return status;
-    pass p;
-    status = open_pass(&p, trains, options, workers_of(options), NULL, error);
-    if (status == SF_OK)
-        status = visit_pairs(&p, error);
+    verdicts v;
+    status = observe(&v, trains, options, false, error);
     for (size_t i = 0; i < graph->count && status == SF_OK; i++) {
         const sf_link *link = &graph->links[i];
-        coefficients[i] = p.observed[row_start(trains->count, link->from) + (link->to - link->from - 1)];
+        coefficients[i] = v.observed[row_start(trains->count, link->from) + (link->to - link->from - 1)];
     }
-    close_pass(&p);
+    close_verdicts(&v);
     return status;
 }

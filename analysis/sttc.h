@@ -9,6 +9,9 @@
  * PA is the share of A's spikes with a spike of B at most dt away, TA the share of the recorded time that
  * lies within dt of a spike of A. Where PA TB is 1 the term is 1. All times are integers, so nothing rounds
  * before the shares are taken.
+ *
+ * Where the recording paused, each span of recorded time stands alone: two spikes are together only within
+ * one, and tiles are cut at its ends.
  */
 #ifndef SF_ANALYSIS_STTC_H
 #define SF_ANALYSIS_STTC_H
@@ -44,19 +47,30 @@ void sf_trains_free(sf_unit_trains *trains);
 typedef struct sf_sttc_options {
     int64_t dt_ns;
     sf_recorded recorded;
-    uint32_t surrogates; /**< 0: no threshold, every pair with a coefficient is an edge */
-    double percentile;   /**< a pair is an edge when it is above this one of its own surrogates */
+    const sf_span *observed; /**< spans of it that were recorded, ordered and disjoint; NULL: all of it */
+    size_t observed_count;
+    const sf_units *units; /**< with least_um: where they are */
+    double least_um;       /**< pairs closer are not looked at; 0: all are */
+    uint32_t surrogates;   /**< 0: no threshold, every pair with a coefficient is an edge */
+    double percentile;     /**< a pair is an edge where its p is at most 1 less this */
     uint64_t seed;
     unsigned threads;
     const sf_progress *progress; /**< or NULL */
-    uint32_t *made; /**< or NULL: becomes how many surrogates were made; a stop is then no failure */
+    uint32_t *made;              /**< or NULL: becomes how many surrogates pairs were compared with */
+    bool *stopped; /**< or NULL: becomes whether the progress stopped them, which is then no failure */
 } sf_sttc_options;
 
 /**
- * The undirected graph of pairs (from < to) above their threshold; a pair with a silent unit has no
- * coefficient and is no edge. A surrogate shifts every train round the
- * recorded time by a random amount of its own; p is the share of surrogates as high as the pair, itself
- * counted among them. An edge's delay is (0, dt]. SF_CANCELLED.
+ * The undirected graph of pairs (from < to) with a coefficient above 0 and above their threshold; a pair with
+ * a silent unit has no coefficient and is no edge. A surrogate shifts every train round each span of recorded
+ * time by a random amount of its own, and keeps the tiles of the recording; p is the share of surrogates as
+ * high as the pair, itself counted among them.
+ *
+ * q corrects p for all pairs that were looked at: the share of surrogates, the recording counted with them,
+ * in which any pair stands out from its own surrogates as far as this one does (Westfall and Young 1993),
+ * which bounds the chance of a single false edge. NaN where surrogates were stopped.
+ *
+ * An edge's delay is (0, dt]. SF_CANCELLED.
  */
 int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf_sttc_options *options,
                   sf_error *error);

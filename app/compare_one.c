@@ -215,9 +215,8 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
 /* The graph by its own options: those of episodes are not for tiling. */
 static int connect_units(analysis *a, sf_error *error)
 {
-    static const char *const of_episodes[] = {
-        "min-count", "min-rate", "min-fraction", "self", "significance", "fdr", "engine",
-        "device",    "max-p",    "max-q",        NULL};
+    static const char *const of_episodes[] = {"min-count", "min-rate", "min-fraction", "self", "significance",
+                                              "fdr",       "engine",   "device",       NULL};
     app_call call = *a->how->call;
     bool tiling = strcmp(app_value(&call, "metric", "episodes"), "sttc") == 0;
     size_t kept = 0;

@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@
     {                                                                                                        \
         "surrogates", "N",                                                                                   \
             "with --significance: how many (default 1000); sttc: keep pairs above the 95th percentile of N " \
-            "circular shifts of their own (default 200; 0: keep all)"                                        \
+            "circular shifts of their own, each within its epoch (default 200; 0: keep all)"                 \
     }
 
 const app_option app_connect_options[] = {
@@ -272,6 +273,19 @@ static int read_tiling(sf_tiling_options *options, const app_call *call, sf_erro
     return status;
 }
 
+/* The least p and q that surrogates give is that of a pair that none of them reaches. */
+static void warn_few_surrogates(const app_call *call, uint32_t surrogates, const sf_graph_options *as)
+{
+    double least = 1 / (1.0 + surrogates), most = 1 - sf_tiling_options_default().percentile;
+    if (as->max_p > 0 && as->max_p < most)
+        most = as->max_p;
+    if (as->max_q > 0 && as->max_q < most)
+        most = as->max_q;
+    if (surrogates > 0 && least > most + 1e-9)
+        app_warn(call, "%u surrogates give no p or q below %.2g, so no pair can be an edge: take %.0f",
+                 surrogates, least, ceil(1 / most - 1 - 1e-9));
+}
+
 static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recording *recording,
                           const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
@@ -288,6 +302,7 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
         status = read_tiling(&options, call, error);
     if (status != SF_OK)
         return status;
+    warn_few_surrogates(call, options.surrogates, as);
     app_catch_signals();
     uint32_t made;
     options.made = stop != NULL ? &made : NULL;

@@ -159,6 +159,11 @@ static void print_json(sf_text *text, const drawing *d)
     sf_json_uint(&json, "edges_found", d->g.links_found);
     app_threshold_json(&json, d->g.threshold, d->g.threshold_why);
     app_edges_json(&json, &d->g);
+    if (d->g.pairs_tested > 0)
+        sf_json_uint(&json, "pairs_tested", d->g.pairs_tested);
+    else
+        sf_json_null(&json, "pairs_tested");
+    sf_json_real(&json, "pairs_by_chance", d->g.pairs_by_chance);
     app_epochs_json(&json, &d->epochs);
     app_significance_json(&json, d->g.significance);
     sf_json_array(&json, "names");
@@ -237,7 +242,7 @@ static int compare_ranks(const void *first, const void *second)
     return order != 0 ? order : (a->link > b->link) - (a->link < b->link);
 }
 
-/* Coefficients take the place of ratios; they have no q and no count. */
+/* Coefficients take the place of ratios; they have no count. */
 static ranked rank_of(const drawing *d, size_t i)
 {
     const sf_graph_columns *g = &d->g;
@@ -274,6 +279,7 @@ static void print_tiling_row(app_table *table, const drawing *d, size_t i)
     app_table_cell(table, "%s", g->names[g->to[i]]);
     app_table_cell(table, "%.3f", g->weight[i]);
     app_table_cell(table, isnan(g->p[i]) ? "-" : "%.3g", g->p[i]);
+    app_table_cell(table, isnan(g->q[i]) ? "-" : "%.3g", g->q[i]);
 }
 
 static void print_rows(sf_text *text, const drawing *d, const size_t *links, size_t shown)
@@ -281,9 +287,9 @@ static void print_rows(sf_text *text, const drawing *d, const size_t *links, siz
     const sf_graph_columns *g = &d->g;
     static const char *const episodes[] = {"from",    "to",   "delay ms",  "count", "expected",
                                            "obs/exp", "95 %", "asymmetry", "p",     "q"};
-    static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
+    static const char *const tiling[] = {"unit", "unit", "sttc", "p", "q"};
     const char *const *head = g->is_tiling ? tiling : episodes;
-    size_t columns = g->is_tiling ? 4 : g->significance != NULL ? 10 : 8;
+    size_t columns = g->is_tiling ? 5 : g->significance != NULL ? 10 : 8;
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);
@@ -324,6 +330,18 @@ static void print_shown(sf_text *text, const drawing *d, const size_t *links, si
         app_epochs_print(text, &d->epochs);
 }
 
+/* What chance alone makes of the pairs of a tiling graph. */
+static void print_by_chance(sf_text *text, const drawing *d)
+{
+    if (d->g.pairs_tested == 0)
+        return;
+    sf_text_printf(text, "; of %zu pairs tested chance passes ", d->g.pairs_tested);
+    if (isnan(d->g.pairs_by_chance))
+        sf_text_printf(text, "one or more in at most %s of recordings", app_value(d->call, "max-q", ""));
+    else
+        sf_text_printf(text, "about %.3g", d->g.pairs_by_chance);
+}
+
 static int print_table(sf_text *text, const drawing *d, sf_error *error)
 {
     size_t count = d->g.link_count, shown = count < TABLE_TOP ? count : TABLE_TOP, links[TABLE_TOP];
@@ -345,6 +363,7 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
         app_threshold_print(text, d->g.threshold, d->g.threshold_why);
         sf_text_printf(text, " on");
     }
+    print_by_chance(text, d);
     sf_text_printf(text, "\n");
     app_stop_print(text, &d->stop, "");
     app_edges_print(text, &d->g, true);
@@ -400,7 +419,9 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
         return status;
     d.graph = graph;
     sf_graph_get_columns(graph, &d.g);
-    if (d.g.link_count == 0 && d.g.links_found > 0)
+    if (d.g.link_count == 0 && d.g.links_found > 0 && d.g.is_tiling)
+        app_warn(call, "no edge has a p and q that small: without --max-q and --max-p all are shown");
+    else if (d.g.link_count == 0 && d.g.links_found > 0)
         app_warn(call, "no edge has a p and q that small: --significance without --max-q shows what they "
                        "have");
     else if (d.g.link_count == 0 && d.g.is_tiling && d.stop.where == NULL)
@@ -446,7 +467,8 @@ const app_command app_command_graph = {
     .example = "synfire graph demo.h5 --delay 4:6 --min-count 60 --out demo.graphml",
     .notes =
         "The weight of an edge is its count less what independent units would give, or the tiling "
-        "coefficient. With --significance the expectation is the mean count in surrogates, and p compares "
+        "coefficient, which is tested by shifts within each epoch. With --significance the expectation is "
+        "the mean count in surrogates, and p compares "
         "the "
         "count with them. "
         "asymmetry compares the count with that of the reverse edge: +1 all one way, 0 both ways alike.\n"

@@ -104,8 +104,8 @@ static void forget(queue *q, int64_t time_ns)
 }
 
 /* The stream is at time_ns. Where there is no room, what lies between the last two is blanked as well: rather
- * that than an artefact. */
-static void add(queue *q, sf_span span, int64_t time_ns)
+ * that than an artefact. Returns the span that the new one is now part of. */
+static sf_span add(queue *q, sf_span span, int64_t time_ns)
 {
     if (q->count == q->room)
         forget(q, time_ns);
@@ -113,9 +113,10 @@ static void add(queue *q, sf_span span, int64_t time_ns)
     if (last != NULL && (span.start_ns <= last->stop_ns || q->count == q->room)) {
         last->start_ns = span.start_ns < last->start_ns ? span.start_ns : last->start_ns;
         last->stop_ns = span.stop_ns > last->stop_ns ? span.stop_ns : last->stop_ns;
-        return;
+        return *last;
     }
     q->spans[place_of(q->first, q->count++, q->room)] = span;
+    return span;
 }
 
 static bool covers(queue *q, int64_t time_ns)
@@ -167,18 +168,25 @@ void sf_filter_close(sf_filter *filter)
     sf_free(filter);
 }
 
+static void blank(sf_filter *filter, queue *q, sf_span span, int64_t time_ns)
+{
+    sf_span blanked = add(q, span, time_ns);
+    if (filter->settings.blanked != NULL)
+        filter->settings.blanked(filter->settings.user, blanked);
+}
+
 void sf_filter_mark(sf_filter *filter, const sf_marker *marker)
 {
     for (size_t i = 0; i < filter->settings.blank_count; i++) {
         sf_span span;
         if (sf_blank_span(&filter->settings.blanks[i], marker, &span))
-            add(&filter->marked[i], span, marker->time_ns);
+            blank(filter, &filter->marked[i], span, marker->time_ns);
     }
 }
 
 void sf_filter_blank(sf_filter *filter, sf_span span)
 {
-    add(&filter->own, span, span.start_ns);
+    blank(filter, &filter->own, span, span.start_ns);
 }
 
 /* In the order of a selection: what is blanked may still have been the first of two. */

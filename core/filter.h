@@ -54,6 +54,9 @@ typedef struct sf_filter_settings {
     double dedup_um;
     const sf_blank *blanks; /**< from_ns is at least 0, and at most SF_BLANK_LEAD times their length */
     size_t blank_count;
+    /** Or NULL. Called with each span that is blanked, as soon as it is known; they may overlap. */
+    void (*blanked)(void *user, sf_span span);
+    void *user;
 } sf_filter_settings;
 
 /** So that there are few that have not begun. */

@@ -370,7 +370,7 @@ static void tell_census(const teller *t, const sf_graph_message *graph)
     t->as->end_list(t->to);
 }
 
-#define GRAPH_FIELDS (WINDOW_FIELDS + 10)
+#define GRAPH_FIELDS (WINDOW_FIELDS + 12)
 
 static void tell_graph(const teller *t, const sf_graph_message *graph)
 {
@@ -394,6 +394,11 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
     t->as->end_list(t->to);
     tell_census(t, graph);
     tell_left_out(t, &graph->left_out);
+    if (graph->pairs_tested > 0)
+        t->as->natural(t->to, "pairs_tested", graph->pairs_tested);
+    else
+        tell_nothing(t, "pairs_tested");
+    t->as->real(t->to, "pairs_by_chance", graph->pairs_by_chance);
 }
 
 static void tell_source(const teller *t, const sf_source_status *source)

@@ -11,6 +11,87 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- recorded time ---- */
+
+int sf_connections_blank(sf_connections *connections, sf_span span, sf_error *error)
+{
+    void *spans = connections->blanked;
+    if (sf_reserve(&spans, &connections->blanked_capacity, connections->blanked_count + 1, sizeof span) != 0)
+        return sf_fail_memory(error);
+    connections->blanked = spans;
+    connections->blanked[connections->blanked_count++] = span;
+    return SF_OK;
+}
+
+/* What lies before the window is in no later one. */
+static void forget_blanked(sf_connections *connections, sf_span window)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < connections->blanked_count; i++)
+        if (connections->blanked[i].stop_ns > window.start_ns)
+            connections->blanked[kept++] = connections->blanked[i];
+    connections->blanked_count = kept;
+}
+
+/* The window, of which parts are cut out: room for each to leave two where one was. */
+static int begin_recorded(sf_tiling_job *job, const sf_connections_window *window, sf_error *error)
+{
+    void *spans = job->recorded;
+    size_t most = 1 + job->connections->blanked_count;
+    for (size_t i = 0; i < window->observed_count; i++)
+        most += window->observed[i].count + 1;
+    if (sf_reserve(&spans, &job->recorded_capacity, most, sizeof *job->recorded) != 0)
+        return sf_fail_memory(error);
+    job->recorded = spans;
+    job->recorded[0] = job->window;
+    job->recorded_count = 1;
+    return SF_OK;
+}
+
+/* Takes [start, stop) out of the recorded spans; where both are one time, cuts there. */
+static void cut_out(sf_tiling_job *job, int64_t start_ns, int64_t stop_ns)
+{
+    sf_span *spans = job->recorded;
+    size_t first = 0;
+    while (first < job->recorded_count && spans[first].stop_ns <= start_ns)
+        first++;
+    size_t next = first;
+    while (next < job->recorded_count && spans[next].start_ns < stop_ns)
+        next++;
+    if (next == first || start_ns > stop_ns)
+        return;
+    sf_span left[2];
+    size_t count = 0;
+    if (spans[first].start_ns < start_ns)
+        left[count++] = (sf_span){spans[first].start_ns, start_ns};
+    if (spans[next - 1].stop_ns > stop_ns)
+        left[count++] = (sf_span){stop_ns, spans[next - 1].stop_ns};
+    memmove(spans + first + count, spans + next, (job->recorded_count - next) * sizeof *spans);
+    memcpy(spans + first, left, count * sizeof *left);
+    job->recorded_count += count + first - next;
+}
+
+static int find_recorded(sf_tiling_job *job, const sf_connections_window *window, sf_error *error)
+{
+    sf_connections *connections = job->connections;
+    forget_blanked(connections, job->window);
+    int status = begin_recorded(job, window, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < connections->blanked_count; i++)
+        cut_out(job, connections->blanked[i].start_ns, connections->blanked[i].stop_ns);
+    for (size_t i = 0; i < window->observed_count; i++) {
+        const sf_observed *observed = &window->observed[i];
+        int64_t until_ns = INT64_MIN;
+        for (size_t k = 0; k < observed->count; k++) {
+            cut_out(job, until_ns, observed->spans[k].start_ns);
+            until_ns = observed->spans[k].stop_ns;
+        }
+        cut_out(job, until_ns, INT64_MAX);
+    }
+    return SF_OK;
+}
+
 /* ---- by spike-time tiling ---- */
 
 static void tile(void *argument)
@@ -21,17 +102,20 @@ static void tile(void *argument)
     sf_progress progress = sf_background_progress(&connections->tiling);
     sf_sttc_options options = {.dt_ns = sf_seconds_to_ns(config->graph.dt_ms * 1e-3),
                                .recorded = {job->window.start_ns, job->window.stop_ns},
+                               .observed = job->recorded,
+                               .observed_count = job->recorded_count,
                                .surrogates = config->graph.surrogates,
                                .percentile = SF_STTC_PERCENTILE,
                                .seed = config->graph.seed,
                                .threads =
                                    config->mine.threads != 0 ? config->mine.threads : sf_thread_cores(),
                                .progress = &progress};
-    const sf_stretch stretch = {.spikes = job->spikes,
-                                .spike_count = job->count,
-                                .unit_spikes = job->unit_spikes,
-                                .unit_count = connections->units->count,
-                                .duration_ns = job->window.stop_ns - job->window.start_ns};
+    sf_stretch stretch = {.spikes = job->spikes,
+                          .spike_count = job->count,
+                          .unit_spikes = job->unit_spikes,
+                          .unit_count = connections->units->count};
+    for (size_t k = 0; k < job->recorded_count; k++)
+        stretch.duration_ns += job->recorded[k].stop_ns - job->recorded[k].start_ns;
     job->status = sf_links_of_tiling(&job->graph, &stretch, &options, &job->error);
 }
 
@@ -48,8 +132,10 @@ static int start_tiling(sf_connections *connections, const sf_connections_window
     memcpy(job->unit_spikes, window->unit_spikes, connections->units->count * sizeof *job->unit_spikes);
     job->count = count;
     job->window = window->span;
-    sf_background_start(&connections->tiling);
-    return SF_OK;
+    int status = find_recorded(job, window, error);
+    if (status == SF_OK && job->recorded_count > 0) /* else there is no time to have a share of */
+        sf_background_start(&connections->tiling);
+    return status;
 }
 
 /* The graph of the newest window that is done, where there is one. */
@@ -139,14 +225,16 @@ void sf_connections_close(sf_connections *connections)
     sf_connectivity_free(&connections->job.graph);
     sf_free(connections->job.spikes);
     sf_free(connections->job.unit_spikes);
+    sf_free(connections->job.recorded);
+    sf_free(connections->blanked);
     *connections = (sf_connections){0};
 }
 
-/* Edges by tiling have surrogates of their own. */
+/* Edges by tiling have surrogates of their own: without them there is nothing to go by. */
 static sf_left_out leave_out(const sf_connections *connections, sf_connectivity *snapshot)
 {
     sf_left_out left_out = sf_testing_limits(connections->config);
-    if (snapshot->is_tiling)
+    if (snapshot->is_tiling && snapshot->surrogates == 0)
         return (sf_left_out){0};
     sf_connectivity_keep(snapshot, (sf_limits){left_out.max_p, left_out.max_q});
     left_out.count = snapshot->left_out;
@@ -160,6 +248,10 @@ static int fill_message(sf_connections *connections, const sf_connectivity *snap
 {
     graph->is_tiling = snapshot->is_tiling;
     graph->edges = snapshot->count;
+    graph->pairs_tested = snapshot->surrogates > 0 ? snapshot->pairs : 0;
+    graph->pairs_by_chance =
+        sf_connectivity_by_chance(snapshot, (sf_limits){connections->config->significance.max_p,
+                                                        connections->config->significance.max_q});
     int status =
         sf_connectivity_diff(&connections->snapshot, snapshot, &graph->changes, &graph->change_count, error);
     return status == SF_OK

@@ -8,6 +8,7 @@
 #ifndef SF_PIPELINE_CONNECTIONS_H
 #define SF_PIPELINE_CONNECTIONS_H
 
+#include "analysis/quantity.h"
 #include "pipeline/pairing.h"
 #include "pipeline/queries.h"
 #include "pipeline/testing.h"
@@ -27,7 +28,9 @@ typedef struct sf_connections_window {
     double threshold;            /**< of frequent episodes */
     const sf_pair_count *pairs;  /**< by the metric episodes: those that reach it, as sf_pairing_found */
     size_t pair_count;
-    const sf_testing *testing; /**< what is known of edges; or NULL */
+    const sf_testing *testing;   /**< what is known of edges; or NULL */
+    const sf_observed *observed; /**< as in sf_hops_options */
+    size_t observed_count;
 } sf_connections_window;
 
 /** A graph by spike-time tiling; the worker's while it is busy. */
@@ -37,6 +40,8 @@ typedef struct sf_tiling_job {
     size_t count, capacity;
     uint64_t *unit_spikes;
     sf_span window;
+    sf_span *recorded; /**< spans of it in which all units were observed and nothing was blanked */
+    size_t recorded_count, recorded_capacity;
     sf_connectivity graph;
     int status;
     sf_error error;
@@ -50,6 +55,8 @@ typedef struct sf_connections {
     bool too_many;            /**< the newest window has no graph */
     sf_connectivity snapshot; /**< the newest */
     sf_queries queries;
+    sf_span *blanked; /**< in no order, until windows are past them */
+    size_t blanked_count, blanked_capacity;
     sf_background tiling;
     sf_tiling_job job;
     int64_t parts_ns[SF_PARTS]; /**< what parts of the newest update took */
@@ -60,6 +67,9 @@ typedef struct sf_connections {
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
                         const sf_delay *delays, sf_device *device, bool virtual_clock, sf_error *error);
 void sf_connections_close(sf_connections *connections);
+
+/** Nothing was analysed in the span: told before the first window that ends in it or later. SF_NO_MEMORY. */
+int sf_connections_blank(sf_connections *connections, sf_span span, sf_error *error);
 
 /**
  * Takes the next window up: pairs that reach the threshold, or tiling coefficients above their surrogates,

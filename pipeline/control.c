@@ -528,6 +528,15 @@ static int open_watch(sf_control *control, sf_error *error)
     return status;
 }
 
+/* Only graphs by spike-time tiling ask what time was blanked. */
+static void hand_blanked(void *user, sf_span span)
+{
+    const sf_control *control = user;
+    const sf_live_graph *graph = &control->setup.config->graph;
+    if (graph->enabled && graph->metric == SF_LIVE_STTC)
+        sf_handoff_blank(control->setup.handoff, span);
+}
+
 /* Nothing where every spike is analysed. */
 static int open_filter(sf_control *control, sf_error *error)
 {
@@ -549,7 +558,9 @@ static int open_filter(sf_control *control, sf_error *error)
                                          .dedup_ns = in_ns(config->dedup.ms),
                                          .dedup_um = config->dedup.um,
                                          .blanks = control->blanks,
-                                         .blank_count = config->blank_count};
+                                         .blank_count = config->blank_count,
+                                         .blanked = hand_blanked,
+                                         .user = control};
     return sf_filter_open(&control->filter, &settings, error);
 }
 

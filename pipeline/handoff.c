@@ -2,6 +2,7 @@
 #include "pipeline/handoff.h"
 
 #define MOST_DECIDED 4096
+#define MOST_BLANKED 4096
 
 int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *error)
 {
@@ -12,6 +13,8 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
     int status = sf_ring_open(&handoff->spikes, sizeof(sf_spike), room, policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&handoff->decided, sizeof(sf_decided), MOST_DECIDED, policy, error);
+    if (status == SF_OK)
+        status = sf_ring_open(&handoff->blanked, sizeof(sf_span), MOST_BLANKED, policy, error);
     if (status == SF_OK)
         status = sf_bell_open(&handoff->filled, error);
     if (status == SF_OK)
@@ -25,6 +28,7 @@ void sf_handoff_close(sf_handoff *handoff)
 {
     sf_ring_close(&handoff->spikes);
     sf_ring_close(&handoff->decided);
+    sf_ring_close(&handoff->blanked);
     sf_bell_close(&handoff->filled);
     sf_bell_close(&handoff->emptied);
 }
@@ -47,20 +51,40 @@ void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, i
     }
 }
 
-void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided)
+static void push_one(sf_handoff *handoff, sf_ring *ring, const void *item)
 {
-    while (sf_ring_push(&handoff->decided, decided, 1) == 0 && sf_handoff_waits(handoff)) {
+    while (sf_ring_push(ring, item, 1) == 0 && sf_handoff_waits(handoff)) {
         sf_bell_ring(&handoff->filled);
         sf_bell_wait(&handoff->emptied, 10);
     }
 }
 
-bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided)
+static bool pop_one(sf_handoff *handoff, sf_ring *ring, void *item)
 {
-    if (sf_ring_pop(&handoff->decided, decided, 1, NULL) == 0)
+    if (sf_ring_pop(ring, item, 1, NULL) == 0)
         return false;
     sf_bell_ring(&handoff->emptied);
     return true;
+}
+
+void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided)
+{
+    push_one(handoff, &handoff->decided, decided);
+}
+
+bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided)
+{
+    return pop_one(handoff, &handoff->decided, decided);
+}
+
+void sf_handoff_blank(sf_handoff *handoff, sf_span span)
+{
+    push_one(handoff, &handoff->blanked, &span);
+}
+
+bool sf_handoff_next_blanked(sf_handoff *handoff, sf_span *span)
+{
+    return pop_one(handoff, &handoff->blanked, span);
 }
 
 void sf_handoff_settle(sf_handoff *handoff, int64_t watermark_ns)

@@ -25,6 +25,7 @@ typedef struct sf_decided {
 typedef struct sf_handoff {
     sf_ring spikes;
     sf_ring decided; /**< of sf_decided */
+    sf_ring blanked; /**< of sf_span */
     _Atomic int64_t watermark_ns, arrival_ns;
     _Atomic int64_t settled_ns; /**< the windows are done with all that comes before */
     atomic_bool ended;
@@ -44,6 +45,12 @@ void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided);
 
 /** Windows: the next decision; false where there is none. */
 bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided);
+
+/** Front: the same with a span whose spikes are not analysed, before any spike of its time. */
+void sf_handoff_blank(sf_handoff *handoff, sf_span span);
+
+/** Windows: the next such span; false where there is none. */
+bool sf_handoff_next_blanked(sf_handoff *handoff, sf_span *span);
 
 /** Whether the front waits while there is no room. */
 bool sf_handoff_waits(const sf_handoff *handoff);

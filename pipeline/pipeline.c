@@ -46,6 +46,15 @@ static int tell_decisions(sf_pipeline *pipeline, sf_error *error)
     return SF_OK;
 }
 
+static int take_blanked(sf_pipeline *pipeline, sf_error *error)
+{
+    sf_span span;
+    int status = SF_OK;
+    while (status == SF_OK && sf_handoff_next_blanked(&pipeline->handoff, &span))
+        status = sf_connections_blank(&pipeline->hops.graph, span, error);
+    return status;
+}
+
 static int tell_delivery(sf_pipeline *pipeline, const sf_delivered *delivered, sf_error *error)
 {
     sf_message *message = sf_message_new(SF_TOPIC_DELIVERY);
@@ -116,7 +125,9 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
 {
     sf_handoff *handoff = &pipeline->handoff;
     const uint64_t until = sf_ring_pushed(&handoff->spikes);
-    int status = tell_decisions(pipeline, error);
+    int status = take_blanked(pipeline, error); /* of all times up to these spikes */
+    if (status == SF_OK)
+        status = tell_decisions(pipeline, error);
     if (status == SF_OK)
         status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
     if (status == SF_OK)
@@ -152,8 +163,10 @@ static void let_go(sf_pipeline *pipeline)
     sf_handoff_settle(&pipeline->handoff, INT64_MAX);
     while (!atomic_load(&pipeline->handoff.ended)) {
         sf_decided decided;
+        sf_span blanked;
         while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
-               sf_handoff_next(&pipeline->handoff, &decided))
+               sf_handoff_next(&pipeline->handoff, &decided) ||
+               sf_handoff_next_blanked(&pipeline->handoff, &blanked))
             ;
         sf_features_drop(&pipeline->front.features);
         sf_bell_ring(&pipeline->handoff.emptied);

@@ -38,6 +38,7 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
 {
     double no_rates[1];
     const sf_connectivity empty = {.is_tiling = queries->config->graph.metric == SF_LIVE_STTC,
+                                   .surrogates = queries->config->graph.surrogates,
                                    .rates_hz = no_rates};
     sf_csr csr;
     sf_match_index *index = NULL;

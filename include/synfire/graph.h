@@ -113,7 +113,7 @@ typedef struct sf_tiling_options {
     size_t size;
     int64_t half_width_ns;  /**< 50 ms: a spike of one within this of a spike of the other */
     uint32_t surrogates;    /**< 200; 0: no threshold, every pair of units that both fire is an edge */
-    double percentile;      /**< 0.95: an edge is above this one of the surrogates of its own pair */
+    double percentile;      /**< 0.95: an edge has a p of at most 1 less this, and a coefficient above 0 */
     double min_distance_um; /**< 0: any; else no edge joins units closer than this */
     uint64_t seed;          /**< 1: of the random shifts */
     unsigned threads;       /**< 0: all cores; the result does not depend on it */
@@ -132,8 +132,10 @@ static inline sf_tiling_options sf_tiling_options_default(void)
 
 /**
  * The undirected graph of units whose spike-time tiling coefficient (Cutts and Eglen 2014) is above that of
- * circular shifts of their trains. SF_USAGE, also for a distance where the units have no positions; SF_DATA
- * where no time was recorded; SF_CANCELLED, SF_NO_MEMORY.
+ * circular shifts of their trains. Each observed span stands alone: tiles are cut at its ends, spikes are
+ * together within it, trains are shifted round it. p is of the pair alone; q is corrected for all pairs that
+ * were compared, by the maximum in each surrogate (Westfall and Young 1993). SF_USAGE, also for a distance
+ * where the units have no positions; SF_DATA where no time was recorded; SF_CANCELLED, SF_NO_MEMORY.
  */
 SF_API int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording,
                               const sf_tiling_options *tiling, const sf_graph_options *options,
@@ -150,8 +152,8 @@ SF_API int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const
 
 /** What tests say of all the edges of a graph. */
 typedef enum sf_edges_tested {
-    SF_EDGES_NOT_COUNTED, /**< no counts of episodes: there is nothing to test */
-    SF_EDGES_UNTESTED,    /**< counts that no test was made of */
+    SF_EDGES_NOT_COUNTED, /**< no counts of episodes, no coefficients: there is nothing to test */
+    SF_EDGES_UNTESTED,    /**< counts or coefficients that no test was made of */
     SF_EDGES_TESTED,      /**< a test was made; edges that chance explains are among them */
     SF_EDGES_SIGNIFICANT  /**< all have a q of 0.05 or less */
 } sf_edges_tested;
@@ -188,6 +190,10 @@ typedef struct sf_graph_columns {
     const double *ratio_low, *ratio_high;
     double threshold;          /**< of a recording's episodes that were looked for: as a count; else NaN */
     const char *threshold_why; /**< as in sf_episodes_columns */
+    size_t pairs_tested;       /**< of a tiling: pairs compared with surrogates; else 0 */
+    /** So many of these are edges, on average, though no two units have anything to do with each other; NaN
+     * where that is not known: of episodes, without a test, and by max_q, which bounds the chance of any. */
+    double pairs_by_chance;
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);

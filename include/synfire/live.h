@@ -69,7 +69,7 @@ typedef struct sf_live_graph {
     bool enabled;
     sf_live_metric metric;
     double dt_ms;        /**< of SF_LIVE_STTC: spikes at most this far apart are together */
-    uint32_t surrogates; /**< of SF_LIVE_STTC: shifts that a pair must exceed; 0: every pair is an edge */
+    uint32_t surrogates; /**< of SF_LIVE_STTC: shifts that a pair must exceed 95 % of; 0: all are edges */
     const sf_live_reach *reach;
     uint32_t reach_count;
     uint32_t reach_all; /**< hops; 0: not asked */
@@ -454,7 +454,9 @@ typedef struct sf_graph_message {
     sf_motif_result *motifs;
     size_t triad_count; /**< 0: the census was not asked for */
     sf_triad_result *triads;
-    sf_left_out left_out; /**< of edges: neither counted in `edges` nor searched */
+    sf_left_out left_out;   /**< of edges: neither counted in `edges` nor searched */
+    size_t pairs_tested;    /**< as in sf_graph_columns */
+    double pairs_by_chance; /**< likewise */
 } sf_graph_message;
 
 typedef enum sf_source_state {

@@ -28,13 +28,16 @@ static int run(sf_hop *hop, sf_error *error)
     sf_message *message;
     const sf_hop_window *window = sf_read_window(hop);
     const sf_pairing *pairs = sf_read_pairs(hop);
+    const sf_testing *tests = sf_read_tests(hop);
     sf_connections_window asked = {
         .span = window->span,
         .history = sf_read_history(hop),
         .first = window->begin,
         .last = window->end,
         .unit_spikes = sf_read_rates(hop)->spikes,
-        .testing = sf_read_tests(hop),
+        .testing = tests,
+        .observed = tests->observed,
+        .observed_count = tests->observed_count,
         .threshold = sf_discovery_threshold(hop->config, window->span, window->end - window->begin)};
     if (sf_pairing_counts(pairs))
         asked.pairs = sf_pairing_found(pairs, &asked.pair_count);

@@ -35,8 +35,9 @@ def graph(source: GraphLike, delays: Delays | None = None, *, metric: str = "epi
     """The functional connectivity graph of a recording; or the graph of episodes, of a file, of networkx.
 
     By the metric "episodes" an edge is a frequent episode of two units, found as `mine` does; `significance` tests
-    them, and `max_q` leaves out what has a greater q. By "sttc" it is a spike-time tiling coefficient above the
-    `percentile` of `surrogates` shifts of the pair's own trains; its half-width is the greatest delay (50 ms).
+    them, and `max_q` leaves out what has a greater q. By "sttc" it is a spike-time tiling coefficient above 0 and above
+    the `percentile` of `surrogates` shifts of the pair's own trains, each within its epoch; its half-width is the
+    greatest delay (50 ms), its q is corrected for all pairs.
     `undirected` makes every edge go both ways; `directed` is of .graph files, which do not say.
     """
     how = options_of(c.sf_graph_options, undirected=undirected, directed=directed, threads=threads, max_p=max_p, max_q=max_q,
@@ -269,6 +270,17 @@ class Graph:
     def tested(self) -> str | None:
         """What tests say of all edges: "untested", "tested", "significant"; None where there is nothing to test."""
         return _TESTED.get(self._columns.tested)
+
+    @property
+    def pairs_tested(self) -> int:
+        """Of a tiling: pairs that were compared with surrogates; else 0."""
+        return int(self._columns.pairs_tested)
+
+    @property
+    def pairs_by_chance(self) -> float:
+        """How many of `pairs_tested` would be edges on average if none had anything to do with each other; NaN where that
+        is not known: of episodes, without a test, with `max_q`, which bounds the chance of any."""
+        return float(self._columns.pairs_by_chance)
 
     @property
     def links_found(self) -> int:

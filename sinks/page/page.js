@@ -640,7 +640,8 @@ function drawGraph() {
   const some = edges.length < edgesInAll ? `, the ${whole(edges.length)} that stand out most here` : "", left = graph.left_out;
   const sought = shown.length < edges.length ? ` (${soughtText()})` : "";
   setText("graph-what", `${whole(shown.length)} of ${whole(edgesInAll)} edges${sought}${some}, by ${undirected ? "spike-time tiling" : "episodes"}` +
-    `${left ? `; ${whole(left.count)} beyond the limits left out` : ""}`);
+    `${left ? `; ${whole(left.count)} beyond the limits left out` : ""}` +
+    `${graph.pairs_by_chance ? `; of ${whole(graph.pairs_tested)} pairs chance passes about ${digits(graph.pairs_by_chance)}` : ""}`);
   setText("graph-reach", level ? reachText(level) : "");
   drawEdges(shown, level, undirected);
   fillTable("edges", shown.slice(0, MOST_ROWS), edge => [

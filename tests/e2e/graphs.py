@@ -15,6 +15,11 @@ import sys
 from windows import exact_seconds
 
 
+def numbers_of(metric, edge):
+    """What a window alone says of an edge: of episodes p and q are those of stretches."""
+    return tuple(edge[key] for key in ("count", "expected", "weight") + (("p", "q") if metric == "sttc" else ()))
+
+
 def snapshots_of(path):
     """The messages with the graph that a subscriber holds after each."""
     graph, snapshots = {}, []
@@ -28,7 +33,7 @@ def snapshots_of(path):
                 if change["removed"]:
                     del graph[edge]
                 else:
-                    graph[edge] = (change["count"], change["expected"], change["weight"])
+                    graph[edge] = numbers_of(message["metric"], change)
             if len(graph) != message["edges"]:
                 sys.exit(f"{len(graph)} edges are held, {message['edges']} published")
             snapshots.append((message, dict(graph)))
@@ -36,11 +41,16 @@ def snapshots_of(path):
 
 
 def offline_graph(synfire, recording, message, options):
-    command = [synfire, "graph", recording, "--json", "--quiet", "--min-count", repr(message["threshold"]), *options,
+    how = ["--metric", "sttc"] if message["metric"] == "sttc" else ["--min-count", repr(message["threshold"])]
+    command = [synfire, "graph", recording, "--json", "--quiet", *how, *options,
                "--from", exact_seconds(message["from_ns"]), "--to", exact_seconds(message["to_ns"])]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
-    return {(edge["from"], edge["to"], *edge["delays_ms"][0]): (edge["count"], edge["expected"], edge["weight"])
-            for edge in json.loads(result.stdout)["edge_detail"]}
+    found = json.loads(result.stdout)
+    if message["metric"] == "sttc" and any(message[key] != found[key] for key in ("pairs_tested", "pairs_by_chance")):
+        sys.exit(f"{message['pairs_tested']}, {message['pairs_by_chance']} published; offline {found['pairs_tested']}, "
+                 f"{found['pairs_by_chance']}")
+    return {(edge["from"], edge["to"], *edge["delays_ms"][0]): numbers_of(message["metric"], edge)
+            for edge in found["edge_detail"]}
 
 
 def main():

@@ -113,7 +113,7 @@ assert float(row["chains"]) == len(chains) and float(row["edges"]) == len(edges)
 assert abs(float(row["density"]) - len(edges) / 30) < 1e-12 and float(row["reciprocity"]) == 0
 '
 $SYNFIRE compare two.tsv --out two --metric sttc --delay 4:6 --min-count 10 --surrogates 20 --json >out 2>/dev/null
-$SYNFIRE graph c1.h5 --metric sttc --delay 4:6 --surrogates 20 --json >graph.json
+$SYNFIRE graph c1.h5 --metric sttc --delay 4:6 --surrogates 20 --max-q 0.05 --json >graph.json
 check '
 import csv
 edges = [r for r in csv.DictReader(open("two/edges.csv")) if r["file"] == "c1.h5"]

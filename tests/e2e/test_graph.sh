@@ -143,15 +143,42 @@ $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 0 --json >all
 python3 - <<'END'
 import json
 kept, every = json.load(open("tiling")), json.load(open("all"))
-assert every["edges"] == 45 and all(e["p"] is None for e in every["edge_detail"])
+assert every["edges"] == 45 and all(e["p"] is None and e["q"] is None for e in every["edge_detail"])
+assert every["edges_tested"] == "untested" and every["pairs_tested"] is None and every["pairs_by_chance"] is None
+assert kept["edges_tested"] == "tested" and kept["pairs_tested"] == 45 and abs(kept["pairs_by_chance"] - 45 * 5 / 101) < 1e-9
 pairs = {(e["from"], e["to"]): e["weight"] for e in every["edge_detail"]}
 assert all(a < b for a, b in pairs)
 best = sorted(kept["edge_detail"], key=lambda e: -e["weight"])[:3]
 assert {(e["from"], e["to"]) for e in best} == {(0, 3), (3, 7), (0, 7)}, best
 assert all(e["weight"] == pairs[e["from"], e["to"]] and e["count"] is None and e["expected"] is None
-           and e["delays_ms"] == [[0, 10]] and 1 / 101 <= e["p"] <= 6 / 101 + 1e-12 for e in kept["edge_detail"])
+           and e["delays_ms"] == [[0, 10]] and 1 / 101 <= e["p"] <= 5 / 101 + 1e-12 and e["weight"] > 0 and e["p"] - 1e-12 <= e["q"] <= 1 for e in kept["edge_detail"])
 END
 grep -q 'edgedefault="undirected"' tiling.graphml
+
+# The same filter as of episodes, of the recording and of its graph's file; the heading says what chance passes.
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-q 0.05 --json >out
+$SYNFIRE bfs tiling.graphml --max-q 0.05 --source A --json >reached
+python3 - <<'END'
+import json
+every, kept = json.load(open("tiling")), json.load(open("out"))
+assert kept["edge_detail"] == [e for e in every["edge_detail"] if e["q"] <= 0.05] and kept["edges_found"] == every["edges"]
+assert {(e["from"], e["to"]) for e in kept["edge_detail"]} >= {(0, 3), (3, 7), (0, 7)}
+assert kept["edges_tested"] == "significant" and kept["pairs_tested"] == 45 and kept["pairs_by_chance"] is None
+assert json.load(open("reached"))["reached"] == 3 == kept["edges"]
+END
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 >out
+grep -q '^10 units, .*; of 45 pairs tested chance passes about 2.23$' out && grep -q '^tested, with edges that chance explains' out
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-q 0.05 >out
+grep -q '^10 units, 3 edges of .*; of 45 pairs tested chance passes one or more in at most 0.05 of recordings$' out
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 0 >out
+grep -q '^NOT TESTED: all pairs are edges. --surrogates 200 --max-q 0.05 tests them$' out
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 18 >out 2>err
+grep -q '18 surrogates give no p or q below 0.053, so no pair can be an edge: take 19' err && grep -q '^10 units, 0 edges' out
+
+# Trains that never meet are no edges, however far below chance the shifted ones are.
+printf 'A,0.0\nA,50.0\nB,20.0\nB,80.0\nC,33.0\nC,100.0\n' >apart.csv
+$SYNFIRE graph apart.csv --metric sttc --delay 0:50 --json --quiet >out
+python3 -c 'import json; assert json.load(open("out"))["edges"] == 0'
 
 expect 64 "episodes or sttc" $SYNFIRE graph sim.h5 --metric te
 expect 64 "--delay: '0:0'" $SYNFIRE graph sim.h5 --metric sttc --delay 0:0
@@ -242,11 +269,11 @@ expect 64 "--max-q: goes with --significance" $SYNFIRE bfs sim.h5 --delay 4:6 --
 expect 64 "--max-q: the edges of this graph have no q" $SYNFIRE match g.graphml chain-2 --max-q 0.05
 expect 64 "--max-p: the edges of this graph have no p" $SYNFIRE bfs g.graphml --source A --max-p 0.05
 expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --delay 4:6 --significance analytic --max-q 0.05
-expect 64 "--max-q: needs episodes" $SYNFIRE graph sim.h5 --metric sttc --max-q 0.05
+expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --metric sttc --surrogates 0 --max-q 0.05
 expect 64 "--max-q: is 0" $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --max-q 0
 expect 64 "--significance: is for recordings" $SYNFIRE bfs g.graphml --source A --significance segment-shift
 $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-p 0.01 --json >out
-python3 -c 'import json; d = json.load(open("out")); assert 0 < d["edges"] < d["edges_found"] and d["edges_tested"] is None'
+python3 -c 'import json; d = json.load(open("out")); assert 0 < d["edges"] < d["edges_found"] and d["edges_tested"] == "tested"'
 
 # What comes first in the table.
 for word in q ratio weight count; do

@@ -24,6 +24,23 @@ follow sim.h5 10 1 0.5:5 "every: 5" 8
 "$SYNFIRE" graph sim.h5 --from 5 --to 15 --delay 0.5:5 --min-rate 0.5 --json >by_rate
 "$SYNFIRE" graph sim.h5 --from 5 --to 15 --delay 0.5:5 --min-count 5 --json | results | cmp - <(results <by_rate)
 
+# By spike-time tiling, where markers blank parts of the windows, and by the limits of q.
+"$SYNFIRE" simulate marked.h5 --preset sym26 --duration 20 --seed 4 --marker-every 0.7 --quiet >/dev/null
+tiled() { # Q MOST OPTION...
+    cat >tiled.yaml <<YAML
+window: {length_s: 5, hop_s: 2.5}
+mine: {every: 0}
+blank: [{marker: ttl0, from_ms: 0, to_ms: 150}]
+graph: {metric: sttc, dt_ms: 6, surrogates: 40, seed: 1}
+significance: {max_q: $1}
+sinks: [{type: jsonl, path: tiled.jsonl, overwrite: true, policy: block}]
+YAML
+    "$SYNFIRE" run tiled.yaml --replay marked.h5 --speed max --quiet >/dev/null 2>tiled.log
+    python3 "$E2E/graphs.py" "$SYNFIRE" marked.h5 tiled.jsonl "$2" --delay 0:6 --surrogates 40 --blank ttl0,0,150 "${@:3}"
+}
+tiled 0 8
+tiled 0.6 8 --max-q 0.6
+
 real() { # NAME and the rest as follow
     local name=$1
     shift

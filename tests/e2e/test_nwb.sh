@@ -77,7 +77,7 @@ nwb tables of-other.nwb episodes occurrences
 if has_data recordings/pynapple_A8604-211122.nwb; then
     real=$SYNFIRE_DATA/recordings/pynapple_A8604-211122.nwb
     $SYNFIRE mine "$real" --delay 1:10 --min-count 100 --max-size 3 --nwb real.nwb --json >/dev/null
-    $SYNFIRE graph real.nwb --metric sttc --surrogates 10 --nwb both.nwb --quiet >/dev/null
+    $SYNFIRE graph real.nwb --metric sttc --surrogates 20 --nwb both.nwb --quiet >/dev/null
     nwb tables both.nwb episodes occurrences edges
     nwb same "$real" both.nwb
     nwb validate "$real" both.nwb || { [ $? = 77 ] && echo "skipped: no Python module hdmf, whose validator is pynwb's"; }
