@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/random.h"
 #include "core/recording.h"
 
 #include <math.h>
@@ -15,8 +16,10 @@ const sf_measure_kind *sf_measure_about(sf_measured measure)
     static const sf_measure_kind kinds[SF_MEASURES] = {
         [SF_MEASURE_RATE] = {"rate_hz", "Hz", "firing rate, Hz", "mean firing rate of active units"},
         [SF_MEASURE_ACTIVE] = {"active_units", "", "active units", "units that are active"},
-        [SF_MEASURE_ISI_CV] = {"isi_cv", "", "CV of intervals",
-                               "coefficient of variation of inter-spike intervals, median over active units"},
+        [SF_MEASURE_ISI_CV] =
+            {"isi_cv", "", "CV of intervals",
+             "coefficient of variation of inter-spike intervals above 0 s, median over active "
+             "units"},
         [SF_MEASURE_BURST_RATE] = {"burst_rate", "1/min", "bursts of a unit, 1/min",
                                    "bursts of a unit a minute, mean over active units"},
         [SF_MEASURE_BURST_SHARE] = {"burst_share", "", "spikes in bursts, share",
@@ -44,6 +47,11 @@ const sf_measure_kind *sf_measure_about(sf_measured measure)
         [SF_MEASURE_CHAINS] = {"chains", "", "chains", "significant chains of three and more units"},
     };
     return &kinds[measure];
+}
+
+bool sf_measure_has_chance(sf_measured measure)
+{
+    return measure >= SF_MEASURE_BURST_RATE && measure <= SF_MEASURE_NETWORK_UNITS;
 }
 
 /* ---- units ---- */
@@ -108,7 +116,7 @@ static int look_at_unit(sf_activity *activity, sf_unit_activity *unit, const sf_
     int status = SF_OK;
     unit->spikes = count;
     unit->rate_hz = activity->duration_s > 0 ? (double)count / activity->duration_s : NAN;
-    unit->active = unit->rate_hz >= options->active_hz;
+    unit->active = unit->rate_hz >= options->network.active_hz;
     unit->first_burst = activity->unit_bursts.count;
     for (size_t from = 0, end; from < count && status == SF_OK; from = end) {
         size_t before = activity->unit_bursts.count;
@@ -166,39 +174,7 @@ static int count_electrodes(sf_activity *activity, const sf_recording *recording
     return SF_OK;
 }
 
-/* ---- the array ---- */
-
-static int look_at_bursts(sf_activity *activity, const sf_recording *recording,
-                          const sf_activity_options *options, sf_error *error)
-{
-    sf_bursts bursts;
-    size_t spike = 0, *last = sf_alloc(activity->unit_count, sizeof *last); /* burst, from 1, it fired in */
-    int status = last == NULL ? sf_fail_memory(error)
-                              : sf_bursts_find(&bursts, recording->spikes, recording->spike_count,
-                                               sf_recording_duration_ns(recording), error);
-    if (status == SF_OK &&
-        (activity->array_bursts = sf_alloc(bursts.count, sizeof *activity->array_bursts)) == NULL)
-        status = sf_fail_memory(error);
-    for (size_t b = 0; status == SF_OK && b < bursts.count; b++) {
-        sf_array_burst *burst = &activity->array_bursts[activity->array_burst_count++];
-        burst->span = bursts.items[b];
-        while (recording->spikes[spike].time_ns < burst->span.start_ns)
-            spike++;
-        for (; spike < recording->spike_count && recording->spikes[spike].time_ns < burst->span.stop_ns;
-             spike++) {
-            uint32_t unit = recording->spikes[spike].unit;
-            burst->spikes++;
-            burst->units += activity->units[unit].active && last[unit] != b + 1;
-            last[unit] = b + 1;
-        }
-        burst->is_network = burst->units >= 2 &&
-                            (double)burst->units >= options->network_share * (double)activity->active_units;
-    }
-    if (last != NULL)
-        sf_bursts_free(&bursts);
-    sf_free(last);
-    return status;
-}
+/* ---- all of it ---- */
 
 int sf_activity_find(sf_activity *activity, const sf_recording *recording, const sf_activity_options *options,
                      sf_error *error)
@@ -217,7 +193,7 @@ int sf_activity_find(sf_activity *activity, const sf_recording *recording, const
     if (status == SF_OK)
         status = count_electrodes(activity, recording, error);
     if (status == SF_OK)
-        status = look_at_bursts(activity, recording, options, error);
+        status = sf_bursts_find(&activity->network, recording, &options->network, error);
     sf_free(t.times_ns);
     sf_free(t.first);
     return status;
@@ -227,7 +203,7 @@ void sf_activity_free(sf_activity *activity)
 {
     sf_free(activity->units);
     sf_free(activity->unit_bursts.items);
-    sf_free(activity->array_bursts);
+    sf_bursts_free(&activity->network);
     *activity = (sf_activity){0};
 }
 
@@ -260,47 +236,256 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-static void measure_units(const sf_activity *activity, double *values)
+/* Sums over all bursts of as many rounds. */
+typedef struct totals {
+    double rounds;
+    double unit_bursts, unit_seconds, unit_spikes, unit_shares; /* of active units */
+    double bursts, seconds, spikes, units;                      /* of the network */
+} totals;
+
+static void add_units(totals *t, const sf_activity *activity)
 {
-    double rate = 0, bursts = 0, in_bursts = 0, spikes = 0, seconds = 0;
     for (size_t u = 0; u < activity->unit_count; u++) {
         const sf_unit_activity *unit = &activity->units[u];
         if (!unit->active)
             continue;
-        rate += unit->rate_hz;
-        bursts += (double)unit->bursts;
-        spikes += (double)unit->in_bursts;
-        in_bursts += share((double)unit->in_bursts, (double)unit->spikes);
+        t->unit_bursts += (double)unit->bursts;
+        t->unit_spikes += (double)unit->in_bursts;
+        t->unit_shares += share((double)unit->in_bursts, (double)unit->spikes);
         for (size_t b = 0; b < unit->bursts; b++) {
             const sf_unit_burst *burst = &activity->unit_bursts.items[unit->first_burst + b];
-            seconds += (double)(burst->last_ns - burst->first_ns) / (double)SF_SECOND;
+            t->unit_seconds += (double)(burst->last_ns - burst->first_ns) / (double)SF_SECOND;
         }
     }
-    double active = (double)activity->active_units;
-    values[SF_MEASURE_RATE] = share(rate, active);
-    values[SF_MEASURE_ACTIVE] = active;
-    values[SF_MEASURE_BURST_RATE] = share(bursts / active, activity->duration_s / 60);
-    values[SF_MEASURE_BURST_SHARE] = share(in_bursts, active);
-    values[SF_MEASURE_BURST_DURATION] = share(seconds, bursts);
-    values[SF_MEASURE_BURST_SPIKES] = share(spikes, bursts);
+}
+
+static void add_network(totals *t, const sf_bursts *bursts)
+{
+    t->bursts += (double)bursts->count;
+    for (size_t b = 0; b < bursts->count; b++) {
+        t->spikes += (double)bursts->members[b].spikes;
+        t->units += (double)bursts->members[b].units;
+        t->seconds += (double)(bursts->items[b].stop_ns - bursts->items[b].start_ns) / (double)SF_SECOND;
+    }
+}
+
+static void measure_bursts(double *values, const totals *t, const sf_activity *activity)
+{
+    double active = (double)activity->active_units, minutes = activity->duration_s / 60;
+    values[SF_MEASURE_BURST_RATE] = share(t->unit_bursts / active, minutes * t->rounds);
+    values[SF_MEASURE_BURST_SHARE] = share(t->unit_shares, active * t->rounds);
+    values[SF_MEASURE_BURST_DURATION] = share(t->unit_seconds, t->unit_bursts);
+    values[SF_MEASURE_BURST_SPIKES] = share(t->unit_spikes, t->unit_bursts);
+    values[SF_MEASURE_NETWORK_RATE] = share(t->bursts, minutes * t->rounds);
+    values[SF_MEASURE_NETWORK_DURATION] = share(t->seconds, t->bursts);
+    values[SF_MEASURE_NETWORK_SHARE] = share(t->spikes, (double)activity->spikes * t->rounds);
+    values[SF_MEASURE_NETWORK_UNITS] = share(t->units, t->bursts * active);
 }
 
 void sf_activity_measure(const sf_activity *activity, double values[SF_MEASURES])
 {
-    double bursts = 0, spikes = 0, seconds = 0, units = 0;
-    for (size_t b = 0; b < activity->array_burst_count; b++) {
-        const sf_array_burst *burst = &activity->array_bursts[b];
-        if (!burst->is_network)
-            continue;
-        bursts++;
-        spikes += (double)burst->spikes;
-        units += (double)burst->units;
-        seconds += (double)(burst->span.stop_ns - burst->span.start_ns) / (double)SF_SECOND;
-    }
-    measure_units(activity, values);
+    totals t = {.rounds = 1};
+    double rate = 0;
+    for (size_t u = 0; u < activity->unit_count; u++)
+        rate += activity->units[u].active ? activity->units[u].rate_hz : 0;
+    values[SF_MEASURE_RATE] = share(rate, (double)activity->active_units);
+    values[SF_MEASURE_ACTIVE] = (double)activity->active_units;
     values[SF_MEASURE_ISI_CV] = median_cv(activity);
-    values[SF_MEASURE_NETWORK_RATE] = share(bursts, activity->duration_s / 60);
-    values[SF_MEASURE_NETWORK_DURATION] = share(seconds, bursts);
-    values[SF_MEASURE_NETWORK_SHARE] = share(spikes, (double)activity->spikes);
-    values[SF_MEASURE_NETWORK_UNITS] = share(units, bursts * (double)activity->active_units);
+    add_units(&t, activity);
+    add_network(&t, &activity->network);
+    measure_bursts(values, &t, activity);
+}
+
+/* ---- by chance ---- */
+
+#define SLOT_NS (10 * SF_SECOND)
+
+/* The recorded time as one piece. */
+typedef struct timeline {
+    const sf_span *spans;
+    size_t count;
+    int64_t length_ns;
+    int64_t *before_ns; /* of each span the recorded time before it */
+} timeline;
+
+static int open_timeline(timeline *t, const sf_recording *recording, sf_error *error)
+{
+    bool all = recording->observed_count == 0;
+    *t = (timeline){.spans = all ? &recording->recorded : recording->observed,
+                    .count = all ? 1 : recording->observed_count};
+    t->before_ns = sf_alloc(t->count, sizeof *t->before_ns);
+    if (t->before_ns == NULL)
+        return sf_fail_memory(error);
+    for (size_t s = 0; s < t->count; s++) {
+        t->before_ns[s] = t->length_ns;
+        t->length_ns += t->spans[s].stop_ns - t->spans[s].start_ns;
+    }
+    return SF_OK;
+}
+
+/* The 10 s of a span, or what is left of it, that the time lies in; of one outside of all spans itself alone.
+ */
+static sf_span slot_at(const timeline *t, size_t *span, int64_t time_ns)
+{
+    while (*span < t->count && t->spans[*span].stop_ns <= time_ns)
+        ++*span;
+    if (*span == t->count || t->spans[*span].start_ns > time_ns)
+        return (sf_span){time_ns, time_ns + 1};
+    const sf_span *of = &t->spans[*span];
+    int64_t start_ns = time_ns - (time_ns - of->start_ns) % SLOT_NS;
+    return (sf_span){start_ns, of->stop_ns - start_ns < SLOT_NS ? of->stop_ns : start_ns + SLOT_NS};
+}
+
+/* As many spikes at random in the slot, none sooner after another than the dead time: the spacings of uniform
+ * numbers in order are exponential ones over their sum. */
+static void fill_slot(int64_t *times_ns, size_t count, sf_span slot, int64_t dead_ns, double *room,
+                      sf_random *random)
+{
+    double length = (double)(slot.stop_ns - slot.start_ns), sum = 0;
+    double dead = fmin((double)dead_ns, length / (double)count);
+    for (size_t i = 0; i < count; i++)
+        room[i] = sum += sf_random_exponential(random);
+    sum += sf_random_exponential(random);
+    for (size_t i = 0; i < count; i++)
+        times_ns[i] =
+            slot.start_ns + (int64_t)(room[i] / sum * (length - dead * (double)count) + dead * (double)i);
+}
+
+static void draw_train(int64_t *drawn_ns, const int64_t *times_ns, size_t count, const timeline *t,
+                       double *room, sf_random *random)
+{
+    int64_t dead_ns = INT64_MAX;
+    size_t span = 0;
+    for (size_t i = 0; i + 1 < count; i++)
+        if (times_ns[i + 1] - times_ns[i] < dead_ns)
+            dead_ns = times_ns[i + 1] - times_ns[i];
+    for (size_t from = 0, to; from < count; from = to) {
+        sf_span slot = slot_at(t, &span, times_ns[from]);
+        for (to = from + 1; to < count && times_ns[to] < slot.stop_ns; to++)
+            ;
+        fill_slot(drawn_ns + from, to - from, slot, dead_ns, room, random);
+    }
+}
+
+/* The span that a time in the recorded time lies in. */
+static size_t span_at(const timeline *t, int64_t recorded_ns)
+{
+    size_t low = 0, high = t->count; /* the last that begins no later */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (t->before_ns[middle] <= recorded_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Shifts each train as a whole, round the recorded time. */
+static void shift_trains(sf_recording *shifted, const sf_recording *recording, const timeline *t,
+                         int64_t *offsets_ns, sf_spike *room, sf_random *random)
+{
+    for (size_t u = 0; u < recording->units.count; u++)
+        offsets_ns[u] = (int64_t)sf_random_below(random, (uint64_t)t->length_ns);
+    for (size_t i = 0, s = 0; i < recording->spike_count; i++) {
+        const sf_spike *spike = &recording->spikes[i];
+        while (s + 1 < t->count && t->spans[s + 1].start_ns <= spike->time_ns)
+            s++;
+        int64_t within_ns = spike->time_ns - t->spans[s].start_ns; /* beside all spans: what comes of it */
+        int64_t at_ns = (t->before_ns[s] + within_ns + offsets_ns[spike->unit]) % t->length_ns;
+        at_ns += at_ns < 0 ? t->length_ns : 0;
+        size_t to = span_at(t, at_ns);
+        shifted->spikes[i] = *spike;
+        shifted->spikes[i].time_ns = t->spans[to].start_ns + at_ns - t->before_ns[to];
+    }
+    sf_spikes_sort_within(shifted->spikes, room, shifted->spike_count);
+}
+
+/* What both kinds of drawing work with. */
+typedef struct drawing {
+    const sf_recording *recording;
+    const sf_activity_options *options;
+    timeline timeline;
+    trains trains;
+    int64_t *times_ns; /* of a train; offsets of all */
+    double *room;
+    sf_spike *spikes, *spare;
+    totals totals;
+} drawing;
+
+static int draw_units(drawing *d, sf_activity *drawn, uint64_t seed, uint64_t round, sf_error *error)
+{
+    int status = SF_OK;
+    sf_random random = sf_random_start(seed, 2 * round);
+    drawn->unit_bursts.count = 0;
+    for (size_t u = 0; status == SF_OK && u < drawn->unit_count; u++) {
+        size_t first = d->trains.first[u], count = d->trains.first[u + 1] - first;
+        drawn->units[u] = (sf_unit_activity){0};
+        draw_train(d->times_ns, d->trains.times_ns + first, count, &d->timeline, d->room, &random);
+        status = look_at_unit(drawn, &drawn->units[u], d->recording, d->times_ns, count, d->options, error);
+    }
+    add_units(&d->totals, drawn);
+    return status;
+}
+
+static int draw_network(drawing *d, uint64_t seed, uint64_t round, sf_error *error)
+{
+    sf_recording shifted = *d->recording;
+    sf_bursts bursts;
+    sf_random random = sf_random_start(seed, 2 * round + 1);
+    shifted.spikes = d->spikes;
+    shift_trains(&shifted, d->recording, &d->timeline, d->times_ns, d->spare, &random);
+    int status = sf_bursts_find(&bursts, &shifted, &d->options->network, error);
+    if (status == SF_OK)
+        add_network(&d->totals, &bursts);
+    sf_bursts_free(&bursts);
+    return status;
+}
+
+static int open_drawing(drawing *d, sf_error *error)
+{
+    size_t count = d->recording->spike_count, units = d->recording->units.count;
+    d->times_ns = sf_resize(NULL, count > units ? count : units, sizeof *d->times_ns);
+    d->room = sf_resize(NULL, count, sizeof *d->room);
+    d->spikes = sf_resize(NULL, count, sizeof *d->spikes);
+    d->spare = sf_resize(NULL, count, sizeof *d->spare);
+    if (d->times_ns == NULL || d->room == NULL || d->spikes == NULL || d->spare == NULL)
+        return sf_fail_memory(error);
+    int status = open_timeline(&d->timeline, d->recording, error);
+    return status == SF_OK ? sort_by_unit(&d->trains, d->recording, error) : status;
+}
+
+static void close_drawing(drawing *d)
+{
+    sf_free(d->timeline.before_ns);
+    sf_free(d->times_ns);
+    sf_free(d->room);
+    sf_free(d->spikes);
+    sf_free(d->spare);
+    sf_free(d->trains.times_ns);
+    sf_free(d->trains.first);
+}
+
+int sf_activity_chance(double chance[SF_MEASURES], const sf_recording *recording,
+                       const sf_activity_options *options, uint64_t seed, sf_error *error)
+{
+    drawing d = {.recording = recording, .options = options, .totals = {.rounds = SF_CHANCE_ROUNDS}};
+    sf_activity drawn;
+    int status = sf_activity_find(&drawn, recording, options, error);
+    for (int m = 0; m < SF_MEASURES; m++)
+        chance[m] = NAN;
+    if (status == SF_OK && drawn.duration_s > 0 && drawn.active_units > 0) {
+        status = open_drawing(&d, error);
+        for (uint64_t round = 0; round < SF_CHANCE_ROUNDS && status == SF_OK; round++) {
+            status = draw_units(&d, &drawn, seed, round, error);
+            if (status == SF_OK)
+                status = draw_network(&d, seed, round, error);
+        }
+        measure_bursts(chance, &d.totals, &drawn);
+        for (int m = SF_MEASURE_BURST_RATE; m <= SF_MEASURE_NETWORK_UNITS; m++)
+            chance[m] = isnan(chance[m]) ? 0 : chance[m];
+    }
+    close_drawing(&d);
+    sf_activity_free(&drawn);
+    return status;
 }

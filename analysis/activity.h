@@ -4,8 +4,8 @@
  * of units and of the network, and what the connectivity graph and the chains add. docs/compare.md says what
  * each means and when not to trust it.
  *
- * A unit is active that fires at the rate `active_hz` or more. A network burst is a burst of the whole array
- * (mine/bursts.h) in which the share `network_share` of the active units, and two units at least, fire.
+ * Chance makes bursts too, the more the faster units fire: sf_activity_chance tells what the measures of
+ * bursts would be of Poisson trains as fast, and compare tests what lies beyond that.
  */
 #ifndef SF_ANALYSIS_ACTIVITY_H
 #define SF_ANALYSIS_ACTIVITY_H
@@ -41,16 +41,18 @@ typedef struct sf_measure_kind {
     const char *what;        /**< in plain words, without a full stop */
 } sf_measure_kind;
 
+/** Whether it is a measure of bursts, which sf_activity_chance knows too. */
+bool sf_measure_has_chance(sf_measured measure);
+
 /** By sf_measured. */
 const sf_measure_kind *sf_measure_about(sf_measured measure);
 
 typedef struct sf_activity_options {
-    double active_hz;     /**< 0.1 */
-    double network_share; /**< 0.25 */
-    sf_burst_rule bursts; /**< SF_BURST_RULE */
+    sf_network_rule network; /**< SF_NETWORK_RULE; which units are active, too */
+    sf_burst_rule bursts;    /**< SF_BURST_RULE */
 } sf_activity_options;
 
-#define SF_ACTIVITY_OPTIONS ((sf_activity_options){0.1, 0.25, SF_BURST_RULE})
+#define SF_ACTIVITY_OPTIONS ((sf_activity_options){SF_NETWORK_RULE, SF_BURST_RULE})
 
 typedef struct sf_unit_activity {
     uint64_t spikes;
@@ -65,13 +67,6 @@ typedef struct sf_unit_activity {
 /** Of fewer intervals no coefficient of variation is told. */
 #define SF_LEAST_INTERVALS 20
 
-typedef struct sf_array_burst {
-    sf_span span;
-    uint64_t spikes;
-    size_t units;    /**< active units that fire in it */
-    bool is_network; /**< enough of them */
-} sf_array_burst;
-
 /** Zero-initialise. */
 typedef struct sf_activity {
     size_t unit_count, active_units;
@@ -81,8 +76,7 @@ typedef struct sf_activity {
     uint64_t spikes;
     sf_unit_activity *units;
     sf_unit_bursts unit_bursts; /**< one unit after the other */
-    sf_array_burst *array_bursts;
-    size_t array_burst_count;
+    sf_bursts network;
 } sf_activity;
 
 /** SF_NO_MEMORY; sf_activity_free whatever happened. */
@@ -92,6 +86,17 @@ void sf_activity_free(sf_activity *activity);
 
 /** Fills in the measures up to SF_MEASURE_NETWORK_UNITS, NaN where there is nothing to take one of. */
 void sf_activity_measure(const sf_activity *activity, double values[SF_MEASURES]);
+
+/**
+ * The measures of bursts as chance gives them, the mean of SF_CHANCE_ROUNDS drawings; NaN of all others.
+ * Bursts of units are those of Poisson trains that keep of each unit the spikes in every 10 s of recorded
+ * time, and its shortest interval; network bursts those of the unit's own trains, each shifted round the
+ * recorded time as a whole. Durations, spikes and units of bursts are 0 where no drawing has a burst.
+ */
+int sf_activity_chance(double chance[SF_MEASURES], const sf_recording *recording,
+                       const sf_activity_options *options, uint64_t seed, sf_error *error);
+
+#define SF_CHANCE_ROUNDS 20
 
 /** Numbers of a graph on the vertices that take part. */
 typedef struct sf_network {

@@ -60,8 +60,7 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
     episodes->tick_ns = recording->pieces != NULL ? recording->pieces->tick_ns : find_tick(recording);
     int status = count_units(episodes, error);
     if (status == SF_OK)
-        status = sf_bursts_find(&episodes->bursts, recording->spikes, recording->spike_count,
-                                sf_recording_duration_ns(recording), error);
+        status = sf_bursts_find(&episodes->bursts, recording, &SF_NETWORK_RULE, error);
     if (status == SF_OK)
         status = copy_spans(episodes, spans, span_count, error);
     if (status == SF_OK)

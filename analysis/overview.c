@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/overview.h"
 
+#include "mine/bursts.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
@@ -14,6 +16,7 @@
 struct sf_overview {
     sf_overview_columns told;
     sf_unit_overview *units; /* the same that it tells */
+    sf_bursts bursts;        /* likewise */
 };
 
 /* ---- positions ---- */
@@ -293,8 +296,12 @@ static int survey(sf_overview *overview, const sf_recording *recording, const sf
         status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
     if (status == SF_OK)
         status = survey_repeats(told, recording, error);
+    if (status == SF_OK)
+        status = sf_bursts_find(&overview->bursts, recording, &SF_NETWORK_RULE, error);
     if (status != SF_OK)
         return status;
+    told->bursts = overview->bursts.items;
+    told->burst_count = overview->bursts.count;
     survey_times(told, recording);
     survey_array_events(told, recording);
     return sf_progress_update(progress, "looking", 2, 2) ? SF_OK
@@ -327,6 +334,7 @@ void sf_overview_free(sf_overview *overview)
 {
     if (overview == NULL)
         return;
+    sf_bursts_free(&overview->bursts);
     sf_free(overview->units);
     sf_free(overview);
 }

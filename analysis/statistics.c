@@ -10,7 +10,11 @@
 #include <string.h>
 
 #define NORMAL_95 1.959963984540054
-#define TIES 1e-9 /* statistics so close are equal but for rounding */
+#define LEVEL 0.05     /* of intervals */
+#define TIES 1e-9      /* statistics so close are equal but for rounding */
+#define ROUNDING 1e-24 /* a variance of so little of all squares is 0 */
+#define HELD 100000u   /* dealings that an interval is of at most */
+#define HALVINGS 26    /* of the way to an end of an interval */
 
 /* ---- Student's t ---- */
 
@@ -67,113 +71,359 @@ double sf_student_quantile(double p, double degrees)
     return low + (high - low) / 2;
 }
 
+/* ---- what is dealt ---- */
+
+/* Replicates of one block, which are dealt among themselves. */
+typedef struct block {
+    size_t first;      /* of `members` */
+    size_t counts[2];  /* of either group, the first one's first */
+    double weight;     /* n m / (n + m) */
+    double factors[2]; /* of the squared residuals of either group in the variance */
+} block;
+
+/* Blocks that have replicates of both groups. A replicate's number is its place among those of the first
+ * group and then the second. */
+typedef struct design {
+    size_t *members;   /* block after block */
+    size_t *blocks_of; /* of each replicate; SIZE_MAX: it is in none */
+    block *blocks;
+    size_t block_count, counts[2];
+    double weight;     /* of all blocks */
+    double freedom[2]; /* degrees of it in either group's part of the variance */
+} design;
+
+static size_t replicate_count(const sf_contrast_input *in)
+{
+    return in->counts[0] + in->counts[1];
+}
+
+static double value_in(const double *const values[2], const sf_contrast_input *in, size_t measure,
+                       size_t replicate)
+{
+    int g = replicate >= in->counts[0];
+    return values[g][(replicate - (g ? in->counts[0] : 0)) * in->measure_count + measure];
+}
+
+static double chance_of(const sf_contrast_input *in, size_t measure, size_t replicate)
+{
+    return in->chance[0] == NULL ? NAN : value_in(in->chance, in, measure, replicate);
+}
+
+static size_t block_of(const sf_contrast_input *in, size_t replicate)
+{
+    int g = replicate >= in->counts[0];
+    size_t i = replicate - (g ? in->counts[0] : 0);
+    return in->paired ? i : in->blocks[0] == NULL ? 0 : in->blocks[g][i];
+}
+
+static size_t block_limit(const sf_contrast_input *in)
+{
+    return in->paired ? in->counts[0] : in->blocks[0] == NULL ? 1 : in->block_count;
+}
+
+/* Factors of MacKinnon and White's HC2 (1985): a^2 / (1 - h), where the difference is the sum of a times the
+ * values and h is the leverage. A residual that is 0 whatever the values adds nothing. */
+static void weigh(design *d)
+{
+    for (size_t b = 0; b < d->block_count; b++)
+        d->weight += d->blocks[b].weight;
+    for (size_t b = 0; b < d->block_count; b++) {
+        block *of = &d->blocks[b];
+        double n = (double)of->counts[0], m = (double)of->counts[1];
+        for (int g = 0; g < 2; g++) {
+            double away = (g ? n : -m) / (n + m), rest = 1 - 1 / (n + m) - away * away / d->weight;
+            bool free = rest > 1e-9;
+            of->factors[g] = free ? away * away / (d->weight * d->weight * rest) : 0;
+            d->freedom[g] += free ? rest * (double)of->counts[g] : 0;
+        }
+    }
+}
+
+/* Of the replicates with these values; NULL: of all. */
+static int open_design(design *d, const sf_contrast_input *in, const double *values, sf_error *error)
+{
+    size_t all = replicate_count(in), limit = block_limit(in);
+    d->members = sf_alloc(all, sizeof *d->members);
+    d->blocks_of = sf_alloc(all, sizeof *d->blocks_of);
+    d->blocks = sf_alloc(limit, sizeof *d->blocks);
+    if (d->members == NULL || d->blocks_of == NULL || d->blocks == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < all; i++)
+        d->blocks_of[i] = SIZE_MAX;
+    for (size_t b = 0; b < limit; b++) {
+        block *of = &d->blocks[d->block_count];
+        *of = (block){.first = d->counts[0] + d->counts[1]};
+        for (size_t i = 0; i < all; i++)
+            if (block_of(in, i) == b && (values == NULL || !isnan(values[i]))) {
+                d->members[of->first + of->counts[0] + of->counts[1]] = i;
+                of->counts[i >= in->counts[0]]++;
+            }
+        if (of->counts[0] == 0 || of->counts[1] == 0)
+            continue;
+        size_t count = of->counts[0] + of->counts[1];
+        of->weight = (double)of->counts[0] * (double)of->counts[1] / (double)count;
+        for (size_t i = 0; i < count; i++)
+            d->blocks_of[d->members[of->first + i]] = d->block_count;
+        d->counts[0] += of->counts[0];
+        d->counts[1] += of->counts[1];
+        d->block_count++;
+    }
+    weigh(d);
+    return SF_OK;
+}
+
+static void close_design(design *d)
+{
+    sf_free(d->members);
+    sf_free(d->blocks_of);
+    sf_free(d->blocks);
+}
+
+/* ---- dealing ---- */
+
+/* Deals the members of each block into an order: the first ones are of the first group. */
+typedef struct dealer {
+    const design *design;
+    bool exact;
+    uint64_t dealings, at;
+    size_t *order;
+    size_t *chosen; /* of each block in turn: the members, by place, that are in the second group */
+    sf_random random;
+} dealer;
+
+/* In how many ways they can be dealt. */
+static double ways_of(const design *d)
+{
+    double ways = 1;
+    for (size_t b = 0; b < d->block_count; b++)
+        for (size_t i = 1; i <= d->blocks[b].counts[1]; i++)
+            ways *= (double)(d->blocks[b].counts[0] + i) / (double)i;
+    return ways;
+}
+
+static int open_dealer(dealer *to, const design *d, bool may_be_exact, const sf_contrast_input *in,
+                       sf_error *error)
+{
+    double ways = ways_of(d);
+    size_t count = d->counts[0] + d->counts[1];
+    bool exact = may_be_exact && ways < (double)in->most + 0.5;
+    *to = (dealer){.design = d,
+                   .exact = exact,
+                   .dealings = exact ? (uint64_t)(ways + 0.5) : in->most,
+                   .order = sf_alloc(count, sizeof *to->order),
+                   .chosen = sf_alloc(d->counts[1], sizeof *to->chosen),
+                   .random = sf_random_start(in->seed, 0)};
+    if (to->order == NULL || to->chosen == NULL)
+        return sf_fail_memory(error);
+    memcpy(to->order, d->members, count * sizeof *to->order);
+    for (size_t b = 0, at = 0; b < d->block_count; at += d->blocks[b++].counts[1])
+        for (size_t k = 0; k < d->blocks[b].counts[1]; k++)
+            to->chosen[at + k] = k;
+    return SF_OK;
+}
+
+static void close_dealer(dealer *d)
+{
+    sf_free(d->order);
+    sf_free(d->chosen);
+}
+
+/* The next combination in lexicographic order; false after the last, with the first one again. */
+static bool next_combination(size_t *chosen, size_t count, size_t of)
+{
+    size_t k = count;
+    while (k > 0 && chosen[k - 1] == of - count + k - 1)
+        k--;
+    bool more = k > 0;
+    if (more)
+        chosen[--k]++;
+    else
+        chosen[0] = 0;
+    for (k++; k < count; k++)
+        chosen[k] = chosen[k - 1] + 1;
+    return more;
+}
+
+static void deal_next(dealer *d)
+{
+    bool more = false;
+    for (size_t b = 0, at = 0; b < d->design->block_count; b++) {
+        const block *of = &d->design->blocks[b];
+        const size_t *members = d->design->members + of->first, *chosen = d->chosen + at;
+        size_t *first = d->order + of->first, *second = first + of->counts[0];
+        for (size_t i = 0, k = 0; i < of->counts[0] + of->counts[1]; i++)
+            if (k < of->counts[1] && chosen[k] == i)
+                second[k++] = members[i];
+            else
+                *first++ = members[i];
+        if (!more)
+            more = next_combination(d->chosen + at, of->counts[1], of->counts[0] + of->counts[1]);
+        at += of->counts[1];
+    }
+}
+
+/* By chance (Fisher and Yates). */
+static void deal_one(dealer *d)
+{
+    for (size_t b = 0; b < d->design->block_count; b++) {
+        const block *of = &d->design->blocks[b];
+        size_t *order = d->order + of->first;
+        for (size_t i = of->counts[0] + of->counts[1]; i > 1; i--) {
+            size_t k = (size_t)sf_random_below(&d->random, i), kept = order[i - 1];
+            order[i - 1] = order[k];
+            order[k] = kept;
+        }
+    }
+}
+
+/* Of all dealings the next, or a random one; the first of these is what was found. */
+static void deal(dealer *d)
+{
+    if (d->exact)
+        deal_next(d);
+    else if (d->at > 0)
+        deal_one(d);
+    d->at++;
+}
+
 /* ---- one measure ---- */
 
-/* Its values that are known, first those of the first group. */
-typedef struct column {
-    size_t n[2];
-    double *values;    /* n[0] + n[1] */
-    size_t *positions; /* of each among all replicates, groups one after the other; of pairs the pair's */
-} column;
+/* A dealing in the numbers that its statistic needs, with the values of the second group less any shift s:
+ * the difference is effect - s taken, the variance of it in either group v[0] - 2 s v[1] + s^2 v[2]. */
+typedef struct dealt {
+    double effect, taken, variance[2][3];
+} dealt;
 
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum / (double)count;
-}
+typedef struct measure {
+    const sf_contrast_input *in;
+    size_t which;
+    design design;
+    double *values; /* of each replicate less its block's mean; NaN where it has none */
+    double *ranks;  /* likewise, for a test by ranks */
+    double *sums;   /* of a block's members in either group: values, and whether they are of the second */
+    int *groups;    /* that each replicate is dealt to */
+    size_t *filled; /* of each block: members that are dealt */
+    double squares; /* of values, in all */
+    double scale;   /* of a difference of ranks */
+    bool tested;
+    dealt found;
+    double found_statistic;
+    uint64_t as_great, as_great_of_all;
+} measure;
 
-static double sd_of(const double *values, size_t count)
+static void take_groups(measure *m, const dealer *from)
 {
-    double mean = mean_of(values, count), squares = 0;
-    for (size_t i = 0; i < count; i++)
-        squares += (values[i] - mean) * (values[i] - mean);
-    return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
-}
-
-/* Hedges' correction for small samples. */
-static double correction(double degrees)
-{
-    return exp(lgamma(degrees / 2) - lgamma((degrees - 1) / 2)) * sqrt(2 / degrees);
-}
-
-static void set_g(sf_compared *of, double d, double factor, double variance)
-{
-    double half = NORMAL_95 * sqrt(variance);
-    of->g = d * factor;
-    of->g_low = of->g - half;
-    of->g_high = of->g + half;
-}
-
-static void set_t(sf_compared *of, double error, double degrees, bool tested)
-{
-    double half = error > 0 ? sf_student_quantile(0.05, degrees) * error : 0;
-    of->low = of->difference - half;
-    of->high = of->difference + half;
-    if (tested)
-        of->p =
-            sf_student_p(error > 0 ? of->difference / error : copysign(INFINITY, of->difference), degrees);
-}
-
-static void describe_groups(sf_compared *of, bool tested)
-{
-    double n = (double)of->n[0], m = (double)of->n[1], degrees = n + m - 2;
-    double v = of->sd[0] * of->sd[0] / n, w = of->sd[1] * of->sd[1] / m;
-    double pooled = sqrt(((n - 1) * of->sd[0] * of->sd[0] + (m - 1) * of->sd[1] * of->sd[1]) / degrees);
-    set_t(of, sqrt(v + w), (v + w) * (v + w) / (v * v / (n - 1) + w * w / (m - 1)), tested);
-    if (pooled > 0) {
-        double g = of->difference / pooled * correction(degrees);
-        set_g(of, of->difference / pooled, correction(degrees), 1 / n + 1 / m + g * g / (2 * (n + m)));
+    const design *d = &m->design;
+    size_t count = from->design->counts[0] + from->design->counts[1];
+    memset(m->filled, 0, d->block_count * sizeof *m->filled);
+    for (size_t i = 0; i < count; i++) { /* those that have no value take no place */
+        size_t replicate = from->order[i], b = d->blocks_of[replicate];
+        if (b != SIZE_MAX)
+            m->groups[replicate] = m->filled[b]++ >= d->blocks[b].counts[0];
     }
 }
 
-static void describe_pairs(sf_compared *of, const double *first, const double *differences, bool tested)
+/* The least-squares difference within blocks. */
+static double difference_of(const measure *m, const double *values, double *taken)
 {
-    size_t count = of->n[0];
-    double n = (double)count, sd = sd_of(differences, count), both = 0;
-    double pooled = sqrt((of->sd[0] * of->sd[0] + of->sd[1] * of->sd[1]) / 2);
-    set_t(of, sd / sqrt(n), n - 1, tested);
-    for (size_t i = 0; i < count; i++)
-        both += (first[i] - of->mean[0]) * (first[i] + differences[i] - of->mean[1]) / (n - 1);
-    if (count > 2 && of->sd[0] > 0 && of->sd[1] > 0) {
-        double d = of->difference / pooled, r = both / (of->sd[0] * of->sd[1]), factor = correction(n - 1);
-        set_g(of, d, factor, (1 / n + d * d / (2 * n)) * 2 * (1 - r) * factor * factor);
+    const design *d = &m->design;
+    double difference = 0;
+    *taken = 0;
+    for (size_t b = 0; b < d->block_count; b++) {
+        const block *of = &d->blocks[b];
+        double *sums = m->sums + 4 * b;
+        memset(sums, 0, 4 * sizeof *sums);
+        for (size_t i = 0; i < of->counts[0] + of->counts[1]; i++) {
+            size_t replicate = d->members[of->first + i];
+            sums[m->groups[replicate]] += values[replicate];
+            sums[2 + m->groups[replicate]] += replicate >= m->in->counts[0];
+        }
+        double n = (double)of->counts[0], k = (double)of->counts[1];
+        difference += of->weight * (sums[1] / k - sums[0] / n);
+        *taken += of->weight * (sums[3] / k - sums[2] / n);
     }
+    *taken /= d->weight;
+    return difference / d->weight;
 }
 
-static bool varies(const double *values, size_t count)
+/* Fits block means and a difference to values as they are dealt. */
+static dealt fit(measure *m)
 {
-    for (size_t i = 1; i < count; i++)
-        if (values[i] != values[0])
-            return true;
-    return false;
+    const design *d = &m->design;
+    dealt to = {0};
+    to.effect = difference_of(m, m->values, &to.taken);
+    for (size_t b = 0; b < d->block_count; b++) {
+        const block *of = &d->blocks[b];
+        size_t count = of->counts[0] + of->counts[1];
+        const double *sums = m->sums + 4 * b;
+        double second = (double)of->counts[1] / (double)count, mean = (sums[0] + sums[1]) / (double)count;
+        for (size_t i = 0; i < count; i++) {
+            size_t replicate = d->members[of->first + i];
+            int g = m->groups[replicate];
+            double shifted = (replicate >= m->in->counts[0]) - second - to.taken * (g - second);
+            double rest = m->values[replicate] - mean - to.effect * (g - second);
+            to.variance[g][0] += of->factors[g] * rest * rest;
+            to.variance[g][1] += of->factors[g] * rest * shifted;
+            to.variance[g][2] += of->factors[g] * shifted * shifted;
+        }
+    }
+    return to;
 }
 
-static void describe(sf_compared *of, const column *c, bool paired, const double *differences, bool tested)
+/* The variance of the difference at a shift, and its degrees of freedom by Satterthwaite. */
+static double variance_of(const measure *m, const dealt *of, double shift, double *freedom)
 {
-    *of = (sf_compared){.n = {c->n[0], c->n[1]},
-                        .difference = NAN,
-                        .low = NAN,
-                        .high = NAN,
-                        .g = NAN,
-                        .g_low = NAN,
-                        .g_high = NAN,
-                        .p = NAN,
-                        .q = NAN,
-                        .least = NAN};
+    double variance = 0, parts = 0;
     for (int g = 0; g < 2; g++) {
-        const double *values = c->values + (g == 0 ? 0 : c->n[0]);
-        of->mean[g] = c->n[g] > 0 ? mean_of(values, c->n[g]) : NAN;
-        of->sd[g] = sd_of(values, c->n[g]);
+        const double *v = of->variance[g];
+        double part = fmax(0, v[0] - 2 * shift * v[1] + shift * shift * v[2]);
+        variance += part;
+        parts += part > 0 ? part * part / m->design.freedom[g] : 0;
     }
-    of->difference = of->mean[1] - of->mean[0];
-    if (c->n[0] < 2 || c->n[1] < 2 || !varies(c->values, c->n[0] + c->n[1]))
-        return;
-    if (paired)
-        describe_pairs(of, c->values, differences, tested);
-    else
-        describe_groups(of, tested);
+    double squares = m->squares + shift * shift * (double)(m->design.counts[0] + m->design.counts[1]);
+    if (variance <= ROUNDING * squares)
+        return 0;
+    *freedom = variance * variance / parts;
+    return variance;
+}
+
+/* How far apart a dealing puts the groups: t as the standard normal deviate that is as rare (Wallace 1959),
+ * since dealings differ in their degrees of freedom. */
+static double statistic(const measure *m, const dealt *of, double shift)
+{
+    double freedom = 0, variance = variance_of(m, of, shift, &freedom);
+    double effect = of->effect - shift * of->taken;
+    if (variance == 0)
+        return effect * effect > ROUNDING * m->squares ? INFINITY : 0;
+    return (8 * freedom + 1) / (8 * freedom + 3) *
+           sqrt(freedom * log1p(effect * effect / (variance * freedom)));
+}
+
+static double statistic_dealt(measure *m, const dealer *from, dealt *to)
+{
+    double taken;
+    take_groups(m, from);
+    *to = fit(m);
+    return m->ranks == NULL ? statistic(m, to, 0) : fabs(difference_of(m, m->ranks, &taken)) * m->scale;
+}
+
+/* Each less the mean of its block, which changes no difference and keeps rounding small. Returns the sum of
+ * squares. */
+static double centre(const design *d, double *values)
+{
+    double squares = 0;
+    for (size_t b = 0; b < d->block_count; b++) {
+        const size_t *members = d->members + d->blocks[b].first;
+        size_t count = d->blocks[b].counts[0] + d->blocks[b].counts[1];
+        double sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += values[members[i]];
+        for (size_t i = 0; i < count; i++) {
+            values[members[i]] -= sum / (double)count;
+            squares += values[members[i]] * values[members[i]];
+        }
+    }
+    return squares;
 }
 
 /* ---- ranks ---- */
@@ -208,187 +458,270 @@ static void rank(double *values, size_t count, bool signs, ranked *room)
     }
 }
 
-/* ---- dealing ---- */
-
-/* What is dealt: in_second[i] of all replicates, or of pairs whether pair i is turned round. */
-typedef struct dealer {
-    size_t count, second; /* replicates, and of them in the second group; pairs, and nothing */
-    bool paired, exact;
-    uint64_t dealings, at;
-    bool *in_second;
-    size_t *chosen; /* the combination that is on */
-    sf_random random;
-} dealer;
-
-/* How many dealings there are, or most + 1 where they are more than that. */
-static uint64_t count_dealings(const dealer *d, uint64_t most)
+/* Within blocks; of pairs the rank of their difference with its sign, for the second. */
+static void rank_measure(measure *m, const double *raw, ranked *room, double *line)
 {
-    double count = 1;
-    for (size_t i = 1; i <= (d->paired ? d->count : d->second); i++)
-        count = d->paired ? count * 2 : count * (double)(d->count - d->second + i) / (double)i;
-    return count > (double)most + 0.5 ? most + 1 : (uint64_t)(count + 0.5);
-}
-
-/* The next combination in lexicographic order. */
-static void next_combination(dealer *d)
-{
-    size_t k = d->second;
-    while (k > 0 && d->chosen[k - 1] == d->count - d->second + k - 1)
-        k--;
-    if (k == 0)
-        return;
-    d->chosen[k - 1]++;
-    for (; k < d->second; k++)
-        d->chosen[k] = d->chosen[k - 1] + 1;
-}
-
-static void deal_all(dealer *d)
-{
-    if (d->paired) {
-        for (size_t i = 0; i < d->count; i++)
-            d->in_second[i] = d->at >> i & 1;
-        return;
+    const design *d = &m->design;
+    size_t first = m->in->counts[0];
+    double variance = 0;
+    for (size_t b = 0; m->in->paired && b < d->block_count; b++)
+        line[b] = raw[d->members[2 * b + 1]] - raw[d->members[2 * b]];
+    if (m->in->paired)
+        rank(line, d->block_count, true, room);
+    for (size_t b = 0; b < d->block_count; b++) {
+        const block *of = &d->blocks[b];
+        size_t count = of->counts[0] + of->counts[1];
+        const size_t *members = d->members + of->first;
+        double *own = m->in->paired ? line + b : line;
+        for (size_t i = 0; !m->in->paired && i < count; i++)
+            line[i] = raw[members[i]];
+        if (!m->in->paired)
+            rank(line, count, false, room);
+        for (size_t i = 0; i < count; i++)
+            m->ranks[members[i]] = !m->in->paired ? own[i] : members[i] < first ? 0 : *own;
     }
-    memset(d->in_second, 0, d->count * sizeof *d->in_second);
-    for (size_t k = 0; k < d->second; k++)
-        d->in_second[d->chosen[k]] = true;
-    next_combination(d);
-}
-
-static uint64_t below(dealer *d, uint64_t limit)
-{
-    uint64_t drawn, most = UINT64_MAX - UINT64_MAX % limit;
-    do
-        drawn = sf_random_bits(&d->random);
-    while (drawn >= most);
-    return drawn % limit;
-}
-
-/* By chance (Fisher and Yates). */
-static void deal_one(dealer *d)
-{
-    for (size_t i = 0; i < d->count; i++)
-        d->in_second[i] = d->paired ? sf_random_bits(&d->random) >> 63 : i >= d->count - d->second;
-    for (size_t i = d->count; !d->paired && i > 1; i--) {
-        size_t k = (size_t)below(d, i);
-        bool kept = d->in_second[i - 1];
-        d->in_second[i - 1] = d->in_second[k];
-        d->in_second[k] = kept;
+    centre(d, m->ranks);
+    for (size_t b = 0; b < d->block_count; b++) {
+        const block *of = &d->blocks[b];
+        double squares = 0, count = (double)(of->counts[0] + of->counts[1]);
+        for (size_t i = 0; i < of->counts[0] + of->counts[1]; i++)
+            squares += m->ranks[d->members[of->first + i]] * m->ranks[d->members[of->first + i]];
+        variance += of->weight * squares / (count - 1);
     }
+    m->scale = variance > 0 ? d->weight / sqrt(variance) : 0;
 }
 
-static void deal(dealer *d)
+/* ---- what there is to tell of a measure ---- */
+
+static double mean_of(const double *values, size_t count)
 {
-    if (d->exact)
-        deal_all(d);
-    else
-        deal_one(d);
-    d->at++;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
 }
 
-/* ---- the test ---- */
+static double sd_of(const double *values, size_t count)
+{
+    double mean = mean_of(values, count), squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
+}
+
+/* Hedges' correction for small samples. */
+static double correction(double degrees)
+{
+    return exp(lgamma(degrees / 2) - lgamma((degrees - 1) / 2)) * sqrt(2 / degrees);
+}
+
+static void set_g(sf_compared *of, double d, double factor, double variance)
+{
+    double half = NORMAL_95 * sqrt(variance);
+    of->g = d * factor;
+    of->g_low = of->g - half;
+    of->g_high = of->g + half;
+}
+
+static void describe_groups(sf_compared *of, const measure *m)
+{
+    const design *d = &m->design;
+    double n = (double)(d->counts[0] + d->counts[1]), degrees = n - (double)d->block_count - 1;
+    double square = (m->squares - d->weight * of->difference * of->difference) / degrees;
+    if (degrees < 2 || !(square > TIES * TIES * m->squares))
+        return;
+    double factor = correction(degrees), g = of->difference / sqrt(square) * factor;
+    set_g(of, of->difference / sqrt(square), factor, 1 / d->weight + g * g / (2 * n));
+}
+
+/* Bonett's variance; the degrees of freedom of the mean of two variances that go together are Cousineau's. */
+static void describe_pairs(sf_compared *of, const double *first, const double *second)
+{
+    double n = (double)of->n[0], a = of->sd[0] * of->sd[0], b = of->sd[1] * of->sd[1], both = 0;
+    const double means[2] = {mean_of(first, of->n[0]), mean_of(second, of->n[0])};
+    for (size_t i = 0; i < of->n[0]; i++)
+        both += (first[i] - means[0]) * (second[i] - means[1]) / (n - 1);
+    if (of->n[0] < 3 || !(a > 0 && b > 0))
+        return;
+    double square = (a + b) / 2, d = of->difference / sqrt(square), r = both / sqrt(a * b);
+    double factor = correction(2 * (n - 1) / (1 + r * r));
+    double variance = d * d * (a * a + b * b + 2 * both * both) / (8 * square * square * (n - 1)) +
+                      (a + b - 2 * both) / (square * (n - 1));
+    set_g(of, d, factor, variance * factor * factor);
+}
+
+/* Student's t, Welch's of one block. */
+static void test_by_t(sf_compared *of, const measure *m)
+{
+    double freedom = 1, error = sqrt(variance_of(m, &m->found, 0, &freedom));
+    double half = error > 0 ? sf_student_quantile(LEVEL, freedom) * error : 0;
+    of->low = of->difference - half;
+    of->high = of->difference + half;
+    of->p = sf_student_p(error > 0 ? of->difference / error : copysign(INFINITY, of->difference), freedom);
+}
+
+/* `lines` has room for the values of both groups. */
+static void describe(sf_compared *of, measure *m, const double *raw, double *const lines[2])
+{
+    const design *d = &m->design;
+    *of = (sf_compared){.difference = NAN,
+                        .low = NAN,
+                        .high = NAN,
+                        .g = NAN,
+                        .g_low = NAN,
+                        .g_high = NAN,
+                        .p = NAN,
+                        .q = NAN,
+                        .least = NAN};
+    size_t counts[2] = {0};
+    double chance[2] = {NAN, NAN};
+    for (size_t i = 0; i < replicate_count(m->in); i++) {
+        int g = i >= m->in->counts[0];
+        m->groups[i] = g;
+        if (d->blocks_of[i] == SIZE_MAX && (d->block_count > 0 || m->in->paired || isnan(raw[i])))
+            continue;
+        lines[g][counts[g]++] = raw[i];
+        double by_chance = chance_of(m->in, m->which, i);
+        chance[g] = isnan(by_chance) ? chance[g] : by_chance + (isnan(chance[g]) ? 0 : chance[g]);
+    }
+    for (int g = 0; g < 2; g++) {
+        of->n[g] = counts[g];
+        of->chance[g] = chance[g] / (double)counts[g];
+        of->mean[g] = counts[g] > 0 ? mean_of(lines[g], counts[g]) : NAN;
+        of->mean[g] += isnan(of->chance[g]) ? 0 : of->chance[g];
+        of->sd[g] = sd_of(lines[g], counts[g]);
+    }
+    if (d->block_count == 0)
+        return;
+    m->found = fit(m);
+    of->difference = m->found.effect;
+    m->tested = counts[0] >= 2 && counts[1] >= 2 && m->squares > 0;
+    if (m->tested && m->in->paired)
+        describe_pairs(of, lines[0], lines[1]);
+    else if (m->tested)
+        describe_groups(of, m);
+}
+
+/* ---- the tests ---- */
 
 typedef struct testing {
     const sf_contrast_input *in;
-    column *columns;
-    double *scale; /* of each measure: by what a sum is divided; 0: it is not tested */
-    double *found;
-    uint64_t *as_great, *as_great_of_all;
-    dealer dealer;
+    measure *measures;
+    design all; /* replicates */
+    dealt *held;
 } testing;
 
-/* How far apart this dealing puts the groups; less than 0 where one of them has no value. */
-static double statistic(const column *c, double scale, const dealer *d)
-{
-    size_t n[2] = {0};
-    double sum[2] = {0};
-    size_t count = d->paired ? c->n[0] : c->n[0] + c->n[1];
-    for (size_t i = 0; i < count; i++) {
-        int g = d->in_second[c->positions[i]];
-        n[g]++;
-        sum[g] += c->values[i];
-    }
-    if (d->paired)
-        return fabs(sum[0] - sum[1]) * scale;
-    if (n[0] == 0 || n[1] == 0)
-        return -1;
-    double a = (double)n[0], b = (double)n[1];
-    return fabs(sum[0] / a - sum[1] / b) * scale / sqrt(1 / a + 1 / b);
-}
-
-/* One over the standard deviation of what is dealt. Values are moved to a mean of 0 first, which changes no
- * difference and keeps rounding small. */
-static double scale_of(column *c, bool paired)
-{
-    size_t count = paired ? c->n[0] : c->n[0] + c->n[1];
-    double mean = paired ? 0 : mean_of(c->values, count), squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        c->values[i] -= mean;
-        squares += c->values[i] * c->values[i];
-    }
-    return squares > 0 ? 1 / sqrt(paired ? squares : squares / (double)(count - 1)) : 0;
-}
-
-static void take_dealing(testing *t)
-{
-    double greatest = 0;
-    for (size_t m = 0; m < t->in->measure_count; m++) {
-        if (t->scale[m] == 0)
-            continue;
-        double value = statistic(&t->columns[m], t->scale[m], &t->dealer);
-        greatest = value > greatest ? value : greatest;
-        t->as_great[m] += value >= t->found[m] * (1 - TIES);
-    }
-    for (size_t m = 0; m < t->in->measure_count; m++)
-        t->as_great_of_all[m] += t->scale[m] != 0 && greatest >= t->found[m] * (1 - TIES);
-}
-
-/* What was found is the dealing in which the second group holds the second one. */
-static void find_statistics(testing *t)
-{
-    dealer *d = &t->dealer;
-    for (size_t i = 0; i < d->count; i++)
-        d->in_second[i] = !d->paired && i >= d->count - d->second;
-    for (size_t m = 0; m < t->in->measure_count; m++)
-        t->found[m] = statistic(&t->columns[m], t->scale[m], d);
-}
-
 /* The least share that a dealing, and its mirror image where there is one, can have. */
-static double least_p(const sf_compared *of, const dealer *d, bool ranks)
+static double least_p(const measure *m, const dealer *d)
 {
-    double ways = 1;
-    for (size_t i = 1; i <= (d->paired ? of->n[0] : of->n[1]); i++)
-        ways *= d->paired ? 2 : (double)(of->n[0] + i) / (double)i;
-    double least = (d->paired || ranks || of->n[0] == of->n[1] ? 2 : 1) / ways;
+    bool mirrored = true;
+    for (size_t b = 0; b < m->design.block_count; b++)
+        mirrored = mirrored && m->design.blocks[b].counts[0] == m->design.blocks[b].counts[1];
+    double least = (mirrored || m->ranks != NULL ? 2 : 1) / ways_of(&m->design);
     return d->exact ? least : fmax(least, 1 / (double)d->dealings);
 }
 
-static void test_by_dealing(testing *t, sf_contrast *contrast)
+static double just_below(double statistic)
 {
-    dealer *d = &t->dealer;
-    uint64_t all = count_dealings(d, t->in->most);
-    d->exact = all <= t->in->most;
-    d->dealings = d->exact ? all : t->in->most;
-    d->random = sf_random_start(t->in->seed, 0);
-    for (size_t k = 0; k < d->second; k++)
-        d->chosen[k] = k;
-    find_statistics(t);
-    if (!d->exact) /* what was found is one of them */
-        take_dealing(t);
-    for (uint64_t i = !d->exact; i < d->dealings; i++) {
-        deal(d);
-        take_dealing(t);
+    return statistic * (1 - TIES) - TIES;
+}
+
+/* The share of dealings that are as far apart as what was found, were the second group `shift` lower. */
+static double p_at(const measure *m, const dealt *held, size_t count, double shift)
+{
+    double found = just_below(statistic(m, &m->found, shift));
+    size_t as_great = 0;
+    for (size_t i = 0; i < count; i++)
+        as_great += statistic(m, &held[i], shift) >= found;
+    return (double)as_great / (double)count;
+}
+
+/* The furthest shift on this side that is not rejected; NaN where none can be. */
+static double end_of_interval(const measure *m, const dealt *held, size_t count, double step)
+{
+    double in = 0, out = step;
+    for (int i = 0; i < HALVINGS && p_at(m, held, count, m->found.effect + out) > LEVEL; i++) {
+        in = out;
+        out *= 2;
     }
-    contrast->dealings = d->dealings;
-    contrast->exact = d->exact;
-    for (size_t m = 0; m < t->in->measure_count; m++) {
-        sf_compared *of = &contrast->measures[m];
-        if (t->scale[m] == 0)
+    if (p_at(m, held, count, m->found.effect + out) > LEVEL)
+        return NAN;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = in + (out - in) / 2;
+        if (p_at(m, held, count, m->found.effect + middle) > LEVEL)
+            in = middle;
+        else
+            out = middle;
+    }
+    return m->found.effect + in + (out - in) / 2;
+}
+
+/* Deals the replicates that have the measure, and no others. */
+static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
+{
+    dealer d;
+    int status = open_dealer(&d, &m->design, true, t->in, error);
+    uint64_t every = (d.dealings + HELD - 1) / HELD; /* dealing is held */
+    size_t held = 0;
+    for (uint64_t i = 0; status == SF_OK && i < d.dealings; i++) {
+        dealt now;
+        deal(&d);
+        m->as_great += statistic_dealt(m, &d, &now) >= just_below(m->found_statistic);
+        if (i % every == 0)
+            t->held[held++] = now;
+    }
+    if (status == SF_OK) {
+        double freedom, step = sqrt(variance_of(m, &m->found, 0, &freedom));
+        of->p = (double)m->as_great / (double)d.dealings;
+        of->least = least_p(m, &d);
+        of->low = step > 0 ? end_of_interval(m, t->held, held, -step) : of->difference;
+        of->high = step > 0 ? end_of_interval(m, t->held, held, step) : of->difference;
+    }
+    close_dealer(&d);
+    return status;
+}
+
+/* Deals all replicates with all that was measured of each. Where some lack a measure, those that have it are
+ * dealt by their order in that of all. */
+static int test_together(testing *t, sf_contrast *contrast, sf_error *error)
+{
+    dealer d;
+    bool complete = true;
+    for (size_t k = 0; k < t->in->measure_count; k++)
+        for (size_t g = 0; g < 2; g++)
+            complete =
+                complete && (!t->measures[k].tested || t->measures[k].design.counts[g] == t->all.counts[g]);
+    int status = open_dealer(&d, &t->all, complete, t->in, error);
+    for (uint64_t i = 0; status == SF_OK && i < d.dealings; i++) {
+        double greatest = 0;
+        deal(&d);
+        for (size_t k = 0; k < t->in->measure_count; k++) {
+            dealt now;
+            if (t->measures[k].tested)
+                greatest = fmax(greatest, statistic_dealt(&t->measures[k], &d, &now));
+        }
+        for (size_t k = 0; k < t->in->measure_count; k++)
+            t->measures[k].as_great_of_all += greatest >= just_below(t->measures[k].found_statistic);
+    }
+    contrast->dealings = d.dealings;
+    contrast->exact = d.exact;
+    close_dealer(&d);
+    return status;
+}
+
+static int test_by_dealing(testing *t, sf_contrast *contrast, sf_error *error)
+{
+    t->held = sf_resize(NULL, HELD, sizeof *t->held);
+    int status = t->held == NULL ? sf_fail_memory(error) : test_together(t, contrast, error);
+    for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++) {
+        measure *m = &t->measures[k];
+        sf_compared *of = &contrast->measures[k];
+        if (!m->tested)
             continue;
-        of->p = (double)t->as_great[m] / (double)d->dealings;
-        of->q = (double)t->as_great_of_all[m] / (double)d->dealings;
-        of->least = least_p(of, d, t->in->by == SF_COMPARED_RANKS);
+        status = test_alone(t, m, of, error);
+        of->q = fmax(of->p, (double)m->as_great_of_all / (double)contrast->dealings);
     }
+    return status;
 }
 
 static int by_p(const void *a, const void *b)
@@ -414,98 +747,99 @@ static void correct_by_holm(sf_contrast *contrast, size_t count, sf_compared **o
     }
 }
 
-/* The values of a measure that are known, of pairs where both are. */
-static void take_column(column *c, const sf_contrast_input *in, size_t m)
-{
-    size_t count = 0, stride = in->measure_count;
-    for (int g = 0; g < 2; g++)
-        for (size_t i = 0; i < in->counts[g]; i++) {
-            double value = in->values[g][i * stride + m];
-            if (isnan(value) || (in->paired && isnan(in->values[1 - g][i * stride + m])))
-                continue;
-            c->values[count] = value;
-            c->positions[count++] = in->paired || g == 0 ? i : in->counts[0] + i;
-            c->n[g]++;
-        }
-}
+/* ---- all of it ---- */
 
-static void take_measure(testing *t, size_t m, sf_compared *of, double *differences, ranked *room)
+static int open_measure(measure *m, const sf_contrast_input *in, size_t which, double *raw, sf_error *error)
 {
-    column *c = &t->columns[m];
-    const sf_contrast_input *in = t->in;
-    take_column(c, in, m);
-    for (size_t i = 0; in->paired && i < c->n[0]; i++)
-        differences[i] = c->values[c->n[0] + i] - c->values[i];
-    describe(of, c, in->paired, differences, in->by == SF_COMPARED_WELCH);
-    size_t dealt = in->paired ? c->n[0] : c->n[0] + c->n[1];
-    bool told = c->n[0] >= 2 && c->n[1] >= 2 && varies(c->values, c->n[0] + c->n[1]);
-    if (in->by == SF_COMPARED_WELCH || !told)
-        return;
-    if (in->paired)
-        memcpy(c->values, differences, dealt * sizeof *differences);
-    if (in->by == SF_COMPARED_RANKS)
-        rank(c->values, dealt, in->paired, room);
-    t->scale[m] = scale_of(c, in->paired);
-}
-
-static int open_testing(testing *t, size_t all, sf_error *error)
-{
-    size_t measures = t->in->measure_count;
-    t->columns = sf_alloc(measures, sizeof *t->columns);
-    t->scale = sf_alloc(measures, sizeof *t->scale);
-    t->found = sf_alloc(measures, sizeof *t->found);
-    t->as_great = sf_alloc(measures, sizeof *t->as_great);
-    t->as_great_of_all = sf_alloc(measures, sizeof *t->as_great_of_all);
-    t->dealer.in_second = sf_alloc(all, sizeof *t->dealer.in_second);
-    t->dealer.chosen = sf_alloc(all, sizeof *t->dealer.chosen);
-    bool there = t->columns != NULL && t->scale != NULL && t->found != NULL && t->as_great != NULL &&
-                 t->as_great_of_all != NULL && t->dealer.in_second != NULL && t->dealer.chosen != NULL;
-    for (size_t m = 0; there && m < measures; m++) {
-        t->columns[m].values = sf_resize(NULL, all, sizeof(double));
-        t->columns[m].positions = sf_resize(NULL, all, sizeof(size_t));
-        there = t->columns[m].values != NULL && t->columns[m].positions != NULL;
+    size_t all = replicate_count(in), limit = block_limit(in);
+    m->in = in;
+    m->which = which;
+    m->values = sf_resize(NULL, all, sizeof *m->values);
+    m->groups = sf_alloc(all, sizeof *m->groups);
+    m->sums = sf_alloc(4 * limit, sizeof *m->sums);
+    m->filled = sf_alloc(limit, sizeof *m->filled);
+    if (m->values == NULL || m->groups == NULL || m->sums == NULL || m->filled == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < all; i++) {
+        double chance = chance_of(in, which, i);
+        raw[i] = value_in(in->values, in, which, i) - (isnan(chance) ? 0 : chance);
     }
-    return there ? SF_OK : sf_fail_memory(error);
+    memcpy(m->values, raw, all * sizeof *raw);
+    int status = open_design(&m->design, in, raw, error);
+    if (status == SF_OK)
+        m->squares = centre(&m->design, m->values);
+    return status;
 }
 
-static void close_testing(testing *t)
+static void close_measure(measure *m)
 {
-    for (size_t m = 0; t->columns != NULL && m < t->in->measure_count; m++) {
-        sf_free(t->columns[m].values);
-        sf_free(t->columns[m].positions);
+    close_design(&m->design);
+    sf_free(m->values);
+    sf_free(m->ranks);
+    sf_free(m->sums);
+    sf_free(m->groups);
+    sf_free(m->filled);
+}
+
+/* What was found, beside which dealings are put. */
+static int begin_test(measure *m, const double *raw, ranked *room, double *line, sf_error *error)
+{
+    double taken;
+    m->found_statistic = statistic(m, &m->found, 0);
+    if (m->in->by != SF_COMPARED_RANKS)
+        return SF_OK;
+    m->ranks = sf_alloc(replicate_count(m->in), sizeof *m->ranks);
+    if (m->ranks == NULL)
+        return sf_fail_memory(error);
+    rank_measure(m, raw, room, line);
+    m->tested = m->scale > 0;
+    m->found_statistic = fabs(difference_of(m, m->ranks, &taken)) * m->scale;
+    return SF_OK;
+}
+
+/* `rooms` are of a double for each replicate, the first of two. */
+static int take_measures(testing *t, sf_contrast *contrast, double *const rooms[3], ranked *ranks,
+                         sf_error *error)
+{
+    int status = open_design(&t->all, t->in, NULL, error);
+    for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++) {
+        measure *m = &t->measures[k];
+        status = open_measure(m, t->in, k, rooms[0], error);
+        if (status == SF_OK)
+            describe(&contrast->measures[k], m, rooms[0], rooms + 1);
+        if (status == SF_OK && m->tested && t->in->by == SF_COMPARED_WELCH)
+            test_by_t(&contrast->measures[k], m);
+        else if (status == SF_OK && m->tested)
+            status = begin_test(m, rooms[0], ranks, rooms[1], error);
     }
-    sf_free(t->columns);
-    sf_free(t->scale);
-    sf_free(t->found);
-    sf_free(t->as_great);
-    sf_free(t->as_great_of_all);
-    sf_free(t->dealer.in_second);
-    sf_free(t->dealer.chosen);
+    return status;
 }
 
 int sf_contrast_find(sf_contrast *contrast, const sf_contrast_input *input, sf_error *error)
 {
-    size_t all = input->counts[0] + input->counts[1];
-    testing t = {.in = input,
-                 .dealer = {.paired = input->paired,
-                            .count = input->paired ? input->counts[0] : all,
-                            .second = input->paired ? 0 : input->counts[1]}};
-    *contrast = (sf_contrast){.measures = sf_alloc(input->measure_count, sizeof *contrast->measures)};
-    double *differences = sf_alloc(all, sizeof *differences);
-    ranked *room = sf_alloc(all, sizeof *room);
+    size_t all = replicate_count(input);
+    testing t = {.in = input, .measures = sf_alloc(input->measure_count, sizeof *t.measures)};
+    double *room = sf_alloc(3 * all, sizeof *room);
+    ranked *ranks = sf_alloc(all, sizeof *ranks);
     sf_compared **order = sf_alloc(input->measure_count, sizeof(sf_compared *));
-    int status = contrast->measures == NULL || differences == NULL || room == NULL || order == NULL
-                     ? sf_fail_memory(error)
-                     : open_testing(&t, all, error);
-    for (size_t m = 0; status == SF_OK && m < input->measure_count; m++)
-        take_measure(&t, m, &contrast->measures[m], differences, room);
+    *contrast = (sf_contrast){.measures = sf_alloc(input->measure_count, sizeof *contrast->measures)};
+    double *const rooms[] = {room, room != NULL ? room + all : NULL, room != NULL ? room + 2 * all : NULL};
+    int status =
+        contrast->measures == NULL || t.measures == NULL || room == NULL || ranks == NULL || order == NULL
+            ? sf_fail_memory(error)
+            : take_measures(&t, contrast, rooms, ranks, error);
+    contrast->blocks = t.all.block_count;
     if (status == SF_OK && input->by == SF_COMPARED_WELCH)
         correct_by_holm(contrast, input->measure_count, order);
     else if (status == SF_OK)
-        test_by_dealing(&t, contrast);
-    close_testing(&t);
-    sf_free(differences);
+        status = test_by_dealing(&t, contrast, error);
+    for (size_t k = 0; t.measures != NULL && k < input->measure_count; k++)
+        close_measure(&t.measures[k]);
+    close_design(&t.all);
+    sf_free(t.measures);
+    sf_free(t.held);
     sf_free(room);
+    sf_free(ranks);
     sf_free(order);
     return status;
 }

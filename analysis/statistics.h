@@ -2,20 +2,36 @@
 /**
  * Two groups of replicates compared in several measures at once.
  *
- * The permutation test (Pitman 1937) deals the replicates out to two groups of the same sizes in all ways, or
- * in `most` random ones where they are more; p is the share in which the means differ by as much or more, by
- * their difference over its standard deviation under such dealing. With SF_COMPARED_RANKS the values are
- * first replaced by their ranks: the exact test of Mann and Whitney, ties included. Where both groups are of
- * the same replicates, the signs of their differences are dealt instead (with ranks: Wilcoxon's signed-rank
- * test). A replicate keeps all its measures when it is dealt, so the greatest statistic over all measures of
- * each dealing gives a q that corrects for all of them (single step, Westfall and Young 1993), however
- * correlated they are. SF_COMPARED_WELCH is Welch's t-test, or the paired one, corrected by Holm (1979).
+ * The permutation test deals the replicates out to two groups of the same sizes in all ways, or in `most`
+ * random ones where they are more; p is the share of dealings whose statistic is as great or greater. The
+ * statistic is the difference of the means over its standard error by Welch, so that p holds where the groups
+ * have the same mean and another spread (Janssen 1997; Chung and Romano 2013), and then, since dealings
+ * differ in their degrees of freedom, the standard normal deviate that is as rare as this t (Wallace 1959).
+ * Only replicates that have the measure are dealt for its p. The interval of the difference is of all shifts
+ * of the second group that the test does not reject.
  *
- * Hedges' g is the difference over the pooled standard deviation, times the gamma-function correction for
- * small samples; its interval is by the normal approximation with the variance 1/n + 1/m + g^2 / (2 (n + m))
- * (Hedges and Olkin 1985), of pairs with (1/n + d^2 / (2 n)) 2 (1 - r) times the square of the correction, d
- * being g without it (Borenstein et al. 2009, 4.28). The interval of the difference is that of Welch's t, or
- * of the paired t. All intervals are of 95 %.
+ * Replicates of blocks, such as batches, are dealt within their blocks. The difference is then that of least
+ * squares with a mean for each block, in which a block of n and m replicates has the weight n m / (n + m),
+ * and its standard error is HC2 of MacKinnon and White (1985) with Satterthwaite's degrees of freedom: of one
+ * block Welch's, of blocks that have one replicate of each group that of pairs. A block without replicates of
+ * both groups is left out. Pairs are blocks of one replicate in both groups.
+ *
+ * With SF_COMPARED_RANKS ranks within blocks are dealt, and the statistic is the difference of their means:
+ * the exact test of Mann and Whitney, ties included, of pairs Wilcoxon's signed-rank test. The interval stays
+ * that of values. SF_COMPARED_WELCH is the t-test by that standard error, Welch's or the paired one,
+ * corrected by Holm (1979).
+ *
+ * A replicate keeps all its measures when it is dealt, so the greatest statistic over all measures of each
+ * dealing gives a q that corrects for all of them (single step, Westfall and Young 1993), however correlated
+ * they are. Where some replicates lack a measure, an order of all of them is dealt: the first of those that
+ * have it are the first group.
+ *
+ * Hedges' g is the difference over the pooled standard deviation (within blocks), times the gamma-function
+ * correction for small samples; its interval is by the normal approximation with the variance 1/n + 1/m + g^2
+ * / (2 (n + m)) (Hedges and Olkin 1985; with blocks 1 / sum of weights for the first two). Of pairs the
+ * divisor is the root of the mean of both variances, the correction that of 2 (n - 1) / (1 + r^2) degrees of
+ * freedom (Cousineau 2020), and the variance Bonett's (2008), d^2 (s1^4 + s2^4 + 2 s12^2) / (8 s^4 (n - 1)) +
+ * (s1^2 + s2^2 - 2 s12) / (s^2 (n - 1)), times the square of the correction. All intervals are of 95 %.
  */
 #ifndef SF_ANALYSIS_STATISTICS_H
 #define SF_ANALYSIS_STATISTICS_H
@@ -28,7 +44,11 @@ typedef struct sf_contrast_input {
     size_t measure_count;
     size_t counts[2];        /**< replicates in each group; equal where they are paired */
     const double *values[2]; /**< counts[g] rows of measure_count; NaN where a replicate has none */
-    bool paired;             /**< row i of both groups is of one replicate */
+    const double *chance[2]; /**< what chance gives of these, which is taken off before anything but the mean
+                                is told; NaN: nothing is; NULL: of none */
+    bool paired;             /**< row i of both groups is of one replicate, and a block of its own */
+    const size_t *blocks[2]; /**< of each replicate its block, below block_count; NULL: all are of one */
+    size_t block_count;
     sf_compared_by by;
     uint64_t most; /**< dealings, at least 1; all of them where they are no more */
     uint64_t seed;
@@ -36,9 +56,11 @@ typedef struct sf_contrast_input {
 
 /** Of one measure; NaN where there is too little to tell. */
 typedef struct sf_compared {
-    size_t n[2]; /**< replicates that have it, of pairs both */
-    double mean[2], sd[2];
-    double difference, low, high; /**< of the means, second less first */
+    size_t n[2];               /**< replicates that have it, in blocks that have both groups */
+    double mean[2], chance[2]; /**< of values, and of what chance gives of them (NaN: of nothing) */
+    double sd[2];
+    double difference; /**< of the means, second less first, within blocks */
+    double low, high;  /**< by dealing NaN where so few replicates can have no p of 0.05 */
     double g, g_low, g_high;
     double p, q;  /**< NaN with fewer than two replicates on either side, or where all are equal */
     double least; /**< the least p that there could be with so many replicates; 0 by Welch's test */
@@ -46,7 +68,8 @@ typedef struct sf_compared {
 
 typedef struct sf_contrast {
     sf_compared *measures; /**< measure_count */
-    uint64_t dealings;     /**< that p and q are of, the one that was found among them; 0 by Welch's test */
+    size_t blocks;         /**< with replicates of both groups */
+    uint64_t dealings;     /**< that q is of, the one that was found among them; 0 by Welch's test */
     bool exact;            /**< these were all */
 } sf_contrast;
 

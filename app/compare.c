@@ -23,6 +23,10 @@ static const app_option options[] = {
      "what an independent observation is; recordings and wells of one are averaged (default animal, culture "
      "or "
      "subject, the first that the table has, else each file)"},
+    {"block", "COLUMN",
+     "deal replicates within the values of this column alone, such as batch or litter, and compare within "
+     "them "
+     "(default: all together)"},
     {"control", "NAME", "compare the others with this one alone (default: all pairs)"},
     {"measures", "LIST", "only these, and q corrects for these alone (default all), as rate_hz,burst_rate"},
     {"test", "WORD", "permutation (default), mann-whitney or welch"},
@@ -32,8 +36,7 @@ static const app_option options[] = {
      "bursts of a unit: intervals of at most A ms begin one and of at most B go on, less than C apart are "
      "one, "
      "none is shorter than D or has fewer than N spikes (default 170,300,200,10,3)"},
-    {"network-share", "F",
-     "a network burst is a burst of the array in which this share of the active units fires (default 0.25)"},
+    {"network-share", "F", "share of the active units that must fire in a network burst (default 0.25)"},
     {"without", "LIST", "leave out graph, chains or both (graph,chains): these take most of the time"},
     {"max-size", "N", "longest chains to look for, 3 to 16 units (default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
@@ -92,9 +95,9 @@ static int parse_without(app_comparing *how, const app_call *call, sf_error *err
 /* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
 static int hash_options(app_comparing *how, sf_error *error)
 {
-    static const char *const others[] = {"out",     "by",   "replicate",    "control", "measures",
-                                         "test",    "jobs", "permutations", "threads", "quiet",
-                                         "verbose", "json", "plot",         NULL};
+    static const char *const others[] = {"out",      "by",      "replicate", "block",        "control",
+                                         "measures", "test",    "jobs",      "permutations", "threads",
+                                         "quiet",    "verbose", "json",      "plot",         NULL};
     const app_call *call = how->call;
     const char *epochs = app_value(call, "epochs", NULL);
     uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
@@ -168,6 +171,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     uint64_t asked = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     c->folder = app_value(c->call, "out", NULL);
     c->how.activity = SF_ACTIVITY_OPTIONS;
+    c->how.seed = 1;
     int status = c->folder == NULL
                      ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
                      : app_uint(c->call, "jobs", 1, 1024, &asked, error);
@@ -176,9 +180,11 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     if (status == SF_OK && c->picture != NULL)
         status = sf_scene_check_path(c->picture, error);
     if (status == SF_OK)
-        status = app_real(c->call, "active", 0, 1e6, &c->how.activity.active_hz, error);
+        status = app_real(c->call, "active", 0, 1e6, &c->how.activity.network.active_hz, error);
     if (status == SF_OK)
-        status = app_real(c->call, "network-share", 0, 1, &c->how.activity.network_share, error);
+        status = app_real(c->call, "network-share", 0, 1, &c->how.activity.network.share, error);
+    if (status == SF_OK)
+        status = app_uint(c->call, "seed", 0, UINT64_MAX, &c->how.seed, error);
     if (status == SF_OK)
         status = parse_bursts(&c->how.activity.bursts, c->call, error);
     if (status == SF_OK)
@@ -244,6 +250,9 @@ static int list_files(app_comparison *c, sf_error *error)
         if (sf_table_cell(&c->table, row, c->grouping.by)[0] == '\0')
             return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
                            sf_table_name(&c->table, c->grouping.by));
+        if (c->grouping.block != SIZE_MAX && sf_table_cell(&c->table, row, c->grouping.block)[0] == '\0')
+            return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
+                           sf_table_name(&c->table, c->grouping.block));
         char *path = path_of(c->table_path, sf_table_cell(&c->table, row, file));
         if (path == NULL)
             return sf_fail_memory(error);
@@ -281,6 +290,16 @@ static double number_in(const sf_table *part, size_t row, const char *column)
     return sf_parse_real(sf_table_cell(part, row, sf_table_column(part, column)), &value) ? value : NAN;
 }
 
+/* A measure that a row has none of has none by chance either, or means would be of different rows. */
+static void take_value(app_compared_row *row, const sf_table *part, size_t i, sf_measured measure)
+{
+    char column[64];
+    snprintf(column, sizeof column, "%s_chance", sf_measure_about(measure)->name);
+    row->values[measure] = number_in(part, i, sf_measure_about(measure)->name);
+    row->chance[measure] =
+        sf_measure_has_chance(measure) && !isnan(row->values[measure]) ? number_in(part, i, column) : NAN;
+}
+
 /* Rows of the table may each name a well, of those that a recording has. */
 static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, sf_error *error)
 {
@@ -302,7 +321,7 @@ static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, 
         if (row->well == NULL)
             return sf_fail_memory(error);
         for (int m = 0; m < SF_MEASURES; m++)
-            row->values[m] = number_in(part, i, sf_measure_about((sf_measured)m)->name);
+            take_value(row, part, i, (sf_measured)m);
         c->row_count++;
         taken++;
     }
@@ -367,6 +386,26 @@ static void warn_of_lengths(const app_comparison *c)
             least, most, floor(least));
 }
 
+#define FAST_HZ 1.0 /* of units whose Poisson trains have bursts */
+
+/* Bursts of fast units are chance for the most part, which the tests are not of. */
+static void warn_of_rates(const app_comparison *c)
+{
+    double rate = 0, share = NAN, by_chance = NAN;
+    for (size_t i = 0; i < c->row_count; i++)
+        if (c->rows[i].values[SF_MEASURE_RATE] > rate) {
+            rate = c->rows[i].values[SF_MEASURE_RATE];
+            share = c->rows[i].values[SF_MEASURE_BURST_SHARE];
+            by_chance = c->rows[i].chance[SF_MEASURE_BURST_SHARE];
+        }
+    if (rate >= FAST_HZ)
+        app_warn(c->call,
+                 "units fire at up to %.3g Hz, and from %g Hz on Poisson trains have bursts too: where %.2g "
+                 "of the "
+                 "spikes lie in bursts, %.2g do by chance. Tests are of what lies beyond chance",
+                 rate, FAST_HZ, share, by_chance);
+}
+
 static void warn_of_groups(const app_comparison *c)
 {
     for (size_t i = 0; i < c->groups.contrast_count; i++) {
@@ -380,6 +419,9 @@ static void warn_of_groups(const app_comparison *c)
                 "%s and %s have replicates in common, and are compared in pairs%s: where they are not the "
                 "same, give them different names",
                 first, second, contrast->left_out > 0 ? ", others left out" : "");
+        else if (contrast->left_out > 0)
+            app_warn(c->call, "%s and %s: %zu replicates are left out, of a %s without any of the other",
+                     first, second, contrast->left_out, c->groups.block);
         for (size_t m = 0; m < c->groups.measure_count; m++)
             least = fmin(least, contrast->told.measures[m].least); /* not NaN */
         if (isfinite(least) && least * (double)c->groups.tested > 0.05)
@@ -430,6 +472,7 @@ static int tell(const app_comparison *c, sf_error *error)
         app_compare_print(&text, c);
     status = app_print(&text, error);
     warn_of_lengths(c);
+    warn_of_rates(c);
     warn_of_groups(c);
     for (size_t i = 0; i < c->path_count; i++)
         if (c->results[i].status != SF_OK)

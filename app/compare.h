@@ -33,6 +33,7 @@ typedef struct app_comparing {
     const app_call *call; /**< whose options it is by, with those that compare adds */
     sf_activity_options activity;
     bool graph, chains;
+    uint64_t seed;    /**< of what chance gives */
     uint64_t options; /**< a hash of all that the result depends on beside the recording */
 } app_comparing;
 
@@ -62,23 +63,31 @@ typedef struct app_compared_row {
     char *well;                  /**< "" where there is none */
     double duration_s;
     double values[SF_MEASURES]; /**< NaN where it has none */
+    double chance[SF_MEASURES]; /**< what chance gives of it; NaN where it has none, or no part in it */
 } app_compared_row;
+
+/** What is one independent observation: it has one name within a block. */
+typedef struct app_replicate {
+    const char *name;
+    size_t block; /**< of app_groups; 0 without --block */
+} app_replicate;
 
 /** Replicates of a condition, in the order of the table. */
 typedef struct app_condition {
     const char *name;
-    const char **replicates;
+    app_replicate *replicates;
     size_t count;   /**< replicates */
     size_t rows;    /**< recordings and wells */
     double *values; /**< count rows of SF_MEASURES: means over recordings of means over wells */
+    double *chance; /**< likewise */
 } app_condition;
 
 /** Two conditions compared. */
 typedef struct app_contrast {
     size_t first, second; /**< conditions */
     bool paired;          /**< of the replicates that are in both */
-    size_t left_out;      /**< replicates that are not, where it is paired */
-    sf_contrast told;     /**< by the measures that were asked for, q of all contrasts together */
+    size_t left_out;  /**< replicates that are not, where it is paired; or of blocks without the other one */
+    sf_contrast told; /**< by the measures that were asked for, q of all contrasts together */
 } app_contrast;
 
 typedef struct app_groups {
@@ -88,16 +97,19 @@ typedef struct app_groups {
     size_t contrast_count;
     size_t tested;         /**< contrasts with replicates enough for any p: q is of these */
     const char *replicate; /**< the column that replicates are of; NULL: each file is one */
+    const char *block;     /**< the column whose values they are dealt within; NULL: all together */
+    const char **blocks;   /**< these values */
+    size_t block_count;    /**< 1 where there is no such column */
     sf_measured measures[SF_MEASURES];
     size_t measure_count;
     sf_compared_by by;
 } app_groups;
 
-/** Reads the options of groups: --by, --replicate, --control, --measures, --test, --permutations, --seed.
- * SF_USAGE. */
+/** Reads the options of groups: --by, --replicate, --block, --control, --measures, --test, --permutations,
+ * --seed. SF_USAGE. */
 typedef struct app_grouping {
-    size_t by, replicate; /**< columns of the table; SIZE_MAX: of the file */
-    const char *control;  /**< or NULL */
+    size_t by, replicate, block; /**< columns of the table; SIZE_MAX: of the file, no blocks */
+    const char *control;         /**< or NULL */
     sf_measured measures[SF_MEASURES];
     size_t measure_count;
     sf_compared_by test;

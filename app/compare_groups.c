@@ -75,6 +75,7 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
     static const char *const tests[] = {"permutation", "mann-whitney", "welch", NULL}; /* as sf_compared_by */
     static const char *const usual[] = {"animal", "culture", "subject", NULL};
     *grouping = (app_grouping){.replicate = SIZE_MAX,
+                               .block = SIZE_MAX,
                                .control = app_value(call, "control", NULL),
                                .permutations = 100000,
                                .seed = 1};
@@ -82,6 +83,8 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
     int status = find_column(&grouping->by, call, "by", "condition", table, error);
     if (status == SF_OK && app_has(call, "replicate"))
         status = find_column(&grouping->replicate, call, "replicate", "", table, error);
+    if (status == SF_OK && app_has(call, "block"))
+        status = find_column(&grouping->block, call, "block", "", table, error);
     for (size_t i = 0; usual[i] != NULL && !app_has(call, "replicate") && grouping->replicate == SIZE_MAX;
          i++)
         grouping->replicate = sf_table_column(table, usual[i]);
@@ -93,6 +96,9 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
         status = app_uint(call, "permutations", 20, 100000000, &grouping->permutations, error);
     if (status == SF_OK)
         status = app_uint(call, "seed", 0, UINT64_MAX, &grouping->seed, error);
+    if (status == SF_OK && grouping->block == grouping->by)
+        status = sf_fail(error, SF_USAGE, "--block", "found '%s', whose values are what is compared",
+                         sf_table_name(table, grouping->by));
     grouping->test = (sf_compared_by)test;
     if (status == SF_OK && test == SF_COMPARED_WELCH && app_has(call, "permutations"))
         status =
@@ -116,12 +122,25 @@ static size_t find_condition(const app_groups *groups, const char *name)
     return c;
 }
 
-static size_t find_replicate(const app_condition *condition, const char *name)
+static size_t find_replicate(const app_condition *condition, app_replicate wanted)
 {
     size_t r = 0;
-    while (r < condition->count && strcmp(condition->replicates[r], name) != 0)
+    while (r < condition->count && (condition->replicates[r].block != wanted.block ||
+                                    strcmp(condition->replicates[r].name, wanted.name) != 0))
         r++;
     return r;
+}
+
+/* The number of the block that a row is of, which is added where it is a new one. */
+static size_t find_block(app_groups *groups, const app_grouping *grouping, const sf_table *table, size_t row)
+{
+    const char *name = grouping->block != SIZE_MAX ? sf_table_cell(table, row, grouping->block) : "";
+    size_t b = 0;
+    while (b < groups->block_count && strcmp(groups->blocks[b], name) != 0)
+        b++;
+    if (b == groups->block_count)
+        groups->blocks[groups->block_count++] = name;
+    return b;
 }
 
 static int list_groups(app_groups *groups, const app_grouping *grouping, const sf_table *table,
@@ -137,11 +156,12 @@ static int list_groups(app_groups *groups, const app_grouping *grouping, const s
                 return sf_fail_memory(error);
             groups->condition_count++;
         }
-        const char *name = replicate_of(grouping, table, rows[i].table_row);
+        const app_replicate replicate = {replicate_of(grouping, table, rows[i].table_row),
+                                         find_block(groups, grouping, table, rows[i].table_row)};
         rows[i].condition = at;
-        rows[i].replicate = find_replicate(condition, name);
+        rows[i].replicate = find_replicate(condition, replicate);
         if (rows[i].replicate == condition->count)
-            condition->replicates[condition->count++] = name;
+            condition->replicates[condition->count++] = replicate;
         condition->rows++;
     }
     return SF_OK;
@@ -165,7 +185,8 @@ static void add_to_mean(mean *m, double value)
 }
 
 /* Of one replicate: over its recordings the mean over their wells. */
-static double average(const app_compared_row *rows, const bool *own, size_t count, sf_measured measure)
+static double average(const app_compared_row *rows, const bool *own, size_t count, sf_measured measure,
+                      bool chance)
 {
     mean all = {0};
     for (size_t i = 0; i < count; i++) {
@@ -175,7 +196,7 @@ static double average(const app_compared_row *rows, const bool *own, size_t coun
             first = !own[k] || rows[k].file != rows[i].file;
         for (size_t k = i; k < count && first; k++)
             if (own[k] && rows[k].file == rows[i].file)
-                add_to_mean(&wells, rows[k].values[measure]);
+                add_to_mean(&wells, chance ? rows[k].chance[measure] : rows[k].values[measure]);
         add_to_mean(&all, mean_of(wells));
     }
     return mean_of(all);
@@ -190,13 +211,16 @@ static int average_replicates(app_groups *groups, const app_compared_row *rows, 
     for (size_t c = 0; c < groups->condition_count && status == SF_OK; c++) {
         app_condition *condition = &groups->conditions[c];
         condition->values = sf_alloc(condition->count * SF_MEASURES, sizeof *condition->values);
-        if (condition->values == NULL)
+        condition->chance = sf_alloc(condition->count * SF_MEASURES, sizeof *condition->chance);
+        if (condition->values == NULL || condition->chance == NULL)
             status = sf_fail_memory(error);
         for (size_t r = 0; r < condition->count && status == SF_OK; r++) {
             for (size_t i = 0; i < count; i++)
                 own[i] = rows[i].condition == c && rows[i].replicate == r;
-            for (int m = 0; m < SF_MEASURES; m++)
-                condition->values[r * SF_MEASURES + (size_t)m] = average(rows, own, count, (sf_measured)m);
+            for (size_t m = 0; m < SF_MEASURES; m++) {
+                condition->values[r * SF_MEASURES + m] = average(rows, own, count, (sf_measured)m, false);
+                condition->chance[r * SF_MEASURES + m] = average(rows, own, count, (sf_measured)m, true);
+            }
         }
     }
     sf_free(own);
@@ -205,50 +229,87 @@ static int average_replicates(app_groups *groups, const app_compared_row *rows, 
 
 /* ---- contrasts ---- */
 
-/* Rows of the asked measures: all of the condition's, or those of replicates that the other has, in the order
- * of `order`. Returns how many. */
-static size_t gather(double *values, const app_groups *groups, const app_condition *of,
-                     const app_condition *order, const app_condition *other)
+/* One side of a contrast. */
+typedef struct side {
+    double *values, *chance; /* rows of the asked measures */
+    size_t *blocks;
+    size_t count;
+} side;
+
+static bool is_in(const app_condition *condition, app_replicate replicate)
 {
-    size_t count = 0;
+    return find_replicate(condition, replicate) < condition->count;
+}
+
+static bool has_block(const app_condition *condition, size_t block)
+{
+    size_t r = 0;
+    while (r < condition->count && condition->replicates[r].block != block)
+        r++;
+    return r < condition->count;
+}
+
+static int open_side(side *s, size_t replicates, size_t measures, sf_error *error)
+{
+    s->values = sf_alloc(replicates * measures, sizeof *s->values);
+    s->chance = sf_alloc(replicates * measures, sizeof *s->chance);
+    s->blocks = sf_alloc(replicates, sizeof *s->blocks);
+    return s->values == NULL || s->chance == NULL || s->blocks == NULL ? sf_fail_memory(error) : SF_OK;
+}
+
+static void close_side(side *s)
+{
+    sf_free(s->values);
+    sf_free(s->chance);
+    sf_free(s->blocks);
+}
+
+/* The replicates of a condition that can be compared with those of the other: of pairs those that are in
+ * both, in the order of `order`; else those whose block has some of the other. */
+static void gather(side *s, const app_groups *groups, const app_condition *of, const app_condition *order,
+                   const app_condition *other, bool paired)
+{
     for (size_t i = 0; i < order->count; i++) {
         size_t r = find_replicate(of, order->replicates[i]);
-        if (r == of->count || (other != NULL && find_replicate(other, order->replicates[i]) == other->count))
+        if (r == of->count || (paired && !is_in(other, order->replicates[i])) ||
+            (groups->block != NULL && !has_block(other, order->replicates[i].block)))
             continue;
-        for (size_t m = 0; m < groups->measure_count; m++)
-            values[count * groups->measure_count + m] = of->values[r * SF_MEASURES + groups->measures[m]];
-        count++;
+        for (size_t m = 0; m < groups->measure_count; m++) {
+            size_t at = s->count * groups->measure_count + m, from = r * SF_MEASURES + groups->measures[m];
+            s->values[at] = of->values[from];
+            s->chance[at] = of->chance[from];
+        }
+        s->blocks[s->count++] = of->replicates[r].block;
     }
-    return count;
 }
 
 static int contrast(app_contrast *c, const app_groups *groups, const app_grouping *grouping, sf_error *error)
 {
     const app_condition *first = &groups->conditions[c->first], *second = &groups->conditions[c->second];
-    size_t shared = 0;
-    for (size_t r = 0; r < first->count; r++)
-        shared += find_replicate(second, first->replicates[r]) < second->count;
-    c->paired = shared > 0;
-    c->left_out = c->paired ? first->count + second->count - 2 * shared : 0;
-    double *values[2] = {sf_alloc(first->count * groups->measure_count, sizeof **values),
-                         sf_alloc(second->count * groups->measure_count, sizeof **values)};
-    int status = SF_OK;
-    if (values[0] == NULL || values[1] == NULL) {
-        status = sf_fail_memory(error);
-    } else {
-        size_t a = gather(values[0], groups, first, first, c->paired ? second : NULL);
-        size_t b = gather(values[1], groups, second, c->paired ? first : second, c->paired ? first : NULL);
+    side sides[2] = {{0}, {0}};
+    for (size_t r = 0; r < first->count && !c->paired; r++)
+        c->paired = is_in(second, first->replicates[r]);
+    int status = open_side(&sides[0], first->count, groups->measure_count, error);
+    if (status == SF_OK)
+        status = open_side(&sides[1], second->count, groups->measure_count, error);
+    if (status == SF_OK) {
+        gather(&sides[0], groups, first, first, second, c->paired);
+        gather(&sides[1], groups, second, c->paired ? first : second, first, c->paired);
+        c->left_out = first->count + second->count - sides[0].count - sides[1].count;
         const sf_contrast_input input = {.measure_count = groups->measure_count,
-                                         .counts = {a, b},
-                                         .values = {values[0], values[1]},
+                                         .counts = {sides[0].count, sides[1].count},
+                                         .values = {sides[0].values, sides[1].values},
+                                         .chance = {sides[0].chance, sides[1].chance},
                                          .paired = c->paired,
+                                         .blocks = {sides[0].blocks, sides[1].blocks},
+                                         .block_count = groups->block_count,
                                          .by = grouping->test,
                                          .most = grouping->permutations,
                                          .seed = grouping->seed};
         status = sf_contrast_find(&c->told, &input, error);
     }
-    sf_free(values[0]);
-    sf_free(values[1]);
+    close_side(&sides[0]);
+    close_side(&sides[1]);
     return status;
 }
 
@@ -284,13 +345,17 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_t
                     app_compared_row *rows, size_t count, sf_error *error)
 {
     *groups = (app_groups){.conditions = sf_alloc(count, sizeof *groups->conditions),
+                           .blocks = sf_alloc(count, sizeof *groups->blocks),
                            .measure_count = grouping->measure_count,
                            .by = grouping->test};
     memcpy(groups->measures, grouping->measures, sizeof groups->measures);
     if (grouping->replicate != SIZE_MAX)
         groups->replicate = sf_table_name(table, grouping->replicate);
-    int status = groups->conditions == NULL ? sf_fail_memory(error)
-                                            : list_groups(groups, grouping, table, rows, count, error);
+    if (grouping->block != SIZE_MAX)
+        groups->block = sf_table_name(table, grouping->block);
+    int status = groups->conditions == NULL || groups->blocks == NULL
+                     ? sf_fail_memory(error)
+                     : list_groups(groups, grouping, table, rows, count, error);
     if (status == SF_OK)
         status = average_replicates(groups, rows, count, error);
     if (status == SF_OK)
@@ -314,8 +379,10 @@ void app_groups_free(app_groups *groups)
     for (size_t c = 0; c < groups->condition_count; c++) {
         sf_free(groups->conditions[c].replicates);
         sf_free(groups->conditions[c].values);
+        sf_free(groups->conditions[c].chance);
     }
     sf_free(groups->conditions);
     sf_free(groups->contrasts);
+    sf_free(groups->blocks);
     *groups = (app_groups){0};
 }

@@ -23,7 +23,10 @@ const char *const app_compared_columns[APP_COMPARED_FILES] = {
     "well,spikes,duration_s,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_share,burst_"
     "s,"
     "burst_spikes,network_burst_rate,network_burst_s,network_burst_share,network_burst_units,density,degree,"
-    "clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_testable",
+    "clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_testable,"
+    "burst_rate_chance,"
+    "burst_share_chance,burst_s_chance,burst_spikes_chance,network_burst_rate_chance,network_burst_s_chance,"
+    "network_burst_share_chance,network_burst_units_chance",
     "well,unit,name,x_um,y_um,electrode,spikes,rate_hz,active,isi_cv,bursts,burst_spikes,out_degree,in_"
     "degree",
     "well,kind,unit,name,start_s,stop_s,spikes,units",
@@ -88,16 +91,16 @@ static void write_units(analysis *a)
 
 static void write_bursts(analysis *a)
 {
-    for (size_t b = 0; b < a->activity.array_burst_count; b++) {
-        const sf_array_burst *burst = &a->activity.array_bursts[b];
+    const sf_bursts *network = &a->activity.network;
+    for (size_t b = 0; b < network->count; b++) {
         app_csv *csv = begin_row(a, APP_COMPARED_BURSTS);
-        app_csv_string(csv, burst->is_network ? "network" : "array");
+        app_csv_string(csv, "network");
         app_csv_string(csv, NULL);
         app_csv_string(csv, NULL);
-        app_csv_seconds(csv, burst->span.start_ns);
-        app_csv_seconds(csv, burst->span.stop_ns);
-        app_csv_uint(csv, burst->spikes);
-        app_csv_uint(csv, burst->units);
+        app_csv_seconds(csv, network->items[b].start_ns);
+        app_csv_seconds(csv, network->items[b].stop_ns);
+        app_csv_uint(csv, network->members[b].spikes);
+        app_csv_uint(csv, network->members[b].units);
     }
     for (size_t u = 0; u < a->of.unit_count; u++)
         for (size_t b = 0; b < a->activity.units[u].bursts; b++) {
@@ -173,7 +176,7 @@ static size_t count_chains_found(const sf_episodes_columns *c)
 
 static int write_recording(analysis *a, size_t chains, sf_error *error)
 {
-    double values[SF_MEASURES];
+    double values[SF_MEASURES], chance[SF_MEASURES];
     const char *edges_why = a->graph != NULL ? not_testable(a->g.significance) : NULL;
     const char *chains_why = a->chains != NULL ? not_testable(a->c.significance) : NULL;
     sf_network network = {.density = NAN, .degree = NAN, .clustering = NAN, .reciprocity = NAN};
@@ -188,6 +191,10 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     int status =
         a->graph != NULL && edges_why == NULL ? sf_network_measure(&network, a->graph, active, error) : SF_OK;
     sf_free(active);
+    if (status == SF_OK)
+        status = sf_activity_chance(chance, a->recording, &a->how->activity, a->how->seed, error);
+    if (status != SF_OK)
+        return status;
     sf_activity_measure(&a->activity, values);
     values[SF_MEASURE_DENSITY] = network.density;
     values[SF_MEASURE_DEGREE] = network.degree;
@@ -207,7 +214,10 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     app_csv_string(csv, edges_why);
     app_csv_real(csv, a->chains != NULL ? (double)count_chains_found(&a->c) : NAN);
     app_csv_string(csv, chains_why);
-    return status;
+    for (int m = 0; m < SF_MEASURES; m++)
+        if (sf_measure_has_chance((sf_measured)m))
+            app_csv_real(csv, chance[m]);
+    return SF_OK;
 }
 
 /* ---- one well ---- */

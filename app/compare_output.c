@@ -91,16 +91,29 @@ static int write_replicates(const app_comparison *c, sf_error *error)
     app_csv csv = {.out = &text};
     app_csv_string(&csv, sf_table_name(&c->table, c->grouping.by));
     app_csv_string(&csv, c->groups.replicate != NULL ? c->groups.replicate : "file");
+    if (c->groups.block != NULL)
+        app_csv_string(&csv, c->groups.block);
     for (int m = 0; m < SF_MEASURES; m++)
         app_csv_string(&csv, sf_measure_about((sf_measured)m)->name);
+    for (int m = 0; m < SF_MEASURES; m++)
+        if (sf_measure_has_chance((sf_measured)m)) {
+            char name[64];
+            snprintf(name, sizeof name, "%s_chance", sf_measure_about((sf_measured)m)->name);
+            app_csv_string(&csv, name);
+        }
     for (size_t k = 0; k < c->groups.condition_count; k++) {
         const app_condition *condition = &c->groups.conditions[k];
         for (size_t r = 0; r < condition->count; r++) {
             app_csv_row(&csv);
             app_csv_string(&csv, condition->name);
-            app_csv_string(&csv, condition->replicates[r]);
+            app_csv_string(&csv, condition->replicates[r].name);
+            if (c->groups.block != NULL)
+                app_csv_string(&csv, c->groups.blocks[condition->replicates[r].block]);
             for (size_t m = 0; m < SF_MEASURES; m++)
                 app_csv_real(&csv, condition->values[r * SF_MEASURES + m]);
+            for (size_t m = 0; m < SF_MEASURES; m++)
+                if (sf_measure_has_chance((sf_measured)m))
+                    app_csv_real(&csv, condition->chance[r * SF_MEASURES + m]);
         }
     }
     return write_file(&text, c->folder, "replicates.csv", error);
@@ -109,16 +122,18 @@ static int write_replicates(const app_comparison *c, sf_error *error)
 static int write_tests(const app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
-    app_csv csv =
-        app_csv_start(&text, "measure,unit,first,second,paired,first_n,second_n,first_mean,first_sd,"
-                             "second_mean,second_sd,difference,low,high,g,g_low,g_high,test,p,q,least_p");
+    app_csv csv = app_csv_start(
+        &text, "measure,unit,first,second,paired,first_n,second_n,first_mean,first_chance,"
+               "first_sd,second_mean,second_chance,second_sd,difference,low,high,g,g_low,g_high,"
+               "test,p,q,least_p");
     for (size_t i = 0; i < c->groups.contrast_count; i++) {
         const app_contrast *contrast = &c->groups.contrasts[i];
         for (size_t m = 0; m < c->groups.measure_count; m++) {
             const sf_compared *of = &contrast->told.measures[m];
             const sf_measure_kind *about = sf_measure_about(c->groups.measures[m]);
-            const double numbers[] = {of->mean[0], of->sd[0], of->mean[1], of->sd[1], of->difference,
-                                      of->low,     of->high,  of->g,       of->g_low, of->g_high};
+            const double numbers[] = {of->mean[0],   of->chance[0], of->sd[0],      of->mean[1],
+                                      of->chance[1], of->sd[1],     of->difference, of->low,
+                                      of->high,      of->g,         of->g_low,      of->g_high};
             app_csv_row(&csv);
             app_csv_string(&csv, about->name);
             app_csv_string(&csv, about->unit);
@@ -203,10 +218,18 @@ static void add_conditions(sf_json *json, const app_groups *groups)
         sf_json_array(json, "replicates");
         for (size_t r = 0; r < condition->count; r++) {
             sf_json_object(json, NULL);
-            sf_json_string(json, "name", condition->replicates[r]);
+            sf_json_string(json, "name", condition->replicates[r].name);
+            sf_json_string(json, "block",
+                           groups->block != NULL ? groups->blocks[condition->replicates[r].block] : NULL);
             for (size_t m = 0; m < SF_MEASURES; m++)
                 sf_json_real(json, sf_measure_about((sf_measured)m)->name,
                              condition->values[r * SF_MEASURES + m]);
+            sf_json_object(json, "chance");
+            for (size_t m = 0; m < SF_MEASURES; m++)
+                if (sf_measure_has_chance((sf_measured)m))
+                    sf_json_real(json, sf_measure_about((sf_measured)m)->name,
+                                 condition->chance[r * SF_MEASURES + m]);
+            sf_json_end_object(json);
             sf_json_end_object(json);
         }
         sf_json_end_array(json);
@@ -222,6 +245,10 @@ static void add_contrast(sf_json *json, const app_groups *groups, const app_cont
     sf_json_string(json, "second", groups->conditions[contrast->second].name);
     sf_json_bool(json, "paired", contrast->paired);
     sf_json_uint(json, "left_out", contrast->left_out);
+    if (groups->block != NULL && !contrast->paired)
+        sf_json_uint(json, "blocks", contrast->told.blocks);
+    else
+        sf_json_null(json, "blocks");
     sf_json_uint(json, "permutations", contrast->told.dealings);
     sf_json_bool(json, "all_permutations", contrast->told.exact);
     sf_json_array(json, "measures");
@@ -234,6 +261,7 @@ static void add_contrast(sf_json *json, const app_groups *groups, const app_cont
         sf_json_uint(json, NULL, of->n[1]);
         sf_json_end_array(json);
         add_pair(json, "mean", of->mean[0], of->mean[1]);
+        add_pair(json, "chance", of->chance[0], of->chance[1]);
         add_pair(json, "sd", of->sd[0], of->sd[1]);
         sf_json_real(json, "difference", of->difference);
         add_pair(json, "difference_interval", of->low, of->high);
@@ -248,6 +276,14 @@ static void add_contrast(sf_json *json, const app_groups *groups, const app_cont
     sf_json_end_object(json);
 }
 
+static bool bursts_are_tested(const app_groups *groups)
+{
+    for (size_t m = 0; m < groups->measure_count; m++)
+        if (sf_measure_has_chance(groups->measures[m]))
+            return true;
+    return false;
+}
+
 /* The sentence of a paper. */
 static void put_methods(sf_text *out, const app_comparison *c)
 {
@@ -255,6 +291,14 @@ static void put_methods(sf_text *out, const app_comparison *c)
     sf_text_printf(
         out, "Values were averaged over wells, then over recordings of each %s, which was the replicate. ",
         groups->replicate != NULL ? groups->replicate : "file");
+    if (bursts_are_tested(groups))
+        sf_text_printf(
+            out,
+            "From measures of bursts what chance gives was taken: of bursts of units the mean of %d sets of "
+            "Poisson trains with each unit's spikes in every 10 s and its shortest interval, of network "
+            "bursts "
+            "that of %d sets of its trains, each shifted as a whole. ",
+            SF_CHANCE_ROUNDS, SF_CHANCE_ROUNDS);
     if (groups->by == SF_COMPARED_WELCH)
         sf_text_printf(out,
                        "Groups were compared by Welch's t-test, or the paired t-test where they shared "
@@ -263,15 +307,23 @@ static void put_methods(sf_text *out, const app_comparison *c)
     else
         sf_text_printf(
             out,
-            "Groups were compared by two-sided permutation tests of the difference of %s, or of the "
-            "signs of differences where they shared replicates (all permutations, or %" PRIu64
+            "Groups were compared by two-sided permutation tests of %s, or by the signs of differences where "
+            "they shared replicates (all permutations, or %" PRIu64
             " random ones where there were more), corrected over %zu measures by the maximum statistic "
             "(Westfall and Young 1993)",
-            groups->by == SF_COMPARED_RANKS ? "mean ranks" : "means", c->grouping.permutations,
-            groups->measure_count);
+            groups->by == SF_COMPARED_RANKS ? "the difference of mean ranks"
+                                            : "Welch's statistic (Janssen 1997; Chung and Romano 2013)",
+            c->grouping.permutations, groups->measure_count);
+    if (groups->block != NULL)
+        sf_text_printf(out, ", within each %s", groups->block);
     sf_text_printf(out, groups->tested > 1 ? ", and over %zu comparisons by Bonferroni's method. " : ". ",
                    groups->tested);
-    sf_text_printf(out, "Effect sizes are Hedges' g; intervals are of 95 %%. (synfire %s)", sf_version());
+    sf_text_printf(out, "Effect sizes are Hedges' g; intervals are of 95 %%%s. (synfire %s)",
+                   groups->by == SF_COMPARED_WELCH
+                       ? ""
+                       : ", of differences those that the permutations of values do "
+                         "not reject",
+                   sf_version());
 }
 
 void app_compare_json(sf_text *text, const app_comparison *c)
@@ -287,6 +339,7 @@ void app_compare_json(sf_text *text, const app_comparison *c)
     sf_json_string(&json, "folder", c->folder);
     sf_json_string(&json, "by", sf_table_name(&c->table, c->grouping.by));
     sf_json_string(&json, "replicate", c->groups.replicate);
+    sf_json_string(&json, "block", c->groups.block);
     sf_json_string(&json, "test", test_names[c->groups.by]);
     sf_json_uint(&json, "failed", failed);
     sf_json_array(&json, "measures");
@@ -342,7 +395,10 @@ static void print_contrast(sf_text *text, const app_groups *groups, const app_co
                        about->name, about->unit);
         for (int g = 0; g < 2; g++) {
             app_table_cell(&table, "%zu", of->n[g]);
-            cell(&table, "%.3g", of->mean[g]);
+            if (isfinite(of->chance[g]))
+                app_table_cell(&table, "%.3g [%.3g]", of->mean[g], of->chance[g]);
+            else
+                cell(&table, "%.3g", of->mean[g]);
         }
         cell(&table, "%+.3g", of->difference);
         app_table_cell(&table, isfinite(of->low) ? "%+.3g..%+.3g" : "-", of->low, of->high);
@@ -366,8 +422,11 @@ void app_compare_print(sf_text *text, const app_comparison *c)
         sf_text_printf(text, ", %zu of them analysed before", kept);
     if (c->row_count > done)
         sf_text_printf(text, ", %zu rows with their wells", c->row_count);
-    sf_text_printf(text, "; a replicate is %s %s\n", c->groups.replicate != NULL ? "one" : "each",
+    sf_text_printf(text, "; a replicate is %s %s", c->groups.replicate != NULL ? "one" : "each",
                    c->groups.replicate != NULL ? c->groups.replicate : "file");
+    if (c->groups.block != NULL)
+        sf_text_printf(text, " of a %s, of which there are %zu", c->groups.block, c->groups.block_count);
+    sf_text_append(text, "\n", 1);
     for (size_t k = 0; k < c->groups.condition_count; k++)
         sf_text_printf(text, "%s %s: %zu replicate%s, %zu row%s\n", sf_table_name(&c->table, c->grouping.by),
                        c->groups.conditions[k].name, c->groups.conditions[k].count,
@@ -375,6 +434,10 @@ void app_compare_print(sf_text *text, const app_comparison *c)
                        c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         print_contrast(text, &c->groups, &c->groups.contrasts[i]);
+    if (bursts_are_tested(&c->groups))
+        sf_text_printf(
+            text, "\n[in brackets] what chance gives at these rates: the difference, and all behind it, is "
+                  "of what lies beyond");
     sf_text_append(text, "\n", 1);
     put_methods(text, c);
     sf_text_printf(text, "\nThe tables, and measures.svg, are in %s", c->folder);

@@ -52,11 +52,11 @@ static void gather_replicates(dots *d, const app_groups *groups, sf_measured mea
 }
 
 /* Of those replicates of a condition that have it. */
-static double mean_of(const app_condition *condition, sf_measured measure)
+static double mean_of(const app_condition *condition, const double *values, sf_measured measure)
 {
     double sum = 0, count = 0;
     for (size_t r = 0; r < condition->count; r++) {
-        double value = condition->values[r * SF_MEASURES + measure];
+        double value = values[r * SF_MEASURES + measure];
         sum += isnan(value) ? 0 : value;
         count += !isnan(value);
     }
@@ -74,7 +74,8 @@ static void draw_pairs(sf_panel *panel, const app_groups *groups, sf_measured me
                 const double x[] = {place(k, r, from->count), place(k + 1, s, to->count)};
                 const double y[] = {from->values[r * SF_MEASURES + measure],
                                     to->values[s * SF_MEASURES + measure]};
-                if (strcmp(from->replicates[r], to->replicates[s]) == 0 && !isnan(y[0]) && !isnan(y[1]))
+                if (strcmp(from->replicates[r].name, to->replicates[s].name) == 0 &&
+                    from->replicates[r].block == to->replicates[s].block && !isnan(y[0]) && !isnan(y[1]))
                     sf_panel_line(panel, &ink, "pair", x, y, 2);
             }
     }
@@ -99,6 +100,8 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
     double most = 0, q = least_q(groups, measure);
     for (size_t i = 0; i < rows->count; i++)
         most = fmax(most, rows->y[i]);
+    for (size_t k = 0; k < groups->condition_count; k++)
+        most = fmax(most, mean_of(&groups->conditions[k], groups->conditions[k].chance, measure));
     sf_panel_form form = {.x = {.from = -0.6,
                                 .to = (double)groups->condition_count - 0.4,
                                 .names = names,
@@ -113,7 +116,12 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
     for (size_t k = 0; k < groups->condition_count; k++) {
         const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.35};
         const double x[] = {(double)k - SPREAD - 0.08, (double)k + SPREAD + 0.08};
-        const double mean = mean_of(&groups->conditions[k], measure), y[] = {mean, mean};
+        const app_condition *condition = &groups->conditions[k];
+        const double mean = mean_of(condition, condition->values, measure), y[] = {mean, mean};
+        const double chance = mean_of(condition, condition->chance, measure), z[] = {chance, chance};
+        const sf_ink pale = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.35};
+        if (!isnan(chance))
+            sf_panel_line(&panel, &pale, "chance", x, z, 2);
         if (!isnan(mean))
             sf_panel_line(&panel, &ink, "mean", x, y, 2);
     }
@@ -138,7 +146,9 @@ static void put_caption(sf_text *caption, const app_comparison *c)
     sf_text_printf(
         caption,
         "Coloured: the mean of each %s, on which tests are; grey: each recording and well; line: the mean of "
-        "the condition. Pale lines join what is the same %s. ",
+        "the condition; grey line: what chance gives at these rates, and q is of what lies beyond it. Pale "
+        "lines "
+        "join what is the same %s. ",
         of, of);
     sf_text_printf(caption, "q: corrected for %zu measures%s.", c->groups.measure_count,
                    c->groups.contrast_count > 1 ? " and all pairs of conditions, the least of these" : "");

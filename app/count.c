@@ -521,7 +521,7 @@ const app_command app_command_count = {
         "from <= time < to, and its counts are those of that part of the recording alone. After the "
         "full ones "
         "comes one marked `partial`, which ends where the recording does.\n"
-        "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A. "
+        "bursts are those of the network that an occurrence begins in, reverse is the count of B -> A. "
         "With "
         "--epochs every epoch is counted alone too. Correlograms hold all pairs of spikes, counted or not.\n"
         "With --significance the given episodes are tested, and q corrects for these alone: they have to be "

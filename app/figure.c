@@ -42,7 +42,6 @@ void app_subject_close(app_subject *subject)
 {
     sf_graph_free(subject->edges);
     sf_graph_free(subject->graph);
-    sf_episodes_free(subject->bursts);
     sf_episodes_free(subject->chains);
     sf_episodes_free(subject->pairs);
     sf_overview_free(subject->overview);
@@ -97,24 +96,6 @@ int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error)
     int status = connect(&subject->edges, subject, SF_SIGNIFICANT_Q, error);
     *graph = subject->edges;
     return status;
-}
-
-/* They come with the details of any count. */
-int app_subject_bursts(app_subject *subject, const sf_span **bursts, size_t *count, sf_error *error)
-{
-    const sf_episode any = {.size = 2, .units = {0, subject->of.unit_count > 1}, .delays = {{0, 1}}};
-    sf_counting_options how = sf_counting_options_default();
-    sf_episodes_columns told = {.size = sizeof told};
-    int status = SF_OK;
-    how.details = true;
-    if (subject->bursts == NULL)
-        status = sf_count(&subject->bursts, subject->recording, &any, 1, &how, NULL, error);
-    if (status != SF_OK)
-        return status;
-    sf_episodes_get_columns(subject->bursts, &told);
-    *bursts = told.bursts;
-    *count = told.burst_count;
-    return SF_OK;
 }
 
 int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_error *error)

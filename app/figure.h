@@ -28,7 +28,7 @@ typedef struct app_subject {
         test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
     /* What was computed, or NULL: */
     sf_overview *overview;
-    sf_episodes *pairs, *chains, *bursts;
+    sf_episodes *pairs, *chains;
     sf_graph *graph, *edges;
 } app_subject;
 
@@ -50,9 +50,6 @@ int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error
 /** The graph of all frequent pairs, and of those with a q of 0.05 or less. */
 int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error);
 int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error);
-
-/** Bursts of the whole array. */
-int app_subject_bursts(app_subject *subject, const sf_span **bursts, size_t *count, sf_error *error);
 
 /** Axes that hold all these places with some room around. */
 void app_cover_places(sf_panel_form *form, const double *x, const double *y, size_t count);

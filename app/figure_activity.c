@@ -287,13 +287,13 @@ static void tell_bursts(sf_text *caption, const sf_span *bursts, size_t count, d
         all_s += lasts;
     }
     if (count == 0) {
-        sf_text_printf(caption, "No burst of the whole array was found. ");
+        sf_text_printf(caption, "No network burst was found. ");
         return;
     }
     sf_text_printf(
         caption,
-        "Orange: %zu burst%s, in which many more spikes of all units fall into 100 ms than elsewhere, "
-        "%.4g s in all. ",
+        "Orange: %zu network burst%s, in which more spikes of all units fall together than trains without "
+        "anything in common have, %.4g s in all. ",
         count, count == 1 ? "" : "s", all_s);
     if (widened > 0)
         sf_text_printf(caption, "%zu of them %s drawn %.3g s wide to be seen, more than %s. ", widened,
@@ -305,14 +305,13 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     app_time_axis time = app_time_axis_of(subject);
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE};
     const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.6};
-    const sf_span *bursts;
-    size_t burst_count;
+    sf_overview_columns told;
     double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to;
     double width = round_bin(end * time.unit_s) / time.unit_s;
     size_t count = (size_t)fmin(fmax(ceil(end / width - 1e-9), 1), RATE_BINS);
     if (subject->of.spike_count == 0)
         return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
-    int status = app_subject_bursts(subject, &bursts, &burst_count, error);
+    int status = app_subject_overview(subject, &told, error);
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
@@ -329,20 +328,21 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
                           .y = {.label = "rate of a mean unit, Hz", .to = most * 1.05},
                           .height_mm = 32,
                           .columns = figure->columns};
-    if (burst_count > 0) {
-        form.key[0] = "bursts of the whole array";
+    if (told.burst_count > 0) {
+        form.key[0] = "network bursts";
         form.key_colours[0] = SF_ORANGE;
     }
     sf_panel panel = sf_panel_begin(figure, &form);
-    for (size_t k = 0; k < burst_count; k++) {
-        double from = app_time_at(&time, bursts[k].start_ns), to = app_time_at(&time, bursts[k].stop_ns);
+    for (size_t k = 0; k < told.burst_count; k++) {
+        double from = app_time_at(&time, told.bursts[k].start_ns),
+               to = app_time_at(&time, told.bursts[k].stop_ns);
         sf_panel_stretch(&panel, &burst, "burst", from, to);
     }
     sf_panel_steps(&panel, &ink, "rate", 0, width, bins, count, 0);
     double least_s = SF_PANEL_SEEN_MM / (sf_panel_x(&panel, 1) - sf_panel_x(&panel, 0)) * time.unit_s;
     sf_panel_end(&panel);
     sf_text_printf(caption, "The rate of a mean unit over time, in bins of %g s. ", width * time.unit_s);
-    tell_bursts(caption, bursts, burst_count, least_s);
+    tell_bursts(caption, told.bursts, told.burst_count, least_s);
     return SF_OK;
 }
 

@@ -31,6 +31,15 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
+/* NaN without any. */
+static double mean_burst_s(const sf_overview_columns *overview)
+{
+    double sum = 0;
+    for (size_t b = 0; b < overview->burst_count; b++)
+        sum += (double)(overview->bursts[b].stop_ns - overview->bursts[b].start_ns) * 1e-9;
+    return overview->burst_count > 0 ? sum / (double)overview->burst_count : NAN;
+}
+
 /* Of a unit's inter-spike intervals, the share that breaks the refractory period. */
 static double violations(const sf_unit_overview *unit)
 {
@@ -109,6 +118,8 @@ static void write_json(sf_text *out, const app_call *call, const sf_recording_co
     add_geometry(&json, overview);
     sf_json_uint(&json, "dropped", count_dropped(recording));
     sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
+    sf_json_uint(&json, "network_bursts", overview->burst_count);
+    sf_json_real(&json, "network_burst_s", mean_burst_s(overview));
     app_sharpness_json(&json, sharpness);
     add_units(&json, recording, overview);
     app_provenance_json(&json, call);
@@ -234,6 +245,13 @@ static void print_time_lines(sf_text *out, const sf_recording_columns *recording
 static void print_quality_lines(sf_text *out, const sf_recording_columns *recording,
                                 const sf_overview_columns *overview)
 {
+    if (overview->burst_count > 0 && overview->duration_ns > 0)
+        sf_text_printf(out, "  bursts      %zu of the network, %.3g a minute, each %.3g s long on average\n",
+                       overview->burst_count,
+                       (double)overview->burst_count * 60e9 / (double)overview->duration_ns,
+                       mean_burst_s(overview));
+    else
+        sf_text_printf(out, "  bursts      none of the network\n");
     if (overview->intervals > 0)
         sf_text_printf(out, "  intervals   %.3g %% of inter-spike intervals are under 2 ms\n",
                        100 * share(overview->short_intervals, overview->intervals));

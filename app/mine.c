@@ -334,7 +334,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     app_threshold_print(text, told->threshold, told->threshold_why);
     sf_text_printf(text, ", engine %s on %s, %.3g s", told->ran.engine, told->ran.device, told->ran.seconds);
     if (!f->details.in_pieces)
-        sf_text_printf(text, "; %zu bursts of the array", told->burst_count);
+        sf_text_printf(text, "; %zu network bursts", told->burst_count);
     sf_text_printf(text, "\n\n");
     if (told->stopped != SF_NOT_STOPPED) {
         app_stopped_print(text, told);
@@ -508,7 +508,7 @@ const app_command app_command_mine = {
         "of "
         "a link, bursts too sharp (`synfire info` tells how sharp). "
         "strength is the probability of a link at which the count would be expected.\n"
-        "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A, "
+        "bursts are those of the network that an occurrence begins in, reverse is the count of B -> A, "
         "and "
         "parts are episodes that this one and chance account for: folded, unless --verbose. With --epochs "
         "every "

@@ -5,73 +5,221 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-#define BIN_NS (100 * SF_MILLISECOND)
-#define TIMES_THE_MEAN 3
-#define LEAST_SPIKES 10
+#include <math.h>
 
-/* A run of bins at or above the mean. */
-typedef struct run {
-    int64_t first, last; /* bins; last < first: none is going on */
-    size_t most;
-} run;
+#define BIN_NS (100 * SF_MILLISECOND)
+#define AROUND_NS (30 * SF_SECOND) /* on either side of a bin lies what its mean is of */
+#define SCALES 3
+#define LONGEST 4 /* bins of the longest window */
+static const int64_t scales[SCALES] = {1, 2, LONGEST};
+
+#define LEAST_SPIKES 10
+#define LEAST_RATIO 1.5
+/* Standard deviations above the mean, and what Cornish and Fisher add for the skewness of a Poisson count:
+ * some three windows of each length in ten hours hold as many spikes by chance. */
+#define DEVIATIONS 4.5
+#define SKEWNESS ((DEVIATIONS * DEVIATIONS - 1) / 6)
+
+/* ---- what trains hold by themselves ---- */
+
+typedef struct train {
+    uint64_t spikes;
+    uint64_t window[SCALES], in_window[SCALES]; /* the last one of each length that it fired in, from 1 */
+    size_t run; /* the last one that stands out and that it fired in, from 1 */
+    bool active;
+} train;
 
 typedef struct finder {
+    const sf_recording *recording;
+    const sf_network_rule *rule;
     sf_bursts *bursts;
     size_t capacity;
     int64_t origin_ns;
-    double mean;
+    train *trains;
+    size_t active_units, runs; /* runs that stand out so far */
+    double clumping[SCALES];
 } finder;
+
+static int64_t bin_of(const finder *f, size_t spike)
+{
+    return (f->recording->spikes[spike].time_ns - f->origin_ns) / BIN_NS;
+}
+
+/* Independent trains that keep their own bursts and their own regularity: the variance of the spikes in a
+ * window is the sum of theirs, here as a multiple of the mean, which of Poisson trains is 1 and never taken
+ * for less. */
+static void measure_clumping(finder *f, double duration_ns)
+{
+    const sf_recording *recording = f->recording;
+    double squares[SCALES] = {0}, means = 0, count = (double)recording->spike_count;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        train *t = &f->trains[recording->spikes[i].unit];
+        t->spikes++;
+        for (int k = 0; k < SCALES; k++) {
+            uint64_t window = (uint64_t)(bin_of(f, i) / scales[k]) + 1;
+            t->in_window[k] = window == t->window[k] ? t->in_window[k] + 1 : 1;
+            t->window[k] = window;
+            squares[k] += (double)(2 * t->in_window[k] - 1);
+        }
+    }
+    for (size_t u = 0; u < recording->units.count; u++) {
+        train *t = &f->trains[u];
+        means += (double)t->spikes * (double)t->spikes;
+        t->active = (double)t->spikes >= f->rule->active_hz * duration_ns / (double)SF_SECOND;
+        f->active_units += t->active;
+    }
+    for (int k = 0; k < SCALES; k++)
+        f->clumping[k] = fmax(1, (squares[k] - means * (double)(scales[k] * BIN_NS) / duration_ns) / count);
+}
+
+/* ---- the mean of the minute around ---- */
+
+/* Recorded time before a time that only grows. */
+typedef struct recorded {
+    size_t span;
+    int64_t before_ns; /* of the spans before it */
+} recorded;
+
+static int64_t recorded_before(recorded *c, const sf_recording *recording, int64_t time_ns)
+{
+    const sf_span *spans = recording->observed_count > 0 ? recording->observed : &recording->recorded;
+    size_t count = recording->observed_count > 0 ? recording->observed_count : 1;
+    while (c->span < count && spans[c->span].stop_ns <= time_ns) {
+        c->before_ns += spans[c->span].stop_ns - spans[c->span].start_ns;
+        c->span++;
+    }
+    bool within = c->span < count && spans[c->span].start_ns < time_ns;
+    return c->before_ns + (within ? time_ns - spans[c->span].start_ns : 0);
+}
+
+typedef struct surroundings {
+    size_t from, to; /* spikes */
+    recorded start, stop;
+} surroundings;
+
+/* Spikes a bin in the recorded time around this one. */
+static double mean_around(surroundings *s, const finder *f, int64_t bin)
+{
+    const sf_recording *recording = f->recording;
+    int64_t middle_ns = f->origin_ns + bin * BIN_NS + BIN_NS / 2;
+    while (s->from < recording->spike_count && recording->spikes[s->from].time_ns < middle_ns - AROUND_NS)
+        s->from++;
+    while (s->to < recording->spike_count && recording->spikes[s->to].time_ns < middle_ns + AROUND_NS)
+        s->to++;
+    int64_t recorded_ns = recorded_before(&s->stop, recording, middle_ns + AROUND_NS) -
+                          recorded_before(&s->start, recording, middle_ns - AROUND_NS);
+    return (double)(s->to - s->from) * (double)BIN_NS / (double)(recorded_ns > BIN_NS ? recorded_ns : BIN_NS);
+}
+
+/* ---- runs ---- */
+
+/* A run of bins at or above the mean; no bins: none is going on. */
+typedef struct run {
+    int64_t first, bins;
+    size_t from, to;                     /* spikes */
+    double held[LONGEST], mean[LONGEST]; /* of its last bins, the last one first */
+    bool stands_out;
+} run;
+
+/* Whether one of the windows that end with its last bin holds more than trains without anything in common. */
+static bool stands_out(const finder *f, const run *r)
+{
+    double held = 0, mean = 0;
+    for (int k = 0, i = 0; k < SCALES && r->bins >= scales[k]; k++) {
+        for (; i < scales[k]; i++) {
+            held += r->held[i];
+            mean += r->mean[i];
+        }
+        if (held >= LEAST_SPIKES && held >= LEAST_RATIO * mean &&
+            held >= mean + DEVIATIONS * sqrt(f->clumping[k] * mean) + SKEWNESS)
+            return true;
+    }
+    return false;
+}
 
 static int end_run(finder *f, run *r, sf_error *error)
 {
-    bool burst =
-        r->last >= r->first && r->most >= LEAST_SPIKES && (double)r->most >= TIMES_THE_MEAN * f->mean;
-    sf_span span = {f->origin_ns + r->first * BIN_NS, f->origin_ns + (r->last + 1) * BIN_NS};
-    *r = (run){0, -1, 0};
-    if (!burst)
+    const run ended = *r;
+    const sf_span span = {f->origin_ns + ended.first * BIN_NS,
+                          f->origin_ns + (ended.first + ended.bins) * BIN_NS};
+    sf_bursts *bursts = f->bursts;
+    *r = (run){0};
+    if (!ended.stands_out)
         return SF_OK;
-    void *items = f->bursts->items;
-    if (sf_reserve(&items, &f->capacity, f->bursts->count + 1, sizeof span) != 0)
+    size_t units = 0;
+    f->runs++;
+    for (size_t i = ended.from; i < ended.to; i++) {
+        train *t = &f->trains[f->recording->spikes[i].unit];
+        units += t->active && t->run != f->runs;
+        t->run = f->runs;
+    }
+    if (units < 2 || (double)units < f->rule->share * (double)f->active_units)
+        return SF_OK;
+    size_t capacity = f->capacity; /* the same of both */
+    if (sf_reserve(&bursts->items, &capacity, bursts->count + 1, sizeof *bursts->items) != 0 ||
+        sf_reserve(&bursts->members, &f->capacity, bursts->count + 1, sizeof *bursts->members) != 0)
         return sf_fail_memory(error);
-    f->bursts->items = items;
-    f->bursts->items[f->bursts->count++] = span;
+    bursts->items[bursts->count] = span;
+    bursts->members[bursts->count++] = (sf_burst_members){ended.to - ended.from, units};
     return SF_OK;
 }
 
 /* One bin that holds spikes; those between it and the one before hold none. */
-static int add_bin(finder *f, run *r, int64_t bin, size_t spikes, sf_error *error)
+static int add_bin(finder *f, run *r, int64_t bin, size_t from, size_t to, double mean, sf_error *error)
 {
     int status = SF_OK;
-    bool above = (double)spikes >= f->mean;
-    if (!above || bin != r->last + 1)
+    double held = (double)(to - from);
+    if (held < mean || bin != r->first + r->bins)
         status = end_run(f, r, error);
-    if (above) {
-        r->first = r->last < r->first ? bin : r->first;
-        r->last = bin;
-        r->most = spikes > r->most ? spikes : r->most;
+    if (held < mean)
+        return status;
+    if (r->bins == 0)
+        *r = (run){.first = bin, .from = from};
+    for (int i = LONGEST - 1; i > 0; i--) {
+        r->held[i] = r->held[i - 1];
+        r->mean[i] = r->mean[i - 1];
     }
+    r->held[0] = held;
+    r->mean[0] = mean;
+    r->bins++;
+    r->to = to;
+    r->stands_out = r->stands_out || stands_out(f, r);
     return status;
 }
 
-int sf_bursts_find(sf_bursts *bursts, const sf_spike *spikes, size_t count, int64_t duration_ns,
+static int find_runs(finder *f, sf_error *error)
+{
+    surroundings around = {0};
+    run r = {0};
+    int status = SF_OK;
+    size_t count = f->recording->spike_count;
+    for (size_t begin = 0, end; begin < count && status == SF_OK; begin = end) {
+        int64_t bin = bin_of(f, begin);
+        end = begin + 1;
+        while (end < count && bin_of(f, end) == bin)
+            end++;
+        status = add_bin(f, &r, bin, begin, end, mean_around(&around, f, bin), error);
+    }
+    return status == SF_OK ? end_run(f, &r, error) : status;
+}
+
+int sf_bursts_find(sf_bursts *bursts, const sf_recording *recording, const sf_network_rule *rule,
                    sf_error *error)
 {
+    int64_t duration_ns = sf_recording_duration_ns(recording);
     *bursts = (sf_bursts){0};
-    if (count == 0 || duration_ns <= 0)
+    if (recording->spike_count == 0 || duration_ns <= 0)
         return SF_OK;
-    finder f = {.bursts = bursts, .origin_ns = spikes[0].time_ns};
-    f.mean = (double)count * (double)BIN_NS / (double)duration_ns;
-    run r = {0, -1, 0};
-    int status = SF_OK;
-    for (size_t begin = 0, end; begin < count && status == SF_OK; begin = end) {
-        int64_t bin = (spikes[begin].time_ns - f.origin_ns) / BIN_NS;
-        end = begin + 1;
-        while (end < count && (spikes[end].time_ns - f.origin_ns) / BIN_NS == bin)
-            end++;
-        status = add_bin(&f, &r, bin, end - begin, error);
-    }
-    if (status == SF_OK)
-        status = end_run(&f, &r, error);
+    finder f = {.recording = recording,
+                .rule = rule,
+                .bursts = bursts,
+                .origin_ns = recording->spikes[0].time_ns,
+                .trains = sf_alloc(recording->units.count, sizeof *f.trains)};
+    if (f.trains == NULL)
+        return sf_fail_memory(error);
+    measure_clumping(&f, (double)duration_ns);
+    int status = find_runs(&f, error);
+    sf_free(f.trains);
     if (status != SF_OK)
         sf_bursts_free(bursts);
     return status;
@@ -80,6 +228,7 @@ int sf_bursts_find(sf_bursts *bursts, const sf_spike *spikes, size_t count, int6
 void sf_bursts_free(sf_bursts *bursts)
 {
     sf_free(bursts->items);
+    sf_free(bursts->members);
     *bursts = (sf_bursts){0};
 }
 

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Bursts of the whole array, to tell an episode that recurs from one that happened often once; and bursts of
- * one unit.
+ * Network bursts, to tell an episode that recurs from one that happened often once, and to compare recordings
+ * by; and bursts of one unit.
  *
- * Of the array: spikes of all units are counted in bins of 100 ms from the first spike on. A burst is a
- * longest run of bins that each hold at least the mean number of spikes a bin, of which one holds at least
- * three times the mean and ten spikes.
+ * Of the network: spikes of all units are counted in bins of 100 ms from the first spike on, and the mean of
+ * a bin is that of the recorded time within 30 s of it, so that a rate that drifts makes none. A run of bins
+ * that each hold at least their mean is a burst where one, two or four of them in a row hold together
+ *
+ *     at least 10 spikes, 1.5 times the mean m, and m + 4.5 sqrt(c m) + 3.2,
+ *
+ * and where the share `share` of the active units fires in it, two at least. c is the variance of the spikes
+ * in a window, over their mean, of trains that have nothing in common: the sum of the variances of the single
+ * trains over the sum of their means, at least 1, as of Poisson trains. So units that burst each at its own
+ * times make the rule stricter. 3.2 is (4.5^2 - 1) / 6, for the skewness of a Poisson count (Cornish and
+ * Fisher 1938). Of Poisson trains some windows of each length in ten hours stand out, at any rate.
  *
  * Of a unit: the max-interval method, as NeuroExplorer's manual has it and Cotterill et al. (J Neurophysiol
  * 116 (2016), 306-321) compare it with others. A burst begins where an interval between spikes is no longer
@@ -17,13 +25,27 @@
 
 #include "core/recording.h"
 
+/** A unit is active that fires at the rate `active_hz` or more over the recorded time. */
+typedef struct sf_network_rule {
+    double active_hz, share;
+} sf_network_rule;
+
+#define SF_NETWORK_RULE ((sf_network_rule){0.1, 0.25})
+
+typedef struct sf_burst_members {
+    uint64_t spikes;
+    size_t units; /**< active ones that fire in it */
+} sf_burst_members;
+
 typedef struct sf_bursts {
     sf_span *items; /**< in order, disjoint */
     size_t count;
+    sf_burst_members *members; /**< of each */
 } sf_bursts;
 
-/** `duration_ns` is the recorded time, which the mean refers to. Spikes are in order. SF_NO_MEMORY. */
-int sf_bursts_find(sf_bursts *bursts, const sf_spike *spikes, size_t count, int64_t duration_ns,
+/** Of the spikes that the recording holds; none of one that is read in pieces. SF_NO_MEMORY. sf_bursts_free
+ * afterwards. */
+int sf_bursts_find(sf_bursts *bursts, const sf_recording *recording, const sf_network_rule *rule,
                    sf_error *error);
 void sf_bursts_free(sf_bursts *bursts);
 

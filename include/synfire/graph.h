@@ -184,7 +184,7 @@ typedef struct sf_graph_columns {
     const bool *one_electrode;       /**< both units were seen by one electrode, where sorters err */
     sf_edges_tested tested;
     size_t links_found;                  /**< before max_p and max_q left some out */
-    size_t burst_count;                  /**< of a recording's episodes: bursts of the whole array */
+    size_t burst_count;                  /**< of a recording's episodes: network bursts */
     const sf_significance *significance; /**< of a recording's episodes: their test; NULL: none was made */
     /** By link, the 95 % confidence interval of count / expected as in sf_episodes_columns; NaN of tiling */
     const double *ratio_low, *ratio_high;

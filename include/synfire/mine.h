@@ -442,7 +442,7 @@ typedef struct sf_episodes_columns {
      * It comes later in the order of sf_mine. */
     const size_t *parents;
     const uint64_t *stretches; /**< bursts or spans it occurs in, whichever are more; SF_NO_COUNT */
-    const sf_span *bursts;     /**< of the whole array, in order */
+    const sf_span *bursts;     /**< of the network, in order; mine/bursts.h defines them */
     size_t burst_count;
 
     const uint64_t *span_counts; /**< span_count rows of `count` */

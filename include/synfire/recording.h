@@ -297,6 +297,8 @@ typedef struct sf_overview_columns {
     double pitch_um;         /**< least distance of two positions; NaN without them */
     double x_um[2], y_um[2]; /**< least and greatest */
     const char *kind;        /**< of all units, as sf_unit_kind_name, or "mixed" */
+    const sf_span *bursts;   /**< of the network, in order; mine/bursts.h defines them */
+    size_t burst_count;
 } sf_overview_columns;
 
 SF_API void sf_overview_get_columns(const sf_overview *overview, sf_overview_columns *columns);

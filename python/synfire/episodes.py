@@ -398,7 +398,7 @@ class Episodes(Sequence[Episode]):
 
     @property
     def bursts(self) -> Array:
-        """Of the whole array, of the dtype SPAN."""
+        """Network bursts, of the dtype SPAN."""
         found = view(self._columns.bursts, int(self._columns.burst_count), self._handle, SPAN)
         return np.empty(0, SPAN) if found is None else found
 

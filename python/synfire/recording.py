@@ -474,6 +474,12 @@ class Overview:
         self.kind: str = text_of(self._columns.kind)
 
     @property
+    def bursts(self) -> Array:
+        """Network bursts, each [start_ns, stop_ns)."""
+        found = view(self._columns.bursts, int(self._columns.burst_count), self._handle, SPAN)
+        return np.empty(0, SPAN) if found is None else found
+
+    @property
     def rates_hz(self) -> Array:
         return self.spikes / self.duration_s if self.duration_s > 0 else np.full(len(self.spikes), np.nan)
 

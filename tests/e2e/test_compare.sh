@@ -31,6 +31,17 @@ for name, of in by.items():
         assert len(values) == of["n"][side], name
         if values:
             assert abs(statistics.fmean(values) - of["mean"][side]) < 1e-9 * max(1, abs(of["mean"][side])), name
+        # each measure of bursts stands beside that of chance, and what lies beyond is compared
+        assert ("burst" in name) == (name + "_chance" in rows[0]), name
+        chance = [float(r[name + "_chance"]) for r in rows if r["condition"] == condition and r[name] != ""] if "burst" in name else []
+        assert (of["chance"][side] is None) == (not chance), name
+        if chance:
+            assert abs(statistics.fmean(chance) - of["chance"][side]) < 1e-9 * max(1, of["chance"][side]), name
+    if "burst" in name and of["difference"] is not None:
+        beyond = [m - c for m, c in zip(of["mean"], of["chance"])]
+        assert abs(beyond[1] - beyond[0] - of["difference"]) < 1e-9, name
+assert by["burst_share"]["chance"][0] > 0.5 * by["burst_share"]["mean"][0] and by["network_burst_rate"]["chance"][1] < 1
+assert by["network_burst_rate"]["mean"][1] > 6 and by["network_burst_rate"]["mean"][0] < 1
 # and rows a unit, a burst, an edge and a chain
 units = list(csv.DictReader(open("made/units.csv")))
 assert len(units) == 60 and sum(int(u["spikes"]) for u in units) == sum(int(r["spikes"]) for r in rows)
@@ -44,7 +55,18 @@ tests = list(csv.DictReader(open("made/tests.csv")))
 assert [t["measure"] for t in tests] == list(by) and [t["p"] for t in tests] == ["" if m["p"] is None else repr(m["p"]) for m in by.values()]
 assert len(list(csv.DictReader(open("made/replicates.csv")))) == 10 and not list(csv.DictReader(open("made/chains.csv")))
 '
-[ ! -s err ]
+[ "$(wc -l <err)" = 1 ] && grep -q 'from 1 Hz on Poisson trains have bursts too' err
+for i in 1 2; do # the same bursts as info and mine tell
+    $SYNFIRE info m$i.h5 --json >info.json
+    $SYNFIRE mine m$i.h5 --delay 1:5 --min-count 10 --max-size 2 --json >mine.json
+    check 'import csv
+one, other = json.load(open("info.json")), json.load(open("mine.json"))
+rows = [b for b in csv.DictReader(open("made/bursts.csv")) if b["file"] == "m'$i'.h5" and b["kind"] == "network"]
+assert one["network_bursts"] == other["bursts"] == len(rows) > 3
+mean = sum(float(b["stop_s"]) - float(b["start_s"]) for b in rows) / len(rows)
+assert abs(one["network_burst_s"] - mean) < 1e-6
+'
+done
 cmp out made/summary.json
 [ "$(grep -o '<[^>]*class="replicate"' made/measures.svg | wc -l)" -ge 100 ]
 PYTHONPATH=$E2E "${SYNFIRE_PYTHON:-python3}" -B -c '
@@ -138,6 +160,28 @@ expected = (rates["m1.h5"] + rates["m2.h5"] + animal["a3"] - rates["w1.h5"] - ra
 assert abs(rate["difference"] - expected) < 1e-9
 '
 
+# ---- blocks: dealt within, and one without the other condition is left out ----
+{ echo 'file,condition,animal,batch'; for i in 1 2 3; do echo "w$i.h5,wild type,a$i,$((i % 2))"; echo "m$i.h5,ko,b$i,$((i % 2))"; done; echo 'w4.h5,wild type,a4,9'; } >blocks.csv
+$SYNFIRE compare blocks.csv --out made $fast --block batch --json >out 2>err
+grep -q 'wild type and ko: 1 replicates are left out, of a batch without any of the other' err
+check '
+told, = out["contrasts"]
+assert out["block"] == "batch" and told["blocks"] == 2 and told["left_out"] == 1 and told["permutations"] == 12
+assert told["measures"][0]["n"] == [3, 3] and told["measures"][0]["least_p"] == 2 / 12
+assert told["measures"][0]["difference_interval"] == [None, None]
+of = {(c["name"], r["name"]): r for c in out["conditions"] for r in c["replicates"]}
+assert of["wild type", "a4"]["block"] == "9" and "chance" in of["ko", "b1"]
+rates = {name: r["rate_hz"] for (_, name), r in of.items()}
+within = (rates["b1"] + rates["b3"] - rates["a1"] - rates["a3"]) / 2, rates["b2"] - rates["a2"]
+assert abs(told["measures"][0]["difference"] - (within[0] * 1 + within[1] * 0.5) / 1.5) < 1e-9
+'
+head -1 made/replicates.csv | grep -q '^condition,animal,batch,rate_hz'
+# a replicate has one name within a block: the same name in another is another
+{ echo 'file,condition,animal,batch'; for i in 1 2 3; do echo "w$i.h5,before,a,$i"; echo "m$i.h5,after,a,$i"; done; } >blocks.csv
+$SYNFIRE compare blocks.csv --out made $fast --block batch --json >out 2>err
+check 'told, = out["contrasts"]
+assert told["paired"] and told["blocks"] is None and told["measures"][0]["n"] == [3, 3] and told["permutations"] == 8'
+
 # ---- wells ----
 if [ -n "$SYNFIRE_PYTHON" ]; then
     "$SYNFIRE_PYTHON" - <<'PY'
@@ -223,6 +267,8 @@ expect 66 'absent.csv: cannot open' $SYNFIRE compare absent.csv --out bad
 refused() { expect 64 "$1" $SYNFIRE compare table.csv "${@:2}"; }
 refused '--out: is missing'
 refused "--by: found 'sex', expected a column of the table: file, condition, animal, dose" --out bad --by sex
+refused "--block: found 'litter', expected a column of the table" --out bad --block litter
+refused "--block: found 'condition', whose values are what is compared" --out bad --block condition
 refused "--control: found 'x', which no recording is of" --out made $fast --control x
 refused "found 'rates_hz': did you mean rate_hz?" --out bad --measures rates_hz
 refused "'chains' is of what --without leaves out" --out bad --without chains --measures rate_hz,chains

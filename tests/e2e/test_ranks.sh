@@ -110,7 +110,7 @@ PY
     ranks 3 "$SYNFIRE_MPI" "${words[@]}" --memory 128M | "$SYNFIRE_PYTHON" told.py pieces | cmp whole.json
 fi
 ranks 2 "$SYNFIRE_MPI" mine demo.h5 --delay 4:6 --min-count 60 --memory 128M >out
-grep -q 'read in pieces' out && ! grep -q 'bursts of the array' out
+grep -q 'read in pieces' out && ! grep -q 'network bursts' out
 
 # States of the recordings, which add up.
 together 3 aggregate batch/1.h5 batch/2.h5 batch/3.h5 --quantity isi --units '#0' --range 0.01:0.1 --save 'batch/{}.state.h5'

@@ -11,7 +11,8 @@
 size_t oracle_unit_bursts(sf_unit_burst *bursts, const int64_t *times_ns, size_t count,
                           const sf_burst_rule *rule);
 
-/** Bursts of the array from a table of all bins; *spans has room for `count`. */
-size_t oracle_array_bursts(sf_span *spans, const sf_spike *spikes, size_t count, int64_t duration_ns);
+/** Network bursts from a table of all bins, each clause looked up anew; *spans has room for a span a spike.
+ */
+size_t oracle_network_bursts(sf_span *spans, const sf_recording *recording, const sf_network_rule *rule);
 
 #endif

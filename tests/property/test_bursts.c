@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bursts of a unit and of the array, beside their definitions. */
+/* Bursts of a unit and of the network, beside their definitions. */
 #include "mine/bursts.h"
 #include "oracle/bursts_oracle.h"
 #include "support/support.h"
 
 #include "core/memory.h"
+
+#include <math.h>
 
 #define MS 1000000LL
 
@@ -95,32 +97,106 @@ static void each_clause_of_the_rule_decides(void **state)
     sf_free(found.items);
 }
 
-static void bursts_of_the_array_are_as_defined(void **state)
+/* Five units; some of their spikes are drawn together in every 2 s, and in some rounds recording pauses. */
+static void network_bursts_are_as_defined(void **state)
 {
     (void)state;
-    test_random random = test_random_start("bursts of the array", 17);
-    size_t bursts = 0;
-    for (int round = 0; round < 300; round++) {
+    test_random random = test_random_start("network bursts", 17);
+    sf_unit units[5] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}};
+    size_t bursts = 0, rounds = 0;
+    for (int round = 0; round < 60; round++) {
         sf_spike *spikes;
-        size_t count = test_random_below(&random, 400);
-        int64_t length = (1 + (int64_t)test_random_below(&random, 100)) * 100 * MS;
+        size_t count = test_random_below(&random, 800);
+        int64_t length = (1 + (int64_t)test_random_below(&random, 1000)) * 100 * MS;
+        int64_t drawn = 300 + 200 * (int64_t)test_random_below(&random, 8);
+        const sf_span observed[] = {{0, length / 3}, {length / 2, length}};
         count = test_random_stream(&random, &spikes, count, 5, length);
-        for (size_t i = 0; i < count; i++) /* some of them drawn together, which keeps their order */
-            if (spikes[i].time_ns % (2000 * MS) > 700 * MS)
-                spikes[i].time_ns -= spikes[i].time_ns % (2000 * MS) - 700 * MS;
+        for (size_t i = 0; i < count; i++) /* drawn together, which keeps their order */
+            if (spikes[i].time_ns % (2000 * MS) > drawn * MS)
+                spikes[i].time_ns -= (spikes[i].time_ns % (2000 * MS) - drawn * MS) / 8 * 7;
+        for (size_t i = 0; i < count && round % 3 == 0; i++) /* two of them alone */
+            spikes[i].unit =
+                spikes[i].time_ns % (2000 * MS) > drawn * MS ? spikes[i].unit % 2 : spikes[i].unit;
+        sf_network_rule rule = SF_NETWORK_RULE;
+        rule.share = round % 2 == 0 ? 0.25 : 0.7;
+        rule.active_hz = round % 5 == 0 ? 1 : 0.1;
+        const sf_recording recording = {.units = {.items = units, .count = 5},
+                                        .spikes = spikes,
+                                        .spike_count = count,
+                                        .recorded = {0, length},
+                                        .observed = (sf_span *)(uintptr_t)observed,
+                                        .observed_count = round % 4 == 0 ? 2 : 0};
         sf_span *expected = malloc((count + 1) * sizeof *expected);
-        size_t expected_count = oracle_array_bursts(expected, spikes, count, length);
+        size_t expected_count = oracle_network_bursts(expected, &recording, &rule);
         sf_bursts found;
-        assert_int_equal(sf_bursts_find(&found, spikes, count, length, NULL), SF_OK);
+        assert_int_equal(sf_bursts_find(&found, &recording, &rule, NULL), SF_OK);
         assert_int_equal(found.count, expected_count);
         if (expected_count > 0)
             assert_memory_equal(found.items, expected, expected_count * sizeof *expected);
         bursts += expected_count;
+        rounds += expected_count > 0;
         sf_bursts_free(&found);
         free(expected);
         free(spikes);
     }
-    assert_true(bursts > 100);
+    assert_true(bursts > 100 && rounds > 10 && rounds < 50);
+}
+
+/* Poisson trains, and `planted` bursts of 3 spikes of each with a sigma of 100 ms. */
+static sf_bursts plant(test_random *random, size_t units, double rate_hz, size_t planted, double seconds,
+                       bool drift, size_t *found)
+{
+    size_t capacity = (size_t)((double)units * rate_hz * seconds * 2) + 8 * units * planted + 100, count = 0;
+    sf_spike *spikes = malloc(capacity * sizeof *spikes);
+    sf_recording recording = {.spikes = spikes, .recorded = {0, (int64_t)(seconds * 1000) * MS}};
+    recording.units.items = calloc(units, sizeof *recording.units.items);
+    recording.units.count = units;
+    for (uint32_t unit = 0; unit < units; unit++) {
+        for (double at = 0;
+             (at -= log(1 - test_random_unit(random)) / (2 * rate_hz)) < seconds && count < capacity;)
+            if (test_random_unit(random) <
+                (drift ? 0.25 + 0.5 * at / seconds : 0.5)) /* to three times the rate */
+                spikes[count++] = (sf_spike){.time_ns = (int64_t)(at * 1e9), .unit = unit};
+        for (size_t b = 0; b < planted; b++)
+            for (int i = 0; i < 3 && count < capacity; i++) {
+                double away = sqrt(-2 * log(1 - test_random_unit(random))) *
+                              cos(6.283185307 * test_random_unit(random));
+                spikes[count++] =
+                    (sf_spike){.time_ns = (int64_t)(((double)b + 0.5) * seconds / (double)planted * 1e9) +
+                                          (int64_t)(away * 1e8),
+                               .unit = unit};
+            }
+    }
+    recording.spike_count = count;
+    sf_bursts bursts;
+    assert_int_equal(sf_spikes_sort(spikes, count, NULL), SF_OK);
+    assert_int_equal(sf_bursts_find(&bursts, &recording, &SF_NETWORK_RULE, NULL), SF_OK);
+    *found = 0;
+    for (size_t b = 0; b < planted; b++)
+        *found +=
+            sf_bursts_at(&bursts, (int64_t)(((double)b + 0.5) * seconds / (double)planted * 1e9)) != SIZE_MAX;
+    free(recording.units.items);
+    free(spikes);
+    return bursts;
+}
+
+static void planted_bursts_are_found_at_any_rate(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("planted bursts", 18);
+    static const double rates[] = {0.1, 1, 10};
+    size_t found;
+    for (size_t r = 0; r < 3; r++) {
+        sf_bursts bursts = plant(&random, 46, rates[r], 60, 600, false, &found);
+        assert_int_equal(found, 60);
+        assert_int_equal(bursts.count, 60);
+        sf_bursts_free(&bursts);
+    }
+    for (int drift = 0; drift < 2; drift++) { /* and none where there are none */
+        sf_bursts bursts = plant(&random, 46, 10, 0, 600, drift, &found);
+        assert_in_range(bursts.count, 0, 1);
+        sf_bursts_free(&bursts);
+    }
 }
 
 int main(void)
@@ -128,7 +204,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bursts_of_a_unit_are_as_defined),
         cmocka_unit_test(each_clause_of_the_rule_decides),
-        cmocka_unit_test(bursts_of_the_array_are_as_defined),
+        cmocka_unit_test(network_bursts_are_as_defined),
+        cmocka_unit_test(planted_bursts_are_found_at_any_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ def look(path, stream):
     same({"format": whole.format, "spikes": whole.spike_count, "units": whole.unit_count, "duration_s": overview.duration_s,
           "kind": overview.kind, "markers": len(whole.markers), "metadata": whole.metadata,
           "dropped": sum(whole.dropped.values()), "duplicates": overview.repeats + overview.neighbour_repeats,
-          "start_s": overview.first_ns / 1e9, "stop_s": overview.last_ns / 1e9,
+          "start_s": overview.first_ns / 1e9, "stop_s": overview.last_ns / 1e9, "network_bursts": len(overview.bursts),
           "geometry": {"electrodes": overview.electrodes, "x_um": list(overview.x_um), "y_um": list(overview.y_um)}
           if overview.electrodes else None,
           "unit_detail": [{"index": i, "name": name, "spikes": spikes, "x_um": x, "y_um": y, "kind": kind}

@@ -79,18 +79,18 @@ static void measures_are_what_they_say(void **state)
     assert_near(values[SF_MEASURE_NETWORK_RATE], 6);
     assert_near(values[SF_MEASURE_NETWORK_UNITS], 2 / 3.0);
     assert_near(values[SF_MEASURE_NETWORK_DURATION], 0.5);
-    assert_near(values[SF_MEASURE_NETWORK_SHARE], (double)activity.array_bursts[0].spikes * 10 / 500);
+    assert_near(values[SF_MEASURE_NETWORK_SHARE], (double)activity.network.members[0].spikes * 10 / 500);
     sf_activity_free(&activity);
     sf_activity_options many = SF_ACTIVITY_OPTIONS;
-    many.network_share = 0.7; /* two of three are fewer */
-    many.active_hz = 0.5;
+    many.network.share = 0.7; /* two of three are fewer */
+    many.network.active_hz = 0.5;
     assert_int_equal(sf_activity_find(&activity, recording, &many, NULL), SF_OK);
     sf_activity_measure(&activity, values);
-    assert_int_equal(activity.array_burst_count, 10);
+    assert_int_equal(activity.network.count, 0);
     assert_near(values[SF_MEASURE_NETWORK_RATE], 0);
     assert_true(isnan(values[SF_MEASURE_NETWORK_DURATION]));
     sf_activity_free(&activity);
-    many.active_hz = 100; /* nobody is */
+    many.network.active_hz = 100; /* nobody is */
     assert_int_equal(sf_activity_find(&activity, recording, &many, NULL), SF_OK);
     sf_activity_measure(&activity, values);
     assert_near(values[SF_MEASURE_ACTIVE], 0);
@@ -116,6 +116,117 @@ static void nothing_is_known_across_a_pause(void **state)
     assert_int_equal(second->spikes, 52);
     sf_activity_free(&activity);
     sf_recording_free(recording);
+}
+
+/* ---- by chance ---- */
+
+/* Trains of `times` as a recording; with `gap` seconds 40 to 60 of 100 were not recorded. */
+static void measure_trains(double values[SF_MEASURES], double chance[SF_MEASURES], sf_spike *spikes,
+                           size_t count, size_t units, bool gap)
+{
+    sf_unit *about = calloc(units, sizeof *about);
+    sf_span observed[] = {{0, 40 * S}, {60 * S, 100 * S}};
+    sf_recording recording = {.units = {.items = about, .count = units},
+                              .spikes = spikes,
+                              .spike_count = count,
+                              .recorded = {0, 100 * S},
+                              .observed = observed,
+                              .observed_count = gap ? 2 : 0};
+    sf_activity activity;
+    assert_int_equal(sf_spikes_sort(spikes, count, NULL), SF_OK);
+    assert_int_equal(sf_activity_find(&activity, &recording, &SF_ACTIVITY_OPTIONS, NULL), SF_OK);
+    assert_int_equal(sf_activity_chance(chance, &recording, &SF_ACTIVITY_OPTIONS, 1, NULL), SF_OK);
+    sf_activity_measure(&activity, values);
+    sf_activity_free(&activity);
+    free(about);
+}
+
+/* Of Poisson trains, at rates that change by 10 s, the measures are those of chance. */
+static void poisson_trains_are_chance(void **state)
+{
+    (void)state;
+    static const double rates[] = {0.5, 12, 1, 6, 0.2, 9, 3, 15, 0.4, 7};
+    test_random random = test_random_start("Poisson trains", 28);
+    for (int gap = 0; gap < 2; gap++) {
+        enum { UNITS = 30 };
+        double values[SF_MEASURES], chance[SF_MEASURES];
+        size_t count = 0, room = UNITS * 100 * 16 * 2;
+        sf_spike *spikes = malloc(room * sizeof *spikes);
+        for (uint32_t u = 0; u < UNITS; u++)
+            for (int slot = 0; slot < 10; slot++)
+                for (double at = 10 * slot; !(gap && (slot == 4 || slot == 5)) && count < room;) {
+                    at -= log(1 - test_random_unit(&random)) / rates[slot];
+                    if (at >= 10 * (slot + 1))
+                        break;
+                    spikes[count++] = (sf_spike){(int64_t)(at * 1e9), u, NAN};
+                }
+        measure_trains(values, chance, spikes, count, UNITS, gap);
+        for (int m = SF_MEASURE_BURST_RATE; m <= SF_MEASURE_BURST_SPIKES; m++)
+            if (!(fabs(values[m] - chance[m]) < 0.08 * chance[m]))
+                fail_msg("%s: found %g, by chance %g", sf_measure_about((sf_measured)m)->name, values[m],
+                         chance[m]);
+        assert_true(isnan(chance[SF_MEASURE_RATE]) && isnan(chance[SF_MEASURE_ISI_CV]));
+        free(spikes);
+    }
+}
+
+/* Units with nothing but bursts, all at the same times: chance has few of these, and none of the network. */
+static void bursts_are_not_chance(void **state)
+{
+    (void)state;
+    enum { UNITS = 10, BURSTS = 10, EACH = 8 };
+    sf_spike spikes[UNITS * BURSTS * EACH];
+    double values[SF_MEASURES], chance[SF_MEASURES];
+    size_t count = 0;
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (int b = 0; b < BURSTS; b++)
+            for (int i = 0; i < EACH; i++)
+                spikes[count++] = (sf_spike){b * 10 * S + 3 * S + i * 40 * MS + u * MS, u, NAN};
+    measure_trains(values, chance, spikes, count, UNITS, false);
+    assert_near(values[SF_MEASURE_BURST_SHARE], 1);
+    assert_true(chance[SF_MEASURE_BURST_SHARE] > 0 && chance[SF_MEASURE_BURST_SHARE] < 0.3);
+    assert_near(values[SF_MEASURE_NETWORK_RATE], 6);
+    assert_true(chance[SF_MEASURE_NETWORK_RATE] < 1);
+    assert_true(chance[SF_MEASURE_NETWORK_SHARE] < 0.1);
+}
+
+/* No interval is under 180 ms, by chance neither: a burst begins with one of 170. */
+static void dead_time_is_kept(void **state)
+{
+    (void)state;
+    sf_spike spikes[450];
+    double values[SF_MEASURES], chance[SF_MEASURES];
+    size_t count = 0;
+    for (int64_t at = 0; at < 100 * S && count < 450; at += (count % 7 == 0 ? 300 : 180) * MS)
+        spikes[count++] = (sf_spike){at, 0, NAN};
+    measure_trains(values, chance, spikes, count, 1, false);
+    assert_near(values[SF_MEASURE_BURST_RATE], 0);
+    assert_true(chance[SF_MEASURE_BURST_RATE] < 0.2); /* over the end of a slot alone */
+}
+
+/* Trains shifted each as a whole keep their own bursts. */
+static void units_that_burst_alone_are_chance(void **state)
+{
+    (void)state;
+    enum { UNITS = 3, EACH = 12 };
+    test_random random = test_random_start("bursts alone", 29);
+    double found = 0, expected = 0;
+    for (int round = 0; round < 20; round++) {
+        sf_spike spikes[UNITS * 30 * EACH];
+        double values[SF_MEASURES], chance[SF_MEASURES];
+        size_t count = 0;
+        for (uint32_t u = 0; u < UNITS; u++)
+            for (int b = 0; b < 30; b++) {
+                int64_t at = (int64_t)test_random_below(&random, 99 * 1000) * MS;
+                for (int i = 0; i < EACH; i++)
+                    spikes[count++] = (sf_spike){at + i * 20 * MS, u, NAN};
+            }
+        measure_trains(values, chance, spikes, count, UNITS, false);
+        found += values[SF_MEASURE_NETWORK_RATE];
+        expected += chance[SF_MEASURE_NETWORK_RATE];
+    }
+    assert_true(expected > 1);
+    assert_true(fabs(found - expected) < 0.5 * expected);
 }
 
 /* ---- networks ---- */
@@ -227,9 +338,10 @@ static int scenario(void *context)
 {
     sf_activity activity;
     sf_activity_options options = SF_ACTIVITY_OPTIONS;
+    double chance[SF_MEASURES];
     int status = sf_activity_find(&activity, context, &options, NULL);
     sf_activity_free(&activity);
-    return status;
+    return status == SF_OK ? sf_activity_chance(chance, context, &options, 1, NULL) : status;
 }
 
 static void every_allocation_may_fail(void **state)
@@ -245,6 +357,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_are_what_they_say),
         cmocka_unit_test(nothing_is_known_across_a_pause),
+        cmocka_unit_test(poisson_trains_are_chance),
+        cmocka_unit_test(bursts_are_not_chance),
+        cmocka_unit_test(dead_time_is_kept),
+        cmocka_unit_test(units_that_burst_alone_are_chance),
         cmocka_unit_test(networks_are_as_the_obvious_way_has_them),
         cmocka_unit_test(the_karate_club_is_as_networkx_has_it),
         cmocka_unit_test(every_allocation_may_fail),

@@ -26,6 +26,19 @@ static size_t make_stream(sf_spike *spikes, size_t room, const int *tenths, size
     return made;
 }
 
+/* Of two units, which fire in turn. */
+static int find_bursts(sf_bursts *bursts, sf_spike *spikes, size_t count)
+{
+    sf_unit units[2] = {{.name = "a"}, {.name = "b"}};
+    for (size_t i = 0; i < count; i++)
+        spikes[i].unit = i % 2;
+    const sf_recording recording = {.units = {.items = units, .count = 2},
+                                    .spikes = spikes,
+                                    .spike_count = count,
+                                    .recorded = {SF_SECOND, 11 * SF_SECOND}};
+    return sf_bursts_find(bursts, &recording, &SF_NETWORK_RULE, NULL);
+}
+
 static void bursts_are_runs_above_the_mean(void **state)
 {
     (void)state;
@@ -33,7 +46,7 @@ static void bursts_are_runs_above_the_mean(void **state)
     sf_bursts bursts;
     static const int tenths[] = {20, 21, 50};
     size_t count = make_stream(spikes, 1000, tenths, 3, 30);
-    assert_int_equal(sf_bursts_find(&bursts, spikes, count, 10 * SF_SECOND, NULL), SF_OK);
+    assert_int_equal(find_bursts(&bursts, spikes, count), SF_OK);
     assert_int_equal(bursts.count, 2);
     assert_int_equal(bursts.items[0].start_ns, SF_SECOND + 2000 * MS);
     assert_int_equal(bursts.items[0].stop_ns, SF_SECOND + 2200 * MS);
@@ -86,15 +99,15 @@ static void few_spikes_are_no_burst(void **state)
     sf_bursts bursts;
     static const int tenths[] = {20};
     size_t count = make_stream(spikes, 1000, tenths, 1, 8); /* nine times the mean, but nine spikes */
-    assert_int_equal(sf_bursts_find(&bursts, spikes, count, 10 * SF_SECOND, NULL), SF_OK);
+    assert_int_equal(find_bursts(&bursts, spikes, count), SF_OK);
     assert_int_equal(bursts.count, 0);
     assert_int_equal(sf_bursts_at(&bursts, 0), SIZE_MAX);
     sf_bursts_free(&bursts);
     count = make_stream(spikes, 1000, tenths, 1, 9);
-    assert_int_equal(sf_bursts_find(&bursts, spikes, count, 10 * SF_SECOND, NULL), SF_OK);
+    assert_int_equal(find_bursts(&bursts, spikes, count), SF_OK);
     assert_int_equal(bursts.count, 1);
     sf_bursts_free(&bursts);
-    assert_int_equal(sf_bursts_find(&bursts, spikes, 0, 10 * SF_SECOND, NULL), SF_OK);
+    assert_int_equal(find_bursts(&bursts, spikes, 0), SF_OK);
     assert_int_equal(bursts.count, 0);
 }
 
@@ -102,7 +115,7 @@ static void delays_and_bursts_of_occurrences(void **state)
 {
     (void)state;
     sf_span spans[] = {{0, 100 * MS}, {200 * MS, 300 * MS}};
-    sf_bursts bursts = {spans, 2};
+    sf_bursts bursts = {spans, 2, NULL};
     sf_episode episode = {.size = 3, .units = {0, 1, 2}, .delays = {{0, 10 * MS}, {5 * MS, 6 * MS}}};
     int64_t times[][3] = {{0, 1 * MS, 7 * MS}, /* at most a tenth of the interval: the first bin */
                           {10 * MS, 20 * MS, 25 * MS + 1},
@@ -166,7 +179,7 @@ static int do_all(void *context)
     const uint64_t counts[] = {2, 2};
     const double expected[] = {1, 1};
     size_t parents[2], count = make_stream(spikes, 1000, tenths, 1, 30);
-    int status = sf_bursts_find(&bursts, spikes, count, 10 * SF_SECOND, NULL);
+    int status = find_bursts(&bursts, spikes, count);
     if (status == SF_OK)
         status = sf_details_make(&details, &episodes[0], times, 2, &bursts, NULL);
     if (status == SF_OK)
