@@ -8,6 +8,7 @@
 #include "core/reals.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
+#include "mine/best_delay.h"
 #include "mine/family.h"
 #include "mine/fitted.h"
 #include "mine/found.h"
@@ -686,43 +687,40 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
 /* A pair with a q below this is a link, as far as its reverse is concerned. */
 #define LINK_Q 0.05
 
-/* Where the pair of a unit and a step lies among the frequent ones; their count where it is none. */
-static size_t find_pair(const sf_tree *tree, uint32_t unit, uint32_t step)
+/* q: by frequent pair, NaN where none is known; groups: of delays. */
+static bool is_reverse_of_link(const sf_tree *tree, const uint32_t *groups, const double *q, size_t pair)
 {
-    sf_node_range range = sf_tree_children(tree, 1, unit);
-    for (; range.begin < range.end; range.begin++)
-        if (tree->levels[1].nodes[range.begin].step == step)
-            return range.begin;
-    return tree->levels[1].count;
-}
-
-/* q: by frequent pair, NaN where none is known. */
-static bool is_reverse_of_link(const sf_tree *tree, const double *q, size_t pair)
-{
-    const sf_node *at = &tree->levels[1].nodes[pair];
-    uint32_t units = tree->unit_count, delay = at->step / units;
-    size_t link = find_pair(tree, at->step % units, delay * units + at->parent);
-    return link < tree->levels[1].count && q[link] < LINK_Q && q[pair] >= LINK_Q;
+    const sf_node *at = &tree->levels[1].nodes[pair], *links = tree->levels[1].nodes;
+    uint32_t units = tree->unit_count, group = groups[at->step / units];
+    sf_node_range range = sf_tree_children(tree, 1, at->step % units);
+    bool found = false;
+    for (size_t i = range.begin; i < range.end; i++)
+        found = found || (links[i].step % units == at->parent && groups[links[i].step / units] == group &&
+                          q[i] < LINK_Q);
+    return found && q[pair] >= LINK_Q;
 }
 
 int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error)
 {
     const sf_tree *tree = &result->found->tree;
     double *q = sf_resize(NULL, tree->levels[1].count, sizeof *q);
-    if (q == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < tree->levels[1].count; i++)
+    uint32_t *groups = sf_resize(NULL, tree->delay_count, sizeof *groups);
+    int status = q == NULL || groups == NULL ? sf_fail_memory(error) : SF_OK;
+    if (status == SF_OK)
+        status = sf_delays_group(groups, result->found->delays, tree->delay_count, error);
+    for (size_t i = 0; status == SF_OK && i < tree->levels[1].count; i++)
         q[i] = NAN;
-    for (size_t i = 0; i < result->count; i++)
+    for (size_t i = 0; status == SF_OK && i < result->count; i++)
         if (result->items[i].size == 2)
             q[result->items[i].node] = result->items[i].q;
-    for (size_t i = 0; i < result->count; i++) {
+    for (size_t i = 0; status == SF_OK && i < result->count; i++) {
         sf_mine_item *item = &result->items[i];
-        if (item->size != 2 || !is_reverse_of_link(tree, q, item->node))
+        if (item->size != 2 || !is_reverse_of_link(tree, groups, q, item->node))
             continue;
         item->not_testable = SF_REVERSE_OF_LINK;
         item->p = item->q = item->p_last = item->p_first = NAN;
     }
     sf_free(q);
-    return SF_OK;
+    sf_free(groups);
+    return status;
 }
