@@ -199,7 +199,7 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     if (mining.delay_count > 0)
         status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
     if (status == SF_OK && mining.delay_count > 0)
-        sf_significance_mark_reverses(given);
+        status = sf_significance_mark_reverses(given, error);
     e->is_tested = status == SF_OK && mining.delay_count > 0;
     for (size_t i = 0; e->is_tested && i < e->count; i++)
         take_verdict(e, i, given);

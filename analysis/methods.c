@@ -3,6 +3,7 @@
 #include "analysis/episodes.h"
 #include "core/error.h"
 #include "core/provenance.h"
+#include "mine/best_delay.h"
 #include "mine/found.h"
 
 #include <inttypes.h>
@@ -104,7 +105,13 @@ int sf_episodes_methods(const sf_episodes *e, const char *preset, char **words, 
     else
         sf_text_printf(&text, "synfire %s counted %zu given episodes in ", sf_version(), e->given);
     sf_provenance_words(&text, &of);
+    bool searched = e->result != NULL && sf_delays_overlap(e->mining.delays, e->mining.delay_count);
+    if (searched)
+        sf_text_printf(&text,
+                       "; of intervals that overlap each pair has the one in which it stands out most");
     describe_test(&text, e);
+    if (searched && e->is_tested)
+        sf_text_printf(&text, "; p is corrected for the intervals that a link was chosen from (Bonferroni)");
     if (e->stopped == SF_STOPPED_SEARCHING)
         sf_text_printf(&text, "; the search was stopped when sizes up to %" PRIu32 " were complete",
                        e->result->found->tree.complete);

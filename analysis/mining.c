@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/options.h"
 #include "core/ranks.h"
+#include "mine/best_delay.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -281,21 +282,78 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
     sf_mine_input input = input_of(e->recording);
     status = sf_significance_test(&e->significance, e->result, &input, &e->mining, &options, progress, error);
     if (status == SF_OK)
-        sf_significance_mark_reverses(e->result);
+        status = sf_significance_mark_reverses(e->result, error);
+    if (status == SF_OK)
+        status = sf_mine_correct_choice(e->result, options.correction, error);
     e->is_tested = status == SF_OK;
     for (size_t i = 0; status == SF_CANCELLED && i < e->result->count; i++)
         e->result->items[i].not_testable = SF_TESTABLE; /* nobody knows */
     return status;
 }
 
-static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress, sf_error *error)
+/* Surrogates that tell what is expected of a pair in each interval: their mean is all that is asked for. */
+#define CHOOSING_SURROGATES 100
+
+/* What is expected of the pairs by which they choose among intervals. */
+static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const sf_mine_options *mining,
+                        const sf_significance_options *asked, const sf_progress *progress, sf_error *error)
+{
+    sf_significance told;
+    sf_significance_options options, defaults = sf_significance_options_default();
+    int status = sf_options_read(&options, &defaults, sizeof options, asked, "significance", error);
+    if (status != SF_OK || options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        return status;
+    options.surrogates = options.surrogates < CHOOSING_SURROGATES ? options.surrogates : CHOOSING_SURROGATES;
+    return sf_significance_test(&told, pairs, input, mining, &options, progress, error);
+}
+
+/* The pairs from which all else grows where intervals overlap: mine/best_delay.h. */
+static int choose_delays(sf_pair_count **pairs, sf_mine_options *options, const sf_mine_input *input,
+                         const sf_significance_options *test, double *seconds, const sf_progress *progress,
+                         sf_error *error)
+{
+    sf_mine_options of_pairs = *options;
+    sf_mine_result *result;
+    of_pairs.max_size = 2;
+    of_pairs.closed = of_pairs.keep_stopped = false;
+    int status = sf_mine_spikes(&result, input, &of_pairs, progress, error);
+    if (status != SF_OK)
+        return status;
+    if (test != NULL)
+        status = expect_pairs(result, input, &of_pairs, test, progress, error);
+    if (status == SF_OK)
+        status = sf_mine_best_delays(pairs, &options->pair_count, result, error);
+    options->pairs = *pairs;
+    *seconds = result->ran.seconds;
+    sf_mine_result_free(result);
+    return status;
+}
+
+static int search(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress,
+                  sf_error *error)
 {
     sf_mine_input input = input_of(e->recording);
     sf_mine_options options = e->mining;
+    sf_pair_count *pairs = NULL;
+    double seconds = 0;
     options.engine = asked->engine;
     options.device = asked->device;
-    int status = sf_mine_spikes(&e->result, &input, &options, progress, error);
-    if (!sf_episodes_keep(e, status, SF_STOPPED_SEARCHING))
+    options.unit_spikes = e->unit_spikes;
+    int status = sf_delays_overlap(options.delays, options.delay_count)
+                     ? choose_delays(&pairs, &options, &input, asked->significance, &seconds, progress, error)
+                     : SF_OK;
+    if (status == SF_OK)
+        status = sf_mine_spikes(&e->result, &input, &options, progress, error);
+    if (e->result != NULL)
+        e->result->ran.seconds += seconds;
+    sf_free(pairs);
+    return status;
+}
+
+static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress, sf_error *error)
+{
+    int status = search(e, asked, progress, error);
+    if (e->result == NULL || !sf_episodes_keep(e, status, SF_STOPPED_SEARCHING))
         return status;
     e->ran = e->result->ran;
     if (status == SF_OK && asked->significance != NULL)

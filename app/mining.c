@@ -11,7 +11,10 @@
 #include <synfire/device.h>
 
 const app_option app_mining_options[] = {
-    {"delay", "LO:HI[,LO:HI...]", "delays between neighbours in ms, above LO and at most HI (default 0.5:5)"},
+    {"delay", "LO:HI[/PARTS][,LO:HI...]",
+     "delays between neighbours in ms, above LO and at most HI (default 0.5:5); 0.5:20/4 searches them: the "
+     "interval, "
+     "its halves and its quarters, of which each pair keeps the one it stands out most in"},
     {"min-count", "X",
      "frequent is a count of X or more (default: a fortieth of a mean unit's spikes, more where chance alone "
      "gives chains, at least 20)"},

@@ -7,7 +7,7 @@
 
 typedef struct app_preset {
     const char *name;
-    const char *delays;        /**< as --delay takes them: LO:HI[,LO:HI...] in ms */
+    const char *delays;        /**< as --delay takes them: LO:HI[/PARTS][,LO:HI...] in ms */
     int64_t window_ns, hop_ns; /**< hop: how often episodes are discovered anew; 0: the trial is the window */
     int64_t dedup_ns;          /**< 0: off */
     double dedup_um;

@@ -224,36 +224,93 @@ uint32_t sf_delays_find(const sf_delay *delays, size_t count, const sf_delay *de
     return (uint32_t)(found - delays);
 }
 
+#define MOST_PARTS 16 /* of an interval that is searched */
+
+/* Delays as they are read. */
+typedef struct delay_reader {
+    sf_delay *delays;
+    size_t most, count;
+    const char *text; /* all of it */
+    const char *item; /* what lies between two commas, */
+    int length;       /* and how long it is */
+    sf_error *error;
+} delay_reader;
+
+static int refuse_delay(const delay_reader *in)
+{
+    return sf_fail(
+        in->error, SF_USAGE, in->text,
+        "'%.*s' is not a delay interval: expected LO:HI in ms, as 0:5, or with /2, /4, /8 or /16 to search "
+        "its parts",
+        in->length, in->item);
+}
+
+static int add_delay(delay_reader *in, sf_delay delay)
+{
+    const char *problem;
+    if (in->count == in->most)
+        return sf_fail(in->error, SF_USAGE, in->text, "at most %zu delay intervals are taken", in->most);
+    if (check_delay(delay, &problem) != SF_OK)
+        return sf_fail(in->error, SF_USAGE, in->text, "'%.*s': %s", in->length, in->item, problem);
+    for (size_t i = 0; i < in->count; i++)
+        if (in->delays[i].low_ns == delay.low_ns && in->delays[i].high_ns == delay.high_ns)
+            return sf_fail(in->error, SF_USAGE, in->text, "the interval '%.*s' is given twice", in->length,
+                           in->item);
+    in->delays[in->count++] = delay;
+    return SF_OK;
+}
+
+/* The halves, their halves and so on, down to so many parts. */
+static int add_parts(delay_reader *in, sf_delay whole, int64_t parts)
+{
+    int64_t width = whole.high_ns - whole.low_ns;
+    int status = SF_OK;
+    for (int64_t of = 2; of <= parts && status == SF_OK; of *= 2)
+        for (int64_t i = 0; i < of && status == SF_OK; i++)
+            status =
+                add_delay(in, (sf_delay){whole.low_ns + width / of * i + width % of * i / of,
+                                         whole.low_ns + width / of * (i + 1) + width % of * (i + 1) / of});
+    return status;
+}
+
+/* LO:HI or LO:HI/PARTS. */
+static int read_delays(delay_reader *in)
+{
+    char item[112];
+    if ((size_t)in->length >= sizeof item)
+        return refuse_delay(in);
+    snprintf(item, sizeof item, "%.*s", in->length, in->item);
+    char *high = strchr(item, ':');
+    if (high == NULL)
+        return refuse_delay(in);
+    *high++ = '\0';
+    char *cut = strchr(high, '/');
+    uint64_t parts = 1;
+    if (cut != NULL) {
+        *cut++ = '\0';
+        if (!sf_parse_uint(cut, MOST_PARTS, &parts) || parts < 2 || (parts & (parts - 1)) != 0)
+            return refuse_delay(in);
+    }
+    sf_delay whole;
+    if (!sf_parse_scaled(item, 6, &whole.low_ns) || !sf_parse_scaled(high, 6, &whole.high_ns))
+        return refuse_delay(in);
+    int status = add_delay(in, whole);
+    return status == SF_OK ? add_parts(in, whole, (int64_t)parts) : status;
+}
+
 int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error)
 {
-    *count = 0;
-    for (const char *at = text;;) {
-        char low[48], high[48];
-        size_t length = strcspn(at, ",");
-        const char *colon = memchr(at, ':', length);
-        if (colon == NULL || (size_t)(colon - at) >= sizeof low ||
-            length - (size_t)(colon - at) > sizeof high)
-            return sf_fail(error, SF_USAGE, text,
-                           "'%.*s' is not a delay interval: expected LO:HI in ms, as 0:5", (int)length, at);
-        snprintf(low, sizeof low, "%.*s", (int)(colon - at), at);
-        snprintf(high, sizeof high, "%.*s", (int)(at + length - colon - 1), colon + 1);
-        if (*count == most)
-            return sf_fail(error, SF_USAGE, text, "at most %zu delay intervals are taken", most);
-        sf_delay delay;
-        if (!sf_parse_scaled(low, 6, &delay.low_ns) || !sf_parse_scaled(high, 6, &delay.high_ns))
-            return sf_fail(error, SF_USAGE, text,
-                           "'%.*s' is not a delay interval: expected LO:HI in ms, as 0:5", (int)length, at);
-        const char *problem;
-        if (check_delay(delay, &problem) != SF_OK)
-            return sf_fail(error, SF_USAGE, text, "'%.*s': %s", (int)length, at, problem);
-        for (size_t i = 0; i < *count; i++)
-            if (delays[i].low_ns == delay.low_ns && delays[i].high_ns == delay.high_ns)
-                return sf_fail(error, SF_USAGE, text, "the interval '%.*s' is given twice", (int)length, at);
-        delays[(*count)++] = delay;
-        if (at[length] == '\0')
-            return SF_OK;
-        at += length + 1;
+    delay_reader in = {.delays = delays, .most = most, .text = text, .error = error};
+    int status = SF_OK;
+    for (const char *at = text; status == SF_OK; at += in.length + 1) {
+        in.item = at;
+        in.length = (int)strcspn(at, ",");
+        status = read_delays(&in);
+        if (at[in.length] == '\0')
+            break;
     }
+    *count = in.count;
+    return status;
 }
 
 void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const sf_units *units)

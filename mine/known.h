@@ -18,9 +18,9 @@ double sf_known_core_seconds(const sf_pair_count *pairs, size_t count, const uin
 
 /**
  * Fills and links level 2 of a tree whose level 1 is that of the events, from pairs of units of the recording
- * in any order: those that the job allows and that reach its threshold. Of pairs that reach it none is
- * missing, and delays are numbers of the job's. SF_DATA for more than the job's most, SF_INTERNAL for a pair
- * of a unit that is not among the events, SF_NO_MEMORY.
+ * in any order: those that the job allows and that reach its threshold. Delays are numbers of the job's.
+ * SF_DATA for more than the job's most, SF_INTERNAL for a pair of a unit that is not among the events,
+ * SF_NO_MEMORY.
  */
 int sf_tree_take_pairs(sf_tree *tree, const sf_mine_job *job, const sf_pair_count *pairs, size_t count,
                        size_t unit_count, sf_error *error);

@@ -482,7 +482,11 @@ static int mine_levels(run *r, sf_error *error)
     int status = SF_OK;
     for (uint32_t size = 2; size <= r->options->max_size && status == SF_OK; size++) {
         double start = sf_clock_seconds();
-        if (size == 2 || r->result->found->tree.levels[size - 2].count > 0)
+        sf_tree *tree = &r->result->found->tree;
+        if (size == 2 && r->options->pairs != NULL)
+            status = sf_tree_take_pairs(tree, &r->job, r->options->pairs, r->options->pair_count,
+                                        r->input->units->count, error);
+        else if (size == 2 || tree->levels[size - 2].count > 0)
             status = mine_level(r, part, size, error);
         r->seconds[size] = sf_clock_seconds() - start;
     }

@@ -33,9 +33,10 @@ typedef struct sf_mine_options {
      * one that mines them. */
     struct sf_resident *resident;
     const uint64_t *unit_spikes; /**< with `resident` or `pairs`: how many spikes each unit has */
-    /** Or NULL: pairs of the input's units with their counts in it, in any order, none missing that reaches
-     * the threshold (window/pair_counts.h; delays as numbered here). The interval engine then counts no
-     * pairs, and reads `unit_spikes`; on one device at most. Other engines count for themselves. */
+    /** Or NULL: pairs of the input's units with their counts in it, in any order (window/pair_counts.h;
+     * delays as numbered here). The result has those that reach the threshold and no other pairs, and what
+     * grows from them. The interval engine then counts no pairs, and reads `unit_spikes`; on one device at
+     * most. */
     const struct sf_pair_count *pairs;
     size_t pair_count;
     /** What grows from such pairs on a device is looked for in jobs of about so many occurrences of pairs,

@@ -8,6 +8,7 @@
 #include "core/reals.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
+#include "mine/best_delay.h"
 #include "mine/family.h"
 #include "mine/fitted.h"
 #include "mine/found.h"
@@ -816,33 +817,45 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
 /* A pair with a q below this is a link, as far as its reverse is concerned. */
 #define LINK_Q 0.05
 
-static bool is_reverse_of_link(const sf_mine_found *found, size_t pair)
+/* groups: of delays that are one question (mine/best_delay.h). */
+static bool is_reverse_of_link(const sf_mine_found *found, const uint32_t *groups, size_t pair)
 {
     const sf_tree *tree = &found->tree;
-    const sf_node *at = &tree->levels[1].nodes[pair];
-    uint32_t units = tree->unit_count, delay = at->step / units;
-    size_t link = find_pair(tree, at->step % units, delay * units + at->parent);
-    return link < tree->levels[1].count && found->pair_q[link] < LINK_Q && found->pair_q[pair] >= LINK_Q;
+    const sf_node *at = &tree->levels[1].nodes[pair], *links = tree->levels[1].nodes;
+    uint32_t units = tree->unit_count, group = groups[at->step / units];
+    sf_node_range range = sf_tree_children(tree, 1, at->step % units);
+    bool reverses = false;
+    for (size_t i = range.begin; i < range.end; i++)
+        reverses = reverses || (links[i].step % units == at->parent &&
+                                groups[links[i].step / units] == group && found->pair_q[i] < LINK_Q);
+    return reverses && found->pair_q[pair] >= LINK_Q;
 }
 
-static bool has_reverse_of_link(const sf_mine_found *found, const sf_mine_item *item)
+static bool has_reverse_of_link(const sf_mine_found *found, const uint32_t *groups, const sf_mine_item *item)
 {
     uint32_t steps[SF_EPISODE_MAX_SIZE];
     sf_tree_steps(&found->tree, item->size, item->node, steps);
     for (uint32_t k = 1; k < item->size; k++)
-        if (is_reverse_of_link(found, find_link(&found->tree, steps, k)))
+        if (is_reverse_of_link(found, groups, find_link(&found->tree, steps, k)))
             return true;
     return false;
 }
 
-void sf_significance_mark_reverses(sf_mine_result *result)
+int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error)
 {
     const sf_mine_found *found = result->found;
-    for (size_t i = 0; found->pair_q != NULL && i < result->count; i++) {
+    if (found->pair_q == NULL) /* no test by surrogates */
+        return SF_OK;
+    uint32_t *groups = sf_resize(NULL, found->tree.delay_count, sizeof *groups);
+    int status = groups != NULL ? sf_delays_group(groups, found->delays, found->tree.delay_count, error)
+                                : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < result->count; i++) {
         sf_mine_item *item = &result->items[i];
-        if (item->not_testable != SF_TESTABLE || item->size < 2 || !has_reverse_of_link(found, item))
+        if (item->not_testable != SF_TESTABLE || item->size < 2 || !has_reverse_of_link(found, groups, item))
             continue;
         item->not_testable = item->size == 2 ? SF_REVERSE_OF_LINK : SF_LINK_NOT_TESTABLE;
         forget_verdict(item);
     }
+    sf_free(groups);
+    return status;
 }

@@ -98,6 +98,6 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
 /** Takes p and q from pairs B -> A where A -> B has a q below 0.05 and they have not, and from chains with
  * such a pair, and says why. Whoever adds up what several tests say keeps them: high ones alone are removed.
  */
-void sf_significance_mark_reverses(sf_mine_result *result);
+int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error);
 
 #endif

@@ -65,8 +65,11 @@ SF_API size_t sf_recording_print_episode(const sf_recording *recording, const sf
 SF_API void sf_recording_episode_id(const sf_recording *recording, const sf_episode *episode,
                                     char id[SF_EPISODE_ID_SIZE]);
 
-/** Reads `LO:HI[,LO:HI...]` in ms into at most `most` intervals, in the order given; refuses repeats.
- * SF_USAGE. */
+/**
+ * Reads `LO:HI[,LO:HI...]` in ms into at most `most` intervals, in the order given; refuses repeats.
+ * `LO:HI/4` is the interval, its halves and its quarters, in this order; 2, 8 and 16 likewise: sf_mine then
+ * searches the delay. SF_USAGE.
+ */
 SF_API int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error);
 
 /* ---- what a count is worth ---- */
@@ -235,7 +238,12 @@ typedef enum sf_order {
 
 typedef struct sf_mining_options {
     size_t size;
-    const sf_delay *delays; /**< the intervals that links may have, at least one: (0.5,5] ms */
+    /** The intervals that links may have, at least one: (0.5,5] ms. Of intervals that overlap, or that others
+     * join by overlapping both, each pair of units keeps the one in which it stands out most, by (count -
+     * expected) / sqrt(expected) with at least 1 for the root; `expected` is of a test where one is asked
+     * for. Longer episodes grow from these pairs. q corrects for all pairs in all intervals, and p for those
+     * of the pair. */
+    const sf_delay *delays;
     size_t delay_count;
     sf_threshold_kind threshold_kind;
     /** An episode is frequent with this or more; may be fractional. 0, as at first: a count of a fortieth of

@@ -199,7 +199,8 @@ def mine(recording: Recording, delays: Delays | None = None, *, min_count: float
     """Every episode of two or more units that is frequent: as `synfire mine` finds them.
 
     `delays` are those that links may have, in ms: (0.5, 5), several of these, or text ("0.5:5,5:10"); without any
-    (0.5, 5). Frequent is a count of `min_count` or more, of `min_rate` a second or `min_fraction` a spike; without any
+    (0.5, 5). Of intervals that overlap each pair keeps the one in which it stands out most; "0.5:20/4" makes such ones, the
+    interval with its halves and quarters. Frequent is a count of `min_count` or more, of `min_rate` a second or `min_fraction` a spike; without any
     a thousandth of the spikes and at least 20. `repeats`: a unit may follow itself directly; `closed` leaves out what
     a longer episode contains with the same count; units closer than `min_distance` um do not follow each other. `top`
     tells of so many of each size, in the `order` "count", "q", "ratio" or "strength". `epochs` are counted each as if

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 Seconds = Union[float, str]
 #: A stretch of time in seconds, with or without a label: from <= time < to.
 Epoch = Union["tuple[float, float]", "tuple[float, float, str]"]
-#: Lower and upper bound of a delay in ms, open below and closed above; several; or text as "0.5:5,5:10".
+#: Lower and upper bound of a delay in ms, open below and closed above; several; or text as "0.5:5,5:10", where "0.5:20/4"
+#: is an interval with its halves and quarters.
 Delays = Union[str, "tuple[float, float]", Sequence["tuple[float, float]"]]
 
 SPIKE = dtype_of(c.sf_spike)  #: time_ns, unit, amplitude: what the library holds, ordered by time and unit

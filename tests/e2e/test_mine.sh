@@ -183,6 +183,20 @@ $SYNFIRE mine demo.h5 --delay 0:4,4:6.5 --min-count 60 --json >out
 check '
 assert out["levels"][1]["candidates"] == 2 * 26 * 25
 assert {tuple(d) for e in out["episodes"] for d in e["delays_ms"]} == {(0, 4), (4, 6.5)}'
+# A delay that is searched: one interval for each pair of units, in chains and graphs alike, of spikes held or not.
+$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --json >out
+check '
+pairs = {tuple(e["units"]): e["delays_ms"][0] for e in out["episodes"] if len(e["units"]) == 2}
+chains = [e for e in out["episodes"] if len(e["units"]) == 3]
+assert out["levels"][1]["candidates"] == 3 * 26 * 25 and len(pairs) == out["levels"][1]["frequent"]
+assert pairs[0, 1] == pairs[1, 2] == [4, 8] and [0, 1, 2] in [e["units"] for e in chains] and [0, 8] in pairs.values()
+assert all(pairs[tuple(e["units"][i:i + 2])] == e["delays_ms"][i] for e in chains for i in (0, 1))
+assert "of intervals that overlap each pair has the one in which it stands out most" in out["methods"]
+json.dump(sorted([*pair, *delay] for pair, delay in pairs.items()), open("pairs", "w"))'
+$SYNFIRE graph demo.h5 --delay 0:8/2 --min-count 60 --json >out
+check 'assert sorted([e["from"], e["to"], *e["delays_ms"][0]] for e in out["edge_detail"]) == json.load(open("pairs"))'
+$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv >held
+$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv --memory 130M | cmp held -
 $SYNFIRE mine demo.h5 --preset cortex --max-size 2 --min-count 100 --json >out 2>err
 grep -q 'preset cortex' err
 check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
@@ -353,6 +367,7 @@ expect 64 "segment-shift, jitter, shift or analytic" $SYNFIRE mine demo.h5 --sig
 expect 64 "makes none" $SYNFIRE mine demo.h5 --significance analytic --surrogates 5
 expect 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv
 expect 64 "given twice" $SYNFIRE mine demo.h5 --delay 0:5,0:5
+expect 64 "with /2, /4, /8 or /16 to search its parts" $SYNFIRE mine demo.h5 --delay 0:5/3
 expect 73 "cannot create" $SYNFIRE mine demo.h5 --delay 4:6 --min-count 100 --occurrences nowhere/x.csv
 
 expect 64 "--episodes: is needed" $SYNFIRE count demo.h5
