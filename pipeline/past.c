@@ -13,7 +13,7 @@
 /* ---- stretches ---- */
 
 /* Where the spikes of stretches from this one on begin. */
-static size_t first_since(const sf_stretches *all, uint64_t number)
+static size_t first_since(const sf_past_spikes *all, uint64_t number)
 {
     for (size_t i = 0; i < all->mark_count; i++)
         if (all->marks[i].number >= number)
@@ -21,7 +21,7 @@ static size_t first_since(const sf_stretches *all, uint64_t number)
     return all->count;
 }
 
-static void drop_before(sf_stretches *all, uint64_t number)
+static void drop_before(sf_past_spikes *all, uint64_t number)
 {
     size_t gone = 0, first = first_since(all, number);
     while (gone < all->mark_count && all->marks[gone].number < number)
@@ -37,7 +37,7 @@ static void drop_before(sf_stretches *all, uint64_t number)
 }
 
 /* Of units for which `keep` says so. */
-static void drop_units(sf_stretches *all, const bool *keep)
+static void drop_units(sf_past_spikes *all, const bool *keep)
 {
     size_t kept = 0, mark = 0;
     for (size_t i = 0; i <= all->count; i++) {
@@ -50,7 +50,8 @@ static void drop_units(sf_stretches *all, const bool *keep)
 }
 
 /* `keep` NULL: of all units. */
-static int append(sf_stretches *all, uint64_t number, const sf_spike *spikes, size_t count, const bool *keep)
+static int append(sf_past_spikes *all, uint64_t number, const sf_spike *spikes, size_t count,
+                  const bool *keep)
 {
     void *room = all->spikes, *marks = all->marks;
     if (sf_reserve(&room, &all->capacity, all->count + count + 1, sizeof *all->spikes) != 0)
@@ -66,7 +67,7 @@ static int append(sf_stretches *all, uint64_t number, const sf_spike *spikes, si
     return SF_OK;
 }
 
-static void free_stretches(sf_stretches *all)
+static void free_stretches(sf_past_spikes *all)
 {
     sf_free(all->spikes);
     sf_free(all->marks);
@@ -118,7 +119,7 @@ static int find_busiest(bool *keep, const sf_spike *spikes, size_t count, size_t
 int sf_past_learn(sf_past *past, uint64_t number, const sf_spike *spikes, size_t count, size_t unit_count,
                   sf_error *error)
 {
-    sf_stretches *all = &past->shaping;
+    sf_past_spikes *all = &past->shaping;
     bool *keep = sf_alloc(unit_count, sizeof *keep);
     int status = keep != NULL ? find_busiest(keep, spikes, count, unit_count) : SF_NO_MEMORY;
     if (status == SF_OK)

@@ -14,7 +14,7 @@
 #define SF_PAST_MOST_SPIKES 1000000
 
 /** Spikes of stretches one after the other, in order. */
-typedef struct sf_stretches {
+typedef struct sf_past_spikes {
     sf_spike *spikes;
     size_t count, capacity;
     struct sf_stretch_mark {
@@ -22,7 +22,7 @@ typedef struct sf_stretches {
         size_t first; /**< of its spikes */
     } * marks;
     size_t mark_count, mark_capacity;
-} sf_stretches;
+} sf_past_spikes;
 
 typedef struct sf_past_shape {
     uint64_t since;
@@ -31,8 +31,8 @@ typedef struct sf_past_shape {
 
 /** One thread's. Zeroed: nothing was yet. */
 typedef struct sf_past {
-    sf_stretches waiting; /**< what tests may still ask for */
-    sf_stretches shaping; /**< what shapes are measured in */
+    sf_past_spikes waiting; /**< what tests may still ask for */
+    sf_past_spikes shaping; /**< what shapes are measured in */
     sf_past_shape *shapes;
     size_t shape_count, shape_capacity;
 } sf_past;
