@@ -59,6 +59,7 @@ typedef struct test {
     sf_mine_result *result;
     const sf_mine_input *input;
     const sf_mine_options *mining;
+    const sf_sharpness *shape; /* measured in other spikes; or NULL */
     sf_surrogate_request request;
     sf_events events;
     double *x_um, *y_um;
@@ -249,23 +250,36 @@ static sf_delay span_of(const sf_mine_options *mining)
     return span;
 }
 
+/* Of spikes as a whole; the options have a width, by which segment-shift goes where none is to be chosen. */
+static int measure_shape(sf_sharpness *shape, const sf_significance_options *options, bool chooses_width,
+                         sf_delay span, const sf_spike *spikes, size_t count, size_t unit_count,
+                         const sf_progress *progress, sf_error *error)
+{
+    return chooses_width && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT
+               ? sf_significance_choose_width(shape, spikes, count, unit_count, span,
+                                              sf_significance_widest(options->segment_ns), options->threads,
+                                              progress, error)
+               : sf_sharpness_measure(shape, spikes, count, unit_count, span, options->width_ns,
+                                      options->threads, progress, error);
+}
+
 /* Of the recording as a whole, with these delays. */
 static int look_at_recording(test *t, sf_error *error)
 {
     sf_significance *told = t->told;
     sf_significance_options *options = &told->options;
-    bool segments = options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
-    if (!options->always && segments && options->width_ns > t->widest_ns)
+    if (!options->always && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT &&
+        options->width_ns > t->widest_ns)
         told->not_testable = SF_DELAYS_TOO_LONG;
     if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
-    int status = segments && t->chooses_width
-                     ? sf_significance_choose_width(&told->sharpness, t->input->spikes, t->input->spike_count,
-                                                    t->input->units->count, span_of(t->mining), t->widest_ns,
-                                                    t->threads, t->progress, error)
-                     : sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
-                                            t->input->units->count, span_of(t->mining), options->width_ns,
-                                            t->threads, t->progress, error);
+    int status = SF_OK;
+    if (t->shape != NULL)
+        told->sharpness = *t->shape;
+    else
+        status =
+            measure_shape(&told->sharpness, options, t->chooses_width, span_of(t->mining), t->input->spikes,
+                          t->input->spike_count, t->input->units->count, t->progress, error);
     options->width_ns = told->sharpness.width_ns;
     if (status == SF_OK && !options->always && !told->sharpness.testable)
         told->not_testable = SF_BURSTS_TOO_SHARP;
@@ -779,13 +793,41 @@ int64_t sf_significance_widest(int64_t segment_ns)
     return (segment_ns > 0 ? segment_ns : SF_SECOND) / SEGMENT_WIDTHS;
 }
 
+int sf_significance_shape(sf_sharpness *shape, const sf_spike *spikes, size_t count, size_t unit_count,
+                          sf_delay span, const sf_significance_options *options, const sf_progress *progress,
+                          sf_error *error)
+{
+    sf_significance_options used = *options;
+    if (used.width_ns == 0)
+        used.width_ns = sf_significance_width(&span, 1);
+    bool segments = used.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
+    if (used.width_ns <= (segments ? sf_significance_widest(used.segment_ns) : SF_SHARPNESS_WIDEST))
+        return measure_shape(shape, &used, options->width_ns == 0, span, spikes, count, unit_count, progress,
+                             error);
+    *shape = (sf_sharpness){
+        .delay = span, .width_ns = used.width_ns, .divisor = SF_SMOOTH_DIVISOR, .testable = true};
+    return SF_OK;
+}
+
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
                          const sf_mine_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error)
 {
+    return sf_significance_test_by(significance, result, input, mining, options, NULL, progress, error);
+}
+
+int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
+                            const sf_mine_options *mining, const sf_significance_options *options,
+                            const sf_sharpness *shape, const sf_progress *progress, sf_error *error)
+{
     double start = sf_clock_seconds();
     *significance = (sf_significance){.options = *options, .sharpness.divisor = SF_SMOOTH_DIVISOR};
-    test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
+    test t = {.told = significance,
+              .result = result,
+              .input = input,
+              .mining = mining,
+              .shape = shape,
+              .progress = progress};
     t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
     t.least = result->least;
     t.chooses_width = options->width_ns == 0;

@@ -95,9 +95,24 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_mine_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error);
 
+/**
+ * What a test by these options goes by in spikes as a whole, measured in these: how far segment-shift moves
+ * segments where `width_ns` is 0, what it takes off counts, and whether bursts are too sharp. span: from the
+ * lowest bound of the delays to the largest. SF_NO_MEMORY, SF_CANCELLED.
+ */
+int sf_significance_shape(sf_sharpness *shape, const sf_spike *spikes, size_t count, size_t unit_count,
+                          sf_delay span, const sf_significance_options *options, const sf_progress *progress,
+                          sf_error *error);
+
+/** sf_significance_test by a shape that other spikes have, so that what is tested has no say in how; NULL:
+ * its own. */
+int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
+                            const sf_mine_options *mining, const sf_significance_options *options,
+                            const sf_sharpness *shape, const sf_progress *progress, sf_error *error);
+
 /** Takes p and q from pairs B -> A where A -> B has a q below 0.05 and they have not, and from chains with
  * such a pair, and says why. Whoever adds up what several tests say keeps them: high ones alone are removed.
- */
+ * SF_NO_MEMORY. */
 int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error);
 
 #endif

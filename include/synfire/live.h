@@ -84,7 +84,9 @@ typedef struct sf_live_graph {
 /** The test of what is counted, in the background: stretch by stretch, each after those it was found in. */
 typedef struct sf_live_significance {
     sf_significance_kind kind; /**< segment-shift; 0: nothing is tested */
-    double length_s; /**< of a stretch, a whole number of hops; 0: as the window, and at least 30 s */
+    /** Of a stretch, a whole number of hops; 0: as the window, and at least 30 s. Where too few occurrences
+     * are expected several are taken together, up to 600 s. */
+    double length_s;
     uint32_t surrogates;
     uint32_t most; /**< episodes and edges in a stretch: watched, tracked, then the edges most above chance */
     uint32_t seed;

@@ -9,6 +9,8 @@
 #include "mine/evidence.h"
 #include "mine/given.h"
 #include "mine/significance.h"
+#include "pipeline/past.h"
+#include "pipeline/random_pairs.h"
 #include "pipeline/testing.h"
 
 #include <inttypes.h>
@@ -41,7 +43,7 @@ static void evidence_is_the_sum_over_all_beginnings(void **state)
         assert_true(sf_evidence_of(&evidence) == 1);
         for (uint32_t n = 0; n < 30; n++) {
             p[n] = 0.001 + 0.998 * test_random_unit(&random);
-            sf_evidence_add(&evidence, p[n]);
+            sf_evidence_add(&evidence, p[n], 1);
             double expected = evidence_by_sums(p, n + 1);
             assert_true(fabs(sf_evidence_of(&evidence) - expected) <= 1e-9 * expected);
         }
@@ -51,7 +53,7 @@ static void evidence_is_the_sum_over_all_beginnings(void **state)
 static double paid(double p)
 {
     sf_evidence evidence = {0};
-    sf_evidence_add(&evidence, p);
+    sf_evidence_add(&evidence, p, 1);
     return 2 * (sf_evidence_of(&evidence) - 0.5);
 }
 
@@ -65,6 +67,11 @@ static void chance_pays_back_no_more_than_the_stake(void **state)
             sum += paid(k / n);
         assert_true(sum / n <= 1);
         assert_true(sum / n > 1 - 3 / log(n + 1)); /* it is no waste either */
+        double chance = sf_evidence_chance(surrogates[i]), first = paid(1 / n);
+        assert_true(fabs(chance - sum / n) < 1e-9);
+        sf_evidence evidence = {0};
+        sf_evidence_add(&evidence, 1 / n, chance);
+        assert_true(fabs(2 * (sf_evidence_of(&evidence) - 0.5) - first / chance) < 1e-9 * first);
     }
     assert_true(fabs(paid(1) - 0.5) < 1e-12);
     assert_true(fabs(paid(1 - 1e-5) - paid(1 - 2e-4)) < 1e-3); /* no seam where the limit takes over */
@@ -75,15 +82,106 @@ static void evidence_that_is_gone_fades(void **state)
     (void)state;
     sf_evidence evidence = {0};
     for (int i = 0; i < 100000; i++)
-        sf_evidence_add(&evidence, 0.001);
+        sf_evidence_add(&evidence, 0.001, 1);
     assert_true(isfinite(sf_evidence_of(&evidence)));
     int tests = 0;
     for (; sf_evidence_of(&evidence) > 1; tests++)
-        sf_evidence_add(&evidence, 0.9);
+        sf_evidence_add(&evidence, 0.9, 1);
     assert_in_range(tests, 40, 80);
     for (tests = 0; sf_evidence_of(&evidence) < 1000; tests++) /* and a link that comes late is found */
-        sf_evidence_add(&evidence, 0.001);
+        sf_evidence_add(&evidence, 0.001, 1);
     assert_in_range(tests, 3, 6);
+}
+
+/* ---- random pairs ---- */
+
+static void random_pairs_pay_no_more_than_chance(void **state)
+{
+    (void)state;
+    static const uint32_t surrogates[] = {19, 99, 200, 500, 1000};
+    for (size_t i = 0; i < sizeof surrogates / sizeof *surrogates; i++) {
+        double n = surrogates[i] + 1.0, sum = 0;
+        for (double k = 1; k <= n; k++)
+            sum += sf_random_pair_pays(k / n);
+        assert_true(sum / n <= 1 && sum / n > 0.9);
+    }
+}
+
+/* Stretches with 40 random pairs of which so many in 100 are links, and whose other p are the power `shape`
+ * of uniform ones: after how many there is an alarm, or 0. */
+static int alarmed_after(test_random *random, uint32_t links, double shape)
+{
+    sf_random_pairs pairs = {0};
+    for (int stretch = 1; stretch <= 240; stretch++) {
+        double paid = 0;
+        for (int i = 0; i < SF_RANDOM_PAIRS; i++) {
+            bool link = test_random_below(random, 100) < links;
+            paid += sf_random_pair_pays(link ? 0.01 : pow(test_random_unit(random), shape));
+        }
+        sf_random_pairs_take(&pairs, paid, SF_RANDOM_PAIRS);
+        if (pairs.alarmed > 0)
+            return stretch;
+    }
+    return 0;
+}
+
+static void random_pairs_tell_a_wrong_test_from_links(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("random pairs", 62);
+    int false_alarms = 0;
+    for (int run = 0; run < 40; run++) {
+        false_alarms += alarmed_after(&random, run % 2 == 0 ? 0 : 15, 1) > 0;
+        assert_in_range(alarmed_after(&random, 5, 1.4), 1, 120); /* 8 % of the others have p < 0.05 */
+        assert_in_range(alarmed_after(&random, 5, 2), 1, 40);
+    }
+    assert_in_range(false_alarms, 0, 4);
+}
+
+static void an_alarm_ends(void **state)
+{
+    (void)state;
+    sf_random_pairs pairs = {0};
+    for (int i = 0; i < 10000; i++)
+        sf_random_pairs_take(&pairs, 60, 40);
+    assert_true(pairs.alarmed > 0);
+    uint32_t left = pairs.alarmed;
+    sf_random_pairs_take(&pairs, 0, 0); /* nothing was said */
+    assert_int_equal(pairs.alarmed, left);
+    uint32_t stretches = 0;
+    for (; pairs.alarmed > 0; stretches++)
+        sf_random_pairs_take(&pairs, 36, 40);
+    assert_int_equal(stretches, left);
+}
+
+static void random_pairs_fire_as_often(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    uint32_t fired[COUNT], seen = 0;
+    for (uint32_t u = 0; u < COUNT; u++)
+        fired[u] = u * 7 % COUNT;
+    sf_rates rates = {0};
+    assert_int_equal(sf_rates_rank(&rates, fired, COUNT, NULL), SF_OK);
+    const sf_episode like = {.size = 2, .units = {3, 30}, .delays = {{1, 9}}};
+    for (uint64_t i = 0; i < 200; i++) {
+        sf_episode pair, again;
+        assert_true(sf_random_pair_draw(&pair, &like, &rates, 5, 17, i));
+        assert_true(sf_random_pair_draw(&again, &like, &rates, 5, 17, i));
+        assert_int_equal(sf_episode_compare(&pair, &again), 0);
+        const sf_episode back = {.size = 2, .units = {30, 3}, .delays = {{1, 9}}};
+        assert_true(sf_episode_compare(&pair, &like) != 0 && sf_episode_compare(&pair, &back) != 0);
+        assert_true(pair.units[0] != pair.units[1] && pair.delays[0].high_ns == 9);
+        for (int k = 0; k < 2; k++)
+            assert_in_range(fired[pair.units[k]] + 5, fired[like.units[k]], fired[like.units[k]] + 10);
+        seen |= 1u << (pair.units[0] % 32);
+        assert_in_range(sf_random_pair_choose(3, 5, 17, i), 0, 2);
+    }
+    assert_true((seen & (seen - 1)) != 0);
+    rates.count = SF_RANDOM_PAIRS_LEAST_UNITS - 1;
+    sf_episode none;
+    assert_false(sf_random_pair_draw(&none, &like, &rates, 5, 17, 0));
+    sf_rates_free(&rates);
 }
 
 /* ---- streams ---- */
@@ -103,16 +201,16 @@ static void add_spike(stream *s, uint32_t unit, double seconds)
     s->spikes[s->count++] = (sf_spike){.time_ns = (int64_t)(seconds * 1e9), .unit = unit, .amplitude = NAN};
 }
 
-/* Independent Poisson trains at 20 Hz. Between `from` and `to` unit 1 follows unit 0, and 2 follows 1, after
- * 2 to 4 ms in so many of 100 cases. */
-static void make_stream(stream *s, test_random *random, double seconds, double from, double to,
-                        uint32_t linked)
+/* Independent Poisson trains at so many Hz. Between `from` and `to` unit 1 follows unit 0, and 2 follows 1,
+ * after 2 to 4 ms in so many of 100 cases. */
+static void make_stream_at(stream *s, test_random *random, double hz, double seconds, double from, double to,
+                           uint32_t linked)
 {
     *s = (stream){.seconds = seconds};
     for (uint32_t u = 0; u < UNITS; u++) {
         sf_unit unit = {.electrode = -1};
         assert_int_equal(sf_units_add(&s->units, &unit, NULL), SF_OK);
-        for (double t = 0; (t -= log(1 - test_random_unit(random)) / 20) < seconds;) {
+        for (double t = 0; (t -= log(1 - test_random_unit(random)) / hz) < seconds;) {
             add_spike(s, u, t);
             double follows = t;
             for (uint32_t v = u + 1; v < 3 && t >= from && t < to && test_random_below(random, 100) < linked;
@@ -124,6 +222,12 @@ static void make_stream(stream *s, test_random *random, double seconds, double f
     }
     assert_int_equal(sf_units_finish(&s->units, NULL), SF_OK);
     assert_int_equal(sf_spikes_sort(s->spikes, s->count, NULL), SF_OK);
+}
+
+static void make_stream(stream *s, test_random *random, double seconds, double from, double to,
+                        uint32_t linked)
+{
+    make_stream_at(s, random, 20, seconds, from, to, linked);
 }
 
 static void free_stream(stream *s)
@@ -209,6 +313,100 @@ static void given_episodes_may_find_no_memory(void **state)
     it.episodes[0] = (sf_episode){.size = 3, .units = {0, 1, 2}, .delays = {{0, 5000000}, {0, 9000000}}};
     it.episodes[1] = (sf_episode){.size = 2, .units = {4, 1}, .delays = {{0, 5000000}}};
     test_fail_every_allocation(give, &it);
+    free_stream(&s);
+}
+
+/* ---- stretches before ---- */
+
+static size_t spikes_before(const stream *s, double seconds)
+{
+    size_t count = 0;
+    while (count < s->count && (double)s->spikes[count].time_ns < seconds * 1e9)
+        count++;
+    return count;
+}
+
+/* The shape is that of what was before; spikes that nobody waits for are let go of. */
+static void the_past_is_what_was_before(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("past", 63);
+    stream s;
+    make_stream(&s, &random, 40, 0, 40, 60);
+    const sf_delay span = {SF_MILLISECOND, 5 * SF_MILLISECOND};
+    sf_significance_options options = sf_significance_options_default();
+    sf_past past = {0};
+    const sf_sharpness *shape;
+    bool waits[UNITS] = {[1] = true, [4] = true};
+    for (uint64_t number = 1; number <= 8; number++) {
+        size_t begin = spikes_before(&s, 5 * ((double)number - 1)),
+               end = spikes_before(&s, 5 * (double)number);
+        assert_int_equal(sf_past_append(&past, number, s.spikes + begin, end - begin, NULL), SF_OK);
+        assert_int_equal(sf_past_find_shape(&past, &shape, number, UNITS, span, &options, NULL, NULL), SF_OK);
+        assert_true((shape == NULL) == (number == 1));
+        assert_int_equal(sf_past_learn(&past, number, s.spikes + begin, end - begin, UNITS, NULL), SF_OK);
+        sf_sharpness expected;
+        assert_int_equal(sf_significance_shape(&expected, s.spikes, begin, UNITS, span, &options, NULL, NULL),
+                         SF_OK);
+        for (int again = 0; again < 2 && number > 1; again++) {
+            assert_int_equal(sf_past_find_shape(&past, &shape, number, UNITS, span, &options, NULL, NULL),
+                             SF_OK);
+            test_assert_same(shape->divisor, expected.divisor);
+            test_assert_same(shape->sharpness, expected.sharpness);
+            assert_int_equal(shape->pairs, expected.pairs);
+        }
+    }
+    const sf_delay other = {SF_MILLISECOND, 9 * SF_MILLISECOND}; /* asked for late */
+    sf_sharpness expected;
+    size_t count, from = spikes_before(&s, 20);
+    assert_int_equal(sf_past_find_shape(&past, &shape, 5, UNITS, other, &options, NULL, NULL), SF_OK);
+    assert_int_equal(sf_significance_shape(&expected, s.spikes, from, UNITS, other, &options, NULL, NULL),
+                     SF_OK);
+    test_assert_same(shape->shared, expected.shared);
+    const sf_spike *kept = sf_past_since(&past, 5, &count);
+    assert_int_equal(count, spikes_before(&s, 40) - from);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(kept[i].time_ns, s.spikes[from + i].time_ns);
+    sf_past_forget(&past, 5, waits);
+    kept = sf_past_since(&past, 1, &count);
+    for (size_t i = 0; i < count; i++, from++) {
+        while (!waits[s.spikes[from].unit])
+            from++;
+        assert_int_equal(kept[i].time_ns, s.spikes[from].time_ns);
+    }
+    assert_true(count > 0);
+    sf_past_since(&past, 8, &count);
+    assert_true(count > 0);
+    sf_past_since(&past, 9, &count);
+    assert_int_equal(count, 0);
+    sf_past_free(&past);
+    free_stream(&s);
+}
+
+static int keep_past(void *context)
+{
+    const stream *s = context;
+    const sf_sharpness *shape;
+    sf_past past = {0};
+    sf_significance_options options = sf_significance_options_default();
+    options.threads = 1;
+    int status = sf_past_append(&past, 1, s->spikes, s->count, NULL);
+    if (status == SF_OK)
+        status = sf_past_learn(&past, 1, s->spikes, s->count, UNITS, NULL);
+    if (status == SF_OK)
+        status =
+            sf_past_find_shape(&past, &shape, 2, UNITS, (sf_delay){0, SF_MILLISECOND}, &options, NULL, NULL);
+    sf_past_free(&past);
+    return status;
+}
+
+static void the_past_may_find_no_memory(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("past allocations", 64);
+    stream s;
+    make_stream(&s, &random, 1, 0, 0, 0);
+    test_fail_every_allocation(keep_past, &s);
     free_stream(&s);
 }
 
@@ -389,11 +587,12 @@ static void nothing_is_tested_in_spikes_that_it_was_found_in(void **state)
     assert_true(fabs(earliest - ((double)s.spikes[0].time_ns * 1e-9 + 10)) < 1e-6);
     sf_text_free(&all.triggers);
 
-    options.watch = options.track = watched; /* but what was named before may be */
+    options.watch = options.track = watched; /* nor in those that its test would go by */
     options.watch_count = options.track_count = 1;
     run(&all, &options, &s, &random, 500);
-    assert_true(fabs(all.first_s[0][1] - ((double)s.spikes[0].time_ns * 1e-9 + 5)) < 1e-6);
-    assert_non_null(strstr(all.triggers.data, "\"p\":0.009900990099009901,\"q\":"));
+    assert_true(fabs(all.first_s[0][1] - ((double)s.spikes[0].time_ns * 1e-9 + 10)) < 1e-6);
+    assert_true(all.least_q[0][1] > 0.05);
+    assert_non_null(strstr(all.triggers.data, "\"tests\":1,"));
     sf_text_free(&all.triggers);
     free_stream(&s);
 }
@@ -449,7 +648,7 @@ static void cut(stream *s, uint32_t units, double from, double to)
 }
 
 /* Bursts a quarter of a minute apart: what was found in one is tested in those that follow, and silence
- * between them counts neither for nor against it. */
+ * between them counts neither for nor against it. Of an own stretch it is a part. */
 static void silence_between_bursts_is_no_test(void **state)
 {
     (void)state;
@@ -462,11 +661,156 @@ static void silence_between_bursts_is_no_test(void **state)
     sf_live_options options = make_options();
     options.mine.min_count = 30; /* of linked pairs alone */
     run(&all, &options, &s, &random, 5000);
-    assert_true(fabs(all.first_s[0][1] - ((double)s.spikes[0].time_ns * 1e-9 + 20)) < 1e-6);
+    double after = all.first_s[0][1] - (double)s.spikes[0].time_ns * 1e-9;
+    assert_true(after > 30 && after < 35); /* the first time that it is told of again */
     assert_int_equal(all.newest_tests[0][1], 4);
     assert_true(all.least_q[0][1] < 0.5 * all.first_q[0][1]);
     assert_true(all.now_p[0][1] <= 0.02);
     sf_text_free(&all.triggers);
+    free_stream(&s);
+}
+
+/* Of units that fire 5 times a second 5 s give half an occurrence: an own stretch is 16 times as long. */
+static void slow_units_have_longer_stretches(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("slow units", 65);
+    static const char *const tracked[] = {"#3 -(1,5]-> #4"};
+    stream s;
+    make_stream_at(&s, &random, 5, 250, 0, 0, 0);
+    told all = {0};
+    sf_live_options options = make_options();
+    options.mine.every = 0;
+    options.graph.enabled = false;
+    options.track = tracked;
+    options.track_count = 1;
+    run(&all, &options, &s, &random, 5000);
+    double waited = all.first_s[3][4] - (double)s.spikes[0].time_ns * 1e-9;
+    assert_true(waited >= 5 + 40 - 1e-6 && waited <= 5 + 160 + 1e-6); /* 8 to 32 stretches */
+    assert_in_range(all.newest_tests[3][4], 1, 5);
+
+    cut(&s, UNITS, 30, 250);
+    run(&all, &options, &s, &random, 5000);
+    assert_string_equal(all.reason[3][4], "too few so far");
+    free_stream(&s);
+}
+
+/* ---- by the stretch ---- */
+
+typedef struct bench {
+    sf_live_options options;
+    sf_history history;
+    sf_tracking pinned;
+    sf_testing testing;
+    uint64_t hop;
+} bench;
+
+#define BENCH_SECONDS 4
+
+static void open_bench(bench *b, const stream *s, const sf_episode *episodes, size_t count)
+{
+    *b = (bench){.options = make_options()};
+    b->options.window.length_s = b->options.window.hop_s = b->options.significance.length_s = BENCH_SECONDS;
+    assert_int_equal(sf_history_append(&b->history, s->spikes, s->count, NULL), SF_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(sf_tracking_pin_one(&b->pinned, &episodes[i], &s->units, NULL), SF_OK);
+    const sf_testing_setup setup = {
+        .config = &b->options, .units = &s->units, .pinned = &b->pinned, .inside = true, .device = "cpu"};
+    assert_int_equal(sf_testing_open(&b->testing, &setup, NULL), SF_OK);
+}
+
+static void go_on(bench *b)
+{
+    const sf_span window = {(int64_t)b->hop * BENCH_SECONDS * SF_SECOND,
+                            (int64_t)(b->hop + 1) * BENCH_SECONDS * SF_SECOND};
+    const sf_segment segment = {.end = sf_history_find(&b->history, window.stop_ns),
+                                .closes = true,
+                                .hop = b->hop++,
+                                .window = window};
+    assert_int_equal(sf_testing_advance(&b->testing, &segment, &b->history, 0, NULL), SF_OK);
+    assert_int_equal(sf_testing_begin(&b->testing, &segment, &b->pinned, NULL, NULL), SF_OK);
+}
+
+static void close_bench(bench *b)
+{
+    sf_testing_close(&b->testing);
+    sf_tracking_free(&b->pinned);
+    sf_history_free(&b->history);
+}
+
+static sf_verdict verdict_of(const bench *b, const sf_episode *episode)
+{
+    return sf_testing_verdict(&b->testing, episode);
+}
+
+/* A chain through a unit that is not linked is no better than its worse link, whichever that is. */
+static void a_chain_is_as_good_as_its_worst_link(void **state)
+{
+    (void)state;
+    enum { STRETCHES = 16 };
+    test_random random = test_random_start("links of chains", 66);
+    stream s;
+    make_stream(&s, &random, STRETCHES * BENCH_SECONDS, 0, STRETCHES * BENCH_SECONDS, 70);
+    const sf_delay delay = {SF_MILLISECOND, 5 * SF_MILLISECOND};
+    const sf_episode chains[] = {{.size = 3, .units = {0, 1, 2}, .delays = {delay, delay}},
+                                 {.size = 3, .units = {0, 1, 7}, .delays = {delay, delay}},
+                                 {.size = 3, .units = {6, 0, 1}, .delays = {delay, delay}}};
+    bench b;
+    open_bench(&b, &s, chains, 3);
+    for (int i = 0; i < STRETCHES - 1; i++) {
+        go_on(&b);
+        for (int c = 0; c < 3; c++) {
+            const sf_verdict of = verdict_of(&b, &chains[c]);
+            for (uint32_t k = 0; k < 2; k++) {
+                const sf_episode pair = {
+                    .size = 2, .units = {chains[c].units[k], chains[c].units[k + 1]}, .delays = {delay}};
+                const sf_verdict link = verdict_of(&b, &pair);
+                assert_true(isnan(of.q) || (of.q >= link.q && of.p >= link.p && of.tests <= link.tests));
+            }
+        }
+    }
+    assert_true(verdict_of(&b, &chains[0]).q < 0.05);
+    assert_true(verdict_of(&b, &chains[1]).q > 0.05);
+    assert_true(verdict_of(&b, &chains[2]).q > 0.05);
+    close_bench(&b);
+    free_stream(&s);
+}
+
+/* While random pairs stand out nothing has a verdict; then all begins anew, at another price. */
+static void where_random_pairs_stand_out_nothing_is_told(void **state)
+{
+    (void)state;
+    enum { STRETCHES = 64 };
+    test_random random = test_random_start("alarm", 67);
+    stream s;
+    make_stream(&s, &random, STRETCHES * BENCH_SECONDS, 0, STRETCHES * BENCH_SECONDS, 70);
+    const sf_episode link = {.size = 2, .units = {0, 1}, .delays = {{1000000, 5000000}}},
+                     other = {.size = 2, .units = {5, 1}, .delays = {{1000000, 5000000}}};
+    bench b;
+    open_bench(&b, &s, &link, 1);
+    for (int i = 0; i < 10; i++)
+        go_on(&b);
+    assert_true(b.testing.drawn_count >= SF_RANDOM_PAIRS);
+    assert_true(b.testing.random_pairs.evidence.tests >= 5 && b.testing.random_pairs.alarmed == 0);
+    assert_true(verdict_of(&b, &link).q < 0.01);
+    double price = b.testing.ledger.items[0].price;
+    b.testing.random_pairs.evidence.staked = 1000;
+    go_on(&b);
+    assert_true(b.testing.random_pairs.alarmed > 0 && isnan(verdict_of(&b, &link).q));
+    assert_string_equal(verdict_of(&b, &link).not_tested, "random pairs stand out");
+    assert_string_equal(verdict_of(&b, &other).not_tested, "random pairs stand out");
+    assert_string_equal(b.testing.status.not_tested, "random pairs stand out");
+    assert_int_equal(b.testing.status.tested, 0);
+    for (int i = 1; i < SF_RANDOM_PAIRS_ALARM_LASTS; i++)
+        go_on(&b);
+    assert_int_equal(b.testing.random_pairs.alarmed, 1);
+    go_on(&b);
+    assert_true(b.testing.ledger.items[0].price > price);
+    assert_int_equal(verdict_of(&b, &link).tests, 1);
+    for (int i = 0; i < 9; i++)
+        go_on(&b);
+    assert_true(verdict_of(&b, &link).q < 0.05);
+    close_bench(&b);
     free_stream(&s);
 }
 
@@ -483,7 +827,7 @@ static void triggers_say_the_same_in_every_run(void **state)
     options.watch_count = 3;
     told first = {0}, again = {0};
     run(&first, &options, &s, &random, 20000);
-    assert_non_null(strstr(first.triggers.data, "\"tests\":11"));
+    assert_non_null(strstr(first.triggers.data, "\"tests\":10"));
     assert_non_null(strstr(first.triggers.data, "\"not_tested\":\"no link to test\""));
     for (int round = 0; round < 3; round++) {
         run(&again, &options, &s, &random, round == 0 ? 10 : 20000);
@@ -625,12 +969,21 @@ int main(void)
         cmocka_unit_test(evidence_is_the_sum_over_all_beginnings),
         cmocka_unit_test(chance_pays_back_no_more_than_the_stake),
         cmocka_unit_test(evidence_that_is_gone_fades),
+        cmocka_unit_test(random_pairs_pay_no_more_than_chance),
+        cmocka_unit_test(random_pairs_tell_a_wrong_test_from_links),
+        cmocka_unit_test(an_alarm_ends),
+        cmocka_unit_test(random_pairs_fire_as_often),
+        cmocka_unit_test(the_past_is_what_was_before),
+        cmocka_unit_test(the_past_may_find_no_memory),
         cmocka_unit_test(given_episodes_are_tested_as_found_ones),
         cmocka_unit_test(given_episodes_may_find_no_memory),
         cmocka_unit_test(nothing_is_tested_in_spikes_that_it_was_found_in),
         cmocka_unit_test(chance_gives_no_alarm_whenever_one_looks),
         cmocka_unit_test(a_link_is_found_soon_and_its_end_seen),
         cmocka_unit_test(silence_between_bursts_is_no_test),
+        cmocka_unit_test(slow_units_have_longer_stretches),
+        cmocka_unit_test(a_chain_is_as_good_as_its_worst_link),
+        cmocka_unit_test(where_random_pairs_stand_out_nothing_is_told),
         cmocka_unit_test(triggers_say_the_same_in_every_run),
         cmocka_unit_test(limits_choose_what_is_told_and_nothing_else),
         cmocka_unit_test(what_a_test_finds_of_the_forgotten_is_let_go),
