@@ -187,6 +187,12 @@ static double q_of(const sf_connectivity *graph, const sf_link *link)
     return link->q;
 }
 
+static double given_rest_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->expected_given_rest;
+}
+
 static const edge_value edge_values[] = {
     {"weight", sf_connectivity_weight, true},
     {"count", count_of, false},
@@ -195,12 +201,14 @@ static const edge_value edge_values[] = {
     {"high_ms", high_of, true},
     {"p", p_of, true},
     {"q", q_of, false},
+    {"expected_given_rest", given_rest_of, false},
 };
 
-/* A column p or q without a value would let patterns ask for it and find nothing. */
+/* A column of a test without a value would let patterns ask for it and find nothing. */
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
-    if (graph->is_tiling || (column->value != p_of && column->value != q_of))
+    bool of_test = column->value == p_of || column->value == q_of || column->value == given_rest_of;
+    if (graph->is_tiling || !of_test)
         return !graph->is_tiling || column->of_tiling;
     size_t i = 0;
     while (i < graph->count && isnan(column->value(graph, &graph->links[i])))

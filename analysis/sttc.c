@@ -449,6 +449,7 @@ static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf
                                       .to = b,
                                       .delay = {0, options->dt_ns},
                                       .expected = NAN,
+                                      .expected_given_rest = NAN,
                                       .p = p_value,
                                       .q = NAN,
                                       .coefficient = p->observed[place]};

@@ -746,6 +746,7 @@ static int list_items(run *r, sf_error *error)
                 .q = NAN,
                 .p_last = NAN,
                 .p_first = NAN,
+                .expected_given_rest = NAN,
                 .needed = SF_NO_COUNT,
                 .strength = strength(r, &episode, level->nodes[node].count),
             };

@@ -253,7 +253,7 @@ static void mark_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
-        item->p = item->q = item->p_first = item->p_last = NAN;
+        item->p = item->q = item->p_first = item->p_last = item->expected_given_rest = NAN;
         item->needed = SF_NO_COUNT;
         item->not_testable = returns(t, item->size, item->node) ? SF_UNIT_RETURNS : t->told->not_testable;
     }
@@ -541,7 +541,7 @@ static void fill_items(const test *t)
         item->q = fmax(sides[0].q, sides[1].q);
         if (t->told->options.correction == SF_CORRECTION_MAXIMUM)
             item->needed = sides[0].needed > sides[1].needed ? sides[0].needed : sides[1].needed;
-        item->expected = fmax(sides[0].expected, sides[1].expected);
+        item->expected_given_rest = fmax(sides[0].expected, sides[1].expected);
     }
 }
 
@@ -593,7 +593,7 @@ static void test_analytically(test *t)
         double first_hz = found->tree.levels[0].nodes[steps[0]].count / seconds;
         item->p = sf_analytic_p(
             sf_analytic_count(item->size, first_hz, span_s, seconds, t->told->options.link), item->count);
-        item->q = item->p_last = item->p_first = NAN;
+        item->q = item->p_last = item->p_first = item->expected_given_rest = NAN;
         item->needed = SF_NO_COUNT;
         item->not_testable = SF_TESTABLE;
     }
@@ -721,7 +721,7 @@ int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error)
         if (item->size != 2 || !is_reverse_of_link(tree, q, item->node))
             continue;
         item->not_testable = SF_REVERSE_OF_LINK;
-        item->p = item->q = item->p_last = item->p_first = NAN;
+        item->p = item->q = item->p_last = item->p_first = item->expected_given_rest = NAN;
     }
     sf_free(q);
     return SF_OK;

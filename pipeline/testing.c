@@ -71,12 +71,11 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
     status = sf_significance_test(&told, result, &input, &mining, &options, &progress, &testing->error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         const sf_mine_item *item = &result->items[i];
-        double n = options.surrogates, mean = (n * item->expected + item->count) / (n + 1);
+        double n = options.surrogates, mean = (n * item->expected_given_rest + item->count) / (n + 1);
         outcomes[i].not_tested = isnan(item->p)                  ? sf_not_testable_text(item->not_testable)
                                  : mean < SF_TESTING_LEAST_COUNT ? too_few
                                                                  : NULL;
         outcomes[i].p = outcomes[i].not_tested == NULL ? item->p : NAN;
-        outcomes[i].chance_hz = item->expected / ((double)testing->length_ns * 1e-9);
     }
     if (status == SF_OK)
         memcpy(testing->ran_on, told.ran.device, sizeof testing->ran_on);
@@ -195,8 +194,7 @@ static void take_up(sf_tested *entry, const sf_test_outcome *outcome, int64_t te
     *verdict = (sf_verdict){.p = outcome->p,
                             .q = fmin(1, entry->price / sf_evidence_of(&entry->evidence)),
                             .tested_ns = tested_ns,
-                            .tests = entry->evidence.tests,
-                            .chance_hz = outcome->chance_hz};
+                            .tests = entry->evidence.tests};
 }
 
 static int take_results(sf_testing *testing, sf_error *error)

@@ -63,7 +63,6 @@ typedef struct sf_test_outcome {
     bool kept;      /**< wanted in a stretch before, and not in this one */
     double p;
     const char *not_tested; /**< why there is none, a literal; or NULL */
-    double chance_hz;       /**< of surrogates in the mean */
 } sf_test_outcome;
 
 /** Spikes and what is to be tested in them. */

@@ -173,9 +173,9 @@ typedef struct sf_graph_columns {
     size_t link_count;
     const uint32_t *from, *to;
     const int64_t *low_ns, *high_ns; /**< the delay, low < dt <= high */
-    const double *weight;            /**< count - expected, or the tiling coefficient */
+    const double *weight;            /**< count - expected, which is by rates; or the tiling coefficient */
     const uint64_t *count;           /**< of the episode from -> to; 0 of tiling */
-    const double *expected;          /**< of independent trains, or of surrogates; NaN of tiling */
+    const double *expected;          /**< by rates, as in sf_episodes_columns; NaN of tiling */
     const double *asymmetry;         /**< (count - reverse) / (count + reverse); NaN without a reverse link */
     const double *p, *q;             /**< NaN: not computed */
     const char *const *not_testable; /**< why a test gave no p, or NULL */
@@ -188,6 +188,8 @@ typedef struct sf_graph_columns {
     const double *ratio_low, *ratio_high;
     double threshold;          /**< of a recording's episodes that were looked for: as a count; else NaN */
     const char *threshold_why; /**< as in sf_episodes_columns */
+    /** By link as in sf_episodes_columns; NaN where no verdict was given, and of tiling. */
+    const double *expected_given_rest;
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);
