@@ -58,7 +58,7 @@ static void draw_correlogram(sf_figure *figure, const app_counting *c, const sf_
     snprintf(p.x_label, sizeof p.x_label, "lag of %.100s after %.100s, ms", to, from);
     bool shifted = correlogram->surrogate_mean != NULL;
     snprintf(p.caption, sizeof p.caption, "pairs in bins of %g ms; %s", bin_ms,
-             shifted ? "line: expected by rates, band: 2 standard deviations; dashed: mean of surrogates"
+             shifted ? "line: expected by rates, band: 2 sd of it; dashed: surrogates"
                      : "line: expected by rates, band: 2 standard deviations");
     p.bars.also = correlogram->surrogate_mean;
     for (size_t k = 0; opened && k < bins; k++) {
@@ -82,12 +82,11 @@ static void draw_delays(sf_figure *figure, const app_counting *c, size_t episode
     snprintf(p.x_label, sizeof p.x_label, "delay, ms");
     p.bars.y_label = "occurrences";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
-    bool pair = of->size == 2 && of->units[0] != of->units[1];
     snprintf(p.caption, sizeof p.caption,
              "%.80s to %.80s in %" PRIu64
-             " occurrences; line: expected by rates%s, band: 2 standard deviations",
+             " occurrences; line: expected by rates, band: 2 standard deviations",
              app_unit_name(c->recording, of->units[link]), app_unit_name(c->recording, of->units[link + 1]),
-             details->occurrences, pair ? "" : ", all delays alike");
+             details->occurrences);
     for (size_t k = 0; opened && k < SF_DELAY_BINS; k++) {
         p.counts[k] = (double)details->links[link].histogram[k];
         p.expected[k] = expected * details->links[link].by_chance[k];
