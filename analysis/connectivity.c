@@ -196,6 +196,12 @@ static double q_of(const sf_connectivity *graph, const sf_link *link)
     return link->q;
 }
 
+static double given_rest_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->expected_given_rest;
+}
+
 static const edge_value edge_values[] = {
     {"weight", sf_connectivity_weight, true},
     {"count", count_of, false},
@@ -204,12 +210,13 @@ static const edge_value edge_values[] = {
     {"high_ms", high_of, true},
     {"p", p_of, true},
     {"q", q_of, true},
+    {"expected_given_rest", given_rest_of, false},
 };
 
-/* A column p or q without a value would let patterns ask for it and find nothing. */
+/* A column of a test without a value would let patterns ask for it and find nothing. */
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
-    bool of_test = column->value == p_of || column->value == q_of;
+    bool of_test = column->value == p_of || column->value == q_of || column->value == given_rest_of;
     if (graph->is_tiling)
         return column->of_tiling && (!of_test || graph->surrogates > 0);
     if (!of_test)

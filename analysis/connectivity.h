@@ -18,8 +18,9 @@ typedef struct sf_link {
     uint32_t from, to;
     sf_delay delay;
     uint64_t count;
-    double expected;          /**< under independence; NaN: not computed */
-    double p, q;              /**< NaN: not computed */
+    double expected; /**< by rates; NaN: not computed */
+    double p, q;     /**< NaN: not computed, as the next */
+    double expected_given_rest;
     double asymmetry;         /**< set by sf_graph_of_links */
     const char *not_testable; /**< why a test gave no p, or NULL; a literal */
     double coefficient;       /**< of a tiling graph, whose count and expectation then mean nothing */
@@ -69,8 +70,9 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 
 /**
  * The graph for files: names from `units` (may be NULL), the edge columns weight, count, expected, low_ms,
- * high_ms and, where they were computed, p and q (of a tiling graph: weight, high_ms and, after a test, p and
- * q), and the vertex columns rate, where it is known, and x_um and y_um, where the units have positions.
+ * high_ms and, where they were computed, p, q and expected_given_rest (of a tiling graph: weight, high_ms
+ * and, after a test, p and q), and the vertex columns rate, where it is known, and x_um and y_um, where the
+ * units have positions.
  */
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);

@@ -162,15 +162,12 @@ static void take_verdict(sf_episodes *e, size_t i, const sf_mine_result *tested)
     e->p_last[i] = item->p_last;
     e->p_first[i] = item->p_first;
     e->p_links[i] = item->p_links;
+    e->expected_given_rest[i] = item->expected_given_rest;
     e->needed[i] = item->needed;
     e->not_testable[i] = item->not_testable;
     e->returning += item->not_testable == SF_UNIT_RETURNS;
     if (e->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return;
-    e->expected[i] = isnan(item->p) ? e->expected[i] : item->expected;
-    sf_ratio_interval interval = sf_ratio_interval_of(e->counts[i], e->expected[i]);
-    e->ratio_low[i] = interval.low;
-    e->ratio_high[i] = interval.high;
     e->worth_showing[i] =
         item->size > 1 && sf_worth_showing(tested, i, sf_recording_duration_ns(e->recording));
     e->worth += e->worth_showing[i];
@@ -214,8 +211,8 @@ static void keep_within(sf_episodes *e, sf_limits limits)
     for (size_t i = 0; i < e->count; i++) {
         if (!sf_within_limits(limits, e->p[i], e->q[i]))
             continue;
-        double *const reals[] = {e->expected, e->ratio_low, e->ratio_high, e->strength, e->p,
-                                 e->q,        e->p_last,    e->p_first,    e->p_links};
+        double *const reals[] = {e->expected, e->ratio_low, e->ratio_high, e->strength,           e->p, e->q,
+                                 e->p_last,   e->p_first,   e->p_links,    e->expected_given_rest};
         for (size_t c = 0; c < sizeof reals / sizeof *reals; c++)
             reals[c][kept] = reals[c][i];
         e->episodes[kept] = e->episodes[i];

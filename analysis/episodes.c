@@ -84,7 +84,8 @@ static int reserve_reals(double **const *reals, size_t columns, size_t count, sf
 
 int sf_episodes_reserve_verdicts(sf_episodes *e, sf_error *error)
 {
-    double **const reals[] = {&e->strength, &e->p, &e->q, &e->p_last, &e->p_first, &e->p_links};
+    double **const reals[] = {&e->strength,           &e->p, &e->q, &e->p_last, &e->p_first, &e->p_links,
+                              &e->expected_given_rest};
     e->needed = sf_resize(e->needed, e->count, sizeof *e->needed);
     e->not_testable = sf_resize(e->not_testable, e->count, sizeof *e->not_testable);
     e->worth_showing = sf_resize(e->worth_showing, e->count, sizeof *e->worth_showing);
@@ -125,6 +126,7 @@ void sf_episodes_clear(sf_episodes *e)
                              e->p_last,
                              e->p_first,
                              e->p_links,
+                             e->expected_given_rest,
                              e->not_testable,
                              e->worth_showing,
                              e->details,
@@ -242,6 +244,7 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
                                 .p_last = e->p_last,
                                 .p_first = e->p_first,
                                 .p_links = e->p_links,
+                                .expected_given_rest = e->expected_given_rest,
                                 .not_testable = e->not_testable,
                                 .worth_showing = e->worth_showing,
                                 .details = e->details,

@@ -45,7 +45,8 @@ struct sf_episodes {
     sf_episode *episodes;
     uint64_t *counts;
     uint64_t *needed;
-    double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first, *p_links;
+    double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first, *p_links,
+        *expected_given_rest;
     sf_not_testable *not_testable;
     bool *worth_showing;
     sf_details *details;
@@ -82,7 +83,7 @@ void sf_episodes_clear(sf_episodes *episodes);
 /** Refuses an engine or a device that there is not, naming which of both. SF_USAGE, SF_UNAVAILABLE. */
 int sf_check_engine(const char *engine, const char *device, sf_error *error);
 
-/** The expected count of independent trains. */
+/** The count expected by rates. */
 double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode);
 
 /**

@@ -62,7 +62,7 @@ static void choose_links(sf_connectivity *links, sf_limits limits)
 
 /* One block for all the columns of `count` links, the widest first. */
 typedef struct link_columns {
-    double *weight, *expected, *asymmetry, *p, *q, *ratio_low, *ratio_high;
+    double *weight, *expected, *asymmetry, *p, *q, *ratio_low, *ratio_high, *expected_given_rest;
     int64_t *low_ns, *high_ns;
     uint64_t *count;
     const char **not_testable;
@@ -81,7 +81,8 @@ static link_columns lay_out(void *block, size_t count)
 {
     char *next = block;
     link_columns c;
-    double **const reals[] = {&c.weight, &c.expected, &c.asymmetry, &c.p, &c.q, &c.ratio_low, &c.ratio_high};
+    double **const reals[] = {&c.weight, &c.expected,  &c.asymmetry,  &c.p,
+                              &c.q,      &c.ratio_low, &c.ratio_high, &c.expected_given_rest};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
         *reals[i] = take(&next, count, sizeof(double));
     c.low_ns = take(&next, count, sizeof *c.low_ns);
@@ -98,7 +99,7 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
 {
     const sf_connectivity *links = &graph->links;
     enum {
-        ROW = 7 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) + sizeof(bool)
+        ROW = 8 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) + sizeof(bool)
     };
     graph->link_columns = sf_resize(NULL, links->count, ROW);
     if (graph->link_columns == NULL)
@@ -111,6 +112,7 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
         c.asymmetry[i] = link->asymmetry;
         c.p[i] = link->p;
         c.q[i] = link->q;
+        c.expected_given_rest[i] = link->expected_given_rest;
         sf_ratio_interval interval = sf_ratio_interval_of(link->count, link->expected);
         c.ratio_low[i] = interval.low;
         c.ratio_high[i] = interval.high;
@@ -132,6 +134,7 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
     columns->expected = c.expected;
     columns->asymmetry = c.asymmetry;
     columns->p = c.p, columns->q = c.q;
+    columns->expected_given_rest = c.expected_given_rest;
     columns->ratio_low = c.ratio_low, columns->ratio_high = c.ratio_high;
     columns->not_testable = c.not_testable;
     columns->one_electrode = c.one_electrode;

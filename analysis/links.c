@@ -64,6 +64,7 @@ int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf
                                   .expected = episodes->expected[i],
                                   .p = found_of(episodes->p, i),
                                   .q = found_of(episodes->q, i),
+                                  .expected_given_rest = found_of(episodes->expected_given_rest, i),
                                   .not_testable = episodes->not_testable != NULL
                                                       ? sf_not_testable_text(episodes->not_testable[i])
                                                       : NULL};
@@ -89,7 +90,8 @@ int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t
                       .count = pairs[i].count,
                       .expected = sf_expected_episode(&pair, stretch->unit_spikes, stretch->duration_ns),
                       .p = NAN,
-                      .q = NAN};
+                      .q = NAN,
+                      .expected_given_rest = NAN};
     }
     return build(graph, links, count, stretch, error);
 }

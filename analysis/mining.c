@@ -240,6 +240,7 @@ static void spell_out(sf_episodes *e)
         e->p_last[i] = item->p_last;
         e->p_first[i] = item->p_first;
         e->p_links[i] = item->p_links;
+        e->expected_given_rest[i] = item->expected_given_rest;
         e->not_testable[i] = item->not_testable;
         e->worth_showing[i] = is_worth(e, e->items[i]);
     }

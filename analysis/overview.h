@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** An inter-spike interval shorter than this breaks the refractory period of a single neuron. */
+/** Few neurons leave inter-spike intervals shorter than this. */
 #define SF_REFRACTORY_NS INT64_C(2000000)
 
 /** Two detections no further apart than this on neighbouring electrodes are likely one spike. */

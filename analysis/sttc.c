@@ -744,6 +744,7 @@ static int collect_edges(sf_connectivity *graph, const verdicts *v, size_t units
                           .to = b,
                           .delay = {0, v->options->dt_ns},
                           .expected = NAN,
+                          .expected_given_rest = NAN,
                           .p = v->surrogates > 0 ? (1.0 + v->as_high[place]) / (1.0 + v->surrogates) : NAN,
                           .q = q_of(v, place, rise_of(&recorded, a, b, value)),
                           .coefficient = value};

@@ -13,7 +13,7 @@
 
 #define COLUMNS                                                                                              \
     "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry,"          \
-    "p,q,not_testable,needed"
+    "p,q,not_testable,needed,expected_given_rest"
 #define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz"
 #define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
 
@@ -233,7 +233,7 @@ static void print_counts(sf_text *text, const app_counting *c)
         app_verdict_heads(&table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(&table, "%s", last[i]);
-    size_t columns = (told->significance != NULL ? 12 : 9) + app_epochs_heads(&table, &c->details.epochs);
+    size_t columns = (told->significance != NULL ? 13 : 9) + app_epochs_heads(&table, &c->details.epochs);
     for (size_t i = 0; i < told->count; i++) {
         double count = (double)told->counts[i], expected = told->expected[i];
         sf_text spelt = app_episode_text(c->recording, &told->episodes[i]);
@@ -328,6 +328,8 @@ static void print_tables(sf_text *text, const app_counting *c)
     }
     if (told->count > 0 && told->significance == NULL)
         app_untested_print(text, told->burst_count, true);
+    else if (told->count > 0)
+        app_tested_print(text, told->significance, told->burst_count);
     if (told->count > 0)
         print_counts(text, c);
     if (told->passing < told->found)

@@ -58,13 +58,12 @@ static void draw_correlogram(sf_figure *figure, const app_counting *c, const sf_
     snprintf(p.x_label, sizeof p.x_label, "lag of %.100s after %.100s, ms", to, from);
     bool shifted = correlogram->surrogate_mean != NULL;
     snprintf(p.caption, sizeof p.caption, "pairs in bins of %g ms; %s", bin_ms,
-             shifted ? "line: mean of surrogates, band: 95 % of them"
-                     : "line: constant rates, band: 2 standard deviations");
-    p.bars.low = correlogram->surrogate_low;
-    p.bars.high = correlogram->surrogate_high;
+             shifted ? "line: expected by rates, band: 2 sd of it; dashed: surrogates"
+                     : "line: expected by rates, band: 2 standard deviations");
+    p.bars.also = correlogram->surrogate_mean;
     for (size_t k = 0; opened && k < bins; k++) {
         p.counts[k] = (double)correlogram->counts[k];
-        p.expected[k] = shifted ? correlogram->surrogate_mean[k] : correlogram->expected[k];
+        p.expected[k] = correlogram->expected[k];
     }
     close_picture(figure, &p, opened);
 }
@@ -75,6 +74,7 @@ static void draw_delays(sf_figure *figure, const app_counting *c, size_t episode
     bool opened = open_picture(&p, SF_DELAY_BINS);
     const sf_episode *of = &c->details.told.episodes[episode];
     const sf_details *details = &c->details.told.details[episode];
+    double expected = c->details.told.expected[episode];
     double low_ms = (double)of->delays[link].low_ns * 1e-6, high_ms = (double)of->delays[link].high_ns * 1e-6;
     sf_text spelt = app_episode_text(c->recording, of);
     p.bars.from = low_ms;
@@ -82,14 +82,14 @@ static void draw_delays(sf_figure *figure, const app_counting *c, size_t episode
     snprintf(p.x_label, sizeof p.x_label, "delay, ms");
     p.bars.y_label = "occurrences";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
-    bool pair = of->size == 2 && of->units[0] != of->units[1];
     snprintf(p.caption, sizeof p.caption,
-             "%.80s to %.80s in %" PRIu64 " occurrences; line: %s, band: 2 standard deviations",
+             "%.80s to %.80s in %" PRIu64
+             " occurrences; line: expected by rates, band: 2 standard deviations",
              app_unit_name(c->recording, of->units[link]), app_unit_name(c->recording, of->units[link + 1]),
-             details->occurrences, pair ? "constant rates" : "all delays alike");
+             details->occurrences);
     for (size_t k = 0; opened && k < SF_DELAY_BINS; k++) {
         p.counts[k] = (double)details->links[link].histogram[k];
-        p.expected[k] = (double)details->occurrences * details->links[link].by_chance[k];
+        p.expected[k] = expected * details->links[link].by_chance[k];
     }
     sf_text_free(&spelt);
     close_picture(figure, &p, opened);

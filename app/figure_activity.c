@@ -354,7 +354,7 @@ const app_figure_kind app_figure_rates = {"rates", "the rate over time, bursts m
 #define DENSITIES 4
 #define WIDE_MM 55 /* the height of the histogram where it stands alone */
 
-/* Under which no neuron fires again. */
+/* The refractory time of most neurons: some fire again sooner, in bursts. */
 #define REFRACTORY_S 0.002
 
 static void draw_histogram(sf_figure *figure, const sf_series_columns *all, double least, double most,
@@ -463,10 +463,12 @@ static void explain_intervals(sf_text *caption, size_t count, size_t drawn, size
                        drawn == 1 ? "y" : "ies", drawn, drawn == 1 ? "" : "s");
     sf_text_printf(caption, "%s. ", drawn == 0 ? "; no unit has enough of them for a density" : "");
     if (refractory > 0)
-        sf_text_printf(caption, "%zu %s under 2 ms, which no neuron leaves between its spikes. ", refractory,
-                       refractory == 1 ? "is" : "are");
+        sf_text_printf(caption,
+                       "%zu %s under 2 ms, which few neurons leave between their spikes: many of them in one "
+                       "unit are bursts that fast, spikes of several neurons, or spikes detected twice. ",
+                       refractory, refractory == 1 ? "is" : "are");
     else
-        sf_text_printf(caption, "None is under 2 ms, which no neuron leaves between its spikes. ");
+        sf_text_printf(caption, "None is under 2 ms. ");
 }
 
 static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)

@@ -108,7 +108,7 @@ static void draw_ratios(sf_figure *figure, const chosen *best, double height)
     sf_panel_form form = {
         .title = "Count / expected, with its 95 % interval",
         .name = "ratios",
-        .x = {.label = "count / mean of surrogates", .from = low * 0.9, .to = high * 1.1, .log = true},
+        .x = {.label = "count / expected by rates", .from = low * 0.9, .to = high * 1.1, .log = true},
         .y = {.from = (double)best->count - 0.5, .to = -0.5, .names = best->labels},
         .height_mm = height};
     form.y.name_count = best->count;
@@ -119,7 +119,7 @@ static void draw_ratios(sf_figure *figure, const chosen *best, double height)
         char note[160];
         double y = (double)k, ends[2] = {fmax(told->ratio_low[i], low * 0.9), told->ratio_high[i]};
         const double across[2] = {y, y};
-        snprintf(note, sizeof note, "%s: count %" PRIu64 ", expected %.4g, q %.3g", best->names[k],
+        snprintf(note, sizeof note, "%s: count %" PRIu64 ", expected by rates %.4g, q %.3g", best->names[k],
                  told->counts[i], told->expected[i], told->q[i]);
         sf_panel_line(&panel, &ink, "interval", ends, across, 2);
         if (told->counts[i] > 0 && told->expected[i] > 0)
@@ -194,8 +194,10 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
         caption,
         "Chains of firing that stand out against %" PRIu32
         " surrogates (q of 0.05 or less, corrected for everything that was looked at): %s. "
-        "%s: how often each was counted, as a multiple of the surrogates' mean, with its 95 %% interval; "
-        "dashed: as often as by chance. %s: when each occurrence begins. ",
+        "%s: how often each was counted, as a multiple of what is expected by rates, of units that fire "
+        "independently, with its 95 %% interval; dashed: as often as that. Bursts that units share raise it "
+        "too. "
+        "%s: when each occurrence begins. ",
         told.significance->options.surrogates, which, beside ? "Left" : "Above", beside ? "Right" : "Below");
     return status;
 }
@@ -255,13 +257,13 @@ static void draw_link_delays(sf_figure *figure, const app_subject *subject, cons
     char title[256];
     for (int k = 0; k < SF_DELAY_BINS; k++) {
         counts[k] = (double)delays->histogram[k];
-        expected[k] = (double)told->details[0].occurrences * delays->by_chance[k];
+        expected[k] = told->expected[0] * delays->by_chance[k];
     }
     snprintf(title, sizeof title, "%.60s to %.60s", app_unit_name(subject->recording, episode->units[link]),
              app_unit_name(subject->recording, episode->units[link + 1]));
     app_bars_draw(figure,
                   &(app_bars){.title = title,
-                              .about = "line: by chance; band: 2 standard deviations",
+                              .about = "line: expected by rates; band: 2 standard deviations",
                               .x_label = "delay, ms",
                               .y_label = "occurrences",
                               .from = low,
@@ -333,8 +335,9 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
             caption,
             "%s, counted %" PRIu64
             " times. Each row is an occurrence, each colour a unit, from its first spike on. Then the delays "
-            "of each link; line and band: what chance puts there. ",
-            spelt.data != NULL ? spelt.data : "", told.counts[0]);
+            "of each link; line and band: what is expected by rates, of units that fire independently%s. ",
+            spelt.data != NULL ? spelt.data : "", told.counts[0],
+            episode.size > 2 ? ", with all delays alike" : "");
         sf_text_free(&spelt);
     }
     sf_occurrences_free(listed);
@@ -406,9 +409,8 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
                                       .width = bin_ms,
                                       .count = bins,
                                       .counts = counts,
-                                      .expected = c->surrogate_mean != NULL ? c->surrogate_mean : c->expected,
-                                      .low = c->surrogate_low,
-                                      .high = c->surrogate_high,
+                                      .expected = c->expected,
+                                      .also = c->surrogate_mean,
                                       .mark_from = (double)delay.low_ns * 1e-6,
                                       .mark_to = (double)delay.high_ns * 1e-6,
                                       .height_mm = subject->width_mm > 120 ? 34 : 0});
@@ -416,21 +418,24 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
     return SF_OK;
 }
 
-/* What is drawn beside the counts: surrogates, or why they say nothing. */
+/* What is drawn beside the counts: what is expected by rates, and surrogates or why they say nothing. */
 static void explain_band(sf_text *caption, const sf_episodes_columns *told)
 {
     const sf_significance *test = told->significance;
     const char *why = test != NULL ? sf_not_testable_text(test->not_testable) : NULL;
+    sf_text_printf(caption,
+                   "Line and band: what is expected by rates, of units that fire independently, and 2 "
+                   "standard deviations. ");
     if (told->correlograms[0].surrogate_mean != NULL)
         sf_text_printf(caption,
-                       "Line and band: mean and 95 %% of %" PRIu32
-                       " surrogates, with the second unit shifted within segments. ",
-                       test->options.surrogates);
+                       "Dashed: the mean of %" PRIu32
+                       " surrogates, with the second unit shifted within segments: they keep the bursts that "
+                       "both share, and spread the peak itself around its place. ",
+                       test->options.surrogates < SF_CORRELOGRAM_SURROGATES ? test->options.surrogates
+                                                                            : SF_CORRELOGRAM_SURROGATES);
     else
-        sf_text_printf(caption,
-                       "Line and band: constant rates and 2 standard deviations; surrogates say nothing "
-                       "here%s%s. ",
-                       why != NULL ? ": " : "", why != NULL ? why : "");
+        sf_text_printf(caption, "Surrogates say nothing here%s%s. ", why != NULL ? ": " : "",
+                       why != NULL ? why : "");
     sf_text_printf(caption, "Yellow: the delays that were looked at. ");
 }
 
@@ -467,7 +472,8 @@ static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *c
 }
 
 const app_figure_kind app_figure_correlograms = {
-    "correlograms", "cross-correlograms of pairs, beside those of surrogates", draw_correlograms};
+    "correlograms", "cross-correlograms of pairs, beside what is expected by rates and surrogates",
+    draw_correlograms};
 
 /* ---- around markers ---- */
 

@@ -63,8 +63,8 @@ static bool place_units(double *x, double *y, const app_subject *subject)
 
 static void describe_edge(char *note, size_t size, const sf_graph_columns *g, size_t link)
 {
-    snprintf(note, size, "%.40s to %.40s: count %" PRIu64 ", expected %.4g, q %.3g", g->names[g->from[link]],
-             g->names[g->to[link]], g->count[link], g->expected[link], g->q[link]);
+    snprintf(note, size, "%.40s to %.40s: count %" PRIu64 ", expected by rates %.4g, q %.3g",
+             g->names[g->from[link]], g->names[g->to[link]], g->count[link], g->expected[link], g->q[link]);
 }
 
 static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double *x, const double *y,
@@ -83,7 +83,7 @@ static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double 
     }
 }
 
-/* The ratios of count to expected among edges that stand out, from what chance gives. */
+/* The ratios of count to expected among edges that stand out, from 1. */
 static sf_colour_scale scale_ratios(const sf_graph_columns *g)
 {
     sf_colour_scale scale = {.label = "count / expected", .from = 1, .to = 1, .log = true, .reversed = true};
@@ -124,14 +124,15 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
         if (known)
             sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
-        sf_text_printf(
-            caption,
-            "The functional graph: %zu of %zu frequent pairs stand%s out against %" PRIu32
-            " surrogates (q of 0.05 or less); colour: how many times as often as by chance. Circles: all %zu "
-            "units%s. A shared input makes an edge where there is no synapse. ",
-            count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
-            g.significance->options.surrogates, units,
-            known ? " where they were recorded" : ", which have no positions");
+        sf_text_printf(caption,
+                       "The functional graph: %zu of %zu frequent pairs stand%s out against %" PRIu32
+                       " surrogates (q of 0.05 or less); colour: how many times as often as expected by "
+                       "rates, of units that "
+                       "fire independently. Circles: all %zu "
+                       "units%s. A shared input makes an edge where there is no synapse. ",
+                       count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
+                       g.significance->options.surrogates, units,
+                       known ? " where they were recorded" : ", which have no positions");
     }
     sf_free(x);
     sf_free(y);
@@ -163,7 +164,7 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
     const double larger = g.link_count <= FEW_PAIRS ? 2 : 1;
     const sf_panel_form form = {
         .title = "Every frequent pair",
-        .x = {.label = "expected: mean count in surrogates", .from = ends[0], .to = ends[1], .log = true},
+        .x = {.label = "expected by rates", .from = ends[0], .to = ends[1], .log = true},
         .y = {.label = "count", .from = ends[0], .to = ends[1], .log = true},
         .equal = true,
         .key = {"q of 0.05 or less", "the others"},
@@ -181,16 +182,17 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
     sf_panel_end(&panel);
     sf_text_printf(
         caption,
-        "Each dot is a pair of units, one after the other: how often it was counted, and how often on the "
-        "average of %" PRIu32 " surrogates. On the dashed line both are the same; %zu of %zu stand%s out "
-        "(q of 0.05 or less). ",
-        g.significance->options.surrogates, count_standing(&g), g.link_count,
-        count_standing(&g) == 1 ? "s" : "");
+        "Each dot is a pair of units, one after the other: how often it was counted, and how often that is "
+        "expected by rates, of units that fire independently. On the dashed line both are the same; bursts "
+        "that units share lift all dots above it. %zu of %zu stand%s out against %" PRIu32
+        " surrogates (q of 0.05 or less). ",
+        count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
+        g.significance->options.surrogates);
     return SF_OK;
 }
 
-const app_figure_kind app_figure_edges = {"edges", "counts of all frequent pairs beside those of surrogates",
-                                          draw_edge_list};
+const app_figure_kind app_figure_edges = {
+    "edges", "counts of all frequent pairs beside what is expected by rates", draw_edge_list};
 
 /* ---- matrices ---- */
 
@@ -241,7 +243,7 @@ static int place_linked(uint32_t **place, const char ***names, size_t *count, co
 static void draw_ratio_matrix(sf_figure *figure, const sf_graph_columns *g, double *values,
                               const uint32_t *place, const char *const *names, size_t units)
 {
-    /* At least a quarter off what chance gives: what is nearer looks alike. */
+    /* At least a quarter off what is expected: what is nearer looks alike. */
     sf_colour_scale scale = {
         .label = "count / expected", .from = 0.8, .to = 1.25, .log = true, .reversed = true};
     for (size_t k = 0; k < units * units; k++)
@@ -253,7 +255,7 @@ static void draw_ratio_matrix(sf_figure *figure, const sf_graph_columns *g, doub
         scale.from = ratio > 0 ? fmin(scale.from, ratio) : scale.from;
         scale.to = isfinite(ratio) ? fmax(scale.to, ratio) : scale.to;
     }
-    draw_matrix(figure, values, names, units, "Count beside surrogates", "from unit, by index",
+    draw_matrix(figure, values, names, units, "Count beside what is expected by rates", "from unit, by index",
                 "to unit, by index", &scale);
 }
 
@@ -276,19 +278,20 @@ static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *ca
         status = sf_fail_memory(error);
     if (status == SF_OK) {
         draw_ratio_matrix(figure, &g, values, place, names, units);
-        sf_text_printf(caption,
-                       "How many times as often as on the average of %" PRIu32
-                       " surrogates one unit follows another, of the %zu units (of %zu) that are in a "
-                       "frequent pair, in the order of their index; white: pairs that are not frequent. ",
-                       g.significance->options.surrogates, units, subject->of.unit_count);
+        sf_text_printf(
+            caption,
+            "How many times as often one unit follows another as is expected by rates, of units that "
+            "fire independently: the %zu units (of %zu) that are in a frequent pair, in the order of "
+            "their index; white: pairs that are not frequent. ",
+            units, subject->of.unit_count);
     }
     sf_free(values);
     sf_free(names);
     sf_free(place);
     return status;
 }
-const app_figure_kind app_figure_matrix = {"matrix", "counts beside surrogates for every pair of units",
-                                           draw_pair_matrix};
+const app_figure_kind app_figure_matrix = {
+    "matrix", "counts beside what is expected by rates, for every pair of units", draw_pair_matrix};
 
 /* ---- tiling ---- */
 

@@ -20,8 +20,7 @@ enum { TABLE_TOP = 20 };
 
 #define COLUMNS                                                                                              \
     "from,from_name,to,to_name,delay_low_ms,delay_high_ms,count,expected,weight,ratio_low,ratio_high,"       \
-    "asymmetry,p,"                                                                                           \
-    "q,not_testable"
+    "asymmetry,p,q,not_testable,expected_given_rest"
 
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
@@ -136,6 +135,7 @@ static void print_link(sf_json *json, const drawing *d, size_t i)
     else
         sf_json_uint(json, "count", g->count[i]);
     sf_json_real(json, "expected", g->expected[i]);
+    sf_json_real(json, "expected_given_rest", g->expected_given_rest[i]);
     sf_json_delays(json, "delays_ms", &(sf_delay){g->low_ns[i], g->high_ns[i]}, 1);
     sf_json_real(json, "p", g->p[i]);
     sf_json_real(json, "q", g->q[i]);
@@ -216,6 +216,7 @@ static void print_csv(sf_text *text, const drawing *d)
         app_csv_real(&csv, g->p[i]);
         app_csv_real(&csv, g->q[i]);
         app_csv_string(&csv, g->not_testable[i]);
+        app_csv_real(&csv, g->expected_given_rest[i]);
         app_epochs_csv_cells(&csv, &d->epochs, i);
     }
 }
@@ -263,6 +264,7 @@ static void print_episode_row(app_table *table, const drawing *d, size_t i)
     app_table_cell(table, "%.2f-%.2f", g->ratio_low[i], g->ratio_high[i]);
     app_table_cell(table, isnan(g->asymmetry[i]) ? "-" : "%+.2f", g->asymmetry[i]);
     if (g->significance != NULL) {
+        app_table_cell(table, isnan(g->expected_given_rest[i]) ? "-" : "%.4g", g->expected_given_rest[i]);
         app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
         if (g->not_testable[i] != NULL)
             app_table_cell(table, "%s", g->not_testable[i]);
@@ -285,11 +287,11 @@ static void print_tiling_row(app_table *table, const drawing *d, size_t i)
 static void print_rows(sf_text *text, const drawing *d, const size_t *links, size_t shown)
 {
     const sf_graph_columns *g = &d->g;
-    static const char *const episodes[] = {"from",    "to",   "delay ms",  "count", "expected",
-                                           "obs/exp", "95 %", "asymmetry", "p",     "q"};
+    static const char *const episodes[] = {"from", "to",        "delay ms",   "count", "expected", "obs/exp",
+                                           "95 %", "asymmetry", "given rest", "p",     "q"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p", "q"};
     const char *const *head = g->is_tiling ? tiling : episodes;
-    size_t columns = g->is_tiling ? 5 : g->significance != NULL ? 10 : 8;
+    size_t columns = g->is_tiling ? 5 : g->significance != NULL ? 11 : 8;
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);

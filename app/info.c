@@ -40,7 +40,7 @@ static double mean_burst_s(const sf_overview_columns *overview)
     return overview->burst_count > 0 ? sum / (double)overview->burst_count : NAN;
 }
 
-/* Of a unit's inter-spike intervals, the share that breaks the refractory period. */
+/* Of a unit's inter-spike intervals, the share under the refractory time of most neurons. */
 static double violations(const sf_unit_overview *unit)
 {
     return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
@@ -310,8 +310,9 @@ static void print_warnings(sf_text *out, const sf_recording_columns *recording,
         sf_text_printf(out, "  ! %zu of %zu units fire under 0.1 Hz: too few spikes for chains\n", slow,
                        units);
     if (share(overview->short_intervals, overview->intervals) > 0.01)
-        sf_text_printf(out,
-                       "  ! intervals under 2 ms: some units are more than one neuron, or detected twice\n");
+        sf_text_printf(
+            out, "  ! intervals under 2 ms: some units are more than one neuron, are detected twice, or "
+                 "fire in bursts that fast\n");
     if (share(overview->neighbour_repeats + overview->repeats, recording->spike_count) > 0.01)
         sf_text_printf(
             out,

@@ -11,7 +11,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define COLUMNS "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed"
+#define COLUMNS                                                                                              \
+    "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed,"                  \
+    "expected_given_rest"
 
 static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
@@ -78,6 +80,7 @@ static void add_episode(sf_json *json, const finding *f, size_t i)
     app_episode_json(json, f->recording, &told->episodes[i]);
     sf_json_uint(json, "count", told->counts[i]);
     sf_json_real(json, "expected", told->expected[i]);
+    sf_json_real(json, "expected_given_rest", told->expected_given_rest[i]);
     sf_json_real(json, "p", told->p[i]);
     sf_json_real(json, "q", told->q[i]);
     sf_json_real(json, "strength", told->strength[i]);
@@ -149,6 +152,7 @@ static void print_csv(sf_text *text, const finding *f)
         app_csv_real(&csv, told->ratio_low[i]);
         app_csv_real(&csv, told->ratio_high[i]);
         app_csv_real(&csv, told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN);
+        app_csv_real(&csv, told->expected_given_rest[i]);
         app_epochs_csv_cells(&csv, &f->details.epochs, i);
     }
 }
@@ -200,7 +204,7 @@ static size_t print_head(app_table *table, const finding *f)
         app_verdict_heads(table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(table, "%s", last[i]);
-    return (f->details.told.significance != NULL ? 13 : 10) + app_epochs_heads(table, &f->details.epochs);
+    return (f->details.told.significance != NULL ? 14 : 10) + app_epochs_heads(table, &f->details.epochs);
 }
 
 static void print_row(app_table *table, const finding *f, size_t i, size_t parts)
@@ -344,6 +348,8 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     if (told->count > 0 && told->significance == NULL) {
         sf_text_printf(text, "\n");
         app_untested_print(text, told->burst_count, true);
+    } else if (told->count > 0) {
+        app_tested_print(text, told->significance, told->burst_count);
     }
     if (told->count > 0) {
         sf_text_printf(text, "\n");
@@ -501,9 +507,11 @@ const app_command app_command_mine = {
         "An episode is a chain of units, each firing within a delay of the one before; other spikes may come "
         "in between. Its count is the largest number of occurrences of which no two overlap. Delays are open "
         "below: spikes at the same instant make no episode.\n"
-        "`expected` is the count that independent units with constant rates would give: bursts that units "
-        "share make almost every count exceed it, so it ranks and does not decide. With --significance it is "
-        "the mean count in surrogates, p compares the count with them, and q corrects for all candidates. "
+        "`expected` is by rates: the count that independent units with constant rates would give. Bursts "
+        "that "
+        "units share make almost every count exceed it, so it ranks and does not decide. With --significance "
+        "`given rest` is the mean count in surrogates, which keep the bursts and the rest of the chain; p "
+        "compares the count with them, and q corrects for all candidates. "
         "What surrogates cannot tell has no p and q but a reason: a unit returns, delays too long, reverse "
         "of "
         "a link, bursts too sharp (`synfire info` tells how sharp). "

@@ -44,6 +44,11 @@ static size_t *make_ends(sheet *to)
     return ends;
 }
 
+static const char expected_words[] =
+    "by rates: the count that independent units with constant rates would give";
+static const char given_rest_words[] =
+    "given the rest of the chain: the mean count in surrogates; NaN where it was not tested";
+
 /* values NULL: not known */
 static void add_reals(sheet *to, const char *name, const double *values, const char *about)
 {
@@ -174,8 +179,8 @@ static void add_links(sheet *to, const sf_episodes_columns *told)
 static void add_numbers(sheet *to, const sf_episodes_columns *told)
 {
     add_counts(to, "count", told->counts, "occurrences of which no two overlap");
-    add_reals(to, "expected", told->expected,
-              "the count that chance gives: the mean of surrogates, or of independent trains");
+    add_reals(to, "expected", told->expected, expected_words);
+    add_reals(to, "expected_given_rest", told->expected_given_rest, given_rest_words);
     add_bounds(to, "ratio_interval", told->ratio_low, told->ratio_high,
                "95 % confidence interval of count / expected");
     add_reals(to, "strength", told->strength,
@@ -293,11 +298,11 @@ int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_
     sheet edges = {.table = {.name = "edges", .row_count = g->link_count}};
     add_ends(&edges, g);
     add_reals(&edges, "weight", g->weight,
-              g->is_tiling ? "spike-time tiling coefficient" : "count - expected");
+              g->is_tiling ? "spike-time tiling coefficient" : "count - expected, which is by rates");
     if (!g->is_tiling) {
         add_counts(&edges, "count", g->count, "occurrences of which no two overlap");
-        add_reals(&edges, "expected", g->expected,
-                  "the count that chance gives: the mean of surrogates, or of independent trains");
+        add_reals(&edges, "expected", g->expected, expected_words);
+        add_reals(&edges, "expected_given_rest", g->expected_given_rest, given_rest_words);
         add_bounds(&edges, "ratio_interval", g->ratio_low, g->ratio_high,
                    "95 % confidence interval of count / expected");
         add_reals(&edges, "asymmetry", g->asymmetry,

@@ -58,6 +58,7 @@ void app_bars_draw(sf_figure *figure, const app_bars *bars)
 {
     const sf_ink counted = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.6};
     const sf_ink line = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.35};
+    const sf_ink dashed = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.25, .dashed = true};
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.18};
     const sf_ink mark = {.line = SF_NO_COLOUR, .fill = SF_YELLOW, .opacity = 0.35};
     double *low = sf_alloc(bars->count, sizeof *low), *high = sf_alloc(bars->count, sizeof *high), most = 0;
@@ -65,8 +66,8 @@ void app_bars_draw(sf_figure *figure, const app_bars *bars)
         figure->scene.failed = true;
     for (size_t k = 0; k < bars->count && !figure->scene.failed; k++) {
         double expected = bars->expected != NULL ? bars->expected[k] : 0, two = 2 * sqrt(expected);
-        low[k] = bars->low != NULL ? bars->low[k] : fmax(expected - two, 0);
-        high[k] = bars->high != NULL ? bars->high[k] : expected + two;
+        low[k] = fmax(expected - two, 0);
+        high[k] = expected + two;
         most = fmax(most, fmax(bars->counts[k], high[k]));
     }
     sf_panel_form form = {.title = bars->title,
@@ -87,6 +88,8 @@ void app_bars_draw(sf_figure *figure, const app_bars *bars)
             sf_panel_steps(&panel, &line, "expected", bars->from, bars->width, bars->expected, bars->count,
                            0);
         }
+        if (bars->also != NULL)
+            sf_panel_steps(&panel, &dashed, "also", bars->from, bars->width, bars->also, bars->count, 0);
         sf_panel_end(&panel);
     }
     sf_free(low);

@@ -32,10 +32,11 @@ typedef struct app_bars {
     const char *x_label, *y_label;
     double from, width; /**< of the first bin */
     size_t count;
-    const double *counts, *expected; /**< expected NULL: not known */
-    const double *low, *high;        /**< a band; NULL: two standard deviations of the expected counts */
-    double mark_from, mark_to;       /**< a stretch of the axis to be shaded; none where they are equal */
-    double height_mm;                /**< 0: as panels have it */
+    const double *counts;
+    const double *expected;    /**< a line, and a band of two standard deviations of these; NULL: not known */
+    const double *also;        /**< a dashed line of something else to compare with; or NULL */
+    double mark_from, mark_to; /**< a stretch of the axis to be shaded; none where they are equal */
+    double height_mm;          /**< 0: as panels have it */
 } app_bars;
 
 void app_bars_draw(sf_figure *figure, const app_bars *bars);

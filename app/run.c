@@ -104,7 +104,10 @@ static const app_option run_options[] = {
     {"max-q", "Q",
      "show and publish only episodes and edges with a q of Q or less, and how many are left out; what has "
      "no verdict yet is left out, too"},
-    {"max-p", "P", "the same by p, uncorrected for how much was looked at and how often"},
+    {"max-p", "P",
+     "the same by p, uncorrected for how much was looked at and how often: of unlinked ones a share of P "
+     "passes "
+     "in each stretch"},
     {"set", "KEY=VALUE", "override a key of the configuration, as window.length_s=5; may be repeated"},
     {"schedule", "derived|sequential",
      "how the stages of a hop run: `derived` (default) as `synfire plan` prints, `sequential` one after the "

@@ -15,7 +15,12 @@ const app_option app_significance_options[] = {
      "q is the false-discovery rate, by tails fitted to the surrogates, and not the family-wise error by the "
      "maximum over all candidates"},
     {"max-q", "Q", "tell only of what has a q of Q or less: of what a test left standing, 0.05 as a rule"},
-    {"max-p", "P", "tell only of what has a p of P or less, uncorrected for how much was looked at"},
+    {"max-p", "P",
+     "tell only of what has a p of P or less. It is uncorrected for how much was looked at, and what is "
+     "listed "
+     "was selected by the threshold: of unlinked pairs among it more than a share of P passes. --max-q "
+     "corrects "
+     "for both"},
     {"width", "MS",
      "how far surrogates move spikes (default: half more than the largest delay; by segment-shift three "
      "times "
@@ -46,7 +51,16 @@ static int parse_limit(double *limit, const app_call *call, const char *option, 
 int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error)
 {
     int status = parse_limit(max_p, call, "max-p", error);
-    return status == SF_OK ? parse_limit(max_q, call, "max-q", error) : status;
+    if (status == SF_OK)
+        status = parse_limit(max_q, call, "max-q", error);
+    if (status == SF_OK && *max_p > 0 && *max_q <= 0)
+        app_warn(
+            call,
+            "--max-p goes by p, which is corrected neither for how much is looked at nor for the threshold "
+            "that selects what is tested: of what is not linked a share of %g or more passes. --max-q "
+            "corrects for both",
+            *max_p);
+    return status;
 }
 
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
@@ -134,7 +148,7 @@ static void print_constant_rates(sf_text *text, size_t bursts, bool intervals)
             "give%s",
             bursts, intervals ? ", and 95 % too narrow where they hold most spikes" : "");
     else
-        sf_text_printf(text, "`expected` is of constant rates, and ranks");
+        sf_text_printf(text, "`expected` is by rates, and ranks");
 }
 
 void app_untested_print(sf_text *text, size_t bursts, bool intervals)
@@ -142,6 +156,16 @@ void app_untested_print(sf_text *text, size_t bursts, bool intervals)
     sf_text_printf(text, "NOT TESTED: ");
     print_constant_rates(text, bursts, intervals);
     sf_text_printf(text, ". Add " WHAT_TO_TYPE "\n");
+}
+
+void app_tested_print(sf_text *text, const sf_significance *test, size_t bursts)
+{
+    if (bursts < SEVERAL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC ||
+        test->not_testable != SF_TESTABLE)
+        return;
+    sf_text_printf(text, "`expected` is by rates: ");
+    print_constant_rates(text, bursts, true);
+    sf_text_printf(text, ". `given rest` keeps them\n");
 }
 
 void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
@@ -156,7 +180,9 @@ void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
         sf_text_printf(text, "NOT TESTED: make this graph by `synfire graph` with " WHAT_TO_TYPE "\n");
     else if (!verdict)
         sf_text_printf(text, "NO VERDICT: %s\n", sf_not_testable_text(test->not_testable));
-    else if (graph->tested == SF_EDGES_TESTED)
+    if (listed && test != NULL)
+        app_tested_print(text, test, graph->burst_count);
+    if (verdict && graph->tested == SF_EDGES_TESTED)
         sf_text_printf(text,
                        "tested, with edges that chance explains among them: --max-q 0.05 leaves them out\n");
     if (!listed && test != NULL && verdict && graph->link_count < graph->links_found)
@@ -281,7 +307,7 @@ static void add_power(sf_json *json, const sf_significance *told)
     sf_json_array(json, "power");
     for (int k = 0; k < SF_POWER_QUARTERS && told->power[k].needed > 0; k++) {
         sf_json_object(json, NULL);
-        sf_json_real(json, "expected", told->power[k].expected);
+        sf_json_real(json, "expected_given_rest", told->power[k].expected_given_rest);
         needed_json(json, told->power[k].needed);
         sf_json_end_object(json);
     }
@@ -314,6 +340,7 @@ void app_significance_json(sf_json *json, const sf_significance *told)
 void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i)
 {
     bool known = told->p != NULL;
+    sf_json_real(json, "expected_given_rest", known ? told->expected_given_rest[i] : NAN);
     sf_json_real(json, "p", known ? told->p[i] : NAN);
     sf_json_real(json, "q", known ? told->q[i] : NAN);
     sf_json_real(json, "p_first", known ? told->p_first[i] : NAN);
@@ -330,10 +357,12 @@ void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i)
     app_csv_real(csv, tested ? told->q[i] : NAN);
     app_csv_string(csv, tested ? sf_not_testable_text(told->not_testable[i]) : NULL);
     app_csv_real(csv, tested && told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN);
+    app_csv_real(csv, tested ? told->expected_given_rest[i] : NAN);
 }
 
 void app_verdict_heads(app_table *table)
 {
+    app_table_cell(table, "given rest");
     app_table_cell(table, "p");
     app_table_cell(table, "q");
     app_table_cell(table, "needed");
@@ -342,6 +371,8 @@ void app_verdict_heads(app_table *table)
 void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i)
 {
     const char *reason = sf_not_testable_text(told->not_testable[i]);
+    double given_rest = told->expected_given_rest[i];
+    app_table_cell(table, isfinite(given_rest) ? "%.4g" : "-", given_rest);
     app_table_cell(table, isfinite(told->p[i]) ? "%.2g" : "-", told->p[i]);
     if (reason != NULL)
         app_table_cell(table, "%s", reason);
@@ -365,11 +396,11 @@ void app_power_print(sf_text *text, const sf_significance *told)
             sf_text_printf(text, "more than surrogates can tell");
         else
             sf_text_printf(text, "%" PRIu64, at->needed);
-        sf_text_printf(text, " where %.3g are expected", at->expected);
+        sf_text_printf(text, " where surrogates count %.3g", at->expected_given_rest);
     }
     sf_text_printf(text, " (a quarter, half, three quarters of ");
     if (told->power_pairs < told->candidates[2])
-        sf_text_printf(text, "the %" PRIu64 " of %" PRIu64 " pairs that chance gives a count or more)\n",
+        sf_text_printf(text, "the %" PRIu64 " of %" PRIu64 " pairs that surrogates give a count or more)\n",
                        told->power_pairs, told->candidates[2]);
     else
         sf_text_printf(text, "all %" PRIu64 " pairs)\n", told->candidates[2]);

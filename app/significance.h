@@ -33,12 +33,16 @@ static inline const sf_significance_options *app_test_options(const app_test *te
     return test->asked ? &test->options : NULL;
 }
 
-/** Reads --max-p and --max-q, 0 where they are not given. SF_USAGE. */
+/** Reads --max-p and --max-q, 0 where they are not given; warns of what p alone is worth. SF_USAGE. */
 int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error);
 
 /** The heading of a table of counts that no test was made of: why their expectation, and the intervals that
  * a table has beside it, say little, and what to type. */
 void app_untested_print(sf_text *text, size_t bursts, bool intervals);
+
+/** The heading of a table of counts that surrogates tested, where units share several bursts: what its
+ * expectation by rates and its intervals then are worth. */
+void app_tested_print(sf_text *text, const sf_significance *test, size_t bursts);
 
 /** The line under a graph's heading, of what tests say of its edges; nothing where there is nothing to test.
  * Where edges are not listed below, with their intervals, it tells how many a test left. */
@@ -57,9 +61,11 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *told
  * for or chosen did not do it, or null; null without --significance. */
 void app_significance_json(sf_json *json, const sf_significance *told);
 
-/** What the test says of episode i: fields p, q, p_first, p_last, p_links, not_testable, needed; and three cells. */
+/** What the test says of episode i: fields expected_given_rest, p, q, p_first, p_last, p_links, not_testable,
+ * needed; and four cells. */
 void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i);
-void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i); /**< p,q,not_testable,needed */
+/** p,q,not_testable,needed,expected_given_rest */
+void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i);
 void app_verdict_heads(app_table *table);
 void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i);
 

@@ -94,10 +94,11 @@ static standing standing_of(const sf_mine_result *result, const sf_mine_item *it
     const sf_mine_found *found = result->found;
     const sf_node *node = &found->tree.levels[1].nodes[item->node];
     uint32_t units = found->tree.unit_count, delay = node->step / units;
+    double expected = isnan(item->expected_given_rest) ? item->expected : item->expected_given_rest;
     return (standing){
         .pair = {found->units[node->parent], found->units[node->step % units], delay, item->count},
         .group = groups[delay],
-        .stands_out = (item->count - item->expected) / sqrt(fmax(item->expected, 1))};
+        .stands_out = (item->count - expected) / sqrt(fmax(expected, 1))};
 }
 
 int sf_mine_best_delays(sf_pair_count **pairs, size_t *count, const sf_mine_result *result, sf_error *error)

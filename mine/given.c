@@ -209,6 +209,7 @@ static int list_items(const layout *l, sf_mine_result *result, const uint64_t *c
                            .p_first = NAN,
                            .p_links = NAN,
                            .p_last = NAN,
+                           .expected_given_rest = NAN,
                            .needed = SF_NO_COUNT,
                            .strength = NAN};
         if (whole.size > 1)

@@ -752,6 +752,7 @@ static int list_items(run *r, sf_error *error)
                 .p_last = NAN,
                 .p_first = NAN,
                 .p_links = NAN,
+                .expected_given_rest = NAN,
                 .needed = SF_NO_COUNT,
                 .strength = strength(r, &episode, level->nodes[node].count),
             };

@@ -61,15 +61,15 @@ typedef struct sf_mine_input {
 typedef struct sf_mine_item {
     uint32_t size, node;
     uint32_t count;
-    double expected; /**< sf_expected_count at the observed rates, or what a test put there */
+    double expected; /**< by rates: sf_expected_count at the observed ones; NaN: not computed */
     double p, q;     /**< of sf_significance_test (mine/significance.h), as the next; NaN before it */
     /** Of the last unit given the episode without it; of chains also of the first, and the largest of their
      * links, each as a pair. p is the largest of the three. NaN: not tested. */
     double p_last, p_first, p_links;
-    uint64_t needed; /**< the least count for a q below SF_SIGNIFICANT_Q; SF_NO_COUNT: not known */
-    double strength; /**< sf_analytic_strength; NaN where no time was recorded */
-    sf_not_testable
-        not_testable; /**< of a test by surrogates: then p and q stay NaN and expected as it was */
+    double expected_given_rest; /**< the mean count in surrogates; NaN where none were made of it */
+    uint64_t needed;            /**< the least count for a q below SF_SIGNIFICANT_Q; SF_NO_COUNT: not known */
+    double strength;            /**< sf_analytic_strength; NaN where no time was recorded */
+    sf_not_testable not_testable; /**< of a test by surrogates: then p, q and expected_given_rest are NaN */
 } sf_mine_item;
 
 typedef struct sf_mine_result {
@@ -151,8 +151,8 @@ void sf_counter_close(sf_counter *counter);
 /* ---- what to expect ---- */
 
 /**
- * The count to expect of independent Poisson trains: rates_hz[i] is the rate of node i's unit. Formula,
- * derivation and accuracy are in expected.c.
+ * What is expected by rates: the count of independent Poisson trains; rates_hz[i] is the rate of node i's
+ * unit. Formula, derivation and accuracy are in expected.c.
  */
 double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *delays, double seconds);
 

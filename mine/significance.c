@@ -288,7 +288,7 @@ static int look_at_recording(test *t, sf_error *error)
 
 static void forget_verdict(sf_mine_item *item)
 {
-    item->p = item->q = item->p_first = item->p_last = item->p_links = NAN;
+    item->p = item->q = item->p_first = item->p_last = item->p_links = item->expected_given_rest = NAN;
     item->needed = SF_NO_COUNT;
 }
 
@@ -601,7 +601,7 @@ static void fill_item(const test *t, sf_mine_item *item)
     /* Where a link is not significant, no count of the chain makes it so. */
     if (t->told->options.correction == SF_CORRECTION_MAXIMUM && !(chain && links.q >= SF_SIGNIFICANT_Q))
         item->needed = sides[0].needed > sides[1].needed ? sides[0].needed : sides[1].needed;
-    item->expected = fmax(sides[0].expected, sides[1].expected);
+    item->expected_given_rest = fmax(sides[0].expected, sides[1].expected);
 }
 
 /* Keeps q of all pairs beside those of the items, which need not list every link. */
@@ -669,7 +669,7 @@ static int test_splits_of(test *t, sf_split_chain *chains, sf_split_verdict *ver
         const sf_split_verdict *own = &verdicts[--count];
         item->p = own->p;
         item->q = own->q;
-        item->expected = own->expected;
+        item->expected_given_rest = own->expected;
         t->told->candidates[item->size]++;
     }
     return status;

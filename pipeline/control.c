@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "mine/mine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -340,7 +341,23 @@ void sf_control_look(sf_control *control)
 
 /* ---- what others are told ---- */
 
-void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_status *status)
+/* How often a trigger is completed by chance: its episode by units that are independent at their rates so
+ * far; one that follows another, by what that one sends when chance completes it. NaN: not known, as of
+ * rules.
+ */
+static double chance_hz(const sf_control *control, uint32_t trigger, const sf_hop_rates *rates)
+{
+    uint32_t followed = control->changed[trigger].follows, board = control->boards[trigger];
+    if (followed != SF_NO_TRIGGER)
+        return sf_trigger_sent_hz(&control->changed[followed], chance_hz(control, followed, rates));
+    if (board == UINT32_MAX)
+        return NAN;
+    double seconds = (double)rates->so_far_ns * 1e-9;
+    return sf_expected_episode(&control->watched[board].episode, rates->so_far, rates->so_far_ns) / seconds;
+}
+
+void sf_control_status(sf_control *control, uint32_t trigger, const sf_hop_rates *rates,
+                       sf_trigger_status *status)
 {
     const sf_trigger_post *posted = &control->posts[trigger];
     unsigned why = atomic_load_explicit(&posted->why, memory_order_relaxed);
@@ -349,17 +366,17 @@ void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_s
     double left_s = ends ? (double)(until_ns - sf_clock_monotonic_ns()) * 1e-9 : NAN;
     if (why == SF_TRIGGER_OF_ITSELF && left_s <= 0)
         why = SF_TRIGGER_EXPIRED;
-    uint32_t board = control->boards[trigger];
-    *status = (sf_trigger_status){
-        .not_armed = sf_trigger_reason_text((sf_trigger_reason)why),
-        .armed_s = why == SF_TRIGGER_OF_ITSELF ? left_s : NAN,
-        .completed = atomic_load_explicit(&posted->completed, memory_order_relaxed),
-        .sent = atomic_load_explicit(&posted->sent, memory_order_relaxed),
-        .sham = atomic_load_explicit(&posted->sham, memory_order_relaxed),
-        .withheld = atomic_load_explicit(&posted->withheld, memory_order_relaxed),
-        .waiting = atomic_load_explicit(&posted->waiting, memory_order_relaxed),
-        .chance_per_min =
-            board != UINT32_MAX ? 60 * sf_board_read(control->setup.board, board).chance_hz : NAN};
+    pthread_mutex_lock(&control->ordering); /* of those who change the settings */
+    double chance = chance_hz(control, trigger, rates);
+    pthread_mutex_unlock(&control->ordering);
+    *status = (sf_trigger_status){.not_armed = sf_trigger_reason_text((sf_trigger_reason)why),
+                                  .armed_s = why == SF_TRIGGER_OF_ITSELF ? left_s : NAN,
+                                  .completed = atomic_load_explicit(&posted->completed, memory_order_relaxed),
+                                  .sent = atomic_load_explicit(&posted->sent, memory_order_relaxed),
+                                  .sham = atomic_load_explicit(&posted->sham, memory_order_relaxed),
+                                  .withheld = atomic_load_explicit(&posted->withheld, memory_order_relaxed),
+                                  .waiting = atomic_load_explicit(&posted->waiting, memory_order_relaxed),
+                                  .chance_per_min = 60 * chance};
     snprintf(status->name, sizeof status->name, "%s", control->setup.config->triggers[trigger].name);
 }
 
@@ -505,6 +522,8 @@ static int open_triggers(sf_control *control, sf_error *error)
     if (settings == NULL)
         return sf_fail_memory(error);
     resolve_triggers(control, settings);
+    if (count > 0)
+        memcpy(control->changed, settings, count * sizeof *settings);
     int status = sf_triggers_open(&control->triggers, settings, count, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         post(control, i, 0);

@@ -10,6 +10,7 @@
 #include "core/filter.h"
 #include "pipeline/feeder.h"
 #include "pipeline/handoff.h"
+#include "pipeline/hop.h"
 #include "pipeline/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/publisher.h"
@@ -71,13 +72,14 @@ typedef struct sf_control {
     uint32_t *boards;     /**< by trigger: the watched episode that it rests on; UINT32_MAX: none */
     sf_triggers *triggers;
     sf_trigger_post *posts;
-    uint64_t *faults;             /**< by source: frames and spikes lost so far, steps so far */
-    uint64_t silent;              /**< bit i: source i is */
-    int64_t stream_ns;            /**< where the stream is */
-    sf_ring orders;               /**< of sf_command */
-    pthread_mutex_t ordering;     /**< of those who order */
-    sf_trigger_settings *changed; /**< by trigger: what the front is to go by from its next look on ... */
-    atomic_bool changing;         /**< ... while this is set, and the front's alone then */
+    uint64_t *faults;         /**< by source: frames and spikes lost so far, steps so far */
+    uint64_t silent;          /**< bit i: source i is */
+    int64_t stream_ns;        /**< where the stream is */
+    sf_ring orders;           /**< of sf_command */
+    pthread_mutex_t ordering; /**< of those who order */
+    sf_trigger_settings
+        *changed;         /**< by trigger: what the front goes by, or is to from its next look on ... */
+    atomic_bool changing; /**< ... while this is set, and the front's alone then */
     bool lockable;
 } sf_control;
 
@@ -123,8 +125,10 @@ bool sf_control_order(sf_control *control, const sf_command *order);
  */
 int sf_control_change(sf_control *control, const sf_live_options *options, sf_error *error);
 
-/** Any thread: `count` of sf_live_options.trigger_count. */
-void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_status *status);
+/** Any thread, which may wait for those that order: trigger is below sf_live_options.trigger_count, and rates
+ * are those of the stream so far. */
+void sf_control_status(sf_control *control, uint32_t trigger, const sf_hop_rates *rates,
+                       sf_trigger_status *status);
 
 /** Any thread: how many spikes were not analysed, and why. */
 void sf_control_count(const sf_control *control, sf_status_message *status);

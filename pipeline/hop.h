@@ -18,12 +18,20 @@ typedef struct sf_hop_batch {
     size_t count;
 } sf_hop_batch;
 
+/** Of every unit, in the newest window and in the stream so far. */
+typedef struct sf_hop_rates {
+    uint64_t *spikes;
+    double *hz;
+    uint64_t *so_far;  /**< spikes in all windows together, each counted once ... */
+    int64_t so_far_ns; /**< ... and how long these cover */
+} sf_hop_rates;
+
 /** What the window path asks of the threads before it. */
 typedef struct sf_hop_sources {
     /** A number that grows with everything that makes the stream leap or lose spikes; or NULL. */
     uint64_t (*breaks)(void *user);
-    /** Adds sources and watched episodes to a status. */
-    int (*complete_status)(void *user, sf_status_message *status, sf_error *error);
+    /** Adds sources, watched episodes and triggers to a status. */
+    int (*complete_status)(void *user, const sf_hop_rates *rates, sf_status_message *status, sf_error *error);
     void *user;
 } sf_hop_sources;
 
@@ -39,12 +47,6 @@ typedef struct sf_hop_window {
     sf_span span;
     uint64_t begin, end;
 } sf_hop_window;
-
-/** Of every unit, in the newest window. */
-typedef struct sf_hop_rates {
-    uint64_t *spikes;
-    double *hz;
-} sf_hop_rates;
 
 /** Of every tracked episode, in the newest window. */
 typedef struct sf_hop_counts {

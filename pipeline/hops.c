@@ -151,7 +151,9 @@ static int open_elements(sf_hops *hops, sf_error *error)
         return status;
     hops->rates.spikes = sf_alloc(units->count, sizeof *hops->rates.spikes);
     hops->rates.hz = sf_alloc(units->count, sizeof *hops->rates.hz);
-    return hops->rates.spikes != NULL && hops->rates.hz != NULL ? SF_OK : sf_fail_memory(error);
+    hops->rates.so_far = sf_alloc(units->count, sizeof *hops->rates.so_far);
+    bool whole = hops->rates.spikes != NULL && hops->rates.hz != NULL && hops->rates.so_far != NULL;
+    return whole ? SF_OK : sf_fail_memory(error);
 }
 
 static int open_runner(sf_hops *hops, sf_error *error)
@@ -200,6 +202,7 @@ void sf_hops_close(sf_hops *hops)
     sf_free(hops->counts.items);
     sf_free(hops->rates.spikes);
     sf_free(hops->rates.hz);
+    sf_free(hops->rates.so_far);
     sf_runner_close(&hops->runner);
     *hops = (sf_hops){0};
 }

@@ -213,7 +213,7 @@ static void *run(void *argument)
 
 /* ---- status ---- */
 
-static int complete_status(void *user, sf_status_message *status, sf_error *error)
+static int complete_status(void *user, const sf_hop_rates *rates, sf_status_message *status, sf_error *error)
 {
     sf_pipeline *pipeline = user;
     const sf_feeders *feeders = &pipeline->front.feeders;
@@ -223,13 +223,13 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
         return sf_fail_memory(error);
     for (size_t i = 0; i < feeders->count; i++)
         sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
-    const sf_control *control = &pipeline->front.control;
+    sf_control *control = &pipeline->front.control;
     status->watched = control->watched_count;
     const sf_features *features = &pipeline->front.features;
     status->watch_overflows = sf_watch_overflows(control->watch) + sf_features_overflows(features);
     status->features_lost = sf_features_dropped(features);
     for (uint32_t i = 0; i < control->trigger_count; i++)
-        sf_control_status(control, i, &status->triggers[status->trigger_count++]);
+        sf_control_status(control, i, rates, &status->triggers[status->trigger_count++]);
     sf_control_count(control, status);
     status->decisions_lost = sf_ring_dropped(&pipeline->handoff.decided);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);

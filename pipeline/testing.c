@@ -57,18 +57,16 @@ static sf_significance_options options_of(const sf_testing *testing)
 }
 
 /* p of a chain is its ends'; its links have tests of their own. */
-static void read_outcome(sf_test_outcome *outcome, const sf_mine_item *item, uint32_t surrogates,
-                         double seconds)
+static void read_outcome(sf_test_outcome *outcome, const sf_mine_item *item, uint32_t surrogates)
 {
     double n = surrogates;
     if (item->not_testable != SF_TESTABLE) {
         outcome->not_tested = sf_not_testable_text(item->not_testable);
         return;
     }
-    outcome->mean = (n * item->expected + item->count) / (n + 1);
+    outcome->mean = (n * item->expected_given_rest + item->count) / (n + 1);
     outcome->not_tested = outcome->mean < SF_TESTING_LEAST_COUNT ? too_few : NULL;
     outcome->p = outcome->not_tested == NULL ? fmax(item->p_last, item->p_first) : NAN;
-    outcome->chance_hz = item->expected / seconds;
 }
 
 static int test_group(sf_testing *testing, const group *of)
@@ -98,7 +96,7 @@ static int test_group(sf_testing *testing, const group *of)
     status = sf_significance_test_by(&told, result, &input, &mining, &options, of->shape, &progress,
                                      &testing->error);
     for (size_t i = 0; status == SF_OK && i < of->count; i++)
-        read_outcome(&of->outcomes[i], &result->items[i], options.surrogates, (double)duration_ns * 1e-9);
+        read_outcome(&of->outcomes[i], &result->items[i], options.surrogates);
     if (status == SF_OK)
         memcpy(testing->ran_on, told.ran.device, sizeof testing->ran_on);
     sf_mine_result_free(result);
@@ -340,8 +338,7 @@ static void take_up(const sf_testing *testing, sf_tested *entry, const sf_test_o
     *verdict = (sf_verdict){.p = outcome->p,
                             .q = fmin(1, entry->price / sf_evidence_of(&entry->evidence)),
                             .tested_ns = testing->job.span.stop_ns,
-                            .tests = entry->evidence.tests,
-                            .chance_hz = outcome->chance_hz};
+                            .tests = entry->evidence.tests};
 }
 
 static void take_drawn(sf_testing *testing)

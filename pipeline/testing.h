@@ -106,7 +106,6 @@ typedef struct sf_test_outcome {
     double p;
     double mean;            /**< of surrogates and stream; NaN where neither was counted */
     const char *not_tested; /**< why there is none, a literal; or NULL */
-    double chance_hz;       /**< of surrogates in the mean */
 } sf_test_outcome;
 
 /** A stretch's spikes, and what is to be tested now that it is over. */

@@ -362,6 +362,41 @@ int64_t sf_triggers_next_ns(const sf_triggers *triggers)
     return triggers->next_ns;
 }
 
+/* ---- what chance sends ---- */
+
+/* The share of random arrivals that find all of `places` taken, where each stays for as long as `load` others
+ * arrive on average: Erlang's loss formula, which holds however long stays are distributed. */
+static double share_lost(uint32_t places, double load)
+{
+    double lost = 1;
+    for (uint32_t k = 1; k <= places; k++)
+        lost *= load / (k + load * lost);
+    return lost;
+}
+
+/* The share of random arrivals with `others` or more in the time before them, where `mean` are expected. */
+static double share_near(uint32_t others, double mean)
+{
+    double term = exp(-mean), fewer = 0;
+    for (uint32_t k = 0; k < others; k++) {
+        fewer += term;
+        term *= mean / (k + 1);
+    }
+    return fmax(1 - fewer, 0);
+}
+
+double sf_trigger_sent_hz(const sf_trigger_settings *settings, double completed_hz)
+{
+    double hz = completed_hz;
+    if (settings->min_count > 1)
+        hz *= share_near(settings->min_count - 1, hz * (double)settings->within_ns * 1e-9);
+    if (settings->refractory_ns > 0)
+        hz *= 1 - share_lost(1, hz * (double)settings->refractory_ns * 1e-9);
+    if (settings->most > 0)
+        hz *= 1 - share_lost(settings->most, hz * (double)settings->most_ns * 1e-9);
+    return hz * (1 - settings->sham);
+}
+
 /* ---- events ---- */
 
 static void begin(sf_triggers *triggers, int64_t now_ns)

@@ -140,6 +140,14 @@ void sf_triggers_change(sf_triggers *triggers, uint32_t index, const sf_trigger_
 /** What it goes by now. */
 const sf_trigger_settings *sf_triggers_settings(const sf_triggers *triggers, uint32_t index);
 
+/**
+ * How often a trigger that stays armed, with a q within its limit, is sent where it is completed so often at
+ * random, shams left out. The refractory time and the limit of the rate each turn away what Erlang's loss
+ * formula gives for random completions; of both together, and after `min_count`, this is an approximation
+ * (tests/property/test_trigger.c says how good).
+ */
+double sf_trigger_sent_hz(const sf_trigger_settings *settings, double completed_hz);
+
 /** When the next delay is over; INT64_MAX: nothing waits. */
 int64_t sf_triggers_next_ns(const sf_triggers *triggers);
 

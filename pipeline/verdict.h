@@ -14,7 +14,6 @@ typedef struct sf_verdict {
     int64_t tested_ns;      /**< end of the stretch that p is of; without a p it means nothing */
     uint32_t tests;         /**< stretches that q is of */
     const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
-    double chance_hz;       /**< completions that surrogates have in the mean; NaN as p */
 } sf_verdict;
 
 /** Of what has not been tested yet. */
@@ -29,7 +28,7 @@ static inline double sf_verdict_age_s(const sf_verdict *verdict, int64_t time_ns
 /** A verdict that one thread writes and another reads; neither waits. */
 typedef struct sf_posted {
     atomic_uint version; /**< odd while it is written */
-    _Atomic double p, q, chance_hz;
+    _Atomic double p, q;
     _Atomic int64_t tested_ns;
     atomic_uint tests;
     _Atomic(const char *) not_tested;

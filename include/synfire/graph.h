@@ -175,9 +175,9 @@ typedef struct sf_graph_columns {
     size_t link_count;
     const uint32_t *from, *to;
     const int64_t *low_ns, *high_ns; /**< the delay, low < dt <= high */
-    const double *weight;            /**< count - expected, or the tiling coefficient */
+    const double *weight;            /**< count - expected, which is by rates; or the tiling coefficient */
     const uint64_t *count;           /**< of the episode from -> to; 0 of tiling */
-    const double *expected;          /**< of independent trains, or of surrogates; NaN of tiling */
+    const double *expected;          /**< by rates, as in sf_episodes_columns; NaN of tiling */
     const double *asymmetry;         /**< (count - reverse) / (count + reverse); NaN without a reverse link */
     const double *p, *q;             /**< NaN: not computed */
     const char *const *not_testable; /**< why a test gave no p, or NULL */
@@ -194,6 +194,8 @@ typedef struct sf_graph_columns {
     /** So many of these are edges, on average, though no two units have anything to do with each other; NaN
      * where that is not known: of episodes, without a test, and by max_q, which bounds the chance of any. */
     double pairs_by_chance;
+    /** By link as in sf_episodes_columns; NaN where no verdict was given, and of tiling. */
+    const double *expected_given_rest;
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);

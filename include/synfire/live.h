@@ -289,7 +289,7 @@ typedef struct sf_episode_count {
     sf_episode episode;
     char id[SF_EPISODE_ID_SIZE];
     uint64_t count;
-    double expected; /**< under independence at the window's rates; NaN: not computed */
+    double expected; /**< by rates, those of the window; NaN: not computed */
     /** Of the newest stretch of the stream that it was tested in; NaN, as the next two: there is none. */
     double p;
     double q;               /**< corrected for all that the run has looked at, over all stretches */
@@ -383,7 +383,7 @@ typedef struct sf_edge_change {
     sf_delay delay;
     uint64_t count; /**< of an edge by tiling: 0 */
     double expected, p;
-    double weight;          /**< count - expected, or the tiling coefficient */
+    double weight;          /**< count - expected, which is by rates; or the tiling coefficient */
     bool removed;           /**< the edge was in the last snapshot and is not in this one */
     double q, p_age_s;      /**< as in sf_episode_count; of a tiling NaN */
     const char *not_tested; /**< why there is no p, a literal; or NULL */
@@ -545,8 +545,11 @@ typedef struct sf_trigger_status {
     const char *not_armed; /**< a literal, why; NULL: it is armed */
     double armed_s;        /**< how long it stays so; NaN: to the end, or it is not */
     uint64_t completed, sent, sham, withheld;
-    uint32_t waiting;      /**< for their delay */
-    double chance_per_min; /**< completions that chance would give, by the newest test; NaN: not known */
+    uint32_t waiting; /**< for their delay */
+    /** Completions a minute that are expected by rates: of its episode by units that fire independently at
+     * their rates in the stream so far. Of one that follows another: how often that one would be sent then,
+     * armed and with its q passed. NaN: not known, as before the first hop, and of rules. */
+    double chance_per_min;
 } sf_trigger_status;
 
 #define SF_STATUS_STAGES 14

@@ -193,8 +193,8 @@ SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay,
 #define SF_POWER_LEAST 1 /**< of pairs of which less is expected nothing is told */
 
 typedef struct sf_power {
-    double expected; /**< 0 and `needed` 0: no pair was looked at */
-    uint64_t needed; /**< SF_NO_COUNT: no count was enough with so few surrogates */
+    double expected_given_rest; /**< 0 and `needed` 0: no pair was looked at */
+    uint64_t needed;            /**< SF_NO_COUNT: no count was enough with so few surrogates */
 } sf_power;
 
 /** What a test did, for the methods of a paper. */
@@ -300,10 +300,10 @@ SF_API int sf_mine(sf_episodes **episodes, const sf_recording *recording, const 
 
 /**
  * Tests all that sf_mine found or sf_count was given, as the option `significance` of either does: p, q,
- * expected and what follows from them become those of this test, and columns that were asked for before are
- * no longer valid. q corrects for all that the search looked at, or for the given episodes alone. The same
- * seed gives the same numbers on every device and on any number of threads. SF_USAGE; SF_UNAVAILABLE;
- * SF_CANCELLED. After a failure the result can only be freed.
+ * expected_given_rest and what follows from them become those of this test, and columns that were asked for
+ * before are no longer valid. q corrects for all that the search looked at, or for the given episodes alone.
+ * The same seed gives the same numbers on every device and on any number of threads. SF_USAGE;
+ * SF_UNAVAILABLE; SF_CANCELLED. After a failure the result can only be freed.
  */
 SF_API int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *options,
                             const sf_progress *progress, sf_error *error);
@@ -410,7 +410,7 @@ typedef struct sf_correlogram {
     int64_t bin_ns;
     uint32_t half;
     uint64_t *counts; /**< 2 * half, from k = -half */
-    double *expected; /**< 2 * half: of independent units at constant rates */
+    double *expected; /**< 2 * half, by rates: of independent units at constant rates */
     double mean;      /**< what would be expected in each bin if the recording had no ends and no gaps */
     /** 2 * half, of episodes that surrogates can test: the mean of at most SF_CORRELOGRAM_SURROGATES of them
      * with the second train moved, and what the middle 95 % of them lie in; else NULL. */
@@ -426,8 +426,8 @@ typedef struct sf_episodes_columns {
     size_t count;
     const sf_episode *episodes;
     const uint64_t *counts;
-    /** Of independent Poisson trains at the observed rates over the recorded time; once tested by surrogates
-     * their mean count. */
+    /** By rates, tested or not: the count of independent Poisson trains at the units' rates over the recorded
+     * time. count / expected, its interval and every `ratio` are of this. */
     const double *expected;
 
     /* Of episodes that were found, and of tested ones that were given, but for the strength: */
@@ -485,6 +485,10 @@ typedef struct sf_episodes_columns {
     const uint64_t *needed; /**< by episode: the least count for a q below SF_SIGNIFICANT_Q, or SF_NO_COUNT */
     const char
         *threshold_why; /**< of which rule the threshold is where none was asked for, a literal; or NULL */
+    /** By episode, what is expected given the rest of the chain: the mean count in the surrogates of the
+     * test, of both ends the larger. They keep bursts, the other links and a part of the tested one. NaN
+     * where an episode has no verdict of surrogates; NULL as p. */
+    const double *expected_given_rest;
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */
@@ -512,7 +516,7 @@ typedef struct sf_occurrences_columns {
 
 /**
  * Finds the occurrences that the counts of these episodes in the whole recording count. `expected` is told
- * on; NULL: that of independent trains. The recording has to outlive the result. SF_DATA as sf_count,
+ * on; NULL: by rates. The recording has to outlive the result. SF_DATA as sf_count,
  * SF_NO_MEMORY, SF_CANCELLED.
  */
 SF_API int sf_occurrences_list(sf_occurrences **occurrences, const sf_recording *recording,

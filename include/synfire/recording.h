@@ -265,7 +265,7 @@ SF_API int sf_recording_find_unit(const sf_recording *recording, const char *tex
 
 typedef struct sf_unit_overview {
     uint64_t spikes;
-    uint64_t short_intervals; /**< inter-spike intervals under 2 ms, the refractory period of a neuron */
+    uint64_t short_intervals; /**< inter-spike intervals under 2 ms, which few neurons leave */
 } sf_unit_overview;
 
 typedef struct sf_overview sf_overview;

@@ -38,6 +38,13 @@ static int feed(sf_hop *hop, sf_error *error)
     return status;
 }
 
+/* What no window before this one covered: those that a silence passes over count as not recorded. */
+static int64_t newly_covered_ns(const sf_hop_rates *rates, sf_span before, sf_span now)
+{
+    bool goes_on = rates->so_far_ns > 0 && before.stop_ns > now.start_ns;
+    return now.stop_ns - (goes_on ? before.stop_ns : now.start_ns);
+}
+
 /* At a cost of the spikes that come and go. */
 static int slide(sf_hop *hop, sf_error *error)
 {
@@ -47,11 +54,14 @@ static int slide(sf_hop *hop, sf_error *error)
     sf_hop_rates *rates = sf_change_rates(hop, SF_PLAN_ASSIGN);
     uint64_t begin = sf_history_find(history, hop->segment->window.start_ns), end = hop->segment->end;
     const sf_spike *came = sf_history_view(history, window->end);
-    for (uint64_t i = window->end; i < end; i++)
+    for (uint64_t i = window->end; i < end; i++) {
         rates->spikes[came[i - window->end].unit]++;
+        rates->so_far[came[i - window->end].unit]++;
+    }
     const sf_spike *left = sf_history_view(history, window->begin);
     for (uint64_t i = window->begin; i < begin; i++)
         rates->spikes[left[i - window->begin].unit]--;
+    rates->so_far_ns += newly_covered_ns(rates, window->span, hop->segment->window);
     *window = (sf_hop_window){hop->segment->window, begin, end};
     double seconds = (double)(window->span.stop_ns - window->span.start_ns) * 1e-9;
     for (size_t unit = 0; unit < hop->units->count; unit++)

@@ -248,7 +248,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     tell_parts(hop, into);
     const sf_hop_sources *sources = sf_read_sources(hop);
     int told = tell_sinks(hop, into, error);
-    return told == SF_OK ? sources->complete_status(sources->user, into, error) : told;
+    return told == SF_OK ? sources->complete_status(sources->user, sf_read_rates(hop), into, error) : told;
 }
 
 static int report(sf_hop *hop, sf_error *error)

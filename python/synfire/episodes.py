@@ -308,8 +308,14 @@ class Episodes(Sequence[Episode]):
 
     @property
     def expected(self) -> Array:
-        """By chance, at constant rates; once tested the mean count in surrogates."""
+        """By rates, tested or not: of units that fire independently at their rates over the recorded time."""
         return self._known("expected", np.float64)
+
+    @property
+    def expected_given_rest(self) -> Array | None:
+        """The mean count in the surrogates of a test, which keep bursts and the rest of the chain; NaN where there is no
+        verdict, None before a test of given episodes."""
+        return self._by_episode("expected_given_rest")
 
     @property
     def strength(self) -> Array | None:
@@ -505,7 +511,7 @@ class Episodes(Sequence[Episode]):
         told = self._columns.significance.contents
         done, analytic = told.options, told.options.kind == c.SF_SIGNIFICANCE_ANALYTIC
         segments = done.kind == c.SF_SIGNIFICANCE_SEGMENT_SHIFT
-        power = [{"expected": at.expected, "needed": None if at.needed == c.SF_NO_COUNT else at.needed}
+        power = [{"expected_given_rest": at.expected_given_rest, "needed": None if at.needed == c.SF_NO_COUNT else at.needed}
                  for at in told.power]
         return {
             "kind": text_of(lib.sf_significance_name(done.kind)),
@@ -538,8 +544,9 @@ class Episodes(Sequence[Episode]):
     def _numbers(self, i: int) -> dict[str, Any]:
         told = self._columns
         low, high = _number(told.ratio_low[i]), _number(told.ratio_high[i])
-        return {"count": told.counts[i], "expected": _number(told.expected[i]), "p": _at(told.p, i),
-                "q": _at(told.q, i), "strength": _at(told.strength, i), "p_first": _at(told.p_first, i),
+        return {"count": told.counts[i], "expected": _number(told.expected[i]),
+                "expected_given_rest": _at(told.expected_given_rest, i), "p": _at(told.p, i), "q": _at(told.q, i),
+                "strength": _at(told.strength, i), "p_first": _at(told.p_first, i),
                 "p_last": _at(told.p_last, i), "p_links": _at(told.p_links, i),
                 "not_testable": c.NOT_TESTABLE.get(told.not_testable[i]) if told.not_testable else None,
                 "needed": _counted(told.needed, i),
@@ -564,7 +571,8 @@ class Episodes(Sequence[Episode]):
             "size": self.sizes, "units": [episode.units for episode in episodes], "count": self.counts,
             "expected": self.expected, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
         }
-        for name in ("strength", "p", "q", "p_first", "p_last", "p_links", "asymmetry", "worth_showing"):
+        for name in ("strength", "expected_given_rest", "p", "q", "p_first", "p_last", "p_links", "asymmetry",
+                     "worth_showing"):
             array = getattr(self, name)
             if array is not None:
                 columns[name] = array
@@ -606,7 +614,7 @@ class Correlogram:
         self.bin_ms: float = told.bin_ns / 1e6
         self.lags_ms: Array = (np.arange(bins + 1) - told.half) * self.bin_ms  #: edges of the bins
         self.counts: Array = view(told.counts, bins, handle)
-        self.expected: Array = view(told.expected, bins, handle)  #: of independent units at constant rates
+        self.expected: Array = view(told.expected, bins, handle)  #: by rates: of independent units at constant ones
         self.mean: float = told.mean
 
 

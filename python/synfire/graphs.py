@@ -231,7 +231,13 @@ class Graph:
 
     @property
     def expected(self) -> Array:
+        """By rates, tested or not; weights are counts less these."""
         return self._link("expected", np.float64)
+
+    @property
+    def expected_given_rest(self) -> Array:
+        """The mean count in the surrogates of a test; NaN where there is no verdict."""
+        return self._link("expected_given_rest", np.float64)
 
     @property
     def asymmetry(self) -> Array:
@@ -319,8 +325,9 @@ class Graph:
 
     def _link_columns(self) -> dict[str, Any]:
         return {"from": self.from_units, "to": self.to_units, "weight": self.weights, "count": self.counts,
-                "expected": self.expected, "low_ms": self.low_ns / 1e6, "high_ms": self.high_ns / 1e6, "p": self.p,
-                "q": self.q, "asymmetry": self.asymmetry, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
+                "expected": self.expected, "expected_given_rest": self.expected_given_rest,
+                "low_ms": self.low_ns / 1e6, "high_ms": self.high_ns / 1e6, "p": self.p, "q": self.q,
+                "asymmetry": self.asymmetry, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
                 "not_testable": self.not_testable, "one_electrode": self.one_electrode}
 
     def to_frame(self) -> pandas.DataFrame:

@@ -20,8 +20,8 @@ assert list(graph)[:3] == ["vertices", "edges", "edge_detail"] and graph["vertic
 assert graph["names"] == list("ABCDEFGHIJ") and graph["edges_tested"] == "untested"
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
-assert all(list(e) == ["from", "to", "names", "weight", "count", "expected", "delays_ms", "p", "q",
-                       "ratio_interval", "not_testable", "epochs", "epoch_counts", "epoch_coefficients"] for e in edges)
+assert all(list(e) == ["from", "to", "names", "weight", "count", "expected", "expected_given_rest",
+                       "delays_ms", "p", "q", "ratio_interval", "not_testable", "epochs", "epoch_counts", "epoch_coefficients"] for e in edges)
 assert all(e["names"] == [graph["names"][e["from"]], graph["names"][e["to"]]] for e in edges)
 assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
 best = {(e["from"], e["to"], *e["delays_ms"][0]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}
@@ -62,7 +62,7 @@ for edge, told in zip(edges, graph["edge_detail"]):
     found = values("edge", edge)
     assert (order.index(edge.get("source")), order.index(edge.get("target"))) == (told["from"], told["to"])
     assert [found["low_ms"], found["high_ms"]] == told["delays_ms"][0]
-    assert all(found.get(name) == told[name] for name in ("weight", "count", "expected", "p", "q")), (found, told)
+    assert all(found.get(name) == told[name] for name in ("weight", "count", "expected", "expected_given_rest", "p", "q")), (found, told)
 assert any(edge["q"] is not None for edge in graph["edge_detail"])
 END
 if "${SYNFIRE_PYTHON:-python3}" -c 'import networkx' 2>/dev/null; then
@@ -264,7 +264,7 @@ $SYNFIRE bfs g.graphml --source A >out
 grep -q '^NOT TESTED: make this graph' out
 # shellcheck disable=SC2086
 $SYNFIRE graph sim.h5 $mine >out
-[ "$(sed -n 2p out)" = 'NOT TESTED: `expected` is of constant rates, and ranks. Add --significance segment-shift --max-q 0.05' ]
+[ "$(sed -n 2p out)" = 'NOT TESTED: `expected` is by rates, and ranks. Add --significance segment-shift --max-q 0.05' ]
 expect 64 "--max-q: goes with --significance" $SYNFIRE bfs sim.h5 --delay 4:6 --source A --max-q 0.05
 expect 64 "--max-q: the edges of this graph have no q" $SYNFIRE match g.graphml chain-2 --max-q 0.05
 expect 64 "--max-p: the edges of this graph have no p" $SYNFIRE bfs g.graphml --source A --max-p 0.05

@@ -19,7 +19,8 @@ for level in out["levels"]:
 assert [l["size"] for l in out["levels"]] == [1, 2, 3, 4, 5, 6, 7, 8]
 assert out["levels"][1]["candidates"] == 26 * 25
 for e in out["episodes"]:
-    assert list(e)[:9] == ["id", "units", "names", "delays_ms", "count", "expected", "p", "q", "strength"]
+    assert list(e)[:7] == ["id", "units", "names", "delays_ms", "count", "expected", "expected_given_rest"]
+    assert list(e)[7:10] == ["p", "q", "strength"] and e["expected_given_rest"] is None
     assert e["count"] >= 60 and e["p"] is None and e["delays_ms"] == [[4, 6]] * (len(e["units"]) - 1)
     assert 0.7 < e["expected"] / 55 < 1.4 or len(e["units"]) > 2
 key = lambda e: (len(e["units"]), -e["count"], e["units"], e["delays_ms"])
@@ -203,7 +204,7 @@ check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed,expected_given_rest'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold

@@ -25,7 +25,7 @@ with h5py.File("four.nwb") as file:
     module, names = file["processing/synfire"], file["units/unit_name"].asstr()[:]
     table, of = module["episodes"], mined["episodes"]
     assert len(of) > 20 and {len(e["units"]) for e in of} >= {2, 3}
-    for column in ("count", "expected", "p", "q", "strength"):
+    for column in ("count", "expected", "expected_given_rest", "p", "q", "strength"):
         assert np.array_equal(table[column][:], np.array([e[column] if e[column] is not None else np.nan for e in of]),
                               equal_nan=column != "count"), column
     ends, links = table["units_index"][:], table["delays_ms_index"][:]

@@ -33,8 +33,10 @@ python3 -B - <<'PY'
 import glob, json, figures
 told = {path[:-5]: json.load(open(path)) for path in glob.glob("*.told")}
 assert len(told) == 14
-for kind in ("correlograms", "edges", "matrix", "graph", "chains"):
+for kind in ("correlograms", "edges", "graph", "chains"):
     assert " 200 surrogates" in told[kind]["caption"], told[kind]["caption"]
+for kind in ("correlograms", "edges", "matrix", "graph", "chains", "chain"):
+    assert "expected by rates" in told[kind]["caption"], told[kind]["caption"]
 for kind, one in told.items():
     assert len(one["caption"].split()) > 10, one["caption"]
     figures.hold_numbers(one["panels"], kind + ".svg")
@@ -48,7 +50,7 @@ $SYNFIRE info waves.h5 --json >info.json
     $SYNFIRE count waves.h5 --episodes 'A -(4,6]-> B' --correlogram $test >count.json
 }
 $SYNFIRE plot correlograms waves.h5 -o pair.svg --episodes 'A -(4,6]-> B' --quiet >caption
-grep -q "mean and 95 % of 200 surrogates" caption
+grep -q "Line and band: what is expected by rates.* Dashed: the mean of 200 surrogates" caption
 python3 -B - <<'PY'
 import json, figures
 read = lambda name: json.load(open(name + ".json"))
@@ -66,7 +68,7 @@ histogram, = figures.panels("intervals.svg", "histogram")
 assert abs(sum(histogram.steps("counts")) - sum(u["spikes"] - 1 for u in info["unit_detail"])) < 3
 assert len(histogram.elements("path", "refractory")) == (histogram.x.first < 0.002)
 
-spell = lambda e: f"{e['count']}, expected {e['expected']:.4g}, q {e['q']:.3g}"
+spell = lambda e: f"{e['count']}, expected by rates {e['expected']:.4g}, q {e['q']:.3g}"
 said = {n.split(": count ")[0]: n.split(": count ")[1] for n in figures.panels("chains.svg", "ratios")[0].notes()}
 best = {" > ".join(e["names"]): spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
 assert best and said == best, (said, best)
@@ -81,9 +83,19 @@ assert set(figures.panels("edges.svg")[0].notes()) == edges(lambda e: True)
 correlogram = count["episodes"][0]["correlograms"][0]
 panel, = figures.panels("pair.svg")
 assert near(panel.steps("counts"), correlogram["counts"])
-assert near(panel.steps("expected"), correlogram["surrogates"]["mean"])
+rates = correlogram["expected_counts"]
+assert near(panel.steps("expected"), rates) and near(panel.steps("also"), correlogram["surrogates"]["mean"])
 band = panel.steps("band")
-assert near(band[:100], correlogram["surrogates"]["high"]) and near(band[100:], correlogram["surrogates"]["low"][::-1])
+assert near(band[:100], [x + 2 * x ** 0.5 for x in rates])
+assert all(abs(low - max(x - 2 * x ** 0.5, 0)) < 0.2 for low, x in zip(band[100:], rates[::-1], strict=True))
+# The peak is spread around its place in surrogates, and nowhere in the band, which is as wide there as elsewhere.
+assert correlogram["surrogates"]["mean"][54] > 1.5 * correlogram["surrogates"]["mean"][5]
+assert max(band[:100]) < 1.01 * min(band[:100]) and max(rates) < 1.01 * min(rates)
+# What is expected of a chain is spread over its delays, not what was counted.
+chain, = (e for e in mine["episodes"] if e["names"] == ["A", "B", "C"])
+for panel in figures.panels("chain.svg")[1:]:
+    assert abs(sum(panel.steps("expected")) - chain["expected"]) < 0.05 * chain["expected"], panel.steps("expected")
+    assert abs(sum(panel.steps("counts")) - chain["count"]) < 1
 triads = {t["name"]: t for t in read("census")["triads"]}
 notes = figures.panels("motifs.svg")[0].notes()
 assert len(notes) == 13
@@ -110,7 +122,7 @@ assert panel.x.end - panel.x.start > 150, panel.x.end - panel.x.start
 PY
 printf '%s\n' A,0.001 A,0.002 A,0.101 >short.csv
 $SYNFIRE plot intervals short.csv -o short.svg --quiet --json >out
-check 'assert [m["of"] for m in out["panels"][0]["marks"]] == ["counts", "refractory"] and " 1 is under 2 ms" in out["caption"], out'
+check 'assert [m["of"] for m in out["panels"][0]["marks"]] == ["counts", "refractory"] and " 1 is under 2 ms, which few neurons leave" in out["caption"], out'
 $SYNFIRE plot markers waves.h5 -o apart.svg --align ttl0,0,0.001ms --delay 4:6 --quiet --json >out
 check 'assert [m["note"] for p in out["panels"][1:] for m in p["marks"] if m["shape"] == "words"] == ["none here"] * (len(out["panels"]) - 1)'
 check 'assert len(out["panels"]) > 1 and "chains that stand out" in out["caption"], out["caption"]'

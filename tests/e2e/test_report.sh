@@ -58,7 +58,7 @@ for kind, one in told.items():
     assert one["why_not"] is None and one["caption"].strip() in page.text, kind
     figures.hold_numbers(one["panels"], kind + ".svg")
 mine, graph = json.load(open("mine.json")), json.load(open("graph.json"))
-spell = lambda e: f"{e['count']}, expected {e['expected']:.4g}, q {e['q']:.3g}"
+spell = lambda e: f"{e['count']}, expected by rates {e['expected']:.4g}, q {e['q']:.3g}"
 best = {" > ".join(e["names"]) + ": count " + spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
 assert best and set(pictures["chains"][0].notes()) == best
 assert {n for n in pictures["graph"][0].notes() if " to " in n} == {

@@ -8,7 +8,7 @@ $SYNFIRE simulate bursting.h5 --unit-count 12 --rate 2 --duration 120 --burst-ra
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json >all
 printf 'start,stop,label\n0,20,rest\n20,35.5,light\n40,60,rest\n' >epochs.csv
 
-# Significance: p, q and the expectation by surrogates, the same for a seed on any number of threads; the planted
+# Significance: p, q and what is expected given the rest by surrogates, the same for a seed on any number of threads; the planted
 # chain stands out, its by-products do not; the sentence for a paper.
 for threads in 1 2; do
     $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --seed 5 \
@@ -24,7 +24,12 @@ in_order = lambda names: any("".join(names) in c for c in chains)
 assert sum(in_order(e["names"]) for e in linked) == len([e for e in out["episodes"] if in_order(e["names"])]) >= 15
 assert any(e["not_testable"] == "reverse of a link" for e in out["episodes"])
 assert len(linked) <= sum(in_order(e["names"]) for e in linked) + 1
+by_rates = {e["id"]: (e["expected"], e["ratio_interval"]) for e in json.load(open("all"))["episodes"]}
+chain, = (e for e in out["episodes"] if e["names"] == list("ABC"))
+assert chain["expected"] < 3 < 20 < chain["expected_given_rest"] # which keeps A -> B
 for e in out["episodes"]:
+    assert (e["expected"], e["ratio_interval"]) == by_rates[e["id"]] # a test leaves them as they were
+    assert (e["expected_given_rest"] is None) == (e["p"] is None)
     assert 0 < e["strength"] < 1
     if len(set(e["units"])) < len(e["units"]):
         assert e["not_testable"] == "a unit returns" and e["p"] is e["q"] is e["p_first"] is e["p_last"] is None
@@ -122,8 +127,15 @@ for e in every:
 PY
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --max-q 0.05 >out
 grep -qx '21 of 133 have p and q within --max-p and --max-q' out && [ "$(grep -c 'NOT TESTED' out)" = 0 ]
+# p alone is no verdict on what was selected: said wherever --max-p stands without --max-q.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --max-p 0.05 --json >out 2>err
+grep -q -- '--max-p goes by p, .* nor for the threshold .* a share of 0.05 or more passes. --max-q corrects' err
+$SYNFIRE mine --help | tr -s ' \n' ' ' | grep -q 'of unlinked pairs among it more than a share of P passes'
+$SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --max-p 0.05 --max-q 0.5 \
+    >out 2>err
+if grep -q 'goes by p' err; then exit 1; fi
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
-grep -qF 'NOT TESTED: `expected` is of constant rates, and ranks. Add --significance segment-shift --max-q 0.05' out
+grep -qF 'NOT TESTED: `expected` is by rates, and ranks. Add --significance segment-shift --max-q 0.05' out
 $SYNFIRE mine bursting.h5 --delay 4:6 --min-count 60 >out
 bursts='NOT TESTED: the [0-9]+ bursts that units share here make nearly any count exceed what constant rates give'
 told="^$bursts, and 95 % too narrow where they hold most spikes\\. Add"
@@ -133,6 +145,14 @@ $SYNFIRE count bursting.h5 --episodes link.txt >out
 grep -qE "$told" out
 $SYNFIRE graph bursting.h5 --delay 4:6 --min-count 60 >out
 grep -qE "$told" out
+# A test leaves `expected` by rates, and what is said of it.
+for command in "mine bursting.h5 --min-count 60 --delay 4:6" "graph bursting.h5 --min-count 60 --delay 4:6" \
+    "count bursting.h5 --episodes link.txt"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE $command --significance segment-shift --surrogates 100 --quiet >out
+    grep -qE '^`expected` is by rates: the [0-9]+ bursts .* where they hold most spikes. `given rest` keeps them$' out
+    grep -qE 'given rest +p ' out
+done
 $SYNFIRE bfs bursting.h5 --delay 4:6 --min-count 60 --source A >out # has no such intervals
 grep -qE "^$bursts\\. Add" out
 expect 64 "--max-q: goes with --significance" $SYNFIRE mine demo.h5 --max-q 0.05
@@ -150,13 +170,14 @@ $SYNFIRE count demo.h5 --episodes named.txt --significance segment-shift --max-q
 cp "named " out
 check '
 chain, none, back, returning, lucky = out["episodes"]
-assert chain["p"] <= 0.002 and chain["q"] < 0.01 and chain["expected"] > 20 and 30 < chain["needed"] < 60 and chain["p_first"]
+assert chain["p"] <= 0.002 and chain["q"] < 0.01 and chain["expected_given_rest"] > 20 > 3 > chain["expected"] and 30 < chain["needed"] < 60 and chain["p_first"]
 assert none["q"] > 0.2 and back["q"] > 0.2 and returning["not_testable"] == "a unit returns" and returning["p"] is None
 assert none["count"] < none["needed"] and chain["count"] >= chain["needed"]
 alone = json.load(open("one"))["episodes"][0]
 assert alone["q"] == alone["p"] <= lucky["q"] and lucky["p"] < 0.02 # as it was among 650 pairs, where q is 0.58
 assert out["significance"]["surrogates"] == 1000 and "given episodes" in out["methods"] and "candidates given" in out["methods"]
 kept = json.load(open("named --max-q 0.05"))["episodes"]
+assert returning["expected_given_rest"] is None and abs(chain["ratio_interval"][0] / 45.4 - 1) < 0.01
 assert kept == [e for e in out["episodes"] if e["q"] is not None and e["q"] <= 0.05]
 rate = json.load(open("named --fdr"))
 assert rate["episodes"][0]["q"] < 1e-4 and rate["episodes"][0]["needed"] is None and "Benjamini" in rate["methods"]'
@@ -168,13 +189,14 @@ expect 64 "--max-q: goes with --significance" $SYNFIRE count demo.h5 --episodes 
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 20 --max-size 2 --significance segment-shift --surrogates 200 --json >out
 check '
 quarters = out["significance"]["power"]
-assert len(quarters) == 3 and all(1.2 < q["needed"] / q["expected"] < 2.5 for q in quarters)
-assert [q["expected"] for q in quarters] == sorted(q["expected"] for q in quarters)
+assert len(quarters) == 3 and all(1.2 < q["needed"] / q["expected_given_rest"] < 2.5 for q in quarters)
+means = [q["expected_given_rest"] for q in quarters]
+assert means == sorted(means)
 for e in out["episodes"]:
     assert (e["q"] is not None and e["count"] >= e["needed"]) == (e["q"] is not None and e["q"] < 0.05), e
 assert any(e["q"] is not None for e in out["episodes"])'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 >out
-grep -qE '^power: for a q below 0.05 a pair had to count [0-9]+ where [0-9.]+ are expected, .*all 650 pairs' out
+grep -qE '^power: for a q below 0.05 a pair had to count [0-9]+ where surrogates count [0-9.]+, .*all 650 pairs' out
 # Of pairs that hardly fire nothing is told: not that they had to count 20 where 0 are expected.
 python3 - <<'PY'
 import random
@@ -188,9 +210,9 @@ test_silent() { $SYNFIRE mine silent.csv --delay 0.5:6 --max-size 2 --significan
 test_silent --min-count 10 --json >out
 check '
 told = out["significance"]
-assert 30 <= told["power_pairs"] < 60 and all(q["expected"] > 5 for q in told["power"]) and len(told["power"]) == 3, told'
+assert 30 <= told["power_pairs"] < 60 and all(q["expected_given_rest"] > 5 for q in told["power"]) and len(told["power"]) == 3, told'
 test_silent --min-count 10 >out
-grep -qE '^power: .* three quarters of the [345][0-9] of 380 pairs that chance gives a count or more\)$' out
+grep -qE '^power: .* three quarters of the [345][0-9] of 380 pairs that surrogates give a count or more\)$' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
 grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
 $SYNFIRE mine demo.h5 --delay 4:30 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
@@ -259,4 +281,6 @@ pairs = {tuple(e["units"]): e for e in json.load(open("tested.1"))["episodes"] i
 assert out["edges"] == len(pairs) > 100
 for e in out["edge_detail"]:
     pair = pairs[e["from"], e["to"]]
-    assert (e["p"], e["expected"], e["count"]) == (pair["p"], pair["expected"], pair["count"])'
+    for key in ("p", "expected", "expected_given_rest", "count", "ratio_interval"):
+        assert e[key] == pair[key], key
+    assert abs(e["weight"] - (e["count"] - e["expected"])) < 1e-6 * e["count"]'

@@ -5,6 +5,8 @@
 
 #include "analysis/selection.h"
 #include "core/memory.h"
+#include "core/recording.h"
+#include "mine/mine.h"
 #include "pipeline/trigger.h"
 #include "window/watch.h"
 
@@ -147,6 +149,80 @@ static void decisions_are_those_made_by_hand(void **state)
     assert_int_equal(status->decisions_lost, 0);
     sf_triggers_close(triggers);
     sf_watch_close(watch);
+    test_collector_free(all);
+    sf_config_free(&config);
+    sf_recording_clear(&recording);
+}
+
+/* ---- what chance completes ---- */
+
+/* Moves half of the spikes of unit 1 to 5 ms after those of unit 0, as a link does. Their rates stay. */
+static void link_units(sf_recording *recording, test_random *random)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        if (recording->spikes[i].unit != 0)
+            continue;
+        while (next < recording->spike_count && recording->spikes[next].unit != 1)
+            next++;
+        if (next < recording->spike_count && test_random_below(random, 2))
+            recording->spikes[next].time_ns = recording->spikes[i].time_ns + 5000000;
+        next++;
+    }
+    assert_int_equal(sf_spikes_sort(recording->spikes, recording->spike_count, NULL), SF_OK);
+}
+
+static uint64_t count_in(const sf_recording *recording, const sf_episode *episode)
+{
+    sf_counter *counter;
+    uint64_t count;
+    assert_int_equal(sf_counter_open(&counter, recording->spikes, recording->spike_count,
+                                     recording->units.count, episode, 1, NULL, 1, NULL),
+                     SF_OK);
+    assert_int_equal(sf_counter_count(counter, NULL, &count, NULL), SF_OK);
+    sf_counter_close(counter);
+    return count;
+}
+
+/* By the rates of the whole stream, neither those of the newest window nor what surrogates of a test count,
+ * which keep the link A -> B; a control has what the trigger it follows would send. */
+static void chance_is_by_rates_so_far(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "window: {length_s: 1, hop_s: 0.5}\nmine: {every: 0}\n"
+        "significance: {length_s: 10, surrogates: 50}\n"
+        "triggers:\n"
+        "  - {name: chain, episode: 'e1 -(1,9]-> e2 -(1,9]-> e3', refractory_ms: 400, sham: 0.25}\n"
+        "  - {on: trigger, name: control, follows: chain, delay_ms: 300}\n";
+    test_random random = test_random_start("chance of triggers", 3);
+    sf_recording recording = test_random_recording(&random, 6000, 3, INT64_C(100000000000), 1000);
+    sf_config config = test_config(text);
+    sf_episode chain;
+    assert_int_equal(sf_episode_parse(&chain, config.live.triggers[0].episode, &recording.units, NULL),
+                     SF_OK);
+    double unlinked = (double)count_in(&recording, &chain);
+    link_units(&recording, &random);
+    uint64_t spikes[3] = {0}, linked = count_in(&recording, &chain);
+    for (size_t i = 0; i < recording.spike_count; i++)
+        spikes[recording.spikes[i].unit]++;
+    int64_t lasts_ns = recording.spikes[recording.spike_count - 1].time_ns + 1 - recording.spikes[0].time_ns;
+    double by_rates = sf_expected_episode(&chain, spikes, lasts_ns), minutes = (double)lasts_ns / 60e9;
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
+    const sf_status_message *status = test_last_status(all);
+    const sf_trigger_status *first = &status->triggers[0], *control = &status->triggers[1];
+    print_message("%g of unlinked units, %g by rates, %g of linked ones\n", unlinked, by_rates,
+                  (double)linked);
+    assert_true(status->tests > 0); /* and what they say of the chain changes nothing */
+    assert_int_equal(first->completed, linked);
+    assert_true(fabs(first->chance_per_min * minutes / by_rates - 1) < 1e-9);
+    assert_true(fabs(unlinked - by_rates) < 0.04 * by_rates + 4 * sqrt(by_rates) &&
+                (double)linked > 2 * by_rates);
+    const sf_trigger_settings settings = {.refractory_ns = 400000000, .sham = 0.25};
+    double sent_per_min = 60 * sf_trigger_sent_hz(&settings, first->chance_per_min / 60);
+    assert_true(fabs(control->chance_per_min / sent_per_min - 1) < 1e-9);
+    assert_true(control->chance_per_min < 0.75 * first->chance_per_min);
     test_collector_free(all);
     sf_config_free(&config);
     sf_recording_clear(&recording);
@@ -483,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decisions_are_those_made_by_hand),
+        cmocka_unit_test(chance_is_by_rates_so_far),
         cmocka_unit_test(a_loss_disarms_before_its_spikes_are_judged),
         cmocka_unit_test(what_is_too_old_is_withheld_and_disarms),
         cmocka_unit_test(a_delay_is_over_in_silence),

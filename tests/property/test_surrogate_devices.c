@@ -92,7 +92,7 @@ static size_t compare(trial *t, const char *device, sf_significance *told)
     for (size_t i = 0; i < found->count; i++) {
         test_assert_same(found->items[i].p, expected->items[i].p);
         test_assert_same(found->items[i].q, expected->items[i].q);
-        test_assert_same(found->items[i].expected, expected->items[i].expected);
+        test_assert_same(found->items[i].expected_given_rest, expected->items[i].expected_given_rest);
         assert_int_equal(found->items[i].not_testable, expected->items[i].not_testable);
     }
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++) {

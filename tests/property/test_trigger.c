@@ -371,6 +371,61 @@ static void a_sham_is_as_frequent_as_asked(void **state)
     sf_triggers_close(triggers);
 }
 
+/* Sends a second of a trigger that is completed so often at random. */
+static double sent_hz_of(test_random *random, const sf_trigger_settings *settings, double completed_hz)
+{
+    enum { COMPLETIONS = 100000 };
+    sf_triggers *triggers;
+    assert_int_equal(sf_triggers_open(&triggers, settings, 1, NULL), SF_OK);
+    const sf_decision *decisions;
+    int64_t now_ns = 0;
+    for (int i = 0; i < COMPLETIONS; i++) {
+        now_ns += (int64_t)(-log(1 - test_random_unit(random)) / completed_hz * 1e9);
+        const sf_cause occurrence = {.time_ns = now_ns, .arrival_ns = now_ns, .q = NAN};
+        const sf_trigger_event event = {.kind = SF_EVENT_COMPLETED, .occurrence = &occurrence};
+        assert_int_equal(sf_triggers_take(triggers, &event, now_ns, &decisions), 1);
+    }
+    uint64_t sent = sf_triggers_state(triggers, 0, now_ns).sent;
+    sf_triggers_close(triggers);
+    return (double)sent / ((double)now_ns * 1e-9);
+}
+
+/* By the refractory time, the limit of the rate or the least count alone what is said is exact; together they
+ * turn away what the others have, and completions that come in groups more. */
+static void chance_is_sent_as_often_as_said(void **state)
+{
+    (void)state;
+    const int64_t s = INT64_C(1000000000);
+    const struct {
+        sf_trigger_settings settings;
+        double completed_hz, most_off;
+    } cases[] = {
+        {{.sham = 0.25}, 3, 0.02},
+        {{.refractory_ns = s / 2}, 0.5, 0.02},
+        {{.refractory_ns = 2 * s}, 3, 0.02},
+        {{.most = 30, .most_ns = 60 * s}, 0.4, 0.02},
+        {{.most = 5, .most_ns = 10 * s}, 3, 0.02},
+        {{.min_count = 2, .within_ns = s}, 0.3, 0.02},
+        {{.min_count = 4, .within_ns = 2 * s}, 2, 0.02},
+        {{.refractory_ns = s / 2, .most = 30, .most_ns = 60 * s, .sham = 0.5}, 0.6, 0.05},
+        {{.min_count = 2, .within_ns = s, .refractory_ns = s / 5}, 1, 0.1},
+    };
+    test_random random = test_random_start("what chance sends", 5);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_trigger_settings settings = cases[i].settings;
+        settings.armed = true;
+        settings.max_q = NAN;
+        settings.follows = SF_NO_TRIGGER;
+        double said = sf_trigger_sent_hz(&settings, cases[i].completed_hz),
+               sent = sent_hz_of(&random, &settings, cases[i].completed_hz);
+        print_message("case %zu: %.4f Hz said, %.4f sent\n", i, said, sent);
+        assert_true(sent < 0.97 * cases[i].completed_hz);
+        assert_true(fabs(said / sent - 1) < cases[i].most_off);
+    }
+    assert_true(isnan(sf_trigger_sent_hz(&cases[0].settings, NAN)));
+    assert_true(sf_trigger_sent_hz(&cases[1].settings, 0) == 0);
+}
+
 static int open_and_close(void *context)
 {
     (void)context;
@@ -389,8 +444,8 @@ static void no_memory_is_said(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decides_as_the_oracle_does),
-                                       cmocka_unit_test(a_sham_is_as_frequent_as_asked),
-                                       cmocka_unit_test(no_memory_is_said)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decides_as_the_oracle_does), cmocka_unit_test(a_sham_is_as_frequent_as_asked),
+        cmocka_unit_test(chance_is_sent_as_often_as_said), cmocka_unit_test(no_memory_is_said)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

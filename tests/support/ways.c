@@ -174,7 +174,7 @@ static int test_surrogates(test_answer *answer, const test_input *input, const c
     answer->ran = columns.significance->ran;
     for (size_t i = 0; i < columns.count; i++) {
         answer_with(answer, columns.p[i]);
-        answer_with(answer, columns.expected[i]);
+        answer_with(answer, columns.expected_given_rest[i]);
     }
     sf_episodes_free(episodes);
     return SF_OK;

@@ -258,8 +258,14 @@ static void a_result_can_be_tested(void **state)
     sf_episodes *later, *at_once;
     assert_int_equal(sf_mine(&later, &recording, &options, NULL, NULL), SF_OK);
     size_t folded_before = 0, count = columns_of(later).count;
-    for (size_t i = 0; i < count; i++)
-        folded_before += columns_of(later).parents[i] != SF_NO_PARENT;
+    double by_rates = 0, of_ratios = 0;
+    for (size_t i = 0; i < count; i++) {
+        sf_episodes_columns untested = columns_of(later);
+        folded_before += untested.parents[i] != SF_NO_PARENT;
+        by_rates += untested.expected[i];
+        of_ratios += untested.ratio_low[i] + untested.ratio_high[i];
+        assert_true(isnan(untested.expected_given_rest[i]));
+    }
     assert_int_equal(sf_episodes_test(later, &test, NULL, NULL), SF_OK);
     options.significance = &test;
     assert_int_equal(sf_mine(&at_once, &recording, &options, NULL, NULL), SF_OK);
@@ -267,6 +273,10 @@ static void a_result_can_be_tested(void **state)
     assert_true(a.count == b.count && a.count == count && folded_before > 0);
     size_t returning = 0;
     for (size_t i = 0; i < a.count; i++) {
+        by_rates -= a.expected[i]; /* a test leaves what is expected by rates as it was, and what is of it */
+        of_ratios -= a.ratio_low[i] + a.ratio_high[i];
+        assert_int_equal(isnan(a.expected_given_rest[i]), isnan(a.p[i]));
+        test_assert_same(a.expected_given_rest[i], b.expected_given_rest[i]);
         test_assert_same(a.p[i], b.p[i]);
         test_assert_same(a.q[i], b.q[i]);
         test_assert_same(a.p_first[i], b.p_first[i]);
@@ -276,6 +286,7 @@ static void a_result_can_be_tested(void **state)
         assert_int_equal(a.not_testable[i], b.not_testable[i]);
         returning += a.not_testable[i] == SF_UNIT_RETURNS;
     }
+    assert_true(fabs(by_rates) < 1e-6 && fabs(of_ratios) < 1e-6);
     assert_int_equal(a.returning, returning);
     assert_int_equal(a.significance->options.surrogates, 49);
     assert_true(a.significance->options.width_ns == 18 * MS &&
@@ -592,6 +603,9 @@ static void given_episodes_are_tested(void **state)
     test.surrogates = 99;
     assert_int_equal(sf_count(&later, &recording, named, NAMED, NULL, NULL, NULL), SF_OK);
     assert_null(columns_of(later).p);
+    assert_null(columns_of(later).expected_given_rest);
+    double untested[NAMED];
+    memcpy(untested, columns_of(later).expected, sizeof untested);
     assert_int_equal(sf_episodes_test(later, &test, NULL, NULL), SF_OK);
     sf_counting_options options = sf_counting_options_default();
     options.significance = &test;
@@ -607,12 +621,16 @@ static void given_episodes_are_tested(void **state)
         test_assert_same(a.p[i], b.p[i]);
         test_assert_same(a.q[i], b.q[i]);
         test_assert_same(a.expected[i], b.expected[i]);
+        test_assert_same(a.expected[i], untested[i]);
+        test_assert_same(a.expected_given_rest[i], b.expected_given_rest[i]);
+        assert_int_equal(isnan(a.expected_given_rest[i]), isnan(a.p[i]));
         assert_true(a.counts[i] == b.counts[i] && a.needed[i] == b.needed[i]);
         if (!isnan(a.p[i]))
             assert_true((a.counts[i] >= a.needed[i]) == (a.q[i] < 0.05) && a.p[i] <= a.q[i]);
         if (!(a.p[i] <= 0.05))
             continue;
         test_assert_same(c.q[next], a.q[i]);
+        test_assert_same(c.expected_given_rest[next], a.expected_given_rest[i]);
         assert_true(c.counts[next] == a.counts[i] && c.windows != NULL);
         for (size_t w = 0; w < c.window_count; w++)
             assert_int_equal(c.window_counts[w * c.count + next], b.window_counts[w * b.count + i]);

@@ -252,7 +252,8 @@ static sf_link link_of(uint32_t from, uint32_t to, int64_t high_ms, uint64_t cou
                      .count = count,
                      .expected = expected,
                      .p = NAN,
-                     .q = 0.5};
+                     .q = 0.5,
+                     .expected_given_rest = NAN};
 }
 
 static sf_graph *link_units(const sf_recording *recording, const sf_graph_options *options)
@@ -387,13 +388,14 @@ static void pairs_among_episodes_are_edges(void **state)
         test_assert_same(a.expected[link], of.expected[i]);
         test_assert_same(a.p[link], of.p[i]);
         test_assert_same(a.q[link], of.q[i]);
+        test_assert_same(a.expected_given_rest[link], of.expected_given_rest[i]);
         test_assert_same(a.weight[link], (double)of.counts[i] - of.expected[i]);
         pairs++;
     }
     assert_true(pairs > 2 && a.link_count == pairs && b.link_count == pairs && !isnan(a.p[0]));
     for (size_t i = 0; i < pairs; i++)
         assert_true(b.from[i] == a.from[i] && b.to[i] == a.to[i] && b.count[i] == a.count[i] &&
-                    isnan(b.p[i]) && b.not_testable[i] == NULL);
+                    isnan(b.p[i]) && isnan(b.expected_given_rest[i]) && b.not_testable[i] == NULL);
     sf_graph_free(mined);
     sf_graph_free(given);
     sf_episodes_free(counted);
