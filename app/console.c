@@ -191,6 +191,8 @@ static const char *in_short(const char *reason)
         {"a unit returns", "returns"},
         {"delays too long", "too long"},
         {"bursts too sharp", "too sharp"},
+        {"pairs too unlike", "unlike"},
+        {"shared events", "shared"},
         {"observation gap", "gap"},
         {"spikes were lost", "losses"},
         {"tests are behind", "behind"},

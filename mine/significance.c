@@ -60,6 +60,7 @@ typedef struct test {
     sf_surrogate_request request;
     sf_events events;
     double *x_um, *y_um;
+    uint32_t *groups; /* by unit of the recording: those that share events (mine/sharpness.h) */
     uint32_t least;
     unsigned threads;
     bool chooses_width;
@@ -225,7 +226,14 @@ static sf_delay span_of(const sf_mine_options *mining)
     return span;
 }
 
-/* Of the recording as a whole, with these delays. */
+static sf_not_testable why_not(const sf_sharpness *sharpness)
+{
+    if (sharpness->testable)
+        return SF_TESTABLE;
+    return sharpness->common > SF_SHARPNESS_MOST ? SF_BURSTS_TOO_SHARP : SF_PAIRS_TOO_UNLIKE;
+}
+
+/* Of the recording as a whole, with these delays, and of groups of its units. */
 static int look_at_recording(test *t, sf_error *error)
 {
     sf_significance *told = t->told;
@@ -235,17 +243,104 @@ static int look_at_recording(test *t, sf_error *error)
         told->not_testable = SF_DELAYS_TOO_LONG;
     if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
+    const sf_mine_found *found = t->result->found;
+    const sf_survey_job job = {.spikes = t->input->spikes,
+                               .count = t->input->spike_count,
+                               .others = t->mining->others,
+                               .other_count = t->mining->other_count,
+                               .unit_count = t->input->units->count,
+                               .wanted = found->units,
+                               .wanted_count = found->tree.unit_count,
+                               .delay = span_of(t->mining),
+                               .width_ns = options->width_ns,
+                               .segment_ns = options->segment_ns,
+                               .threads = t->threads,
+                               .progress = t->progress};
+    t->groups = sf_alloc(job.unit_count, sizeof *t->groups);
+    if (t->groups == NULL)
+        return sf_fail_memory(error);
     int status = segments && t->chooses_width
-                     ? sf_significance_choose_width(&told->sharpness, t->input->spikes, t->input->spike_count,
-                                                    t->input->units->count, span_of(t->mining), t->widest_ns,
-                                                    t->threads, t->progress, error)
-                     : sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
-                                            t->input->units->count, span_of(t->mining), options->width_ns,
-                                            t->threads, t->progress, error);
+                     ? sf_significance_choose_width(&told->sharpness, t->groups, &job, t->widest_ns, error)
+                     : sf_sharpness_measure(&told->sharpness, t->groups, &job, error);
     options->width_ns = told->sharpness.width_ns;
-    if (status == SF_OK && !options->always && !told->sharpness.testable)
-        told->not_testable = SF_BURSTS_TOO_SHARP;
+    if (status == SF_OK && !options->always)
+        told->not_testable = why_not(&told->sharpness);
     return status;
+}
+
+/* Two units are of one group. */
+static bool shares_events(const test *t, size_t i)
+{
+    sf_episode episode;
+    if (t->told->options.always || t->told->sharpness.groups == 0)
+        return false;
+    sf_mine_result_episode(t->result, i, &episode);
+    for (uint32_t a = 0; a < episode.size; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (t->groups[episode.units[a]] != 0 &&
+                t->groups[episode.units[a]] == t->groups[episode.units[b]])
+                return true;
+    return false;
+}
+
+/* Intervals of Poisson trains differ from the next by half of their sum on average, whatever the rate; those
+ * of gamma trains of shape 5 by a quarter. */
+#define REGULAR 0.35
+#define LEAST_INTERVALS 50
+
+typedef struct intervals {
+    int64_t last_ns, interval_ns; /* 0: not known */
+    double sum;
+    size_t count, spikes;
+} intervals;
+
+static void see_spike(intervals *of, int64_t time_ns)
+{
+    int64_t interval_ns = time_ns - of->last_ns;
+    if (of->spikes >= 2 && interval_ns + of->interval_ns > 0) {
+        of->sum += fabs((double)(interval_ns - of->interval_ns)) / (double)(interval_ns + of->interval_ns);
+        of->count++;
+    }
+    of->interval_ns = interval_ns;
+    of->last_ns = time_ns;
+    of->spikes++;
+}
+
+/* Most of the units that fire enough are. */
+static int are_regular(bool *regular, const sf_mine_input *input, sf_error *error)
+{
+    size_t known = 0, found = 0;
+    intervals *units = sf_alloc(input->units->count, sizeof *units);
+    if (units == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < input->spike_count; i++)
+        see_spike(&units[input->spikes[i].unit], input->spikes[i].time_ns);
+    for (size_t u = 0; u < input->units->count; u++) {
+        known += units[u].count >= LEAST_INTERVALS;
+        found += units[u].count >= LEAST_INTERVALS && units[u].sum < REGULAR * (double)units[u].count;
+    }
+    sf_free(units);
+    *regular = 2 * found > known;
+    return SF_OK;
+}
+
+/* What is seen that makes p less sure, where there is one. */
+static int find_cautions(test *t, sf_error *error)
+{
+    sf_significance *told = t->told;
+    const sf_sharpness *sharpness = &told->sharpness;
+    bool regular = false, measured = !isnan(sharpness->low_share);
+    int status = are_regular(&regular, t->input, error);
+    if (status != SF_OK || told->not_testable != SF_TESTABLE)
+        return status;
+    told->cautions |= measured ? 0 : (unsigned)SF_CAUTION_FEW_PAIRS;
+    told->cautions |=
+        measured && sharpness->low_share >= SF_LOW_SHARE_MOST ? (unsigned)SF_CAUTION_STANDING_OUT : 0;
+    told->cautions |= regular ? (unsigned)SF_CAUTION_REGULAR : 0;
+    told->cautions |= sharpness->groups > 0 ? (unsigned)SF_CAUTION_SHARED : 0;
+    if (told->options.kind == SF_SIGNIFICANCE_JITTER && sharpness->bursts)
+        told->cautions |= SF_CAUTION_JITTER;
+    return SF_OK;
 }
 
 /* Sets the reason of every item. */
@@ -255,7 +350,10 @@ static void mark_items(const test *t)
         sf_mine_item *item = &t->result->items[i];
         item->p = item->q = item->p_first = item->p_last = NAN;
         item->needed = SF_NO_COUNT;
-        item->not_testable = returns(t, item->size, item->node) ? SF_UNIT_RETURNS : t->told->not_testable;
+        item->not_testable = returns(t, item->size, item->node)     ? SF_UNIT_RETURNS
+                             : t->told->not_testable != SF_TESTABLE ? t->told->not_testable
+                             : shares_events(t, i)                  ? SF_SHARED_EVENTS
+                                                                    : SF_TESTABLE;
     }
 }
 
@@ -549,6 +647,8 @@ static int test_by_surrogates(test *t, sf_error *error)
 {
     sf_progress progress = {update, t};
     int status = look_at_recording(t, error);
+    if (status == SF_OK)
+        status = find_cautions(t, error);
     if (status != SF_OK)
         return status;
     mark_items(t);
@@ -627,20 +727,19 @@ static int64_t choose_segment(const test *t)
     return sf_significance_segment(span_of_spikes(t->input), most, span_of(t->mining).high_ns);
 }
 
-int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
-                                 size_t unit_count, sf_delay delay, int64_t widest_ns, unsigned threads,
-                                 const sf_progress *progress, sf_error *error)
+int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
+                                 int64_t widest_ns, sf_error *error)
 {
-    int64_t narrow = NARROW(delay.high_ns), wide = WIDE * delay.high_ns;
-    if (wide <= widest_ns) {
-        int status =
-            sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, wide, threads, progress, error);
-        if (status != SF_OK || (sharpness->testable && sharpness->divisor >= SMOOTH_DIVISOR &&
+    sf_survey_job as = *job;
+    as.width_ns = WIDE * job->delay.high_ns;
+    if (as.width_ns <= widest_ns) {
+        int status = sf_sharpness_measure(sharpness, groups, &as, error);
+        if (status != SF_OK || (!isnan(sharpness->low_share) && sharpness->divisor >= SMOOTH_DIVISOR &&
                                 sharpness->sharpness <= SMOOTH_SHARPNESS))
             return status;
     }
-    return sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, narrow, threads, progress,
-                                error);
+    as.width_ns = NARROW(job->delay.high_ns);
+    return sf_sharpness_measure(sharpness, groups, &as, error);
 }
 
 int64_t sf_significance_widest(int64_t segment_ns)
@@ -653,7 +752,8 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
-    *significance = (sf_significance){.options = *options, .sharpness.divisor = SF_SMOOTH_DIVISOR};
+    *significance =
+        (sf_significance){.options = *options, .sharpness = {.divisor = SF_SMOOTH_DIVISOR, .low_share = NAN}};
     test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
     t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
     t.least = result->least;
@@ -674,6 +774,7 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
     sf_events_close(&t.events);
     sf_free(t.x_um);
     sf_free(t.y_um);
+    sf_free(t.groups);
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         sf_free(t.verdicts[size]);
     significance->options.device = NULL;

@@ -34,9 +34,11 @@
  *   a unit returns     the shifted unit's spikes move against its own others, which its bursts and dead time
  *                      do not allow. Such candidates are not counted among those corrected for.
  *   delays too long    of segment-shift: shifts beyond the delays are wider than segments allow.
- *   bursts too sharp   what units share is too sharp at the scale of the shifts (mine/sharpness.h).
- * The last two are of the whole recording with these delays. And where a verdict is read by itself, and not
- * with those of other tests:
+ *   bursts too sharp   what units share is too sharp at the scale of the shifts (mine/sharpness.h),
+ *   pairs too unlike   or pairs stand out of it each in its own way.
+ * The last three are of the whole recording with these delays.
+ *   shared events      two of the units are of a group that shares events which the others do not.
+ * And where a verdict is read by itself, and not with those of other tests:
  *   reverse of a link  shifting moves a part of a link into its reverse's delay; such pairs are candidates.
  */
 #ifndef SF_MINE_SIGNIFICANCE_H
@@ -55,12 +57,12 @@ int64_t sf_significance_width(const sf_delay *delays, size_t count);
 /**
  * How far segment-shift moves segments at these delays where `width_ns` is 0, as width_ns of the sharpness
  * that is measured for it: by three times the largest delay, which takes more of a link out of its delay and
- * less of it into the reverse pair's, where what units share is smooth as far as that, and that is
- * widest_ns or less; else by half more than it. SF_NO_MEMORY, SF_CANCELLED.
+ * less of it into the reverse pair's, where what units share is known to be smooth as far as that, and that
+ * is widest_ns or less; else by half more than it. The job's own width does not matter. `groups` as in
+ * sf_sharpness_measure. SF_NO_MEMORY, SF_CANCELLED.
  */
-int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
-                                 size_t unit_count, sf_delay delay, int64_t widest_ns, unsigned threads,
-                                 const sf_progress *progress, sf_error *error);
+int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
+                                 int64_t widest_ns, sf_error *error);
 
 /**
  * Segments where `segment_ns` is 0, for spikes that span so much, of units that fire so often at most: 360 of

@@ -199,6 +199,13 @@ static void take_up(sf_tested *entry, const sf_test_outcome *outcome, int64_t te
                             .chance_hz = outcome->chance_hz};
 }
 
+/* A reason of single episodes, and not of all. */
+static bool is_of_one(const char *reason)
+{
+    return strcmp(reason, sf_not_testable_text(SF_UNIT_RETURNS)) == 0 ||
+           strcmp(reason, sf_not_testable_text(SF_SHARED_EVENTS)) == 0;
+}
+
 static int take_results(sf_testing *testing, sf_error *error)
 {
     if (!sf_background_take(&testing->background))
@@ -207,7 +214,7 @@ static int take_results(sf_testing *testing, sf_error *error)
     if (testing->result != SF_OK)
         return sf_fail(error, testing->result, testing->error.place, "%s", testing->error.text);
     sf_testing_status *status = &testing->status;
-    const char *reason = NULL, *of_one = sf_not_testable_text(SF_UNIT_RETURNS);
+    const char *reason = NULL;
     status->tested = 0;
     for (size_t i = 0; i < job->episode_count; i++) {
         const sf_test_outcome *outcome = &job->episodes[i];
@@ -215,7 +222,7 @@ static int take_results(sf_testing *testing, sf_error *error)
         if (entry != NULL) /* not forgotten while the test went on */
             take_up(entry, outcome, job->span.stop_ns);
         status->tested += isnan(outcome->p) ? 0 : 1;
-        if (outcome->not_tested != NULL && (reason == NULL || strcmp(reason, of_one) == 0))
+        if (outcome->not_tested != NULL && (reason == NULL || is_of_one(reason)))
             reason = outcome->not_tested; /* the first that is not of single episodes alone */
     }
     status->not_tested = status->tested == 0 ? reason : NULL;
