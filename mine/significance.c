@@ -334,8 +334,9 @@ static int find_cautions(test *t, sf_error *error)
     if (status != SF_OK || told->not_testable != SF_TESTABLE)
         return status;
     told->cautions |= measured ? 0 : (unsigned)SF_CAUTION_FEW_PAIRS;
-    told->cautions |=
-        measured && sharpness->low_share >= SF_LOW_SHARE_MOST ? (unsigned)SF_CAUTION_STANDING_OUT : 0;
+    /* Beyond what is due to chance. */
+    bool stands_out = measured && sharpness->sharpness > 0 && sharpness->low_share >= SF_LOW_SHARE_MOST;
+    told->cautions |= stands_out ? (unsigned)SF_CAUTION_STANDING_OUT : 0;
     told->cautions |= regular ? (unsigned)SF_CAUTION_REGULAR : 0;
     told->cautions |= sharpness->groups > 0 ? (unsigned)SF_CAUTION_SHARED : 0;
     if (told->options.kind == SF_SIGNIFICANCE_JITTER && sharpness->bursts)
