@@ -50,9 +50,10 @@ int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_erro
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
 {
     if (options->kind == SF_SIGNIFICANCE_JITTER)
-        app_warn(call,
-                 "jitter takes bursts that units share for links: 11 %% of unrelated pairs had p < 0.05 "
-                 "in a simulation, where segment-shift has 5 %%");
+        app_warn(
+            call,
+            "jitter takes bursts that units share for links: 10 to 46 %% of unrelated pairs had p < 0.05 "
+            "in simulations, where segment-shift has 5 %%");
     if (options->kind == SF_SIGNIFICANCE_SHIFT)
         app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");
     if (options->kind != SF_SIGNIFICANCE_ANALYTIC && options->surrogates < 99)
@@ -206,10 +207,6 @@ static void warn_of_cautions(const app_call *call, const sf_significance *told)
     if (told->cautions & SF_CAUTION_REGULAR)
         app_warn(call, "most units fire at regular intervals: 7 %% of unlinked pairs have p < 0.05, and one "
                        "recording in 8 has a false q below it. Ask for a q of 0.02");
-    if (told->cautions & SF_CAUTION_JITTER)
-        app_warn(call,
-                 "jitter takes the bursts that units share for links: 25 to 46 %% of unlinked pairs have "
-                 "p < 0.05 where bursts are. segment-shift keeps them");
     if (told->cautions & SF_CAUTION_SHARED)
         warn_of_groups(call, &told->sharpness);
 }
