@@ -193,6 +193,8 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     if (status != SF_OK)
         return status;
     e->worth = e->returning = 0;
+    mining.others = recording->others;
+    mining.other_count = recording->other_count;
     if (mining.delay_count > 0)
         status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
     if (status == SF_OK && mining.delay_count > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of each episode beside its count: bursts, delays, its reverse, electrodes, folding, spans. */
 #include "analysis/episodes.h"
+#include "analysis/one_neuron.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/ranks.h"
@@ -147,14 +148,22 @@ static int fold(sf_episodes *e, sf_error *error)
 
 static int find_electrodes(sf_episodes *e, sf_error *error)
 {
+    sf_neurons trains;
     e->one_electrode = sf_alloc(e->count, sizeof *e->one_electrode);
     if (e->one_electrode == NULL)
         return sf_fail_memory(error);
+    int status = sf_neurons_lay_out(&trains, e->recording, error);
+    if (status != SF_OK)
+        return status;
+    bool few = e->count <= SF_MOST_DETAILED;
     for (size_t i = 0; i < e->count; i++)
-        for (uint32_t link = 0; link + 1 < e->episodes[i].size; link++)
-            if (sf_units_share_electrode(&e->recording->units, e->episodes[i].units[link],
-                                         e->episodes[i].units[link + 1]))
+        for (uint32_t link = 0; link + 1 < e->episodes[i].size; link++) {
+            uint32_t from = e->episodes[i].units[link], to = e->episodes[i].units[link + 1];
+            if (few ? sf_neurons_look_alike(&trains, from, to)
+                    : sf_units_share_electrode(&e->recording->units, from, to))
                 e->one_electrode[i] |= (uint16_t)(1u << link);
+        }
+    sf_neurons_free(&trains);
     return SF_OK;
 }
 

@@ -2,6 +2,7 @@
 /* Episodes of a recording as text, and what else <synfire/mine.h> says of a recording. */
 #include "core/episode.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/recording.h"
 #include "mine/significance.h"
 
@@ -48,7 +49,26 @@ int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sha
     int status = sf_recording_check_held(recording, error);
     if (status != SF_OK)
         return status;
-    return sf_significance_choose_width(sharpness, recording->spikes, recording->spike_count,
-                                        recording->units.count, delay, sf_significance_widest(0), 1, progress,
-                                        error);
+    size_t busiest = 0; /* its spikes */
+    size_t *spikes = sf_alloc(recording->units.count, sizeof *spikes);
+    if (spikes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        size_t own = ++spikes[recording->spikes[i].unit];
+        busiest = own > busiest ? own : busiest;
+    }
+    sf_free(spikes);
+    size_t count = recording->spike_count;
+    int64_t span_ns = count > 0 ? recording->spikes[count - 1].time_ns - recording->spikes[0].time_ns : 0;
+    const sf_survey_job job = {.spikes = recording->spikes,
+                               .count = count,
+                               .others = recording->others,
+                               .other_count = recording->other_count,
+                               .unit_count = recording->units.count,
+                               .delay = delay,
+                               .segment_ns =
+                                   sf_significance_segment(span_ns, (uint32_t)busiest, delay.high_ns),
+                               .threads = 1,
+                               .progress = progress};
+    return sf_significance_choose_width(sharpness, NULL, &job, sf_significance_widest(0), error);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/episodes.h"
 #include "analysis/links.h"
+#include "analysis/one_neuron.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
@@ -95,7 +96,7 @@ static link_columns lay_out(void *block, size_t count)
     return c;
 }
 
-static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
+static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error *error)
 {
     const sf_connectivity *links = &graph->links;
     enum {
@@ -104,6 +105,10 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
     graph->link_columns = sf_resize(NULL, links->count, ROW);
     if (graph->link_columns == NULL)
         return sf_fail_memory(error);
+    sf_neurons trains;
+    int status = sf_neurons_lay_out(&trains, recording, error);
+    if (status != SF_OK)
+        return status;
     link_columns c = lay_out(graph->link_columns, links->count);
     for (size_t i = 0; i < links->count; i++) {
         const sf_link *link = &links->links[i];
@@ -122,8 +127,9 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
         c.not_testable[i] = link->not_testable;
         c.from[i] = link->from;
         c.to[i] = link->to;
-        c.one_electrode[i] = sf_units_share_electrode(units, link->from, link->to);
+        c.one_electrode[i] = sf_neurons_look_alike(&trains, link->from, link->to);
     }
+    sf_neurons_free(&trains);
     sf_graph_columns *columns = &graph->columns;
     columns->is_tiling = links->is_tiling;
     columns->link_count = links->count;
@@ -280,7 +286,7 @@ int sf_graph_of_links(sf_graph **out, sf_connectivity *links, const sf_recording
         status = build(graph, &list, options, NULL, error); /* of units: small */
     sf_edge_list_free(&list);
     if (status == SF_OK)
-        status = spread_links(graph, &recording->units, error);
+        status = spread_links(graph, recording, error);
     if (status == SF_OK)
         graph->columns.links_found = found;
     return finish(out, graph, status);

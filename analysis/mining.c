@@ -102,6 +102,8 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     if (asked->delay_count > 0)
         memcpy(e->delays, asked->delays, asked->delay_count * sizeof *e->delays);
     sf_mine_options_default(&e->mining);
+    e->mining.others = e->recording->others;
+    e->mining.other_count = e->recording->other_count;
     e->mining.delays = e->delays;
     e->mining.delay_count = asked->delay_count;
     e->mining.threshold_kind = asked->threshold_kind;

@@ -179,6 +179,10 @@ static int view(sf_recording *part, const sf_recording *recording, sf_span span,
     part->observed_count = 0;
     part->spikes += first;
     part->spike_count = end > first ? end - first : 0;
+    size_t other = sf_spikes_lower_bound(recording->others, recording->other_count, span.start_ns);
+    part->other_count = sf_spikes_lower_bound(recording->others, recording->other_count, span.stop_ns);
+    part->other_count -= part->other_count > other ? other : part->other_count;
+    part->others = recording->others != NULL ? recording->others + other : NULL;
     while (marker < recording->marker_count && recording->markers[marker].time_ns < span.start_ns)
         marker++;
     part->markers += marker;

@@ -77,6 +77,15 @@ static void keep_markers_in(sf_recording *recording, const sf_span *spans, size_
     recording->marker_count = kept;
 }
 
+static size_t keep_spikes_in(sf_spike *spikes, size_t count, const sf_span *spans, size_t span_count)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_inside(spans, span_count, &at, spikes[i].time_ns))
+            spikes[kept++] = spikes[i];
+    return kept;
+}
+
 /* Keeps the spikes and the exposure inside the spans. */
 static int restrict_to(sf_recording *recording, const sf_span *spans, size_t count, const char *cause,
                        sf_error *error)
@@ -89,13 +98,11 @@ static int restrict_to(sf_recording *recording, const sf_span *spans, size_t cou
         sf_free(exposure.items);
         return status;
     }
-    size_t kept = 0, at = 0;
-    for (size_t i = 0; i < recording->spike_count; i++)
-        if (is_inside(spans, count, &at, recording->spikes[i].time_ns))
-            recording->spikes[kept++] = recording->spikes[i];
+    size_t kept = keep_spikes_in(recording->spikes, recording->spike_count, spans, count);
     if (kept < recording->spike_count)
         sf_recording_drop(recording, cause, recording->spike_count - kept)->chosen = true;
     recording->spike_count = kept;
+    recording->other_count = keep_spikes_in(recording->others, recording->other_count, spans, count);
     sf_free(recording->observed);
     recording->observed = NULL;
     recording->observed_count = 0;
@@ -190,6 +197,27 @@ static int tell_units(sf_selected *told, const sf_units *units, const bool *chos
     return SF_OK;
 }
 
+/* Spikes of units that are not chosen become those of the others; how many stay. */
+static int part_units(sf_recording *recording, const bool *chosen, size_t *stay, sf_error *error)
+{
+    size_t kept = 0, left = 0;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        left += !chosen[recording->spikes[i].unit];
+    sf_spike *others = sf_resize(NULL, left, sizeof *others);
+    if (others == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->spike_count; i++)
+        if (chosen[recording->spikes[i].unit])
+            recording->spikes[kept++] = recording->spikes[i];
+        else
+            others[i - kept] = recording->spikes[i];
+    sf_free(recording->others);
+    recording->others = others;
+    recording->other_count = left;
+    *stay = kept;
+    return SF_OK;
+}
+
 static int keep_units(sf_recording *recording, const char *list, sf_selected *told, sf_error *error)
 {
     bool *chosen = sf_alloc(recording->units.count, sizeof *chosen);
@@ -198,9 +226,8 @@ static int keep_units(sf_recording *recording, const char *list, sf_selected *to
     for (char *rest = copy; status == SF_OK && rest != NULL;)
         status = choose(&recording->units, &rest, chosen, error);
     size_t kept = 0;
-    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++)
-        if (chosen[recording->spikes[i].unit])
-            recording->spikes[kept++] = recording->spikes[i];
+    if (status == SF_OK)
+        status = part_units(recording, chosen, &kept, error);
     if (status == SF_OK) {
         if (kept < recording->spike_count)
             sf_recording_drop(recording, "unit not selected", recording->spike_count - kept)->chosen = true;
@@ -395,6 +422,9 @@ int sf_selection_keep(sf_recording *recording, const sf_selection *selection, sf
     sf_selected told = {0};
     int status = cut(recording, selection, &told, error);
     sf_selected_free(&told);
+    sf_free(recording->others); /* a piece is not all there is */
+    recording->others = NULL;
+    recording->other_count = 0;
     return status;
 }
 

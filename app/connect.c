@@ -86,12 +86,12 @@ static int refuse_surrogates(const app_call *call, sf_error *error)
                       error);
 }
 
-static void tell_test(const sf_episodes *pairs, const app_call *call, const sf_recording *recording)
+static void tell_test(const sf_episodes *pairs, const app_call *call)
 {
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(pairs, &told);
     app_significance_warn(call, &told);
-    app_not_testable_warn(call, told.significance, recording);
+    app_not_testable_warn(call, told.significance);
 }
 
 /* A test of edges, or that nothing asks for one in vain. */
@@ -137,7 +137,7 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     if (stop != NULL)
         take_stopped(stop, status, &told, error);
     app_nothing_warn(&mining, call, recording, &told);
-    tell_test(pairs, call, recording);
+    tell_test(pairs, call);
     status = sf_graph_of_episodes(graph, pairs, as, error);
     sf_episodes_free(pairs);
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
@@ -219,7 +219,7 @@ static int connect_given(sf_graph **graph, const app_call *call, const sf_record
     if (status == SF_OK)
         status = count_links(&counted, call, recording, pairs, links, error);
     if (status == SF_OK)
-        tell_test(counted, call, recording);
+        tell_test(counted, call);
     if (status == SF_OK)
         status = sf_graph_of_episodes(graph, counted, as, error);
     sf_episodes_free(counted);

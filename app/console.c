@@ -193,6 +193,8 @@ static const char *in_short(const char *reason)
         {"bursts too sharp", "too sharp"},
         {"too few so far", "too few"},
         {"random pairs stand out", "random too"},
+        {"pairs too unlike", "unlike"},
+        {"shared events", "shared"},
         {"observation gap", "gap"},
         {"spikes were lost", "losses"},
         {"tests are behind", "behind"},

@@ -19,9 +19,11 @@ void app_electrodes_print(sf_text *text, const app_electrodes *electrodes)
 {
     if (electrodes->links == 0)
         return;
-    sf_text_printf(text,
-                   "links between units of one electrode, where sorters miss and split spikes: %zu, as ",
-                   electrodes->links);
+    sf_text_printf(
+        text,
+        "links between units of one electrode, or whose spikes look like one neuron's, where sorters "
+        "miss and split spikes: %zu, as ",
+        electrodes->links);
     for (size_t i = 0; i < electrodes->kept; i++)
         sf_text_printf(text, "%s%s - %s", i > 0 ? ", " : "", electrodes->pairs[i][0],
                        electrodes->pairs[i][1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Links between units of one electrode, which a sorter's mistakes make and unmake: a note under a table. */
+/** Links between units of one electrode or neuron, which a sorter's mistakes make and unmake: a note under a
+ * table. */
 #ifndef SF_APP_ELECTRODES_H
 #define SF_APP_ELECTRODES_H
 

@@ -300,7 +300,7 @@ static void print_verdict(sf_text *text, const finding *f)
         return;
     if (test->not_testable != SF_TESTABLE) {
         sf_text_printf(text, "\nNone of %zu episodes could be tested: ", told->found);
-        app_not_testable_print(text, test, f->recording);
+        app_not_testable_print(text, test);
         sf_text_printf(text, "\n");
         return;
     }
@@ -396,7 +396,7 @@ static int report(const finding *f, sf_error *error)
     app_nothing_warn(&f->mining, call, f->recording, &f->details.told);
     sf_text text = {0};
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
-        app_not_testable_warn(call, test, f->recording);
+        app_not_testable_warn(call, test);
     if (call->json)
         print_json(&text, f);
     else if (app_has(call, "csv"))

@@ -19,15 +19,9 @@ int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recordin
     return SF_OK;
 }
 
-int64_t app_sharpness_nearest(const app_sharpness *sharpness, int64_t below_ns)
+static bool is_measured(const sf_sharpness *at)
 {
-    int64_t nearest = 0;
-    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
-        const sf_sharpness *at = &sharpness->delays[i];
-        if (at->testable && (at->delay.high_ns < below_ns || nearest == 0))
-            nearest = at->delay.high_ns;
-    }
-    return nearest;
+    return !isnan(at->low_share);
 }
 
 static bool knows_something(const app_sharpness *sharpness)
@@ -42,13 +36,15 @@ void app_sharpness_print(sf_text *text, const app_sharpness *sharpness)
 {
     if (!knows_something(sharpness))
         return;
+    bool few = false;
     sf_text_printf(text, "  sharpness   of what units share, at delays up to");
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
         const sf_sharpness *at = &sharpness->delays[i];
         sf_text_printf(text, "%s %g ms: ", i > 0 ? ";" : "", (double)at->delay.high_ns * 1e-6);
-        sf_text_printf(text, at->pairs > 0 ? "%.2f%s" : "-", at->sharpness, at->testable ? "" : " !");
+        sf_text_printf(text, is_measured(at) ? "%.2f%s" : "-", at->sharpness, at->testable ? "" : " !");
+        few = few || !is_measured(at);
     }
-    sf_text_printf(text, "\n");
+    sf_text_printf(text, "%s\n", few ? " (-: too few pairs to tell)" : "");
 }
 
 void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
@@ -61,10 +57,7 @@ void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
                        (double)highest_ms[i]);
         any = true;
     }
-    int64_t longest_ns = app_sharpness_nearest(sharpness, INT64_MAX);
-    if (any && longest_ns > 0)
-        sf_text_printf(text, " ms; up to %g ms they are not\n", (double)longest_ns * 1e-6);
-    else if (any)
+    if (any)
         sf_text_printf(text, " ms: no p or q will be given\n");
 }
 
@@ -77,9 +70,11 @@ void app_sharpness_json(sf_json *json, const app_sharpness *sharpness)
         sf_json_milliseconds(json, "delay_ms", at->delay.high_ns);
         sf_json_milliseconds(json, "width_ms", at->width_ns);
         sf_json_uint(json, "pairs", at->pairs);
-        sf_json_real(json, "sharpness", at->pairs > 0 ? at->sharpness : NAN);
-        sf_json_real(json, "shared", at->pairs > 0 ? at->shared : NAN);
-        sf_json_real(json, "spread", at->pairs > 0 ? at->spread : NAN);
+        sf_json_real(json, "sharpness", is_measured(at) ? at->sharpness : NAN);
+        sf_json_real(json, "shared", is_measured(at) ? at->shared : NAN);
+        sf_json_real(json, "spread", is_measured(at) ? at->spread : NAN);
+        sf_json_real(json, "low_share", is_measured(at) ? at->low_share : NAN);
+        sf_json_uint(json, "grouped_units", at->grouped);
         sf_json_bool(json, "testable", at->testable);
         sf_json_end_object(json);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How sharp the bursts of a recording are at common delays: what `info` tells, and which delays a test may
- * ask for. */
+/** How sharp the bursts of a recording are at common delays: what `info` tells. */
 #ifndef SF_APP_SHARPNESS_H
 #define SF_APP_SHARPNESS_H
 
@@ -18,9 +17,6 @@ typedef struct app_sharpness {
 /** SF_NO_MEMORY. */
 int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording,
                           const sf_progress *progress, sf_error *error);
-
-/** The longest of the delays below `below_ns` that can be tested, else the shortest beyond; 0: none. */
-int64_t app_sharpness_nearest(const app_sharpness *sharpness, int64_t below_ns);
 
 /** The line of `info`, and its warning; nothing where no pair has spikes enough. */
 void app_sharpness_print(sf_text *text, const app_sharpness *sharpness);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/significance.h"
 
-#include "app/sharpness.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -66,9 +64,10 @@ int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_erro
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
 {
     if (options->kind == SF_SIGNIFICANCE_JITTER)
-        app_warn(call,
-                 "jitter takes bursts that units share for links: 11 %% of unrelated pairs had p < 0.05 "
-                 "in a simulation, where segment-shift has 5 %%");
+        app_warn(
+            call,
+            "jitter takes bursts that units share for links: 10 to 46 %% of unrelated pairs had p < 0.05 "
+            "in simulations, where segment-shift has 5 %%");
     if (options->kind == SF_SIGNIFICANCE_SHIFT)
         app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");
     if (options->kind != SF_SIGNIFICANCE_ANALYTIC && options->surrogates < 99)
@@ -208,12 +207,45 @@ void app_edges_json(sf_json *json, const sf_graph_columns *graph)
 #define SMOOTH_DIVISOR 54.0 /* where correlation falls off quadratically */
 #define UNSMOOTH_DIVISOR 36.0
 
+static void warn_of_groups(const app_call *call, const sf_sharpness *sharpness)
+{
+    app_warn(
+        call,
+        "%zu units in %zu %s stand out of surrogates in all pairs and both ways: they share events that the "
+        "others do not, a stimulus or bursts of their own. Episodes with two of a group have no verdict "
+        "(shared events)",
+        sharpness->grouped, sharpness->groups, sharpness->groups == 1 ? "group" : "groups");
+}
+
+/* What was seen in the data that makes p less sure. */
+static void warn_of_cautions(const app_call *call, const sf_significance *told)
+{
+    if (told->cautions & SF_CAUTION_FEW_PAIRS)
+        app_warn(
+            call,
+            "too few pairs of units to tell how sharp the bursts are that they share: they were taken for "
+            "smooth. Look at the correlogram");
+    if (told->cautions & SF_CAUTION_STANDING_OUT)
+        app_warn(
+            call,
+            "unlinked pairs stand out of surrogates more than chance: %.2g %% of them will have p < 0.05, as "
+            "measured of most pairs. Rhythms, regular units and leads that pairs have by themselves do so: "
+            "ask for a q of 0.02",
+            100 * told->sharpness.low_share);
+    if (told->cautions & SF_CAUTION_REGULAR)
+        app_warn(call, "most units fire at regular intervals: 7 %% of unlinked pairs have p < 0.05, and one "
+                       "recording in 8 has a false q below it. Ask for a q of 0.02");
+    if (told->cautions & SF_CAUTION_SHARED)
+        warn_of_groups(call, &told->sharpness);
+}
+
 void app_significance_warn(const app_call *call, const sf_episodes_columns *columns)
 {
     const sf_significance *told = columns->significance;
     if (told == NULL)
         return;
     app_device_warn(call, "surrogates counted", told->ran.device, told->ran.note);
+    warn_of_cautions(call, told);
     if (told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && told->not_testable == SF_TESTABLE &&
         told->sharpness.divisor < UNSMOOTH_DIVISOR)
         app_warn(call,
@@ -228,23 +260,8 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *colu
                  told->by_chance, columns->found, told->options.link);
 }
 
-static void print_what_else(sf_text *text, const sf_significance *told, const sf_recording *recording)
-{
-    app_sharpness sharpness;
-    int64_t nearest_ns = 0;
-    if (app_sharpness_measure(&sharpness, recording, NULL, NULL) == SF_OK)
-        nearest_ns = app_sharpness_nearest(&sharpness, told->options.width_ns / 3 * 2);
-    if (nearest_ns > 0)
-        sf_text_printf(text, ". Delays up to %g ms can be tested: ask for them by --delay",
-                       (double)nearest_ns * 1e-6);
-    else
-        sf_text_printf(text, ". No other delays can be tested");
-    sf_text_printf(text, "; counts rank, and count --correlogram shows each pair");
-    if (told->not_testable == SF_DELAYS_TOO_LONG)
-        sf_text_printf(text, "; for waves see graph --metric sttc");
-}
-
-void app_not_testable_print(sf_text *text, const sf_significance *told, const sf_recording *recording)
+/* The sentence of a reason of the whole recording. */
+void app_not_testable_print(sf_text *text, const sf_significance *told)
 {
     double width_ms = (double)told->options.width_ns * 1e-6;
     if (told->not_testable == SF_DELAYS_TOO_LONG)
@@ -253,22 +270,29 @@ void app_not_testable_print(sf_text *text, const sf_significance *told, const sf
             "delays too long. Surrogates shift trains by up to %g ms for these delays, and %g ms is "
             "the most; longer segments allow more, where nothing is shared (--segment)",
             width_ms, (double)told->longest_delay_ns * 1.5e-6);
+    else if (told->not_testable == SF_PAIRS_TOO_UNLIKE)
+        sf_text_printf(
+            text,
+            "pairs too unlike. Pairs stand out of surrogates shifted by up to %g ms each in its own way, "
+            "linked or not (sharpness %.2f): rhythms or leads that units have by themselves",
+            width_ms, told->sharpness.sharpness);
     else
         sf_text_printf(
             text,
             "bursts too sharp. What units share changes so fast that pairs stand out of surrogates "
-            "shifted by up to %g ms, linked or not (sharpness %.2f%s)",
-            width_ms, told->sharpness.sharpness,
-            told->sharpness.sharpness > SF_SHARPNESS_MOST ? "" : ", that cannot be taken off");
-    print_what_else(text, told, recording);
+            "shifted by up to %g ms, linked or not (sharpness %.2f)",
+            width_ms, told->sharpness.sharpness);
+    sf_text_printf(text, "; counts rank, and count --correlogram shows each pair");
+    if (told->not_testable == SF_DELAYS_TOO_LONG)
+        sf_text_printf(text, "; for waves see graph --metric sttc");
 }
 
-void app_not_testable_warn(const app_call *call, const sf_significance *told, const sf_recording *recording)
+void app_not_testable_warn(const app_call *call, const sf_significance *told)
 {
     sf_text text = {0};
     if (told == NULL || told->not_testable == SF_TESTABLE)
         return;
-    app_not_testable_print(&text, told, recording);
+    app_not_testable_print(&text, told);
     if (!text.failed)
         app_warn(call, "no episode could be tested: %s", text.data);
     sf_text_free(&text);
@@ -315,6 +339,15 @@ static void add_power(sf_json *json, const sf_significance *told)
     sf_json_uint(json, "power_pairs", told->power_pairs);
 }
 
+static void add_cautions(sf_json *json, unsigned cautions)
+{
+    sf_json_array(json, "cautions");
+    for (unsigned bit = 1; bit < SF_CAUTION_AFTER_LAST; bit <<= 1)
+        if (cautions & bit)
+            sf_json_string(json, NULL, sf_caution_text((sf_caution)bit));
+    sf_json_end_array(json);
+}
+
 void app_significance_json(sf_json *json, const sf_significance *told)
 {
     if (told == NULL) {
@@ -329,8 +362,12 @@ void app_significance_json(sf_json *json, const sf_significance *told)
     add_surrogates(json, done);
     sf_json_bool(json, "splits", done->splits);
     sf_json_string(json, "not_testable", analytic ? NULL : sf_not_testable_text(told->not_testable));
-    sf_json_real(json, "sharpness", !analytic && told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
+    bool measured = !analytic && !isnan(told->sharpness.low_share);
+    sf_json_real(json, "sharpness", measured ? told->sharpness.sharpness : NAN);
+    sf_json_real(json, "low_share", measured ? told->sharpness.low_share : NAN);
     sf_json_real(json, "blur_divisor", analytic ? NAN : told->sharpness.divisor);
+    sf_json_uint(json, "grouped_units", told->sharpness.grouped);
+    add_cautions(json, told->cautions);
     add_power(json, told);
     sf_json_string(json, "device", told->ran.device[0] != '\0' ? told->ran.device : NULL);
     app_device_json(json, told->ran.note);

@@ -30,6 +30,7 @@ static void free_own(sf_recording *recording)
         sf_free(recording->spikes);
         sf_free(recording->markers);
     }
+    sf_free(recording->others);
     if (recording->mapping != NULL)
         recording->unmap(recording->mapping, recording->mapped_bytes);
     for (size_t i = 0; i < recording->metadata_count; i++) {
@@ -81,6 +82,7 @@ static int copy_rest(sf_recording *to, const sf_recording *from, sf_error *error
 int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *error)
 {
     *to = (sf_recording){.spike_count = from->spike_count,
+                         .other_count = from->other_count,
                          .marker_count = from->marker_count,
                          .recorded = from->recorded,
                          .declared = from->declared,
@@ -90,9 +92,11 @@ int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *erro
                          .dropped_count = from->dropped_count};
     memcpy(to->dropped, from->dropped, sizeof to->dropped);
     to->spikes = sf_resize(NULL, from->spike_count, sizeof *to->spikes);
+    to->others = from->others != NULL ? sf_resize(NULL, from->other_count, sizeof *to->others) : NULL;
     to->markers = sf_resize(NULL, from->marker_count, sizeof *to->markers);
     to->observed = sf_resize(NULL, from->observed_count, sizeof *to->observed);
-    int status = to->spikes != NULL && to->markers != NULL && to->observed != NULL
+    int status = to->spikes != NULL && (to->others == NULL) == (from->others == NULL) &&
+                         to->markers != NULL && to->observed != NULL
                      ? copy_rest(to, from, error)
                      : sf_fail_memory(error);
     if (status != SF_OK) {
@@ -100,6 +104,8 @@ int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *erro
         return status;
     }
     memcpy(to->spikes, from->spikes, from->spike_count * sizeof *to->spikes);
+    if (from->other_count > 0)
+        memcpy(to->others, from->others, from->other_count * sizeof *to->others);
     if (from->marker_count > 0)
         memcpy(to->markers, from->markers, from->marker_count * sizeof *to->markers);
     if (from->observed_count > 0)

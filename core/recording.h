@@ -34,6 +34,10 @@ struct sf_recording {
     sf_units units;
     sf_spike *spikes; /**< ordered by (time_ns, unit) */
     size_t spike_count;
+    /** Of units that a selection left out, ordered, in the times that it kept; or NULL. What all units share
+     * is in them too. */
+    sf_spike *others;
+    size_t other_count;
     sf_marker *markers; /**< ordered by time_ns */
     size_t marker_count;
     sf_span

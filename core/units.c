@@ -188,15 +188,16 @@ bool sf_units_have_geometry(const sf_units *units)
     return false;
 }
 
-static bool same_well(const sf_unit *a, const sf_unit *b)
+bool sf_units_share_well(const sf_units *units, uint32_t one, uint32_t other)
 {
-    return a->well == NULL || b->well == NULL || strcmp(a->well, b->well) == 0;
+    const char *a = units->items[one].well, *b = units->items[other].well;
+    return a == NULL || b == NULL || strcmp(a, b) == 0;
 }
 
 bool sf_units_share_electrode(const sf_units *units, uint32_t one, uint32_t other)
 {
     const sf_unit *a = &units->items[one], *b = &units->items[other];
-    if (one == other || !same_well(a, b))
+    if (one == other || !sf_units_share_well(units, one, other))
         return false;
     if (a->electrode >= 0 && b->electrode >= 0)
         return a->electrode == b->electrode;

@@ -40,6 +40,9 @@ int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, s
 /** True where at least two units have different, known positions: distances on the array mean something. */
 bool sf_units_have_geometry(const sf_units *units);
 
+/** Both are of one well, or of one of them it is not known. */
+bool sf_units_share_well(const sf_units *units, uint32_t one, uint32_t other);
+
 /**
  * True where two different units were seen by one electrode: by its number, or where the source has none by
  * their position, on an array with several.

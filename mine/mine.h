@@ -45,6 +45,10 @@ typedef struct sf_mine_options {
     double piece;
     /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); those of the input are NULL. */
     const struct sf_pieces *pieces;
+    /** Of a test alone: spikes of units that were left out, ordered, or NULL. What all units share is looked
+     * at in them too. */
+    const sf_spike *others;
+    size_t other_count;
 } sf_mine_options;
 
 /** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */

@@ -3,38 +3,44 @@
  * How sharp the bursts are that units share, against the shifts of a test: what decides whether surrogates
  * (core/backend/surrogate.h) can tell a link from a burst.
  *
- * Let c(d) be how often a spike of B follows one of A within the delay (low, high], with B displaced by d:
- * all pairs of spikes, d to either side, halved. Offsets of segment-shift have a density that falls off
- * linearly from 0 to the width w, so surrogates count m, the mean of c over that density, and shifting takes
- * c(0) - m off, linked or not: if c falls off as d^a out to w, 2 / ((a + 1) (a + 2)) of c(0) - c(w), a sixth
- * where it is smooth (a = 2). What is known of each pair is c(0) - c(3 w), and the part of it that is taken
- * off depends on the shape alone: 1 / 54 where c is quadratic out to 3 w (mine/surrogate_blur.h), more where
- * it is sharper or has a rhythm. So the part is measured, as the sum of c(0) - m over the sum of c(0) -
- * c(3 w), of pairs that do not stand out. (With c(0) - c(w) over 6 in place of c(0) - m no link would touch
- * it, but it assumes the quadratic out to w: half of the part for a cusp, nine tenths for 8 Hz at 30 ms.)
- * With one part in D taken off the count, and with its variance V m (mine/surrogate_scatter.h),
+ * Shifting takes c(0) - m off a count, linked or not (mine/pair_survey.h): if c falls off as d^a out to w,
+ * 2 / ((a + 1) (a + 2)) of c(0) - c(w), a sixth where it is smooth (a = 2). What is known of each pair is
+ * c(0) - c(3 w), and the part of it that is taken off depends on the shape alone: 1 / 54 where c is quadratic
+ * out to 3 w (mine/surrogate_blur.h), more where it is sharper or has a rhythm. So the part is measured, as
+ * the sum of c(0) - m over the sum of c(0) - c(3 w), of pairs that do not stand out. With one part in D taken
+ * off the count, and the recorded count nearer to m than surrogates by the ratio r
+ * (mine/surrogate_scatter.h),
  *
- *     z = (c(0) - m - (c(0) - c(3 w)) / D) / sqrt(V m)
+ *     z = (c(0) - m - (c(0) - c(3 w)) / D) / (r sqrt(V))
  *
- * is by how many standard deviations a pair stands out. Few of all pairs are linked, so the middle half of
- * all z tells what bursts alone do, and is what D is measured of. D is 54 where the mean of z, `shared`, is
- * within its error, or where c(0) - c(3 w) is.
+ * is by how many standard deviations the test would see a pair stand out. Few of all pairs are linked, so the
+ * middle half of all z tells what bursts alone do, and is what D is measured of; pairs that stand out one way
+ * alone are left out as links. D is 54 where the mean of z, `shared`, is within its error, or where c(0) -
+ * c(3 w) is.
  *
- * What is left then is of three kinds: the mean of z; by how much more than 1 it scatters, which is what each
- * pair has of its own, where one unit leads another in every burst or bursts of pairs have other shapes; and
- * a fifth of what was taken off all pairs, since counts of occurrences that do not overlap fall off otherwise
- * than pairs of spikes do (bursts of sigma 10 ms: 5 standard deviations are taken off, and 17 % of unlinked
- * pairs have p < 0.05). The root of the sum of their squares, less what may be due to chance, twice the error
- * of either, is the sharpness. At 0.5 of the second kind 7 % of unlinked pairs have p < 0.05. It grows with
- * the square root of what was recorded, as the test's power does.
+ * What is left then is of two kinds: the mean of z, where D cannot be so small, and how much z scatters,
+ * which is what each pair has of its own, where one unit leads another in every burst or bursts of pairs have
+ * other shapes: of normal numbers the deciles are 2.563 deviations apart. Of z with this mean and spread more
+ * than 5 % exceed the 1.645 where p is 0.05, and as many exceed it where z is s nearer to it than it should
+ * be:
  *
- * A spike that two electrodes see is no burst: where the lower bound is half a millisecond or more, lags up
- * to half a millisecond are left out of m, and those up to a millisecond stand for them.
+ *     s = 1.645 - (1.645 - mean) / spread
+ *
+ * With the mean and the spread less what may be due to chance, twice the error of either, s is the sharpness.
+ * At 0.17 of it 7 % of unlinked pairs have p < 0.05. It grows with the square root of what was recorded, as
+ * the test's power does.
+ *
+ * Units that share events which others do not hardly move the middle half. They are found as groups
+ * (mine/shared_groups.h), with D as pairs outside them have it, and left out of all of the above. Where most
+ * pairs are of a group it is what all share, and no group.
+ *
+ * A spike that two electrodes see is no burst: where the lower bound is half a millisecond or more, pairs
+ * that see each other's spikes are left out.
  */
 #ifndef SF_MINE_SHARPNESS_H
 #define SF_MINE_SHARPNESS_H
 
-#include "core/recording.h"
+#include "mine/pair_survey.h"
 
 #include <synfire/mine.h>
 
@@ -45,13 +51,10 @@
 #define SF_SHARPNESS_WIDEST (INT64_C(1) << 57)
 
 /**
- * Measures it for shifts by up to `width_ns` (at most SF_SHARPNESS_WIDEST), with the 64 units that fire most.
- * Spikes are in order. Linear in the spikes, and at most about 20 million pairs of spikes: beyond that only a
- * part of them are first ones. On so many threads (0: all cores), which change nothing. progress may be NULL.
- * SF_NO_MEMORY, SF_CANCELLED.
+ * Measures it. `groups`, by unit of the recording: 0, or the number of the group of those that it shares
+ * events with; NULL: not asked for. SF_NO_MEMORY, SF_CANCELLED.
  */
-int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
-                         sf_delay delay, int64_t width_ns, unsigned threads, const sf_progress *progress,
+int sf_sharpness_measure(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
                          sf_error *error);
 
 #endif

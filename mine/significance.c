@@ -59,7 +59,8 @@ typedef struct test {
     sf_mine_result *result;
     const sf_mine_input *input;
     const sf_mine_options *mining;
-    const sf_sharpness *shape; /* measured in other spikes; or NULL */
+    const sf_test_shape *shape; /* measured in other spikes; or NULL before `own` is */
+    sf_test_shape own;
     sf_surrogate_request request;
     sf_events events;
     double *x_um, *y_um;
@@ -250,20 +251,25 @@ static sf_delay span_of(const sf_mine_options *mining)
     return span;
 }
 
-/* Of spikes as a whole; the options have a width, by which segment-shift goes where none is to be chosen. */
-static int measure_shape(sf_sharpness *shape, const sf_significance_options *options, bool chooses_width,
-                         sf_delay span, const sf_spike *spikes, size_t count, size_t unit_count,
-                         const sf_progress *progress, sf_error *error)
+static sf_not_testable why_not(const sf_sharpness *sharpness)
 {
-    return chooses_width && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT
-               ? sf_significance_choose_width(shape, spikes, count, unit_count, span,
-                                              sf_significance_widest(options->segment_ns), options->threads,
-                                              progress, error)
-               : sf_sharpness_measure(shape, spikes, count, unit_count, span, options->width_ns,
-                                      options->threads, progress, error);
+    if (sharpness->testable)
+        return SF_TESTABLE;
+    return sharpness->common > SF_SHARPNESS_MOST ? SF_BURSTS_TOO_SHARP : SF_PAIRS_TOO_UNLIKE;
 }
 
-/* Of the recording as a whole, with these delays. */
+/* Of spikes as a whole: by the job's width, or (widest_ns > 0) by one that is chosen. */
+static int measure_shape(sf_test_shape *shape, const sf_survey_job *job, int64_t widest_ns, sf_error *error)
+{
+    *shape = (sf_test_shape){.groups = sf_alloc(job->unit_count, sizeof *shape->groups)};
+    if (shape->groups == NULL)
+        return sf_fail_memory(error);
+    return widest_ns > 0
+               ? sf_significance_choose_width(&shape->sharpness, shape->groups, job, widest_ns, error)
+               : sf_sharpness_measure(&shape->sharpness, shape->groups, job, error);
+}
+
+/* Of the recording as a whole, with these delays, and of groups of its units. */
 static int look_at_recording(test *t, sf_error *error)
 {
     sf_significance *told = t->told;
@@ -273,16 +279,29 @@ static int look_at_recording(test *t, sf_error *error)
         told->not_testable = SF_DELAYS_TOO_LONG;
     if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
+    const sf_mine_found *found = t->result->found;
+    const sf_survey_job job = {.spikes = t->input->spikes,
+                               .count = t->input->spike_count,
+                               .others = t->mining->others,
+                               .other_count = t->mining->other_count,
+                               .unit_count = t->input->units->count,
+                               .wanted = found->units,
+                               .wanted_count = found->tree.unit_count,
+                               .delay = span_of(t->mining),
+                               .width_ns = options->width_ns,
+                               .segment_ns = options->segment_ns,
+                               .threads = t->threads,
+                               .progress = t->progress};
     int status = SF_OK;
-    if (t->shape != NULL)
-        told->sharpness = *t->shape;
-    else
-        status =
-            measure_shape(&told->sharpness, options, t->chooses_width, span_of(t->mining), t->input->spikes,
-                          t->input->spike_count, t->input->units->count, t->progress, error);
+    if (t->shape == NULL) {
+        bool chooses = t->chooses_width && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
+        status = measure_shape(&t->own, &job, chooses ? t->widest_ns : 0, error);
+        t->shape = &t->own;
+    }
+    told->sharpness = t->shape->sharpness;
     options->width_ns = told->sharpness.width_ns;
-    if (status == SF_OK && !options->always && !told->sharpness.testable)
-        told->not_testable = SF_BURSTS_TOO_SHARP;
+    if (status == SF_OK && !options->always)
+        told->not_testable = why_not(&told->sharpness);
     return status;
 }
 
@@ -292,13 +311,93 @@ static void forget_verdict(sf_mine_item *item)
     item->needed = SF_NO_COUNT;
 }
 
+/* Two units are of one group. */
+static bool shares_events(const test *t, size_t i)
+{
+    sf_episode episode;
+    if (t->told->options.always || t->shape == NULL || t->shape->groups == NULL ||
+        t->told->sharpness.groups == 0)
+        return false;
+    sf_mine_result_episode(t->result, i, &episode);
+    for (uint32_t a = 0; a < episode.size; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (t->shape->groups[episode.units[a]] != 0 &&
+                t->shape->groups[episode.units[a]] == t->shape->groups[episode.units[b]])
+                return true;
+    return false;
+}
+
+/* Intervals of Poisson trains differ from the next by half of their sum on average, whatever the rate; those
+ * of gamma trains of shape 5 by a quarter. */
+#define REGULAR 0.35
+#define LEAST_INTERVALS 50
+
+typedef struct intervals {
+    int64_t last_ns, interval_ns; /* 0: not known */
+    double sum;
+    size_t count, spikes;
+} intervals;
+
+static void see_spike(intervals *of, int64_t time_ns)
+{
+    int64_t interval_ns = time_ns - of->last_ns;
+    if (of->spikes >= 2 && interval_ns + of->interval_ns > 0) {
+        of->sum += fabs((double)(interval_ns - of->interval_ns)) / (double)(interval_ns + of->interval_ns);
+        of->count++;
+    }
+    of->interval_ns = interval_ns;
+    of->last_ns = time_ns;
+    of->spikes++;
+}
+
+/* Most of the units that fire enough are. */
+static int are_regular(bool *regular, const sf_mine_input *input, sf_error *error)
+{
+    size_t known = 0, found = 0;
+    intervals *units = sf_alloc(input->units->count, sizeof *units);
+    if (units == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < input->spike_count; i++)
+        see_spike(&units[input->spikes[i].unit], input->spikes[i].time_ns);
+    for (size_t u = 0; u < input->units->count; u++) {
+        known += units[u].count >= LEAST_INTERVALS;
+        found += units[u].count >= LEAST_INTERVALS && units[u].sum < REGULAR * (double)units[u].count;
+    }
+    sf_free(units);
+    *regular = 2 * found > known;
+    return SF_OK;
+}
+
+/* What is seen that makes p less sure, where there is one. */
+static int find_cautions(test *t, sf_error *error)
+{
+    sf_significance *told = t->told;
+    const sf_sharpness *sharpness = &told->sharpness;
+    bool regular = false, measured = !isnan(sharpness->low_share);
+    int status = are_regular(&regular, t->input, error);
+    if (status != SF_OK || told->not_testable != SF_TESTABLE)
+        return status;
+    told->cautions |= measured ? 0 : (unsigned)SF_CAUTION_FEW_PAIRS;
+    /* Beyond what is due to chance. */
+    bool stands_out = measured && sharpness->sharpness > 0 && sharpness->low_share >= SF_LOW_SHARE_MOST;
+    told->cautions |= stands_out ? (unsigned)SF_CAUTION_STANDING_OUT : 0;
+    told->cautions |= regular ? (unsigned)SF_CAUTION_REGULAR : 0;
+    told->cautions |= sharpness->groups > 0 ? (unsigned)SF_CAUTION_SHARED : 0;
+    if (told->options.kind == SF_SIGNIFICANCE_JITTER && sharpness->bursts)
+        told->cautions |= SF_CAUTION_JITTER;
+    return SF_OK;
+}
+
 /* Sets the reason of every item. */
 static void mark_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
         forget_verdict(item);
-        item->not_testable = returns(t, item->size, item->node) ? SF_UNIT_RETURNS : t->told->not_testable;
+        item->not_testable = returns(t, item->size, item->node)     ? SF_UNIT_RETURNS
+                             : t->told->not_testable != SF_TESTABLE ? t->told->not_testable
+                             : shares_events(t, i)                  ? SF_SHARED_EVENTS
+                                                                    : SF_TESTABLE;
     }
 }
 
@@ -691,6 +790,8 @@ static int test_by_surrogates(test *t, sf_error *error)
 {
     sf_progress progress = {update, t};
     int status = look_at_recording(t, error);
+    if (status == SF_OK)
+        status = find_cautions(t, error);
     if (status != SF_OK)
         return status;
     mark_items(t);
@@ -772,20 +873,19 @@ static int64_t choose_segment(const test *t)
     return sf_significance_segment(span_of_spikes(t->input), most, span_of(t->mining).high_ns);
 }
 
-int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
-                                 size_t unit_count, sf_delay delay, int64_t widest_ns, unsigned threads,
-                                 const sf_progress *progress, sf_error *error)
+int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
+                                 int64_t widest_ns, sf_error *error)
 {
-    int64_t narrow = NARROW(delay.high_ns), wide = WIDE * delay.high_ns;
-    if (wide <= widest_ns) {
-        int status =
-            sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, wide, threads, progress, error);
-        if (status != SF_OK || (sharpness->testable && sharpness->divisor >= SMOOTH_DIVISOR &&
+    sf_survey_job as = *job;
+    as.width_ns = WIDE * job->delay.high_ns;
+    if (as.width_ns <= widest_ns) {
+        int status = sf_sharpness_measure(sharpness, groups, &as, error);
+        if (status != SF_OK || (!isnan(sharpness->low_share) && sharpness->divisor >= SMOOTH_DIVISOR &&
                                 sharpness->sharpness <= SMOOTH_SHARPNESS))
             return status;
     }
-    return sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, narrow, threads, progress,
-                                error);
+    as.width_ns = NARROW(job->delay.high_ns);
+    return sf_sharpness_measure(sharpness, groups, &as, error);
 }
 
 int64_t sf_significance_widest(int64_t segment_ns)
@@ -793,20 +893,29 @@ int64_t sf_significance_widest(int64_t segment_ns)
     return (segment_ns > 0 ? segment_ns : SF_SECOND) / SEGMENT_WIDTHS;
 }
 
-int sf_significance_shape(sf_sharpness *shape, const sf_spike *spikes, size_t count, size_t unit_count,
-                          sf_delay span, const sf_significance_options *options, const sf_progress *progress,
-                          sf_error *error)
+int sf_significance_shape(sf_test_shape *shape, const sf_survey_job *job,
+                          const sf_significance_options *options, sf_error *error)
 {
-    sf_significance_options used = *options;
-    if (used.width_ns == 0)
-        used.width_ns = sf_significance_width(&span, 1);
-    bool segments = used.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
-    if (used.width_ns <= (segments ? sf_significance_widest(used.segment_ns) : SF_SHARPNESS_WIDEST))
-        return measure_shape(shape, &used, options->width_ns == 0, span, spikes, count, unit_count, progress,
-                             error);
-    *shape = (sf_sharpness){
-        .delay = span, .width_ns = used.width_ns, .divisor = SF_SMOOTH_DIVISOR, .testable = true};
+    sf_survey_job as = *job;
+    bool segments = options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT,
+         chooses = segments && options->width_ns == 0;
+    int64_t widest_ns = segments ? sf_significance_widest(options->segment_ns) : SF_SHARPNESS_WIDEST;
+    as.width_ns = options->width_ns > 0 ? options->width_ns : sf_significance_width(&job->delay, 1);
+    as.segment_ns = options->segment_ns > 0 ? options->segment_ns : SF_SECOND;
+    if (as.width_ns <= widest_ns)
+        return measure_shape(shape, &as, chooses ? widest_ns : 0, error);
+    *shape = (sf_test_shape){.sharpness = {.delay = job->delay,
+                                           .width_ns = as.width_ns,
+                                           .divisor = SF_SMOOTH_DIVISOR,
+                                           .low_share = NAN,
+                                           .testable = true}};
     return SF_OK;
+}
+
+void sf_test_shape_free(sf_test_shape *shape)
+{
+    sf_free(shape->groups);
+    *shape = (sf_test_shape){0};
 }
 
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
@@ -818,10 +927,11 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
 
 int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
                             const sf_mine_options *mining, const sf_significance_options *options,
-                            const sf_sharpness *shape, const sf_progress *progress, sf_error *error)
+                            const sf_test_shape *shape, const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
-    *significance = (sf_significance){.options = *options, .sharpness.divisor = SF_SMOOTH_DIVISOR};
+    *significance =
+        (sf_significance){.options = *options, .sharpness = {.divisor = SF_SMOOTH_DIVISOR, .low_share = NAN}};
     test t = {.told = significance,
               .result = result,
               .input = input,
@@ -847,6 +957,7 @@ int sf_significance_test_by(sf_significance *significance, sf_mine_result *resul
     sf_events_close(&t.events);
     sf_free(t.x_um);
     sf_free(t.y_um);
+    sf_test_shape_free(&t.own);
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         sf_free(t.verdicts[size]);
     significance->options.device = NULL;

@@ -45,9 +45,11 @@
  *   a unit returns     the shifted unit's spikes move against its own others, which its bursts and dead time
  *                      do not allow. Such candidates are not counted among those corrected for.
  *   delays too long    of segment-shift: shifts beyond the delays are wider than segments allow.
- *   bursts too sharp   what units share is too sharp at the scale of the shifts (mine/sharpness.h).
- * The last two are of the whole recording with these delays. And where a verdict is read by itself, and not
- * with those of other tests:
+ *   bursts too sharp   what units share is too sharp at the scale of the shifts (mine/sharpness.h),
+ *   pairs too unlike   or pairs stand out of it each in its own way.
+ * The last three are of the whole recording with these delays.
+ *   shared events      two of the units are of a group that shares events which the others do not.
+ * And where a verdict is read by itself, and not with those of other tests:
  *   reverse of a link  shifting moves a part of a link into its reverse's delay; such pairs are candidates.
  *   a link cannot be tested   of a chain with such a pair.
  */
@@ -67,12 +69,12 @@ int64_t sf_significance_width(const sf_delay *delays, size_t count);
 /**
  * How far segment-shift moves segments at these delays where `width_ns` is 0, as width_ns of the sharpness
  * that is measured for it: by three times the largest delay, which takes more of a link out of its delay and
- * less of it into the reverse pair's, where what units share is smooth as far as that, and that is
- * widest_ns or less; else by half more than it. SF_NO_MEMORY, SF_CANCELLED.
+ * less of it into the reverse pair's, where what units share is known to be smooth as far as that, and that
+ * is widest_ns or less; else by half more than it. The job's own width does not matter. `groups` as in
+ * sf_sharpness_measure. SF_NO_MEMORY, SF_CANCELLED.
  */
-int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
-                                 size_t unit_count, sf_delay delay, int64_t widest_ns, unsigned threads,
-                                 const sf_progress *progress, sf_error *error);
+int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
+                                 int64_t widest_ns, sf_error *error);
 
 /**
  * Segments where `segment_ns` is 0, for spikes that span so much, of units that fire so often at most: 360 of
@@ -95,20 +97,26 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_mine_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error);
 
-/**
- * What a test by these options goes by in spikes as a whole, measured in these: how far segment-shift moves
- * segments where `width_ns` is 0, what it takes off counts, and whether bursts are too sharp. span: from the
- * lowest bound of the delays to the largest. SF_NO_MEMORY, SF_CANCELLED.
+/** What a test goes by in spikes as a whole: how far segment-shift moves segments where that is chosen, what
+ * it takes off counts, whether bursts are too sharp, and which units share events. */
+typedef struct sf_test_shape {
+    sf_sharpness sharpness;
+    uint32_t
+        *groups; /**< by unit of the recording, as in sf_sharpness_measure; owned; NULL: none are known */
+} sf_test_shape;
+
+/** Measures it for a test by these options; the job's own width and segment do not matter, its delay is from
+ * the lowest bound of the delays to the largest. SF_NO_MEMORY, SF_CANCELLED; sf_test_shape_free in any case.
  */
-int sf_significance_shape(sf_sharpness *shape, const sf_spike *spikes, size_t count, size_t unit_count,
-                          sf_delay span, const sf_significance_options *options, const sf_progress *progress,
-                          sf_error *error);
+int sf_significance_shape(sf_test_shape *shape, const sf_survey_job *job,
+                          const sf_significance_options *options, sf_error *error);
+void sf_test_shape_free(sf_test_shape *shape); /**< a zeroed object is allowed */
 
 /** sf_significance_test by a shape that other spikes have, so that what is tested has no say in how; NULL:
  * its own. */
 int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
                             const sf_mine_options *mining, const sf_significance_options *options,
-                            const sf_sharpness *shape, const sf_progress *progress, sf_error *error);
+                            const sf_test_shape *shape, const sf_progress *progress, sf_error *error);
 
 /** Takes p and q from pairs B -> A where A -> B has a q below 0.05 and they have not, and from chains with
  * such a pair, and says why. Whoever adds up what several tests say keeps them: high ones alone are removed.

@@ -79,6 +79,8 @@ void sf_past_free(sf_past *past)
 {
     free_stretches(&past->waiting);
     free_stretches(&past->shaping);
+    for (size_t i = 0; i < past->shape_count; i++)
+        sf_test_shape_free(&past->shapes[i].shape);
     sf_free(past->shapes);
     *past = (sf_past){0};
 }
@@ -91,6 +93,8 @@ void sf_past_forget(sf_past *past, uint64_t oldest, const bool *waits)
     for (size_t i = 0; i < past->shape_count; i++)
         if (past->shapes[i].since >= oldest)
             past->shapes[kept++] = past->shapes[i];
+        else
+            sf_test_shape_free(&past->shapes[i].shape);
     past->shape_count = kept;
 }
 
@@ -137,15 +141,15 @@ const sf_spike *sf_past_since(const sf_past *past, uint64_t since, size_t *count
     return past->waiting.spikes + first;
 }
 
-int sf_past_find_shape(sf_past *past, const sf_sharpness **shape, uint64_t since, size_t unit_count,
+int sf_past_find_shape(sf_past *past, const sf_test_shape **shape, uint64_t since, size_t unit_count,
                        sf_delay span, const sf_significance_options *options, const sf_progress *progress,
                        sf_error *error)
 {
     *shape = NULL;
     for (size_t i = 0; i < past->shape_count; i++) {
         const sf_past_shape *known = &past->shapes[i];
-        if (known->since == since && known->shape.delay.low_ns == span.low_ns &&
-            known->shape.delay.high_ns == span.high_ns) {
+        if (known->since == since && known->span.low_ns == span.low_ns &&
+            known->span.high_ns == span.high_ns) {
             *shape = &known->shape;
             return SF_OK;
         }
@@ -159,10 +163,18 @@ int sf_past_find_shape(sf_past *past, const sf_sharpness **shape, uint64_t since
     past->shapes = room;
     sf_past_shape *made = &past->shapes[past->shape_count];
     made->since = since;
-    int status = sf_significance_shape(&made->shape, past->shaping.spikes, before, unit_count, span, options,
-                                       progress, error);
-    if (status != SF_OK)
+    made->span = span;
+    const sf_survey_job job = {.spikes = past->shaping.spikes,
+                               .count = before,
+                               .unit_count = unit_count,
+                               .delay = span,
+                               .threads = options->threads,
+                               .progress = progress};
+    int status = sf_significance_shape(&made->shape, &job, options, error);
+    if (status != SF_OK) {
+        sf_test_shape_free(&made->shape);
         return status;
+    }
     past->shape_count++;
     *shape = &made->shape;
     return SF_OK;

@@ -26,7 +26,8 @@ typedef struct sf_past_spikes {
 
 typedef struct sf_past_shape {
     uint64_t since;
-    sf_sharpness shape; /**< of stretches before; its delay is the span it is of */
+    sf_test_shape shape; /**< of stretches before */
+    sf_delay span;       /**< that it was asked for */
 } sf_past_shape;
 
 /** One thread's. Zeroed: nothing was yet. */
@@ -58,7 +59,7 @@ const sf_spike *sf_past_since(const sf_past *past, uint64_t since, size_t *count
  * asked for. *shape is NULL where there were none; else it is valid until the next call. As
  * sf_significance_shape.
  */
-int sf_past_find_shape(sf_past *past, const sf_sharpness **shape, uint64_t since, size_t unit_count,
+int sf_past_find_shape(sf_past *past, const sf_test_shape **shape, uint64_t since, size_t unit_count,
                        sf_delay span, const sf_significance_options *options, const sf_progress *progress,
                        sf_error *error);
 

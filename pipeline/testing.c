@@ -40,7 +40,7 @@ typedef struct group {
     size_t count;
     const sf_delay *delays; /* NULL: those of the episodes */
     size_t delay_count;
-    const sf_sharpness *shape;
+    const sf_test_shape *shape;
 } group;
 
 static sf_significance_options options_of(const sf_testing *testing)
@@ -111,7 +111,7 @@ static void widen(sf_delay *span, const sf_delay *delays, size_t count)
     }
 }
 
-static int find_shape(sf_testing *testing, const sf_sharpness **shape, uint64_t since, sf_delay span)
+static int find_shape(sf_testing *testing, const sf_test_shape **shape, uint64_t since, sf_delay span)
 {
     sf_progress progress = sf_background_progress(&testing->background);
     sf_significance_options options = options_of(testing);
@@ -142,7 +142,7 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
 /* The shape for tests that began with this stretch, while what was before it is there. */
 static int look_ahead(sf_testing *testing)
 {
-    const sf_sharpness *shape;
+    const sf_test_shape *shape;
     sf_delay span = {INT64_MAX, 0};
     widen(&span, testing->delays, testing->delay_count);
     return find_shape(testing, &shape, testing->job.number, span);
@@ -367,16 +367,23 @@ static void take_drawn(sf_testing *testing)
         begin_anew(&testing->ledger.items[i], random_too);
 }
 
+/* A reason of single episodes, and not of all. */
+static bool is_of_one(const char *reason)
+{
+    return strcmp(reason, sf_not_testable_text(SF_UNIT_RETURNS)) == 0 ||
+           strcmp(reason, sf_not_testable_text(SF_SHARED_EVENTS)) == 0;
+}
+
 /* Why no episode has a p of this stretch. */
 static const char *reason_of(const sf_testing *testing)
 {
     const sf_stretch_test *job = &testing->job;
-    const char *reason = NULL, *of_one = sf_not_testable_text(SF_UNIT_RETURNS);
+    const char *reason = NULL;
     if (testing->random_pairs.alarmed > 0)
         return random_too;
     for (size_t i = 0; i < job->outcome_count; i++) {
         const sf_test_outcome *outcome = &job->outcomes[i];
-        if (outcome->not_tested != NULL && (reason == NULL || strcmp(reason, of_one) == 0))
+        if (outcome->not_tested != NULL && (reason == NULL || is_of_one(reason)))
             reason = outcome->not_tested; /* the first that is not of single episodes alone */
     }
     return reason != NULL ? reason : testing->ledger.count > 0 ? too_few : nothing;

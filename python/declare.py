@@ -35,6 +35,7 @@ class Headers:
         self.constants: dict[str, int] = dict(LIMITS)
         self.reals: dict[str, float] = {}
         self.words: dict[int, str] = {}  # of sf_not_testable, as its inline function has them
+        self.cautions: dict[int, str] = {}  # the same of sf_caution
         self.enums: dict[str, dict[str, int]] = {}
         self.structs: dict[str, list[tuple[str, str]]] = {}
         self.opaque: list[str] = []
@@ -69,7 +70,9 @@ class Headers:
         for name, values in defaults:
             named = {"NULL": "0", "true": "1", "false": "0"}
             self.defaults[name] = [self.number(named.get(value.strip(), value.strip())) for value in values.split(",")]
-        self.words.update((self.constants[name], words) for name, words in cases)
+        for name, words in cases:
+            of = self.cautions if name.startswith("SF_CAUTION_") else self.words
+            of[self.constants[name]] = words
 
     @staticmethod
     def statement_end(tokens: list[str], place: int) -> int:
@@ -228,7 +231,8 @@ def text_of(headers: Headers, version: str) -> str:
     lines += ["}", "", "# Fields that are one of these, as struct.field.", "ENUM_FIELDS: dict[str, str] = {"]
     lines += [f'    "{field}": "{name}",' for field, name in headers.enum_fields.items()]
     lines += ["}", "", f"DEFAULTS: dict[str, list[int]] = {headers.defaults}"]
-    lines += ["", f"NOT_TESTABLE: dict[int, str] = {headers.words}", ""]
+    lines += ["", f"NOT_TESTABLE: dict[int, str] = {headers.words}"]
+    lines += [f"CAUTIONS: dict[int, str] = {headers.cautions}", ""]
     unions = set(headers.unions.values())
     for name in headers.opaque:
         lines += ["", f"class {name}(Structure):", "    pass", ""]

@@ -181,7 +181,8 @@ typedef struct sf_graph_columns {
     const double *asymmetry;         /**< (count - reverse) / (count + reverse); NaN without a reverse link */
     const double *p, *q;             /**< NaN: not computed */
     const char *const *not_testable; /**< why a test gave no p, or NULL */
-    const bool *one_electrode;       /**< both units were seen by one electrode, where sorters err */
+    /** Both units were seen by one electrode, where sorters err, or their spikes look like one neuron's. */
+    const bool *one_electrode;
     sf_edges_tested tested;
     size_t links_found;                  /**< before max_p and max_q left some out */
     size_t burst_count;                  /**< of a recording's episodes: network bursts */

@@ -140,6 +140,8 @@ typedef enum sf_not_testable {
     SF_UNIT_RETURNS,     /**< a unit occurs twice: shifted, its spikes move against its own others */
     SF_DELAYS_TOO_LONG,  /**< shifts beyond these delays do not fit into a segment */
     SF_BURSTS_TOO_SHARP, /**< as sf_sharpness has it */
+    SF_PAIRS_TOO_UNLIKE, /**< the same, where it is of each pair its own and nothing that all share */
+    SF_SHARED_EVENTS,    /**< two units are of a group that shares events which the others do not */
     /** B -> A of a link A -> B (q < 0.05), if it is none itself: shifting moves a part of the link into its
      * delay, so that its p is high whatever there is. */
     SF_REVERSE_OF_LINK,
@@ -156,6 +158,10 @@ static inline const char *sf_not_testable_text(sf_not_testable reason)
         return "delays too long";
     case SF_BURSTS_TOO_SHARP:
         return "bursts too sharp";
+    case SF_PAIRS_TOO_UNLIKE:
+        return "pairs too unlike";
+    case SF_SHARED_EVENTS:
+        return "shared events";
     case SF_REVERSE_OF_LINK:
         return "reverse of a link";
     case SF_LINK_NOT_TESTABLE:
@@ -165,25 +171,62 @@ static inline const char *sf_not_testable_text(sf_not_testable reason)
     }
 }
 
+/** What was seen in the data that makes p of a test less sure: bits of sf_significance.cautions. */
+typedef enum sf_caution {
+    SF_CAUTION_FEW_PAIRS = 1,    /**< too few pairs to measure what units share: it was taken for smooth */
+    SF_CAUTION_STANDING_OUT = 2, /**< 7 % or more of unlinked pairs will have p < 0.05 */
+    SF_CAUTION_REGULAR = 4,      /**< most units fire at regular intervals: p is a little too small */
+    SF_CAUTION_JITTER = 8,       /**< jitter takes the bursts that units share for links */
+    SF_CAUTION_SHARED = 16,      /**< groups of units share events: they have no verdict among themselves */
+    SF_CAUTION_AFTER_LAST = 32
+} sf_caution;
+
+/** In words, as all output has them. */
+static inline const char *sf_caution_text(sf_caution caution)
+{
+    switch (caution) {
+    case SF_CAUTION_FEW_PAIRS:
+        return "too few pairs to tell how sharp bursts are";
+    case SF_CAUTION_STANDING_OUT:
+        return "unlinked pairs stand out";
+    case SF_CAUTION_REGULAR:
+        return "regular units";
+    case SF_CAUTION_JITTER:
+        return "jitter on bursts";
+    case SF_CAUTION_SHARED:
+        return "groups share events";
+    default:
+        return NULL;
+    }
+}
+
 /** How sharp the bursts are that units share, against the shifts of a test; mine/sharpness.h derives it. */
 typedef struct sf_sharpness {
     sf_delay delay;
-    int64_t width_ns; /**< of the shifts */
-    size_t pairs; /**< ordered pairs of the busiest units that were looked at; 0: there is nothing to tell */
-    double sharpness;     /**< by how much pairs stand out, in standard deviations of unrelated ones */
-    double shared, error; /**< what they have in common of that before it is taken off; its standard error */
+    int64_t width_ns;     /**< of the shifts */
+    size_t pairs;         /**< ordered pairs of the busiest units that were looked at */
+    double sharpness;     /**< by how many standard deviations unlinked pairs are nearer to p = 0.05 */
+    double shared, error; /**< by how many they stand out before anything is taken off; its standard error */
     double left;          /**< and after */
+    double common;        /**< of that what chance does not explain */
     double spread;        /**< how much it scatters then: 1 of unrelated pairs */
-    double divisor; /**< what shifting takes off counts, as one in so many parts; 54 where it is smooth */
-    bool testable;  /**< surrogates can tell a link from what these bursts do */
+    double low_share; /**< of unlinked pairs so many will have p < 0.05; NaN: too few pairs to tell */
+    double divisor;   /**< what shifting takes off counts, as one in so many parts; 54 where it is smooth */
+    size_t groups;    /**< of units that share events which the others do not */
+    size_t grouped;   /**< units in them */
+    bool bursts;      /**< units share something: counts fall off by three widths */
+    bool testable;    /**< surrogates can tell a link from what these bursts do */
 } sf_sharpness;
 
-/** The sharpness up to which links can be told from bursts. */
-#define SF_SHARPNESS_MOST 0.5
+/** The sharpness up to which links can be told from bursts: 7 % of unlinked pairs have p < 0.05. */
+#define SF_SHARPNESS_MOST 0.17
+#define SF_LOW_SHARE_MOST 0.07
+#define SF_SHARPNESS_LEAST_PAIRS 6
 
 /**
  * Measures how sharp bursts are at delays in this interval, for the shifts that a test would make: whether
- * one may ask for them. Linear in the spikes, at most about 20 million pairs of them. progress may be NULL.
+ * one may ask for them. Of all units of the recording, those too that a selection left out. Linear in the
+ * spikes, at most about 40 million steps. progress may be NULL.
  * SF_USAGE, SF_CANCELLED, SF_NO_MEMORY.
  */
 SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
@@ -200,7 +243,7 @@ typedef struct sf_power {
 /** What a test did, for the methods of a paper. */
 typedef struct sf_significance {
     sf_ran ran;
-    sf_not_testable not_testable; /**< of all episodes; the other two reasons are of single ones alone */
+    sf_not_testable not_testable; /**< of all episodes; the other reasons are of single ones alone */
     int64_t longest_delay_ns;     /**< that fits into the segments */
     sf_sharpness sharpness;       /**< of the delays from the lowest bound to the largest; surrogates only */
     /** The analytic test: episodes with a unit that fires within its delay by chance more often than the null
@@ -217,6 +260,7 @@ typedef struct sf_significance {
      * these pairs are. SF_CORRECTION_MAXIMUM only. */
     sf_power power[SF_POWER_QUARTERS];
     uint64_t power_pairs;
+    unsigned cautions; /**< sf_caution; of tests by surrogates */
 } sf_significance;
 
 /* ---- finding episodes ---- */
@@ -445,7 +489,8 @@ typedef struct sf_episodes_columns {
     const sf_details *details; /**< NULL also of more than SF_MOST_DETAILED episodes */
     const uint64_t *reverse;   /**< the count of B -> A for A -> B, two different units; else SF_NO_COUNT */
     const double *asymmetry;   /**< (forth - back) / (forth + back) of those: 1 all one way, 0 alike */
-    const uint16_t *one_electrode; /**< bit k: one electrode saw both units of link k */
+    /** Bit k: one electrode saw both units of link k, or their spikes look like one neuron's. */
+    const uint16_t *one_electrode;
     /** The episode with one unit more, at either end, that with chance accounts for this one; SF_NO_PARENT.
      * It comes later in the order of sf_mine. */
     const size_t *parents;

@@ -511,6 +511,7 @@ class Episodes(Sequence[Episode]):
         told = self._columns.significance.contents
         done, analytic = told.options, told.options.kind == c.SF_SIGNIFICANCE_ANALYTIC
         segments = done.kind == c.SF_SIGNIFICANCE_SEGMENT_SHIFT
+        measured = not analytic and not math.isnan(told.sharpness.low_share)
         power = [{"expected_given_rest": at.expected_given_rest, "needed": None if at.needed == c.SF_NO_COUNT else at.needed}
                  for at in told.power]
         return {
@@ -524,8 +525,11 @@ class Episodes(Sequence[Episode]):
             "false-discovery rate" if done.correction == c.SF_CORRECTION_RATE else "maximum",
             "splits": bool(done.splits),
             "not_testable": None if analytic else c.NOT_TESTABLE.get(told.not_testable),
-            "sharpness": None if analytic or told.sharpness.pairs == 0 else _number(told.sharpness.sharpness),
+            "sharpness": _number(told.sharpness.sharpness) if measured else None,
+            "low_share": _number(told.sharpness.low_share) if measured else None,
             "blur_divisor": None if analytic else _number(told.sharpness.divisor),
+            "grouped_units": told.sharpness.grouped,
+            "cautions": [words for caution, words in c.CAUTIONS.items() if told.cautions & caution],
             "power": [at for at in power if at["needed"] != 0],
             "power_pairs": told.power_pairs,
             "device": text_of(told.ran.device) or None,

@@ -5,8 +5,9 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/random.h"
+#include "mine/shared_groups.h"
 #include "mine/significance.h"
-#include "mine/surrogate_scatter.h"
 #include "replay/simulation.h"
 
 #include <math.h>
@@ -32,78 +33,73 @@ static sf_recording simulate(uint64_t seed, int64_t sigma_ms, double burst_hz, d
     return recording;
 }
 
+static sf_survey_job job_of(const sf_recording *recording, sf_delay asked, int64_t width_ns)
+{
+    return (sf_survey_job){.spikes = recording->spikes,
+                           .count = recording->spike_count,
+                           .unit_count = recording->units.count,
+                           .delay = asked,
+                           .width_ns = width_ns,
+                           .segment_ns = 5 * SF_SECOND,
+                           .threads = 2};
+}
+
 static sf_sharpness measure(const sf_recording *recording, sf_delay asked)
 {
     sf_sharpness sharpness;
-    assert_int_equal(sf_sharpness_measure(&sharpness, recording->spikes, recording->spike_count,
-                                          recording->units.count, asked, sf_significance_width(&asked, 1), 2,
-                                          NULL, NULL),
-                     SF_OK);
+    sf_survey_job job = job_of(recording, asked, sf_significance_width(&asked, 1));
+    assert_int_equal(sf_sharpness_measure(&sharpness, NULL, &job, NULL), SF_OK);
     return sharpness;
 }
 
 /* ---- by enumeration ---- */
 
-/* c(0), m and c(3 w) of a pair, by all its spikes and by shifts in small steps. */
-typedef struct slow_pair {
-    double here, shifted, far, z;
-} slow_pair;
-
-static slow_pair count_slowly(const sf_recording *recording, uint32_t from, uint32_t to, int64_t width)
+/* Occurrences that do not overlap of a pair whose second spike is in the segment, moved by so much. */
+static uint32_t count_slowly(const sf_recording *recording, uint32_t from, uint32_t to, int64_t segment,
+                             int64_t by_ns)
 {
-    enum { STEPS = 3000 };
-    slow_pair p = {0};
-    for (size_t i = 0; i < recording->spike_count; i++)
-        for (size_t j = 0; j < recording->spike_count; j++) {
-            int64_t lag = recording->spikes[j].time_ns - recording->spikes[i].time_ns;
-            if (recording->spikes[i].unit != from || recording->spikes[j].unit != to ||
-                llabs(lag) > 4 * width)
-                continue;
-            p.here += lag > delay.low_ns && lag <= delay.high_ns;
-            for (int side = -1; side <= 1; side += 2) {
-                int64_t moved = lag + 3 * side * width;
-                p.far += (moved > delay.low_ns && moved <= delay.high_ns) / 2.0;
-            }
-            double stands_for = llabs(lag) <= 500000 ? 0 : llabs(lag) <= 1000000 ? 2 : 1;
-            for (int k = 0; k < STEPS && llabs(lag) <= 2 * width; k++) {
-                double d = (k + 0.5) / STEPS * 2 - 1; /* widths */
-                int64_t moved = lag + (int64_t)(d * (double)width);
-                bool within = moved > delay.low_ns && moved <= delay.high_ns;
-                p.shifted += stands_for * within * (1 - fabs(d)) * 2 / STEPS;
+    int64_t origin = recording->spikes[0].time_ns, last = INT64_MIN;
+    uint32_t count = 0;
+    for (size_t j = 0; j < recording->spike_count; j++) {
+        int64_t time = recording->spikes[j].time_ns;
+        if (recording->spikes[j].unit != to || (time - origin) / (5 * SF_SECOND) != segment)
+            continue;
+        for (size_t i = 0; i < recording->spike_count; i++) {
+            int64_t lag = time + by_ns - recording->spikes[i].time_ns;
+            if (recording->spikes[i].unit == from && lag > delay.low_ns && lag <= delay.high_ns &&
+                recording->spikes[i].time_ns > last) {
+                last = time + by_ns;
+                count++;
+                break;
             }
         }
-    return p;
-}
-
-static int by_z(const void *a, const void *b)
-{
-    const slow_pair *left = a, *right = b;
-    return (left->z > right->z) - (left->z < right->z);
-}
-
-/* The mean of the middle half by z with one in so many parts taken off, its spread, and what is taken off it.
- */
-static void look_at_middle(slow_pair *pairs, size_t count, double divisor, double *mean, double *spread,
-                           double *taken)
-{
-    double variance = sf_surrogate_scatter_of(delay, 30 * SF_MILLISECOND, 1 / divisor).recorded, off = 0,
-           fall = 0;
-    for (size_t i = 0; i < count; i++)
-        pairs[i].z = (pairs[i].here - pairs[i].shifted - (pairs[i].here - pairs[i].far) / divisor) /
-                     sqrt(pairs[i].shifted * variance);
-    qsort(pairs, count, sizeof *pairs, by_z);
-    size_t first = count / 4, after = count - (count + 3) / 4;
-    *mean = 0;
-    for (size_t i = first; i < after; i++) {
-        *mean += pairs[i].z / (double)(after - first);
-        off += pairs[i].here - pairs[i].shifted;
-        fall += pairs[i].here - pairs[i].far;
     }
-    *spread = (pairs[after - 1].z - pairs[first].z) / 1.35;
-    *taken = fall / off;
+    return count;
 }
 
-static void it_is_what_enumeration_gives(void **state)
+/* Twelve stops, 5 ms apart, from -27.5 to 27.5 ms. */
+static sf_surveyed_pair survey_slowly(const sf_recording *recording, uint32_t from, uint32_t to)
+{
+    enum { STOPS = 12 };
+    sf_surveyed_pair pair = {0};
+    for (int64_t segment = 0; segment < 4; segment++) {
+        double mean = 0, square = 0;
+        pair.here += count_slowly(recording, from, to, segment, 0);
+        for (int side = -1; side <= 1; side += 2)
+            pair.far += count_slowly(recording, from, to, segment, side * 90 * SF_MILLISECOND) / 2.0;
+        for (int k = 0; k < STOPS; k++) {
+            double at = (k + 0.5) / STOPS * 2 - 1, weight = (1 - fabs(at)) * 2 / STOPS;
+            double counted = count_slowly(recording, from, to, segment, llrint(at * 30e6));
+            mean += weight * counted;
+            square += weight * counted * counted;
+        }
+        pair.shifted += mean;
+        pair.variance += square - mean * mean;
+    }
+    return pair;
+}
+
+static void pairs_count_what_enumeration_gives(void **state)
 {
     (void)state;
     sf_recording recording = simulate(3, 20, 0.5, 20, NULL);
@@ -112,26 +108,21 @@ static void it_is_what_enumeration_gives(void **state)
         if (recording.spikes[i].unit < 5)
             recording.spikes[kept++] = recording.spikes[i];
     recording.spike_count = kept;
-    slow_pair pairs[20];
-    size_t count = 0;
-    for (uint32_t a = 0; a < 5; a++)
-        for (uint32_t b = 0; b < 5; b++) {
-            slow_pair one = {0};
-            if (a != b)
-                one = count_slowly(&recording, a, b, 30 * SF_MILLISECOND);
-            if (one.shifted >= 5)
-                pairs[count++] = one;
+    sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
+    sf_pair_survey survey;
+    assert_int_equal(sf_pair_survey_open(&survey, &job), SF_OK);
+    assert_true(survey.units == 5 && survey.stride == 1);
+    for (size_t a = 0; a < 5; a++)
+        for (size_t b = 0; b < 5; b++) {
+            if (a == b)
+                continue;
+            const sf_surveyed_pair *told = &survey.pairs[a * 5 + b];
+            sf_surveyed_pair slow = survey_slowly(&recording, survey.unit_of[a], survey.unit_of[b]);
+            assert_true(told->here == slow.here && told->far == slow.far && told->here > 0);
+            assert_true(fabs(told->shifted - slow.shifted) < 1e-6 * slow.shifted);
+            assert_true(fabs(told->variance - slow.variance) < 1e-6 * slow.variance);
         }
-    assert_true(count >= 16);
-    double shared, spread, left, taken;
-    sf_sharpness told = measure(&recording, delay);
-    look_at_middle(pairs, count, 54, &shared, &spread, &taken);
-    assert_int_equal(told.pairs, count);
-    assert_true(fabs(told.shared - shared) < 4e-3);
-    assert_true(fabs(told.error - 1.1 * spread / sqrt((double)count)) < 4e-3);
-    look_at_middle(pairs, count, told.divisor, &left, &spread, &taken);
-    assert_true(told.divisor < 30 && fabs(told.divisor / taken - 1) < 0.02);
-    assert_true(fabs(told.left - left) < 4e-3 && fabs(told.spread - spread) < 8e-3);
+    sf_pair_survey_close(&survey);
     sf_recording_clear(&recording);
 }
 
@@ -144,7 +135,7 @@ static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
         int64_t sigma_ms;
         double least, most;
         bool testable;
-    } cases[] = {{10, 0.9, 2, false}, {20, 0.1, 0.5, true}, {30, 0, 0.3, true}, {100, 0, 0.05, true}};
+    } cases[] = {{4, 0.5, 20, false}, {20, 0, 0.17, true}, {30, 0, 0.17, true}, {100, 0, 0.1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t seed = 700; seed < 702; seed++) {
             sf_recording recording = simulate(seed, cases[i].sigma_ms, 0.1, 1800, NULL);
@@ -153,14 +144,11 @@ static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
                 told.testable != cases[i].testable)
                 fail_msg("bursts of %d ms, seed %d: %g, %s", (int)cases[i].sigma_ms, (int)seed,
                          told.sharpness, told.testable ? "testable" : "not testable");
-            assert_true(told.divisor <= 54 && told.divisor >= 4);
+            assert_true(told.divisor <= 54 && told.divisor >= 4 && told.groups == 0 && told.bursts);
             assert_true(cases[i].sigma_ms > 20 || told.divisor < 20);
+            assert_true((told.low_share > 0.1) == !told.testable);
             sf_recording_clear(&recording);
         }
-    sf_recording recording = simulate(702, 10, 0.1, 1800, NULL);
-    sf_sharpness told = measure(&recording, (sf_delay){500000, 5 * SF_MILLISECOND});
-    assert_true(told.testable); /* by shorter shifts */
-    sf_recording_clear(&recording);
 }
 
 /* What stands out of few pairs is no burst. */
@@ -172,7 +160,25 @@ static void links_do_not_make_it_sharp(void **state)
         chain.episode.delays[i] = (sf_delay){8 * SF_MILLISECOND, 12 * SF_MILLISECOND};
     sf_recording recording = simulate(710, 100, 0, 600, &chain);
     sf_sharpness told = measure(&recording, delay);
-    assert_true(told.sharpness < 0.05 && told.divisor == 54 && told.testable);
+    assert_true(told.sharpness < 0.1 && told.divisor == 54 && told.testable && told.groups == 0);
+    sf_recording_clear(&recording);
+}
+
+/* Of four units in a row each pair is linked one way. */
+static void links_alone_tell_nothing(void **state)
+{
+    (void)state;
+    sf_simulation_chain chain = {.episode = {.size = 4, .units = {0, 1, 2, 3}}, .rate_hz = 2};
+    for (uint32_t i = 0; i < 3; i++)
+        chain.episode.delays[i] = (sf_delay){3 * SF_MILLISECOND, 5 * SF_MILLISECOND};
+    sf_recording recording = simulate(713, 100, 0, 600, &chain);
+    size_t kept = 0;
+    for (size_t i = 0; i < recording.spike_count; i++)
+        if (recording.spikes[i].unit < 4)
+            recording.spikes[kept++] = recording.spikes[i];
+    recording.spike_count = kept;
+    sf_sharpness told = measure(&recording, delay);
+    assert_true(told.pairs == 12 && isnan(told.low_share) && told.testable);
     sf_recording_clear(&recording);
 }
 
@@ -204,12 +210,38 @@ static void few_spikes_tell_nothing(void **state)
     sf_spike spikes[] = {{.time_ns = 0, .unit = 0}, {.time_ns = 1000000, .unit = 1}};
     for (size_t count = 0; count <= 2; count++) {
         sf_sharpness told;
-        assert_int_equal(sf_sharpness_measure(&told, spikes, count, 2, delay,
-                                              sf_significance_width(&delay, 1), 1, NULL, NULL),
-                         SF_OK);
+        sf_recording recording = {.spikes = spikes, .spike_count = count, .units.count = 2};
+        sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
+        assert_int_equal(sf_sharpness_measure(&told, NULL, &job, NULL), SF_OK);
         assert_true(told.pairs == 0 && told.sharpness == 0 && told.divisor == 54);
-        assert_true(told.testable);
+        assert_true(told.testable && isnan(told.low_share));
     }
+}
+
+/* Of two independent trains nothing is known but that they may be tested; with those that were left out it
+ * is.
+ */
+static void units_that_were_left_out_are_looked_at_too(void **state)
+{
+    (void)state;
+    sf_recording recording = simulate(712, 4, 0.1, 600, NULL);
+    sf_spike *others = calloc(recording.spike_count, sizeof *others);
+    size_t kept = 0, left = 0;
+    for (size_t i = 0; i < recording.spike_count; i++)
+        if (recording.spikes[i].unit < 2)
+            recording.spikes[kept++] = recording.spikes[i];
+        else
+            others[left++] = recording.spikes[i];
+    recording.spike_count = kept;
+    sf_sharpness told = measure(&recording, delay);
+    assert_true(told.pairs == 2 && told.testable && isnan(told.low_share));
+    sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
+    job.others = others;
+    job.other_count = left;
+    assert_int_equal(sf_sharpness_measure(&told, NULL, &job, NULL), SF_OK);
+    assert_true(told.pairs == 552 && !told.testable);
+    free(others);
+    sf_recording_clear(&recording);
 }
 
 /* Pairs of spikes within the delay grow with the square: only a part of them is looked at. */
@@ -220,12 +252,83 @@ static void spikes_at_one_instant_take_no_longer(void **state)
     sf_spike *spikes = calloc(SPIKES, sizeof *spikes);
     for (size_t i = 0; i < SPIKES; i++)
         spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 2000), .unit = (uint32_t)(i % 2000 / 100)};
-    sf_sharpness told; /* 40 thousand million pairs */
-    assert_int_equal(sf_sharpness_measure(&told, spikes, SPIKES, 20, (sf_delay){0, delay.high_ns},
-                                          30 * SF_MILLISECOND, 2, NULL, NULL),
-                     SF_OK);
-    assert_true(told.pairs > 0);
+    sf_recording recording = {.spikes = spikes, .spike_count = SPIKES, .units.count = 20};
+    sf_survey_job job = job_of(&recording, (sf_delay){0, delay.high_ns}, 30 * SF_MILLISECOND);
+    sf_pair_survey survey; /* 40 thousand million pairs */
+    assert_int_equal(sf_pair_survey_open(&survey, &job), SF_OK);
+    assert_true(survey.stride > 5000);
+    sf_pair_survey_close(&survey);
     free(spikes);
+}
+
+/* ---- groups ---- */
+
+/* Of a set of 20 units those below `part` share events, each of 20 ms. */
+static sf_recording share(uint64_t seed, uint32_t part, double seconds)
+{
+    sf_recording recording = simulate(seed, 100, 0, seconds, NULL);
+    sf_random random = sf_random_start(seed, 7);
+    size_t capacity = recording.spike_count;
+    void *room = recording.spikes;
+    for (double at = 0; (at += sf_random_exponential(&random)) < seconds - 1;)
+        for (uint32_t u = 0; u < part; u++)
+            if (sf_random_uniform(&random) < 0.7) {
+                assert_int_equal(sf_reserve(&room, &capacity, recording.spike_count + 1, sizeof(sf_spike)),
+                                 0);
+                recording.spikes = room;
+                recording.spikes[recording.spike_count++] = (sf_spike){
+                    .time_ns = (int64_t)((at + 0.02 * sf_random_uniform(&random)) * 1e9), .unit = u};
+            }
+    assert_int_equal(sf_spikes_sort(recording.spikes, recording.spike_count, NULL), SF_OK);
+    return recording;
+}
+
+static void a_group_is_found_and_the_others_are_tested(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 740; seed < 743; seed++) {
+        sf_recording recording = share(seed, 8, 900);
+        uint32_t groups[24];
+        sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
+        sf_sharpness told;
+        assert_int_equal(sf_sharpness_measure(&told, groups, &job, NULL), SF_OK);
+        assert_true(told.testable && told.groups == 1 && told.grouped >= 7 && told.grouped <= 9);
+        for (uint32_t u = 0, in = 0; u < 24; u++) {
+            in += groups[u] == 1;
+            assert_true(u != 7 || in >= 7);
+        }
+        sf_recording_clear(&recording);
+    }
+}
+
+static void what_all_share_is_no_group(void **state)
+{
+    (void)state;
+    sf_recording recording = share(743, 24, 900);
+    sf_sharpness told = measure(&recording, delay);
+    assert_true(told.groups == 0 && told.grouped == 0);
+    sf_recording_clear(&recording);
+}
+
+static void sets_of_pairs_that_stand_out_both_ways_are_groups(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    double worth[N * N] = {0};
+    uint32_t groups[N];
+    assert_int_equal(sf_shared_groups_find(groups, worth, N), 0);
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++)
+            worth[a * N + b] = a == b ? 0 : a < 4 && b < 4 ? 4 : a >= 9 && b >= 9 ? 3.9 : -0.1;
+    assert_int_equal(sf_shared_groups_find(groups, worth, N), 2);
+    for (size_t u = 0; u < N; u++)
+        assert_int_equal(groups[u], u < 4 ? 1 : u >= 9 ? 2 : 0);
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++)
+            worth[a * N + b] = a + 1 == b || b + 1 == a ? 4 : -0.5; /* neighbours alone */
+    assert_int_equal(sf_shared_groups_find(groups, worth, N), 0);
+    assert_true(fabs(sf_shared_worth(1, 3) - (1 + 0.5641896) / 0.8256453) < 1e-5);
+    assert_true(sf_shared_worth(3, 1) == sf_shared_worth(1, 3));
 }
 
 /* ---- a recording to test ---- */
@@ -273,11 +376,33 @@ static sf_significance_options usual(uint32_t surrogates)
 static void a_sharp_recording_has_no_verdict(void **state)
 {
     (void)state;
-    sf_recording recording = simulate(720, 10, 0.1, 600, NULL);
+    sf_recording recording = simulate(720, 4, 0.1, 600, NULL);
     verdict v;
     sf_mine_result_free(test_recording(&v, &recording, delay, 2, usual(19)));
     assert_int_equal(v.told.not_testable, SF_BURSTS_TOO_SHARP);
     assert_true(v.items == 552 && v.judged == 0 && v.told.candidates[2] == 0);
+    sf_recording_clear(&recording);
+}
+
+static void a_group_has_no_verdict_and_the_others_have(void **state)
+{
+    (void)state;
+    sf_recording recording = share(744, 8, 600);
+    verdict v;
+    sf_mine_result *result = test_recording(&v, &recording, delay, 2, usual(19));
+    assert_true(v.told.not_testable == SF_TESTABLE && v.told.sharpness.groups == 1);
+    assert_int_equal(v.told.cautions, SF_CAUTION_SHARED);
+    for (size_t i = 0; i < result->count; i++) {
+        sf_episode e;
+        sf_mine_result_episode(result, i, &e);
+        bool inside = e.units[0] < 8 && e.units[1] < 8;
+        assert_int_equal(result->items[i].not_testable, inside ? SF_SHARED_EVENTS : SF_TESTABLE);
+    }
+    sf_mine_result_free(result);
+    sf_significance_options always = usual(19);
+    always.always = true;
+    sf_mine_result_free(test_recording(&v, &recording, delay, 2, always));
+    assert_int_equal(v.judged, v.items);
     sf_recording_clear(&recording);
 }
 
@@ -348,11 +473,12 @@ static void threads_change_nothing(void **state)
     for (uint32_t dense = 0; dense < 2; dense++) {
         sf_recording recording = simulate(724, 100, dense ? 200 : 1, dense ? 4 : 200, NULL);
         sf_sharpness told[3];
-        for (unsigned t = 0; t < 3; t++)
-            assert_int_equal(sf_sharpness_measure(&told[t], recording.spikes, recording.spike_count,
-                                                  recording.units.count, delay, 30 * SF_MILLISECOND,
-                                                  1 + 2 * t, NULL, NULL),
-                             SF_OK);
+        for (unsigned t = 0; t < 3; t++) {
+            sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
+            job.threads = 1 + 2 * t;
+            job.segment_ns = SF_SECOND;
+            assert_int_equal(sf_sharpness_measure(&told[t], NULL, &job, NULL), SF_OK);
+        }
         assert_true(told[0].pairs > 0);
         for (unsigned t = 1; t < 3; t++) {
             assert_int_equal(told[t].pairs, told[0].pairs);
@@ -369,8 +495,9 @@ static int measure_once(void *context)
 {
     sf_sharpness told;
     const sf_recording *recording = context;
-    return sf_sharpness_measure(&told, recording->spikes, recording->spike_count, recording->units.count,
-                                delay, 30 * SF_MILLISECOND, 2, NULL, NULL);
+    uint32_t groups[24];
+    sf_survey_job job = job_of(recording, delay, 30 * SF_MILLISECOND);
+    return sf_sharpness_measure(&told, groups, &job, NULL);
 }
 
 static void memory_that_runs_out_is_told(void **state)
@@ -384,13 +511,19 @@ static void memory_that_runs_out_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_what_enumeration_gives),
+        cmocka_unit_test(pairs_count_what_enumeration_gives),
         cmocka_unit_test(sharp_bursts_are_not_testable_and_smooth_ones_are),
         cmocka_unit_test(links_do_not_make_it_sharp),
+        cmocka_unit_test(links_alone_tell_nothing),
         cmocka_unit_test(spikes_seen_twice_do_not_make_it_sharp),
         cmocka_unit_test(few_spikes_tell_nothing),
         cmocka_unit_test(spikes_at_one_instant_take_no_longer),
+        cmocka_unit_test(units_that_were_left_out_are_looked_at_too),
+        cmocka_unit_test(a_group_is_found_and_the_others_are_tested),
+        cmocka_unit_test(what_all_share_is_no_group),
+        cmocka_unit_test(sets_of_pairs_that_stand_out_both_ways_are_groups),
         cmocka_unit_test(a_sharp_recording_has_no_verdict),
+        cmocka_unit_test(a_group_has_no_verdict_and_the_others_have),
         cmocka_unit_test(delays_that_no_segment_holds_have_no_verdict),
         cmocka_unit_test(segments_are_longer_where_units_are_fast),
         cmocka_unit_test(returning_chains_are_neither_judged_nor_counted),

@@ -327,6 +327,17 @@ static size_t spikes_before(const stream *s, double seconds)
 }
 
 /* The shape is that of what was before; spikes that nobody waits for are let go of. */
+static sf_sharpness shape_of(const stream *s, size_t count, sf_delay span)
+{
+    const sf_survey_job job = {.spikes = s->spikes, .count = count, .unit_count = UNITS, .delay = span};
+    sf_significance_options options = sf_significance_options_default();
+    sf_test_shape shape;
+    assert_int_equal(sf_significance_shape(&shape, &job, &options, NULL), SF_OK);
+    sf_sharpness sharpness = shape.sharpness;
+    sf_test_shape_free(&shape);
+    return sharpness;
+}
+
 static void the_past_is_what_was_before(void **state)
 {
     (void)state;
@@ -336,7 +347,7 @@ static void the_past_is_what_was_before(void **state)
     const sf_delay span = {SF_MILLISECOND, 5 * SF_MILLISECOND};
     sf_significance_options options = sf_significance_options_default();
     sf_past past = {0};
-    const sf_sharpness *shape;
+    const sf_test_shape *shape;
     bool waits[UNITS] = {[1] = true, [4] = true};
     for (uint64_t number = 1; number <= 8; number++) {
         size_t begin = spikes_before(&s, 5 * ((double)number - 1)),
@@ -345,24 +356,19 @@ static void the_past_is_what_was_before(void **state)
         assert_int_equal(sf_past_find_shape(&past, &shape, number, UNITS, span, &options, NULL, NULL), SF_OK);
         assert_true((shape == NULL) == (number == 1));
         assert_int_equal(sf_past_learn(&past, number, s.spikes + begin, end - begin, UNITS, NULL), SF_OK);
-        sf_sharpness expected;
-        assert_int_equal(sf_significance_shape(&expected, s.spikes, begin, UNITS, span, &options, NULL, NULL),
-                         SF_OK);
+        sf_sharpness expected = shape_of(&s, begin, span);
         for (int again = 0; again < 2 && number > 1; again++) {
             assert_int_equal(sf_past_find_shape(&past, &shape, number, UNITS, span, &options, NULL, NULL),
                              SF_OK);
-            test_assert_same(shape->divisor, expected.divisor);
-            test_assert_same(shape->sharpness, expected.sharpness);
-            assert_int_equal(shape->pairs, expected.pairs);
+            test_assert_same(shape->sharpness.divisor, expected.divisor);
+            test_assert_same(shape->sharpness.sharpness, expected.sharpness);
+            assert_int_equal(shape->sharpness.pairs, expected.pairs);
         }
     }
     const sf_delay other = {SF_MILLISECOND, 9 * SF_MILLISECOND}; /* asked for late */
-    sf_sharpness expected;
     size_t count, from = spikes_before(&s, 20);
     assert_int_equal(sf_past_find_shape(&past, &shape, 5, UNITS, other, &options, NULL, NULL), SF_OK);
-    assert_int_equal(sf_significance_shape(&expected, s.spikes, from, UNITS, other, &options, NULL, NULL),
-                     SF_OK);
-    test_assert_same(shape->shared, expected.shared);
+    test_assert_same(shape->sharpness.shared, shape_of(&s, from, other).shared);
     const sf_spike *kept = sf_past_since(&past, 5, &count);
     assert_int_equal(count, spikes_before(&s, 40) - from);
     for (size_t i = 0; i < count; i++)
@@ -386,7 +392,7 @@ static void the_past_is_what_was_before(void **state)
 static int keep_past(void *context)
 {
     const stream *s = context;
-    const sf_sharpness *shape;
+    const sf_test_shape *shape;
     sf_past past = {0};
     sf_significance_options options = sf_significance_options_default();
     options.threads = 1;

@@ -39,6 +39,9 @@ class Layout(unittest.TestCase):
         for name, words in declared.NOT_TESTABLE.items():
             lines.append(f'printf("%s\\n", sf_not_testable_text({name}));')
             expected.append(words)
+        for name, words in declared.CAUTIONS.items():
+            lines.append(f'printf("%s\\n", sf_caution_text({name}));')
+            expected.append(words)
         pathlib.Path("layout.c").write_text(
             "#include <stdio.h>\n#include <synfire/synfire.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n}\n")
         subprocess.run(["cc", "-std=c11", "-O0", f"-I{HEADERS}", "layout.c", "-o", "layout"], check=True)

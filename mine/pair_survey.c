@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/pair_survey.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "core/progress.h"
+#include "core/reals.h"
+#include "core/thread.h"
+#include "mine/surrogate_scatter.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STEPS UINT64_C(40000000)
+
+#define SEEN_TWICE_NS (SF_MILLISECOND / 2)
+
+enum { MOST_STOPS = 64, LEAST_STOPS = 12 };
+
+/* What a pair of units counts over the segments. */
+typedef struct cell {
+    uint64_t shifted;          /* times the weight of all stops */
+    uint64_t variance;         /* times the square of it */
+    uint64_t here, far;        /* as recorded; moved by three widths, to both sides together */
+    uint32_t together, beside; /* spikes up to half a millisecond apart; up to 1.5 ms */
+} cell;
+
+/* Where the second train is moved to. */
+typedef struct stop {
+    int64_t by_ns;
+    uint64_t weight;
+} stop;
+
+/* What a worker needs of each pair. */
+typedef struct scratch {
+    cell *cells;
+    int64_t *last; /* where the last occurrence ended */
+    uint32_t *counts;
+    uint64_t *sums, *squares; /* over the stops */
+} scratch;
+
+/* The spikes of the units that are looked at. */
+typedef struct survey {
+    const sf_survey_job *job;
+    int64_t *times; /* since the first spike */
+    uint32_t *slots;
+    uint32_t unit_of[SF_SURVEY_UNITS];
+    size_t count, units, cells;
+    size_t *begins; /* of segments: places of first spikes, and the count */
+    size_t segments;
+    size_t stride; /* one in so many spikes of a segment are looked at: its first */
+    stop stops[MOST_STOPS];
+    size_t stop_count;
+    uint64_t weight; /* of all stops */
+    scratch *workers;
+    unsigned threads;
+    _Atomic uint64_t near; /* pairs of spikes within the delay */
+    _Atomic size_t done;   /* segments, of both passes */
+} survey;
+
+/* ---- the units ---- */
+
+/* Those that are to be tested first, then those that fire most; slots[unit]: its place, or UINT32_MAX. */
+static int rank_units(survey *s, uint32_t *slots)
+{
+    const sf_survey_job *job = s->job;
+    sf_rank *ranked = sf_alloc(job->unit_count, sizeof *ranked);
+    if (ranked == NULL)
+        return SF_NO_MEMORY;
+    for (size_t u = 0; u < job->unit_count; u++) {
+        ranked[u].index = u;
+        slots[u] = UINT32_MAX;
+    }
+    for (size_t i = 0; i < job->count; i++)
+        ranked[job->spikes[i].unit].amount--;
+    for (size_t i = 0; i < job->other_count; i++)
+        ranked[job->others[i].unit].amount--;
+    for (size_t i = 0; i < job->wanted_count; i++)
+        ranked[job->wanted[i]].amount -= (double)(job->count + job->other_count);
+    sf_ranks_sort(ranked, job->unit_count);
+    for (s->units = 0; s->units < SF_SURVEY_UNITS && s->units < job->unit_count; s->units++) {
+        if (ranked[s->units].amount == 0)
+            break;
+        s->unit_of[s->units] = (uint32_t)ranked[s->units].index;
+        slots[ranked[s->units].index] = (uint32_t)s->units;
+    }
+    s->cells = s->units * s->units;
+    sf_free(ranked);
+    return SF_OK;
+}
+
+/* The next spike of both, in order. */
+static const sf_spike *next_spike(const sf_survey_job *job, size_t *at, size_t *other)
+{
+    if (*other >= job->other_count ||
+        (*at < job->count && job->spikes[*at].time_ns <= job->others[*other].time_ns))
+        return &job->spikes[(*at)++];
+    return &job->others[(*other)++];
+}
+
+static int choose_spikes(survey *s)
+{
+    const sf_survey_job *job = s->job;
+    size_t total = job->count + job->other_count, at = 0, other = 0;
+    uint32_t *slots = sf_resize(NULL, job->unit_count, sizeof *slots);
+    s->times = sf_resize(NULL, total, sizeof *s->times);
+    s->slots = sf_resize(NULL, total, sizeof *s->slots);
+    int status = slots != NULL && s->times != NULL && s->slots != NULL ? SF_OK : SF_NO_MEMORY;
+    if (status == SF_OK)
+        status = rank_units(s, slots);
+    int64_t first_ns = 0;
+    for (size_t i = 0; i < total && status == SF_OK; i++) {
+        const sf_spike *spike = next_spike(job, &at, &other);
+        if (i == 0)
+            first_ns = spike->time_ns;
+        if (slots[spike->unit] == UINT32_MAX)
+            continue;
+        s->times[s->count] = spike->time_ns - first_ns;
+        s->slots[s->count++] = slots[spike->unit];
+    }
+    sf_free(slots);
+    return status;
+}
+
+/* Those that hold no spike are left out. */
+static int cut_segments(survey *s)
+{
+    size_t capacity = 0;
+    int64_t number = -1;
+    void *begins = NULL;
+    for (size_t i = 0; i <= s->count; i++) {
+        if (i < s->count && s->times[i] / s->job->segment_ns == number)
+            continue;
+        if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0) {
+            sf_free(begins);
+            return SF_NO_MEMORY;
+        }
+        s->begins = begins;
+        s->begins[s->segments] = i;
+        if (i < s->count) {
+            number = s->times[i] / s->job->segment_ns;
+            s->segments++;
+        }
+    }
+    return SF_OK;
+}
+
+/* ---- where trains are moved to ---- */
+
+/* Evenly from -w to w, a quarter of the largest delay apart, and no further than the delay is long; weights
+ * fall off linearly from 0. */
+static void choose_stops(survey *s)
+{
+    sf_delay delay = s->job->delay;
+    int64_t quarter = delay.high_ns / 4, length = delay.high_ns - delay.low_ns;
+    int64_t apart = quarter < length ? quarter : length;
+    int64_t half = apart > 0 ? (s->job->width_ns + apart - 1) / apart : MOST_STOPS;
+    size_t count = half < MOST_STOPS / 2 ? 2 * (size_t)half : MOST_STOPS;
+    s->stop_count = count < LEAST_STOPS ? LEAST_STOPS : count;
+    for (size_t k = 0; k < s->stop_count; k++) {
+        double from_middle = (double)(2 * k + 1) - (double)s->stop_count;
+        s->stops[k].by_ns = llrint(from_middle / (double)s->stop_count * (double)s->job->width_ns);
+        s->stops[k].weight = s->stop_count - (uint64_t)fabs(from_middle);
+        s->weight += s->stops[k].weight;
+    }
+}
+
+/* ---- counting ---- */
+
+/* The first spike at or after a time. */
+static size_t first_at(const survey *s, int64_t time_ns)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->times[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The spikes with low <= time < high, for bounds that ascend. */
+typedef struct sliding {
+    size_t first, last;
+} sliding;
+
+static void slide(sliding *w, const survey *s, int64_t low_ns, int64_t high_ns)
+{
+    while (w->first < s->count && s->times[w->first] < low_ns)
+        w->first++;
+    w->last = w->last < w->first ? w->first : w->last;
+    while (w->last < s->count && s->times[w->last] < high_ns)
+        w->last++;
+}
+
+static sliding open_window(const survey *s, int64_t low_ns)
+{
+    size_t first = first_at(s, low_ns);
+    return (sliding){first, first};
+}
+
+/* Occurrences that do not overlap of all pairs whose second spike is of [begin, end), moved by so much. */
+static void count_moved(const survey *s, scratch *w, size_t begin, size_t end, int64_t by_ns)
+{
+    sf_delay delay = s->job->delay;
+    memset(w->counts, 0, s->cells * sizeof *w->counts);
+    for (size_t c = 0; c < s->cells; c++)
+        w->last[c] = INT64_MIN;
+    sliding window = open_window(s, s->times[begin] + by_ns - delay.high_ns);
+    for (size_t j = begin; j < end; j++) {
+        int64_t stop_ns = s->times[j] + by_ns;
+        slide(&window, s, stop_ns - delay.high_ns, stop_ns - delay.low_ns);
+        for (size_t i = window.first; i < window.last; i++) {
+            size_t c = s->slots[i] * s->units + s->slots[j];
+            if (s->times[i] > w->last[c]) {
+                w->last[c] = stop_ns;
+                w->counts[c]++;
+            }
+        }
+    }
+}
+
+static void count_stops(const survey *s, scratch *w, size_t begin, size_t end)
+{
+    memset(w->sums, 0, s->cells * sizeof *w->sums);
+    memset(w->squares, 0, s->cells * sizeof *w->squares);
+    for (size_t k = 0; k < s->stop_count; k++) {
+        count_moved(s, w, begin, end, s->stops[k].by_ns);
+        for (size_t c = 0; c < s->cells; c++) {
+            uint64_t weighted = s->stops[k].weight * w->counts[c];
+            w->sums[c] += weighted;
+            w->squares[c] += weighted * w->counts[c];
+        }
+    }
+    for (size_t c = 0; c < s->cells; c++) {
+        w->cells[c].shifted += w->sums[c];
+        w->cells[c].variance += s->weight * w->squares[c] - w->sums[c] * w->sums[c];
+    }
+}
+
+/* Spikes of two units that may be one. */
+static void count_together(const survey *s, scratch *w, size_t begin, size_t end)
+{
+    sliding window = open_window(s, s->times[begin] - 3 * SEEN_TWICE_NS);
+    for (size_t j = begin; j < end; j++) {
+        slide(&window, s, s->times[j] - 3 * SEEN_TWICE_NS, s->times[j] + 3 * SEEN_TWICE_NS + 1);
+        for (size_t i = window.first; i < window.last; i++) {
+            cell *c = &w->cells[s->slots[i] * s->units + s->slots[j]];
+            if (llabs(s->times[i] - s->times[j]) <= SEEN_TWICE_NS)
+                c->together++;
+            else
+                c->beside++;
+        }
+    }
+}
+
+/* Only the caller's thread tells how far it is, and asks. */
+static int end_segment(survey *s, unsigned worker)
+{
+    double done = (double)(atomic_fetch_add(&s->done, 1) + 1);
+    return worker != 0 ||
+                   sf_progress_update(s->job->progress, "looking at bursts", done, 2 * (double)s->segments)
+               ? SF_OK
+               : SF_CANCELLED;
+}
+
+static int size_segment(void *context, unsigned worker, size_t item)
+{
+    survey *s = context;
+    sf_delay delay = s->job->delay;
+    uint64_t sum = 0;
+    sliding window = open_window(s, s->times[s->begins[item]] - delay.high_ns);
+    for (size_t j = s->begins[item]; j < s->begins[item + 1]; j++) {
+        slide(&window, s, s->times[j] - delay.high_ns, s->times[j] - delay.low_ns);
+        sum += window.last - window.first;
+    }
+    atomic_fetch_add(&s->near, sum);
+    return end_segment(s, worker);
+}
+
+static int count_segment(void *context, unsigned worker, size_t item)
+{
+    survey *s = context;
+    scratch *w = &s->workers[worker];
+    size_t begin = s->begins[item], length = s->begins[item + 1] - begin;
+    size_t end = begin + (length + s->stride - 1) / s->stride;
+    int64_t far = SF_DISPLACED_WIDTHS * s->job->width_ns;
+    count_moved(s, w, begin, end, 0);
+    for (size_t c = 0; c < s->cells; c++)
+        w->cells[c].here += w->counts[c];
+    for (int side = -1; side <= 1; side += 2) {
+        count_moved(s, w, begin, end, side * far);
+        for (size_t c = 0; c < s->cells; c++)
+            w->cells[c].far += w->counts[c];
+    }
+    count_stops(s, w, begin, end);
+    count_together(s, w, begin, end);
+    return end_segment(s, worker);
+}
+
+static int open_workers(survey *s)
+{
+    s->workers = sf_alloc(s->threads, sizeof *s->workers);
+    if (s->workers == NULL)
+        return SF_NO_MEMORY;
+    for (unsigned t = 0; t < s->threads; t++) {
+        scratch *w = &s->workers[t];
+        w->cells = sf_alloc(s->cells, sizeof *w->cells);
+        w->last = sf_alloc(s->cells, sizeof *w->last);
+        w->counts = sf_alloc(s->cells, sizeof *w->counts);
+        w->sums = sf_alloc(s->cells, sizeof *w->sums);
+        w->squares = sf_alloc(s->cells, sizeof *w->squares);
+        if (w->cells == NULL || w->last == NULL || w->counts == NULL || w->sums == NULL || w->squares == NULL)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+static void close_workers(survey *s)
+{
+    for (unsigned t = 0; s->workers != NULL && t < s->threads; t++) {
+        scratch *w = &s->workers[t];
+        sf_free(w->cells);
+        sf_free(w->last);
+        sf_free(w->counts);
+        sf_free(w->sums);
+        sf_free(w->squares);
+    }
+    sf_free(s->workers);
+}
+
+/* Into the cells of the first. */
+static void add_workers(const survey *s)
+{
+    for (unsigned t = 1; t < s->threads; t++)
+        for (size_t c = 0; c < s->cells; c++) {
+            cell *to = &s->workers[0].cells[c];
+            const cell *from = &s->workers[t].cells[c];
+            to->shifted += from->shifted;
+            to->variance += from->variance;
+            to->here += from->here;
+            to->far += from->far;
+            to->together += from->together;
+            to->beside += from->beside;
+        }
+}
+
+static int count_pairs(survey *s)
+{
+    choose_stops(s);
+    int status = cut_segments(s);
+    if (status == SF_OK)
+        status = sf_parallel_for(s->threads, s->segments, size_segment, s);
+    if (status != SF_OK)
+        return status;
+    s->stride = (size_t)(s->near / (MOST_STEPS / s->stop_count)) + 1;
+    status = open_workers(s);
+    if (status == SF_OK)
+        status = sf_parallel_for(s->threads, s->segments, count_segment, s);
+    if (status == SF_OK)
+        add_workers(s);
+    return status;
+}
+
+/* ---- what is told ---- */
+
+/* Of spikes that two electrodes see, or a sorter gave to two units, some lie closer than those beside them
+ * by more than three standard errors. */
+static bool is_seen_twice(const cell *c)
+{
+    double expected = c->beside / 2.0;
+    return c->together - expected > 3 * sqrt(1.5 * expected + 1);
+}
+
+static int tell_pairs(sf_pair_survey *told, const survey *s)
+{
+    told->pairs = sf_resize(NULL, s->cells, sizeof *told->pairs);
+    if (told->pairs == NULL)
+        return SF_NO_MEMORY;
+    double weight = (double)s->weight;
+    for (size_t i = 0; i < s->cells; i++) {
+        const cell *c = &s->workers[0].cells[i];
+        told->pairs[i] = (sf_surveyed_pair){.here = (double)c->here,
+                                            .shifted = (double)c->shifted / weight,
+                                            .far = (double)c->far / 2,
+                                            .variance = (double)c->variance / (weight * weight),
+                                            .seen_twice = is_seen_twice(c)};
+    }
+    told->units = s->units;
+    told->stride = s->stride;
+    memcpy(told->unit_of, s->unit_of, sizeof told->unit_of);
+    return SF_OK;
+}
+
+int sf_pair_survey_open(sf_pair_survey *told, const sf_survey_job *job)
+{
+    *told = (sf_pair_survey){.stride = 1};
+    if (job->count + job->other_count == 0)
+        return SF_OK;
+    survey s = {.job = job, .stride = 1, .threads = job->threads > 0 ? job->threads : sf_thread_cores()};
+    int status = choose_spikes(&s);
+    if (status == SF_OK)
+        status = count_pairs(&s);
+    if (status == SF_OK)
+        status = tell_pairs(told, &s);
+    close_workers(&s);
+    sf_free(s.begins);
+    sf_free(s.times);
+    sf_free(s.slots);
+    return status;
+}
+
+void sf_pair_survey_close(sf_pair_survey *told)
+{
+    sf_free(told->pairs);
+    *told = (sf_pair_survey){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What pairs of units count as recorded, and what they would count in surrogates by segment-shift
+ * (core/backend/surrogate.h), by the mean and the variance over all offsets instead of a draw of them.
+ *
+ * Let c(d) be the count, of occurrences that do not overlap, of one segment with the second train moved by d.
+ * Offsets have a density that falls off linearly from 0 to the width w, and are drawn for each segment alone:
+ * so surrogates count m, the sum over segments of the mean of c over that density, and scatter by the root of
+ * V, the sum of its variances. Both are taken over stops from -w to w that lie a quarter of the largest delay
+ * apart. So bursts that a unit has by itself, and counts that saturate, are in V as they are in surrogates.
+ */
+#ifndef SF_MINE_PAIR_SURVEY_H
+#define SF_MINE_PAIR_SURVEY_H
+
+#include "core/recording.h"
+
+#include <synfire/mine.h>
+
+/** So many units are looked at. */
+#define SF_SURVEY_UNITS 64
+
+typedef struct sf_survey_job {
+    const sf_spike *spikes,
+        *others; /**< either in order; `others` are of units that were left out, or NULL */
+    size_t count, other_count, unit_count;
+    const uint32_t *wanted; /**< units that come before those that fire more, or NULL */
+    size_t wanted_count;
+    sf_delay delay;
+    int64_t width_ns, segment_ns; /**< of the shifts, more than 0 */
+    unsigned threads;             /**< 0: all cores; they change nothing */
+    const sf_progress *progress;  /**< or NULL */
+} sf_survey_job;
+
+typedef struct sf_surveyed_pair {
+    double here, shifted, far; /**< c(0), m, and the mean of c(3 w) and c(-3 w) */
+    double variance;           /**< V */
+    bool seen_twice;           /**< the two fire within half a millisecond more often than beside it */
+} sf_surveyed_pair;
+
+typedef struct sf_pair_survey {
+    size_t units; /**< those wanted and then those that fire most, at most SF_SURVEY_UNITS */
+    uint32_t unit_of[SF_SURVEY_UNITS];
+    sf_surveyed_pair *pairs; /**< [first * units + second], with pairs of a unit and itself */
+    size_t stride;           /**< of each segment one in so many spikes was looked at, its first */
+} sf_pair_survey;
+
+/** Linear in the spikes, and at most some 40 million steps. SF_NO_MEMORY, SF_CANCELLED; then it is empty. */
+int sf_pair_survey_open(sf_pair_survey *told, const sf_survey_job *job);
+void sf_pair_survey_close(sf_pair_survey *told);
+
+#endif
