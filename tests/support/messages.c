@@ -286,6 +286,8 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     message->threshold = random_real(random);
     message->edges = (size_t)random_count(random);
     message->left_out = random_left_out(random);
+    message->pairs_tested = (size_t)random_count(random);
+    message->pairs_by_chance = random_real(random);
     message->changes = random_list(random, sizeof *message->changes, &message->change_count);
     for (size_t i = 0; i < message->change_count; i++)
         message->changes[i] = (sf_edge_change){.from = random_unit(random, units),

@@ -462,6 +462,8 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     is_string(take(from, "metric"), graph->is_tiling ? "sttc" : "episodes");
     is_real(take(from, "threshold"), graph->threshold);
     check_left_out(from, &graph->left_out);
+    is_known(take(from, "pairs_tested"), graph->pairs_tested > 0 ? (int64_t)graph->pairs_tested : -1);
+    is_real(take(from, "pairs_by_chance"), graph->pairs_by_chance);
     is_integer(take(from, "edges"), (int64_t)graph->edges);
     const json_t *changes = take_list(from, "changes", graph->change_count);
     for (size_t i = 0; i < graph->change_count; i++)
