@@ -69,14 +69,14 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
     const sf_progress progress = app_progress(call);
     sf_graph_options how = *as;
     status = app_limits_parse(&how.max_p, &how.max_q, call, error);
-    if (status == SF_OK && kronecker == NULL) {
+    if (status == SF_OK && kronecker == NULL)
         status = sf_graph_open(&r->graph, call->arguments[0], &how, &progress, error);
-        return app_name_option(call, status, error);
-    }
-    if (status == SF_OK)
+    else if (status == SF_OK)
         status = sf_graph_kronecker(&r->graph, kronecker, &how, &progress, error);
-    if (status == SF_USAGE && how.max_p <= 0 && how.max_q <= 0)
+    if (status == SF_USAGE && kronecker != NULL && how.max_p <= 0 && how.max_q <= 0)
         snprintf(error->place, sizeof error->place, "--kronecker");
+    if (status == SF_OK)
+        app_limits_warn(call);
     return app_name_option(call, status, error);
 }
 

@@ -307,6 +307,8 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
     uint32_t made;
     options.made = stop != NULL ? &made : NULL;
     status = sf_graph_of_tiling(graph, recording, &options, as, &progress, error);
+    if (*graph != NULL)
+        app_limits_warn(call);
     if (*graph != NULL && stop != NULL)
         return app_stop_take(stop, status, "testing", error);
     return status == SF_USAGE ? app_name_option(call, status, error) : status;

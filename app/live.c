@@ -124,6 +124,8 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
     if (status == SF_OK &&
         sf_delays_parse(delays, APP_MOST_DELAYS, &delay_count, config->live.mine.delays_ms, NULL) == SF_OK)
         app_delays_warn(call, delays, delay_count);
+    if (status == SF_OK)
+        app_limits_warn(call);
     return status != SF_OK && path != NULL ? explain(call, path, status, error) : status;
 }
 

@@ -182,6 +182,8 @@ static int read_data(matching *m, sf_error *error)
     else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK &&
              (status = app_limits_parse(&as.max_p, &as.max_q, call, error)) == SF_OK)
         status = app_name_option(call, sf_graph_open(&m->graph, path, &as, &progress, error), error);
+    if (status == SF_OK && !app_is_recording(path))
+        app_limits_warn(call);
     m->g.size = sizeof m->g;
     if (status == SF_OK)
         sf_graph_get_columns(m->graph, &m->g);

@@ -49,16 +49,18 @@ static int parse_limit(double *limit, const app_call *call, const char *option, 
 int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error)
 {
     int status = parse_limit(max_p, call, "max-p", error);
-    if (status == SF_OK)
-        status = parse_limit(max_q, call, "max-q", error);
-    if (status == SF_OK && *max_p > 0 && *max_q <= 0)
+    return status == SF_OK ? parse_limit(max_q, call, "max-q", error) : status;
+}
+
+void app_limits_warn(const app_call *call)
+{
+    if (app_has(call, "max-p") && !app_has(call, "max-q"))
         app_warn(
             call,
             "--max-p goes by p, which is corrected neither for how much is looked at nor for the threshold "
-            "that selects what is tested: of what is not linked a share of %g or more passes. --max-q "
+            "that selects what is tested: of what is not linked a share of %s or more passes. --max-q "
             "corrects for both",
-            *max_p);
-    return status;
+            app_value(call, "max-p", NULL));
 }
 
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
@@ -127,8 +129,10 @@ int app_test_parse(app_test *test, const app_call *call, const char *device, uns
         app_tell_seed(call, options->seed);
     if (app_has(call, "fdr"))
         options->correction = SF_CORRECTION_RATE;
-    if (status == SF_OK)
+    if (status == SF_OK) {
+        app_limits_warn(call);
         warn_of_kind(call, options);
+    }
     return status;
 }
 

@@ -22,7 +22,7 @@ typedef struct app_test {
 
 /**
  * Reads the options where --significance was given, for surrogates on that device and by so many threads;
- * refuses those that need it without it. Warns of kinds that say little. SF_USAGE.
+ * refuses those that need it without it. Warns of kinds, and of limits, that say little. SF_USAGE.
  */
 int app_test_parse(app_test *test, const app_call *call, const char *device, unsigned threads,
                    sf_error *error);
@@ -33,8 +33,12 @@ static inline const sf_significance_options *app_test_options(const app_test *te
     return test->asked ? &test->options : NULL;
 }
 
-/** Reads --max-p and --max-q, 0 where they are not given; warns of what p alone is worth. SF_USAGE. */
+/** Reads --max-p and --max-q, 0 where they are not given. SF_USAGE. */
 int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error);
+
+/** Warns of what --max-p without --max-q is worth: once the options are accepted, so that a refusal stands
+ * alone. app_test_parse does it itself. */
+void app_limits_warn(const app_call *call);
 
 /** The heading of a table of counts that no test was made of: why their expectation, and the intervals that
  * a table has beside it, say little, and what to type. */

@@ -203,7 +203,7 @@ tested="--delay 4:6,8:12 --min-count 12 --significance segment-shift --surrogate
     $SYNFIRE graph sim.h5 $tested --out tested.h5 >table
     $SYNFIRE graph sim.h5 $tested --max-q 0.05 --json >kept
     $SYNFIRE graph sim.h5 $tested --max-q 0.05 --out kept.graphml >kept_table
-    $SYNFIRE graph sim.h5 $tested --max-p 0.3 --json >by_p
+    $SYNFIRE graph sim.h5 $tested --max-p 0.3 --json >by_p 2>of_p
     $SYNFIRE bfs sim.h5 $tested --max-q 0.05 --source A --json >reached
     $SYNFIRE match sim.h5 chain-2 $tested --max-q 0.05 --json >matched
     $SYNFIRE match sim.h5 census $tested --max-q 0.05 --json >counted
@@ -270,9 +270,16 @@ expect 64 "--max-q: the edges of this graph have no q" $SYNFIRE match g.graphml 
 expect 64 "--max-p: the edges of this graph have no p" $SYNFIRE bfs g.graphml --source A --max-p 0.05
 expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --delay 4:6 --significance analytic --max-q 0.05
 expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --metric sttc --surrogates 0 --max-q 0.05
+expect 64 "--max-p: goes with --significance" $SYNFIRE graph sim.h5 --delay 4:6 --max-p 0.05
+expect 64 "--max-p: needs surrogates" $SYNFIRE graph sim.h5 --metric sttc --surrogates 0 --max-p 0.05
 expect 64 "--max-q: is 0" $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --max-q 0
 expect 64 "--significance: is for recordings" $SYNFIRE bfs g.graphml --source A --significance segment-shift
-$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-p 0.01 --json >out
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-p 0.01 --json >out 2>err
+$SYNFIRE bfs tested.h5 --source A --max-p 0.3 >/dev/null 2>of_bfs
+$SYNFIRE match tested.h5 chain-2 --max-p 0.3 >/dev/null 2>of_match
+for said in of_p err of_bfs of_match; do # what p alone is worth, once
+    [ "$(grep -c 'goes by p' $said)" = 1 ]
+done
 python3 -c 'import json; d = json.load(open("out")); assert 0 < d["edges"] < d["edges_found"] and d["edges_tested"] == "tested"'
 
 # What comes first in the table.

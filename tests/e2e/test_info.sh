@@ -42,9 +42,11 @@ python3 - <<'END'
 import json
 info = json.load(open("out"))
 assert list(info) == ["format", "spikes", "units", "start_s", "stop_s", "duration_s", "rate_hz", "tick_s", "kind",
-    "markers", "metadata", "geometry", "dropped", "duplicates", "sharpness", "unit_detail", "provenance"], list(info)
+    "markers", "metadata", "geometry", "dropped", "duplicates", "network_bursts", "network_burst_s", "sharpness",
+    "unit_detail", "provenance"], list(info)
 assert list(info["unit_detail"][0]) == ["index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"]
 assert (info["format"], info["spikes"], info["units"], info["duplicates"], info["tick_s"]) == ("CSV", 4, 2, 1, 2), info
+assert info["network_bursts"] == 0 and info["network_burst_s"] is None, info
 assert info["unit_detail"][0]["isi_violations"] == 0.5 and info["unit_detail"][0]["rate_hz"] == 1.5
 END
 

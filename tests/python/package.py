@@ -249,7 +249,9 @@ class OfOthers(unittest.TestCase):
         self.assertEqual(made.nodes["C"]["index"], 2)
         again = synfire.graph(made)
         self.assertEqual((again.names, [end.tolist() for end in again.edges()]), (["A", "B", "C"], [[0, 1], [1, 2]]))
-        several = synfire.graph(chains(), "4:6,3:7", min_count=50)
+        best = synfire.graph(chains(), "4:6,3:7", min_count=50).to_networkx() # of overlapping delays each pair has one
+        self.assertEqual(sorted(best.edges), [("A", "B"), ("B", "C")])
+        several = synfire.graph(chains(), "4:6,1004:1006", min_count=50)
         with self.assertRaises(synfire.UsageError):
             several.to_networkx()
         self.assertEqual(several.to_networkx(multigraph=True).number_of_edges(), 4)
