@@ -210,12 +210,12 @@ typedef struct sf_sharpness {
     double left;          /**< and after */
     double common;        /**< of that what chance does not explain */
     double spread;        /**< how much it scatters then: 1 of unrelated pairs */
-    double low_share; /**< of unlinked pairs so many will have p < 0.05; NaN: too few pairs to tell */
-    double divisor;   /**< what shifting takes off counts, as one in so many parts; 54 where it is smooth */
-    size_t groups;    /**< of units that share events which the others do not */
-    size_t grouped;   /**< units in them */
-    bool bursts;      /**< units share something: counts fall off by three widths */
-    bool testable;    /**< surrogates can tell a link from what these bursts do */
+    double low_share;     /**< of unlinked pairs so many will have p < 0.05; NaN: too few pairs to tell */
+    double divisor; /**< what shifting takes off counts, as one in so many parts; 54 where it is smooth */
+    size_t groups;  /**< of units that share events which the others do not */
+    size_t grouped; /**< units in them */
+    bool bursts;    /**< units share something: counts fall off by three widths */
+    bool testable;  /**< surrogates can tell a link from what these bursts do */
 } sf_sharpness;
 
 /** The sharpness up to which links can be told from bursts: 7 % of unlinked pairs have p < 0.05. */

@@ -26,7 +26,8 @@ typedef struct oracle_verdict {
 /** Of an episode in which no unit returns. */
 oracle_verdict oracle_significance(const oracle_shifting *how, const sf_episode *episode);
 
-/** Of a chain of 3 or more units, tested by every split into two groups, those with their own unit 0 fixed. */
+/** Of a chain of 3 or more units, tested by every split into two groups, those with their own unit 0 fixed.
+ */
 oracle_verdict oracle_splits(const oracle_shifting *how, const sf_episode *episode);
 
 #endif
