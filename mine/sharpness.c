@@ -63,7 +63,8 @@ static void find_z(measure *m, double divisor)
         m->z[i] = i % (units + 1) == 0 ? NAN : z_of(m, &m->survey->pairs[i], divisor, ratio);
 }
 
-/* A way too rare to tell stands out by nothing: where the other one counts enough, the link itself does so. */
+/* A way too rare to tell stands out by nothing: where the other one counts enough, the link itself does so.
+ */
 static bool is_link(double z, double reverse)
 {
     double most = fmax(z, reverse), least = isnan(z) || isnan(reverse) ? 0 : fmin(z, reverse);
