@@ -133,10 +133,8 @@ static int cut_segments(survey *s)
     for (size_t i = 0; i <= s->count; i++) {
         if (i < s->count && s->times[i] / s->job->segment_ns == number)
             continue;
-        if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0) {
-            sf_free(begins);
+        if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0)
             return SF_NO_MEMORY;
-        }
         s->begins = begins;
         s->begins[s->segments] = i;
         if (i < s->count) {

@@ -17,9 +17,9 @@
 #define ROUNDS 4          /* of finding the middle half with what is taken off, and that of the middle half */
 #define GROUP_ROUNDS 3    /* of finding groups with what the others tell, and the others */
 
-/* A link stands out one way by more than this, and the other way by less than that. */
+/* A link stands out one way by more than this, and the other way by less than that part of it. */
 #define LINK_Z 3.3
-#define REVERSE_Z 1.3
+#define REVERSE_PART 0.4
 
 #define LOW_Z 1.645 /* where p of unlinked pairs is 0.05 */
 
@@ -63,24 +63,49 @@ static void find_z(measure *m, double divisor)
         m->z[i] = i % (units + 1) == 0 ? NAN : z_of(m, &m->survey->pairs[i], divisor, ratio);
 }
 
+/* A way too rare to tell stands out by nothing: where the other one counts enough, the link itself does so.
+ */
 static bool is_link(double z, double reverse)
 {
-    return fmax(z, reverse) > LINK_Z && fmin(z, reverse) < REVERSE_Z;
+    double most = fmax(z, reverse), least = isnan(z) || isnan(reverse) ? 0 : fmin(z, reverse);
+    return most > LINK_Z && least < REVERSE_PART * most;
 }
 
-/* Puts those that are judged by in order. */
-static size_t list_pairs(measure *m)
+/* By unit: a bit for each unit that it is linked with, either way. */
+static void find_links(uint64_t linked[SF_SURVEY_UNITS], const measure *m)
+{
+    size_t units = m->survey->units;
+    memset(linked, 0, units * sizeof *linked);
+    for (size_t a = 0; a < units; a++)
+        for (size_t b = 0; b < units; b++)
+            if (is_link(m->z[a * units + b], m->z[b * units + a]))
+                linked[a] |= UINT64_C(1) << b;
+}
+
+/* Puts pairs in order that are not linked; `beside`: nor have a unit in common that both are linked with. */
+static size_t list_unlinked(measure *m, const uint64_t linked[SF_SURVEY_UNITS], bool beside)
 {
     size_t count = 0, units = m->survey->units;
     for (size_t a = 0; a < units; a++)
         for (size_t b = 0; b < units; b++) {
-            double z = m->z[a * units + b], reverse = m->z[b * units + a];
+            double z = m->z[a * units + b];
             bool within = m->groups[a] != 0 && m->groups[a] == m->groups[b];
-            if (!isnan(z) && !within && !is_link(z, reverse))
+            bool tied = (linked[a] >> b & 1) != 0 || (beside && (linked[a] & linked[b]) != 0);
+            if (!isnan(z) && !within && !tied)
                 m->order[count++] = (sf_rank){z, a * units + b};
         }
     sf_ranks_sort(m->order, count);
     return count;
+}
+
+/* Puts those that are judged by in order. What links make of the pairs beside them says nothing of bursts;
+ * where that leaves less than half, what is left would not speak for all. */
+static size_t list_pairs(measure *m)
+{
+    uint64_t linked[SF_SURVEY_UNITS];
+    find_links(linked, m);
+    size_t all = list_unlinked(m, linked, false), count = list_unlinked(m, linked, true);
+    return 2 * count >= all ? count : list_unlinked(m, linked, false);
 }
 
 static middle find_middle(measure *m, double divisor)

@@ -175,7 +175,8 @@ assert chain["p"] <= 0.002 and chain["q"] < 0.01 and chain["expected_given_rest"
 assert none["q"] > 0.2 and back["q"] > 0.2 and returning["not_testable"] == "a unit returns" and returning["p"] is None
 assert none["count"] < none["needed"] and chain["count"] >= chain["needed"]
 alone = json.load(open("one"))["episodes"][0]
-assert alone["q"] == alone["p"] <= lucky["q"] and lucky["p"] < 0.02 # as it was among 650 pairs, where q is 0.58
+assert alone["p"] <= alone["q"] < alone["p"] + 1 / 1001 # one stands alone: p spreads whole counts, which the maxima are
+assert alone["q"] <= lucky["q"] and lucky["p"] < 0.02 # as it was among 650 pairs, where q is 0.58
 assert out["significance"]["surrogates"] == 1000 and "given episodes" in out["methods"] and "candidates given" in out["methods"]
 kept = json.load(open("named --max-q 0.05"))["episodes"]
 assert returning["expected_given_rest"] is None and abs(chain["ratio_interval"][0] / 45.4 - 1) < 0.01
@@ -228,7 +229,7 @@ grep -q '^None of [0-9]* episodes could be tested: delays too long.*; for waves 
 grep -q 'gave no verdict (delays too long)' table && grep -q ' -  delays too long ' table
 grep -q 'with q below' table && exit 1
 $SYNFIRE mine demo.h5 --delay 4:70 --min-count 300 --max-size 2 --significance segment-shift --csv >out 2>err
-grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long,[0-9.]*,[0-9.]*,$')" = 650 ]
+grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long,[0-9.]*,[0-9.]*,,$')" = 650 ]
 $SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --json >out 2>err
 grep -q 'no episode could be tested: delays too long' err
 check 'assert all(e["p"] is None and e["not_testable"] == "delays too long" for e in out["edge_detail"]) and out["edges"] == 650'

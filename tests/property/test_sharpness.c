@@ -126,6 +126,32 @@ static void pairs_count_what_enumeration_gives(void **state)
     sf_recording_clear(&recording);
 }
 
+/* ---- recordings of few units ---- */
+
+/* Of six units there are thirty pairs, and a chain of three makes six of them stand out or in. */
+static void links_of_few_units_are_no_bursts(void **state)
+{
+    (void)state;
+    sf_episode planted = {.size = 3, .units = {0, 1, 2}, .delays = {{4000000, 6000000}, {4000000, 6000000}}};
+    const sf_simulation_chain chain = {.episode = planted, .rate_hz = 2};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        sf_simulation_settings settings;
+        sf_simulation_settings_default(&settings);
+        settings.seed = seed;
+        settings.unit_count = 6;
+        settings.rate_hz = 5;
+        settings.duration_ns = 60 * SF_SECOND;
+        settings.chains = &chain;
+        settings.chain_count = 1;
+        sf_recording recording;
+        assert_int_equal(sf_simulate(&recording, NULL, &settings, NULL, NULL), SF_OK);
+        sf_sharpness told = measure(&recording, (sf_delay){4000000, 6000000});
+        if (!told.testable)
+            fail_msg("seed %d: %g", (int)seed, told.sharpness);
+        sf_recording_clear(&recording);
+    }
+}
+
 /* ---- recordings without a link ---- */
 
 static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
@@ -512,6 +538,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_count_what_enumeration_gives),
+        cmocka_unit_test(links_of_few_units_are_no_bursts),
         cmocka_unit_test(sharp_bursts_are_not_testable_and_smooth_ones_are),
         cmocka_unit_test(links_do_not_make_it_sharp),
         cmocka_unit_test(links_alone_tell_nothing),
