@@ -184,6 +184,15 @@ assert kept == [e for e in out["episodes"] if e["q"] is not None and e["q"] <= 0
 rate = json.load(open("named --fdr"))
 assert rate["episodes"][0]["q"] < 1e-4 and rate["episodes"][0]["needed"] is None and "Benjamini" in rate["methods"]'
 grep -q 'of 5 have p and q within' table && grep -q '^synfire .* counted 5 given episodes' table && grep -q '  p  .*q  needed' table
+# Chains by every split into two groups: the planted one stays, one with a unit that is not linked does not.
+printf '%s\n' 'A -(4,6]-> B -(4,6]-> C' 'A -(4,6]-> B -(4,6]-> X' 'A -(4,6]-> Q -(4,6]-> C' >chains.txt
+$SYNFIRE count demo.h5 --episodes chains.txt --significance segment-shift --surrogates 200 --splits --json >out
+check '
+planted, end, middle = out["episodes"]
+assert planted["q"] < 0.01 and end["q"] > 0.05 and middle["q"] > 0.05 and planted["p_links"] is planted["needed"] is None
+assert out["significance"]["splits"] and "every split" in out["methods"]'
+expect 64 "splits: are of chains of 3 to 5 units, and episode 2 has 2" $SYNFIRE count demo.h5 --episodes named.txt --significance segment-shift --splits
+expect 64 "--splits: goes with --significance" $SYNFIRE count demo.h5 --episodes chains.txt --splits
 $SYNFIRE count demo.h5 --episodes named.txt >out
 grep -qF 'NOT TESTED: `expected`' out
 expect 64 "--max-q: goes with --significance" $SYNFIRE count demo.h5 --episodes named.txt --max-q 0.05
