@@ -15,8 +15,8 @@
  *
  * is by how many standard deviations the test would see a pair stand out. Few of all pairs are linked, so the
  * middle half of all z tells what bursts alone do, and is what D is measured of; pairs that stand out one way
- * alone are left out as links, and pairs of units that are linked with a third one, which surrogates reach. D is 54 where the mean of z, `shared`, is within its error, or where c(0) -
- * c(3 w) is.
+ * alone are left out as links, and pairs of units that are linked with a third one, which surrogates reach. D
+ * is 54 where the mean of z, `shared`, is within its error, or where c(0) - c(3 w) is.
  *
  * What is left then is of two kinds: the mean of z, where D cannot be so small, and how much z scatters,
  * which is what each pair has of its own, where one unit leads another in every burst or bursts of pairs have
