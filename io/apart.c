@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "synfire-read"
@@ -33,16 +34,11 @@ uint64_t sf_apart_memory(uint64_t length)
     return 128 * MEBIBYTE + BYTES_PER_BYTE * (length < longest ? length : longest);
 }
 
-/* Real recordings take under 0.1 s of processor time for a mebibyte. */
+/* Real recordings take under 0.1 s of processor time for a mebibyte. Threads that share a core, and a virtual
+ * machine that is not given its own, take several times that. */
 uint64_t sf_apart_seconds(uint64_t length)
 {
-    return 1 + length / MEBIBYTE;
-}
-
-/* For a slow disk and a busy machine. */
-uint64_t sf_apart_patience(uint64_t length)
-{
-    return 10 * sf_apart_seconds(length);
+    return 5 + length / MEBIBYTE;
 }
 
 /* ---- starting the program ---- */
@@ -172,9 +168,27 @@ static int refuse_endless(const apart *it, sf_error *error)
 {
     return sf_fail(error, SF_DATA, it->path,
                    "this HDF5 file is damaged: reading it does not end (a file of %llu bytes may take %llu s "
-                   "of processor time and %llu s in all)",
-                   (unsigned long long)it->length, (unsigned long long)sf_apart_seconds(it->length),
-                   (unsigned long long)sf_apart_patience(it->length));
+                   "of processor time)",
+                   (unsigned long long)it->length, (unsigned long long)sf_apart_seconds(it->length));
+}
+
+/* Says nothing against the file. */
+static int refuse_silent(const apart *it, double patience, sf_error *error)
+{
+    return sf_fail(error, SF_IO, it->path,
+                   "cannot be read now: its disk has given nothing for %.0f s; try again when it answers",
+                   patience);
+}
+
+/* Seconds of processor time that the process has taken. It stands still while the disk lets it wait, or
+ * while somebody holds it. */
+static double processor_seconds(const apart *it)
+{
+    clockid_t clock;
+    struct timespec taken;
+    if (clock_getcpuclockid(it->process, &clock) != 0 || clock_gettime(clock, &taken) != 0)
+        return 0;
+    return (double)taken.tv_sec + 1e-9 * (double)taken.tv_nsec;
 }
 
 /* Its end says at the other end of the pipe that there is something to wait for, unless it was broken. */
@@ -193,22 +207,37 @@ static void kill_process(const apart *it)
         ;
 }
 
-/* *ended is what waitpid tells, 0 where somebody else has waited for it. */
-static int wait_for_end(const apart *it, int *ended, const sf_progress *progress, sf_error *error)
+/* How long the process may go on without taking any processor time. */
+typedef struct silence {
+    double patience; /* seconds */
+    double taken, since;
+} silence;
+
+static bool silence_lasts(silence *it, const apart *of)
 {
-    double patience = sf_clock_seconds() + (double)sf_apart_patience(it->length);
+    double taken = processor_seconds(of), now = sf_clock_seconds();
+    if (taken > it->taken)
+        *it = (silence){it->patience, taken, now};
+    return now - it->since > it->patience;
+}
+
+/* *ended is what waitpid tells, 0 where somebody else has waited for it. */
+static int wait_for_end(const apart *it, int *ended, double patience, const sf_progress *progress,
+                        sf_error *error)
+{
+    silence quiet = {.patience = patience, .since = sf_clock_seconds()};
     *ended = 0;
     for (;;) {
         pid_t found = waitpid(it->process, ended, WNOHANG);
         if (found == it->process || (found < 0 && errno != EINTR))
             return SF_OK;
-        bool go_on = sf_progress_update(progress, "reading", 0, 1), late = sf_clock_seconds() > patience;
-        if (go_on && !late) {
+        bool go_on = sf_progress_update(progress, "reading", 0, 1), silent = silence_lasts(&quiet, it);
+        if (go_on && !silent) {
             nap(it);
             continue;
         }
         kill_process(it);
-        return go_on ? refuse_endless(it, error)
+        return go_on ? refuse_silent(it, patience, error)
                      : sf_fail(error, SF_CANCELLED, it->path, "stopped while reading");
     }
 }
@@ -247,8 +276,8 @@ static int seal(const apart *it, sf_error *error)
     return sf_parcel_refuse(it->path, error);
 }
 
-int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
-                  const sf_progress *progress, sf_error *error)
+int sf_apart_read_within(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
+                         double patience, const sf_progress *progress, sf_error *error)
 {
     *parcel = (sf_parcel){0};
     struct stat about;
@@ -260,7 +289,7 @@ int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const c
         return sf_fail(error, SF_CANCELLED, path, "stopped while reading");
     int status = start(&it, kind, stream, error), ended = 0;
     if (status == SF_OK)
-        status = wait_for_end(&it, &ended, progress, error);
+        status = wait_for_end(&it, &ended, patience, progress, error);
     if (status == SF_OK)
         status = judge_end(&it, ended, error);
     if (status == SF_OK)
@@ -271,4 +300,10 @@ int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const c
         sf_progress_update(progress, "reading", 1, 1);
     close_files(&it);
     return status;
+}
+
+int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
+                  const sf_progress *progress, sf_error *error)
+{
+    return sf_apart_read_within(parcel, kind, path, stream, SF_APART_PATIENCE_S, progress, error);
 }

@@ -19,19 +19,26 @@
 enum { SF_APART_PARCEL = 3, SF_APART_LIFELINE = 4 };
 
 /** What reading a file of this length may take: bytes of memory, beside the program itself, and of the
- * parcel; seconds of processor time; and seconds until it must have ended. */
+ * parcel; and seconds of processor time. */
 uint64_t sf_apart_memory(uint64_t length);
 uint64_t sf_apart_seconds(uint64_t length);
-uint64_t sf_apart_patience(uint64_t length);
+
+/** Seconds that the reader may go on without taking any processor time: a disk that sleeps, or a file server
+ * that is away for a while, is no damage. */
+#define SF_APART_PATIENCE_S 120.0
 
 /**
  * Reads what `kind` asks for (reader/main.c lists the kinds; `stream` may be NULL) of the file at `path`.
  * While it waits, `progress` is told of "reading", and may end the wait: SF_CANCELLED. Errors of the reader
- * come through as they are. SF_DATA where it crashed, was not done in time or answers nonsense, SF_IO where
- * somebody else killed it, SF_UNAVAILABLE where the program is missing or of another version. On success
- * close the parcel.
+ * come through as they are. SF_DATA where it crashed, took more processor time than it may or answers
+ * nonsense, SF_IO where it came to nothing for SF_APART_PATIENCE_S or somebody else killed it,
+ * SF_UNAVAILABLE where the program is missing or of another version. On success close the parcel.
  */
 int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
                   const sf_progress *progress, sf_error *error);
+
+/** The same with another patience, in seconds. */
+int sf_apart_read_within(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
+                         double patience, const sf_progress *progress, sf_error *error);
 
 #endif
