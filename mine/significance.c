@@ -497,7 +497,7 @@ static void correct_level(test *t, const sf_surrogate_side *side, const sf_surro
                           const sf_family *family, uint32_t k, uint64_t base)
 {
     uint32_t size = k + 2;
-    double critical = sf_family_critical(family, k, SF_SIGNIFICANT_Q);
+    double critical = sf_family_critical(family, SF_SIGNIFICANT_Q);
     t->told->critical[size][side->mirrored] = isfinite(critical) ? critical : NAN;
     for (size_t i = 0; i < t->result->found->tree.levels[size - 1].count; i++) {
         verdict *found = &t->verdicts[size][i][side->mirrored];
@@ -507,37 +507,31 @@ static void correct_level(test *t, const sf_surrogate_side *side, const sf_surro
         const sf_surrogate_scale *scale = &outcome->scales[base + own];
         uint64_t needed = needed_for(critical, found->expected - scale->mean, ratio_of(side, k, own), scale,
                                      outcome->surrogates);
-        found->q = sf_family_q(family, k, found->stands_out);
+        found->q = sf_family_q(family, found->stands_out);
         found->needed = needed > t->least ? needed : t->least;
     }
 }
 
-/* Over candidates of all sizes. */
+/* Each size among its own candidates. */
 static int correct(test *t, const sf_surrogate_side *side, const sf_surrogate_outcome *outcome,
                    sf_error *error)
 {
-    double recorded[SF_EPISODE_MAX_SIZE];
     uint64_t base = 0;
-    for (uint32_t k = 0; k < side->plan.level_count; k++) {
-        recorded[k] = -INFINITY;
-        for (size_t i = 0; i < t->result->found->tree.levels[k + 1].count; i++) {
-            const verdict *found = &t->verdicts[k + 2][i][side->mirrored];
-            recorded[k] = found->judged ? fmax(recorded[k], found->stands_out) : recorded[k];
-        }
-    }
-    sf_family family;
-    int status = sf_family_open(&family, outcome->maxima, recorded, side->plan.level_count,
-                                outcome->surrogates, error);
+    int status = SF_OK;
     for (uint32_t k = 0; k < side->plan.level_count && status == SF_OK; k++) {
         uint64_t candidates = side->levels[k].first[side->levels[k].prefix_count];
         if (candidates == 0)
             continue;
-        correct_level(t, side, outcome, &family, k, base);
-        if (k == 0 && t->told->options.correction == SF_CORRECTION_MAXIMUM)
+        sf_family family;
+        status = sf_family_open(&family, outcome->maxima + (size_t)k * outcome->surrogates,
+                                outcome->surrogates, error);
+        if (status == SF_OK)
+            correct_level(t, side, outcome, &family, k, base);
+        sf_family_close(&family);
+        if (status == SF_OK && k == 0 && t->told->options.correction == SF_CORRECTION_MAXIMUM)
             status = find_power(t, side, outcome, candidates, error);
         base += candidates;
     }
-    sf_family_close(&family);
     return status;
 }
 

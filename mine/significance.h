@@ -27,12 +27,12 @@
  * units of 1 Hz for 3 s, counts of 2 and more: by the ends alone 25 of 40 recordings had a chain with q <
  * 0.05, none a pair.)
  *
- * Correction, over all candidates that the search looked at, of all sizes and delays:
+ * Correction, over all candidates of a size that the search looked at, of all delays:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
  *             stands out as much: counts are standardised by the candidate's own mean and standard deviation
- *             over them all, and the largest of those that are frequent in a surrogate is compared, each size
- *             among its own (mine/family.h). Being right for all episodes at once: the family-wise error
- *             (Westfall and Young 1993).
+ *             over them all, and the largest of those that are frequent in a surrogate is compared
+ *             (mine/family.h). Being right for all episodes at once: the family-wise error (Westfall and
+ *             Young 1993), of pairs and with them of chains, since none is called without its links.
  *
  *   rate      q is the expected share of false findings among all that are as good or better (Benjamini and
  *             Hochberg 1995), by tails fitted to each candidate's surrogates, which reach below 1 / (1 +

@@ -296,14 +296,11 @@ static void judge(const splits *s, sf_split_verdict *verdicts, double *stand_out
 static int correct(const splits *s, sf_split_verdict *verdicts, const double *stand_out, const double *maxima,
                    sf_error *error)
 {
-    double most = -INFINITY;
-    for (size_t c = 0; c < s->cell_count; c++)
-        most = fmax(most, stand_out[c]);
     sf_family family;
-    int status = sf_family_open(&family, maxima, &most, 1, s->request->surrogates, error);
+    int status = sf_family_open(&family, maxima, s->request->surrogates, error);
     for (size_t c = 0; c < s->cell_count && status == SF_OK; c++) {
         sf_split_verdict *verdict = &verdicts[s->cells[c].chain];
-        verdict->q = fmax(verdict->q, sf_family_q(&family, 0, stand_out[c]));
+        verdict->q = fmax(verdict->q, sf_family_q(&family, stand_out[c]));
     }
     sf_family_close(&family);
     return status;

@@ -188,6 +188,35 @@ static void a_chain_stands_out_by_either_correction(void **state)
     free_stream(&s);
 }
 
+/* A chain cannot be called without its links, so that pairs need not pay for chains. */
+static void how_long_chains_may_be_is_nothing_to_a_pair(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("sizes", 44);
+    stream s;
+    make_stream(&s, &random, 10, 8, 200, 4, 15);
+    sf_mine_options mining;
+    sf_significance_options options = sf_significance_options_default();
+    options.surrogates = 99;
+    sf_mine_result *pairs = mine(&s, &mining, 8, 2);
+    test_result(&s, pairs, &mining, &options);
+    sf_mine_result *chains = mine(&s, &mining, 8, 4);
+    test_result(&s, chains, &mining, &options);
+    size_t seen = 0;
+    for (size_t i = 0; i < pairs->count; i++) {
+        sf_episode pair;
+        sf_mine_result_episode(pairs, i, &pair);
+        if (pairs->items[i].size != 2 || pairs->items[i].not_testable != SF_TESTABLE)
+            continue;
+        test_assert_same(find(chains, 2, pair.units)->q, pairs->items[i].q);
+        seen++;
+    }
+    assert_true(seen > 80);
+    sf_mine_result_free(pairs);
+    sf_mine_result_free(chains);
+    free_stream(&s);
+}
+
 /* Of few surrogates mean and deviation are known badly; that must not make the recorded count the one that
  * stands out most more often than one of the surrogates is. */
 static void few_surrogates_correct_as_well(void **state)
@@ -454,6 +483,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_products_of_a_strong_link_are_not_significant),
         cmocka_unit_test(a_chain_stands_out_by_either_correction),
+        cmocka_unit_test(how_long_chains_may_be_is_nothing_to_a_pair),
         cmocka_unit_test(few_surrogates_correct_as_well),
         cmocka_unit_test(one_seed_gives_the_same_bytes_on_any_number_of_threads),
         cmocka_unit_test(other_units_and_hours_change_nothing),
