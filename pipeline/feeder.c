@@ -22,6 +22,26 @@ bool sf_feeder_is_pushed(const sf_feeder *feeder)
     return feeder->settings.source->kind->read == NULL;
 }
 
+/* ---- what was sent and is not analysed ---- */
+
+static sf_continuity_counts believed(const sf_feeder *feeder)
+{
+    return feeder->continuity != NULL ? sf_continuity_count(feeder->continuity) : (sf_continuity_counts){0};
+}
+
+static uint64_t count_late(const sf_feeder *feeder)
+{
+    return sf_inlet_count(feeder->settings.inlet).late + believed(feeder).late;
+}
+
+/* Frames that did not come or could not be read, and spikes left out by whatever cause; those of units that
+ * the source never told of are none of what is analysed. */
+static uint64_t count_lost(const sf_feeder *feeder)
+{
+    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
+    return in.gaps + in.malformed + in.dropped + believed(feeder).leaps + count_late(feeder);
+}
+
 /* ---- what is logged ---- */
 
 /* What happens again and again is logged the first, second, fourth, eighth ... time. */
@@ -47,6 +67,22 @@ static void log_continuity(sf_feeder *feeder)
                "%s: its clock began anew (%" PRIu64 " so far); its times are joined on where the stream is",
                name, now.epochs);
     feeder->told = now;
+}
+
+#define LATE_LINE_NS (60 * SF_SECOND)
+
+/* What is late is not analysed: that is told the first time and, while it goes on, each minute. */
+static void log_late(sf_feeder *feeder)
+{
+    uint64_t late = count_late(feeder);
+    int64_t now_ns = sf_clock_monotonic_ns();
+    if (late == feeder->late || (feeder->late > 0 && now_ns - feeder->late_ns < LATE_LINE_NS))
+        return;
+    sf_log(SF_LOG_WARNING,
+           "%s: %" PRIu64 " spikes came too late so far and were left out; see merge.lateness_ms",
+           feeder->settings.source->name, late);
+    feeder->late = late;
+    feeder->late_ns = now_ns;
 }
 
 /* ---- whether the sender is heard ---- */
@@ -151,6 +187,7 @@ static int offer_believed(sf_feeder *feeder)
     while (status == SF_OK && sf_continuity_next(feeder->continuity, &batch))
         status = align(feeder, &batch);
     log_continuity(feeder);
+    log_late(feeder);
     return status;
 }
 
@@ -284,14 +321,11 @@ void sf_feeder_close(sf_feeder *feeder)
 void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults)
 {
     int state = atomic_load(&feeder->state);
-    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
-    sf_continuity_counts of = {0};
-    if (feeder->continuity != NULL)
-        of = sf_continuity_count(feeder->continuity);
-    *faults = (sf_feeder_faults){.silent = state == SF_SOURCE_STALLED || state == SF_SOURCE_LOST ||
-                                           state == SF_SOURCE_FAILED,
-                                 .lost = in.gaps + in.dropped + of.leaps,
-                                 .steps = in.restarts + of.steps + of.epochs};
+    sf_continuity_counts of = believed(feeder);
+    *faults = (sf_feeder_faults){
+        .silent = state == SF_SOURCE_STALLED || state == SF_SOURCE_LOST || state == SF_SOURCE_FAILED,
+        .lost = count_lost(feeder),
+        .steps = sf_inlet_count(feeder->settings.inlet).restarts + of.steps + of.epochs};
 }
 
 static int64_t silent_for(const sf_feeder *feeder)
@@ -307,9 +341,7 @@ static int64_t silent_for(const sf_feeder *feeder)
 void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
 {
     sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
-    sf_continuity_counts of = {0};
-    if (feeder->continuity != NULL)
-        of = sf_continuity_count(feeder->continuity);
+    sf_continuity_counts of = believed(feeder);
     *status = (sf_source_status){.state = (sf_source_state)atomic_load(&feeder->state),
                                  .silent_ns = silent_for(feeder),
                                  .spikes = in.offered + in.left_out + of.held + of.leaps + of.late,

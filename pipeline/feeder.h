@@ -46,7 +46,9 @@ typedef struct sf_feeder {
     _Atomic int64_t missing_spikes, missing_markers; /**< by the sender's totals; -1: not known */
     uint64_t silences;                               /**< times that it stalled */
     sf_continuity_counts told;                       /**< what was logged */
-    int status;                                      /**< of the source, once its thread ended */
+    uint64_t late;                                   /**< likewise, at late_ns */
+    int64_t late_ns;
+    int status; /**< of the source, once its thread ended */
     sf_error error;
 } sf_feeder;
 
@@ -70,7 +72,7 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status);
 /** What makes a source's spikes unfit to act on; the counts only grow. */
 typedef struct sf_feeder_faults {
     bool silent;    /**< a live one, longer than it may be */
-    uint64_t lost;  /**< frames, and spikes left out */
+    uint64_t lost;  /**< frames, and spikes left out, of whatever was sent and is not analysed */
     uint64_t steps; /**< of its clock, and new beginnings */
 } sf_feeder_faults;
 

@@ -26,6 +26,8 @@ struct sf_continuity {
     bool began;   /* something was believed */
     bool settled; /* ... of the present run */
     int64_t front_ns, front_arrival_ns;
+    int64_t
+        lead_ns; /* the most that the stream was ahead of arrival, less what clocks may have drifted since */
 
     bool doubting;
     int64_t from_ns, to_ns; /* first and furthest time of the place that is doubted */
@@ -36,9 +38,10 @@ struct sf_continuity {
     size_t frame_count;
     items held;
 
-    items near;     /* of a frame that is near in part */
-    sf_marker seam; /* what a step or an epoch is told by */
-    sf_batch out[SF_CONTINUITY_HELD + 3];
+    items near;       /* of a frame that is near in part */
+    items stragglers; /* of a doubt that was undone */
+    sf_marker seam;   /* what a step or an epoch is told by */
+    sf_batch out[SF_CONTINUITY_HELD + 4];
     size_t out_count, out_next;
 
     _Atomic uint64_t held_spikes, leaps, late, markers_left_out, undone, steps, epochs;
@@ -67,6 +70,8 @@ void sf_continuity_close(sf_continuity *continuity)
     sf_free(continuity->held.markers);
     sf_free(continuity->near.spikes);
     sf_free(continuity->near.markers);
+    sf_free(continuity->stragglers.spikes);
+    sf_free(continuity->stragglers.markers);
     sf_free(continuity);
 }
 
@@ -97,11 +102,18 @@ static int64_t reach(const sf_continuity *it, int64_t time_ns, int64_t since_ns,
     return sf_time_plus(time_ns, sf_time_plus(it->settings.leap_ns, passed));
 }
 
+/* The furthest that belongs to the same place as `time_ns`, behind it. */
 static int64_t back_to(const sf_continuity *it, int64_t time_ns)
 {
     const sf_continuity_settings *settings = &it->settings;
     int64_t back = settings->leap_ns > settings->lateness_ns ? settings->leap_ns : settings->lateness_ns;
     return sf_time_plus(time_ns, -back);
+}
+
+static int64_t behind(const sf_continuity *it)
+{
+    int64_t lateness_ns = it->settings.lateness_ns;
+    return lateness_ns > SF_CONTINUITY_BEHIND_NS ? lateness_ns : SF_CONTINUITY_BEHIND_NS;
 }
 
 static verdict judge(const sf_continuity *it, int64_t time_ns, int64_t now_ns)
@@ -113,7 +125,7 @@ static verdict judge(const sf_continuity *it, int64_t time_ns, int64_t now_ns)
     if (it->settings.leap_ns == 0)
         return NEAR;
     bool near = time_ns <= reach(it, it->front_ns, it->front_arrival_ns, now_ns) &&
-                time_ns >= back_to(it, it->front_ns);
+                time_ns >= sf_time_plus(it->front_ns, -behind(it));
     return near ? NEAR : FAR;
 }
 
@@ -238,13 +250,50 @@ static void count_undone(sf_continuity *it, int64_t from_ns)
     it->undone_ns = from_ns;
 }
 
+static void give_frames(sf_continuity *it, const items *of)
+{
+    const sf_spike *spikes = of->spikes;
+    const sf_marker *markers = of->markers;
+    for (size_t f = 0; f < it->frame_count; f++) {
+        const frame *now = &it->frames[f];
+        give(it, (sf_batch){.spikes = spikes,
+                            .spike_count = now->spikes,
+                            .markers = markers,
+                            .marker_count = now->markers,
+                            .clock_ns = now->clock_ns,
+                            .arrival_ns = now->arrival_ns});
+        spikes = now->spikes > 0 ? spikes + now->spikes : spikes;
+        markers = now->markers > 0 ? markers + now->markers : markers;
+    }
+}
+
+/* Whether what is held is behind by so little that the inlet may judge it. */
+static bool straggles(const sf_continuity *it)
+{
+    return it->settled && it->to_ns < it->front_ns && it->from_ns >= back_to(it, it->front_ns);
+}
+
+/* What is held moves aside, since another doubt may begin before it is fetched. */
+static void give_stragglers(sf_continuity *it)
+{
+    items aside = it->stragglers;
+    it->stragglers = it->held;
+    it->held = aside;
+    it->held.spike_count = it->held.marker_count = 0;
+    give_frames(it, &it->stragglers);
+}
+
 static void undo(sf_continuity *it)
 {
     if (!it->doubting)
         return;
-    leave_out_first(it, it->held.spike_count, it->held.marker_count);
+    if (straggles(it)) {
+        give_stragglers(it);
+    } else {
+        leave_out_first(it, it->held.spike_count, it->held.marker_count);
+        count_undone(it, it->from_ns);
+    }
     it->frame_count = 0;
-    count_undone(it, it->from_ns);
     it->doubting = false;
 }
 
@@ -296,6 +345,18 @@ static bool goes_on(const sf_continuity *it, int64_t first_ns)
             it->to_ns <= reach(it, it->front_ns, it->front_arrival_ns, it->seen_ns));
 }
 
+static void tell(sf_continuity *it, int64_t first_ns, bool joins, const char *words)
+{
+    it->seam = (sf_marker){.time_ns = first_ns, .kind = SF_MARKER_TEXT};
+    snprintf(it->seam.text, sizeof it->seam.text, "synfire: %s", words);
+    give(it, (sf_batch){.markers = &it->seam,
+                        .marker_count = 1,
+                        .clock_ns = INT64_MIN,
+                        .arrival_ns = it->seen_ns,
+                        .joins = joins,
+                        .base_ns = first_ns});
+}
+
 /* Says what happened where the stream goes on at `first_ns`. */
 static void give_seam(sf_continuity *it, int64_t first_ns)
 {
@@ -305,18 +366,11 @@ static void give_seam(sf_continuity *it, int64_t first_ns)
     bool joins = it->settled ? !ahead : !goes_on(it, first_ns);
     add(&it->steps, ahead);
     add(&it->epochs, joins);
-    it->seam = (sf_marker){.time_ns = first_ns, .kind = SF_MARKER_TEXT};
-    snprintf(it->seam.text, sizeof it->seam.text, "synfire: %s",
-             ahead         ? "the clock stepped ahead"
-             : it->settled ? "the clock went back, joined on"
-             : joins       ? "the sender and its clock began anew"
-                           : "the sender began anew");
-    give(it, (sf_batch){.markers = &it->seam,
-                        .marker_count = 1,
-                        .clock_ns = INT64_MIN,
-                        .arrival_ns = it->seen_ns,
-                        .joins = joins,
-                        .base_ns = first_ns});
+    tell(it, first_ns, joins,
+         ahead         ? "the clock stepped ahead"
+         : it->settled ? "the clock went back, joined on"
+         : joins       ? "the sender and its clock began anew"
+                       : "the sender began anew");
 }
 
 static void believe(sf_continuity *it)
@@ -326,23 +380,12 @@ static void believe(sf_continuity *it)
         low_ns = it->front_ns + 1; /* what was held there is behind the front */
     int64_t first_ns = keep_within(it, low_ns, it->to_ns);
     give_seam(it, first_ns);
-    const sf_spike *spikes = it->held.spikes;
-    const sf_marker *markers = it->held.markers;
-    for (size_t f = 0; f < it->frame_count; f++) {
-        const frame *of = &it->frames[f];
-        give(it, (sf_batch){.spikes = spikes,
-                            .spike_count = of->spikes,
-                            .markers = markers,
-                            .marker_count = of->markers,
-                            .clock_ns = of->clock_ns,
-                            .arrival_ns = of->arrival_ns});
-        spikes = of->spikes > 0 ? spikes + of->spikes : spikes;
-        markers = of->markers > 0 ? markers + of->markers : markers;
-    }
+    give_frames(it, &it->held);
     it->began = it->settled = true;
     it->doubting = false;
     it->front_ns = it->to_ns;
     it->front_arrival_ns = it->seen_ns;
+    it->lead_ns = sf_time_plus(it->front_ns, -it->seen_ns);
 }
 
 /* ---- a frame ---- */
@@ -429,10 +472,29 @@ static void leave_out_impossible(sf_continuity *it, const sf_batch *batch)
         count_undone(it, batch->clock_ns);
 }
 
+/* Two clocks drift apart by far less than this part of what has passed since the last frame. */
+static int64_t drift(const sf_continuity *it, int64_t now_ns)
+{
+    return now_ns > it->front_arrival_ns ? (now_ns - it->front_arrival_ns) / 1000 : 0;
+}
+
+/* A step that is too small to be doubted: it goes through at once, but not in silence. */
+static void tell_small_step(sf_continuity *it, const sf_batch *batch, const sorted *all)
+{
+    int64_t ahead_ns = sf_time_plus(all->near_high_ns, -batch->arrival_ns);
+    int64_t most_ns = sf_time_plus(it->lead_ns, SF_CONTINUITY_AHEAD_NS + drift(it, batch->arrival_ns));
+    if (it->settings.leap_ns == 0 || ahead_ns <= most_ns)
+        return;
+    add(&it->steps, 1);
+    it->seen_ns = batch->arrival_ns;
+    tell(it, all->near_high_ns, false, "the clock stepped ahead");
+}
+
 /* Gives on what of the frame is near. */
 static int give_near(sf_continuity *it, const sf_batch *batch, const sorted *all, sf_error *error)
 {
     undo(it);
+    tell_small_step(it, batch, all);
     it->near.spike_count = it->near.marker_count = 0;
     sf_batch near = *batch;
     if (all->far + all->impossible > 0) {
@@ -453,6 +515,9 @@ static void move_front(sf_continuity *it, const sf_batch *batch, const sorted *a
 {
     if (all->near == 0)
         return;
+    int64_t lead_ns = sf_time_plus(it->lead_ns, -drift(it, batch->arrival_ns)); /* of a clock that is slow */
+    int64_t ahead_ns = sf_time_plus(all->near_high_ns, -batch->arrival_ns);
+    it->lead_ns = ahead_ns > lead_ns ? ahead_ns : lead_ns;
     if (all->near_high_ns > it->front_ns)
         it->front_ns = all->near_high_ns;
     it->front_arrival_ns = batch->arrival_ns;

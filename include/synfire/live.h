@@ -27,7 +27,7 @@ typedef enum sf_ring_policy {
 typedef struct sf_live_merge {
     double lateness_ms; /**< how long a source's newest spike waits for older ones */
     double stall_ms;    /**< a silent source without a clock holds the others at most this long */
-    double leap_s; /**< of a source over the network, in real time: a time further from where the source is is
+    double leap_s; /**< of a live source: a time further ahead, or behind by over lateness_ms and 100 ms, is
                       held until the stream goes on from there; 0: every time is believed */
     bool drop_duplicates; /**< drop spikes of one unit at one instant (they are counted either way) */
 } sf_live_merge;

@@ -15,8 +15,10 @@ typedef struct rig {
     atomic_int asked; /* pairs of spikes, one a batch */
     int sent;
     atomic_bool restarts, loses; /* with the next */
-    atomic_bool silent;          /* else it is heard all the time, however slow this machine is */
-    sf_spike spikes[2];
+    atomic_bool garbles,
+        is_late;        /* likewise: a frame that cannot be read; a spike of long ago before the pair */
+    atomic_bool silent; /* else it is heard all the time, however slow this machine is */
+    sf_spike spikes[3];
 } rig;
 
 static bool take_flag(atomic_bool *flag)
@@ -38,14 +40,16 @@ static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error
     }
     int64_t time_ns = ++it->sent * 10 * SF_MILLISECOND;
     for (uint32_t unit = 0; unit < 2; unit++)
-        it->spikes[unit] = (sf_spike){.time_ns = time_ns + unit * SF_MILLISECOND, .unit = unit};
-    bool loses = take_flag(&it->loses);
-    *batch = (sf_batch){.spikes = it->spikes,
-                        .spike_count = 2,
+        it->spikes[1 + unit] = (sf_spike){.time_ns = time_ns + unit * SF_MILLISECOND, .unit = unit};
+    it->spikes[0] = (sf_spike){.time_ns = 1, .unit = 0};
+    bool loses = take_flag(&it->loses), is_late = take_flag(&it->is_late);
+    *batch = (sf_batch){.spikes = is_late ? it->spikes : it->spikes + 1,
+                        .spike_count = is_late ? 3 : 2,
                         .clock_ns = time_ns + 2 * SF_MILLISECOND,
                         .arrival_ns = sf_clock_monotonic_ns(),
                         .gaps = loses,
                         .gap_lost = loses,
+                        .malformed = take_flag(&it->garbles),
                         .restarts = take_flag(&it->restarts),
                         .heard = true};
     return SF_READ_BATCH;
@@ -228,10 +232,13 @@ static void a_source_that_fails_disarms(void **state)
     arm(&it);
     expect_next(&it, "sent", NULL);
 
-    atomic_store(&it.rig.loses, true);
-    expect_next(&it, "withheld", "source lost spikes");
-    arm(&it);
-    expect_next(&it, "sent", NULL);
+    atomic_bool *const losses[] = {&it.rig.loses, &it.rig.garbles, &it.rig.is_late};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        atomic_store(losses[i], true);
+        expect_next(&it, "withheld", "source lost spikes");
+        arm(&it);
+        expect_next(&it, "sent", NULL);
+    }
 
     assert_int_equal(sf_pipeline_close(it.pipeline, NULL), SF_OK);
     pthread_mutex_destroy(&it.lock);

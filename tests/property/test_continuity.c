@@ -126,6 +126,12 @@ static int64_t send_run(bench *it, int64_t from_ns, int frames)
     return from_ns;
 }
 
+/* One spike, of a sender that promises only what lies so far back to be whole. */
+static void send_after(bench *it, int64_t time_ns, int64_t promise_ns)
+{
+    send(it, &time_ns, 1, time_ns - promise_ns, 0);
+}
+
 typedef struct outcome {
     size_t given;
     uint64_t leaps, late, undone, steps, epochs;
@@ -264,7 +270,7 @@ static void a_step_that_the_stream_goes_on_from_is_followed(void **state)
     it = open_bench(LEAP, 0); /* real time that passed without a word is no step */
     now = send_run(&it, 0, 100);
     it.now_ns += 3600 * SF_SECOND;
-    send(&it, &(int64_t){now + 3605 * SF_SECOND}, 1, NONE, 0);
+    send(&it, &(int64_t){now + 3600 * SF_SECOND + SF_SECOND / 2}, 1, NONE, 0);
     assert_int_equal(it.count, 101);
     assert_outcome(&it, (outcome){.given = 101});
     close_bench(&it);
@@ -273,6 +279,86 @@ static void a_step_that_the_stream_goes_on_from_is_followed(void **state)
     now = send_run(&it, 0, 100);
     send_run(&it, now + DAY, 2);
     assert_outcome(&it, (outcome){.given = 100, .leaps = 2, .undone = 1});
+    close_bench(&it);
+}
+
+/* What is too near to be doubted goes through at once, and is told. */
+static void a_small_step_ahead_is_counted(void **state)
+{
+    (void)state;
+    static const int64_t steps[] = {2 * SF_SECOND, 5 * SF_SECOND, 9 * SF_SECOND};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        bench it = open_bench(LEAP, 0);
+        int64_t now = send_run(&it, 0, 100);
+        send_run(&it, now + steps[i], 1);
+        assert_int_equal(it.count, 101);
+        assert_string_equal(it.markers[0].text, "synfire: the clock stepped ahead");
+        send_run(&it, now + steps[i] + FRAME_NS, 99);
+        assert_outcome(&it, (outcome){.given = 200, .steps = 1});
+        close_bench(&it);
+    }
+}
+
+/* A network that holds frames back and then lets them go in one go: none of them is a step. */
+static void a_backlog_is_no_step(void **state)
+{
+    (void)state;
+    bench it = open_bench(LEAP, 0);
+    int64_t now = send_run(&it, 0, 100), held_until = it.now_ns + 8 * SF_SECOND;
+    it.now_ns = held_until;
+    for (int i = 0; i < 800; i += 50, now += 50 * FRAME_NS) { /* half a second in each */
+        it.now_ns = held_until;
+        send(&it, &now, 1, NONE, 0);
+    }
+    it.now_ns = held_until;
+    send_run(&it, now, 100);
+    assert_outcome(&it, (outcome){.given = 216});
+    close_bench(&it);
+}
+
+/* However small: all that follows would be late until the old time comes round again. */
+static void a_small_step_back_is_joined_on(void **state)
+{
+    (void)state;
+    static const int64_t steps[] = {200 * SF_MILLISECOND, SF_SECOND, 9 * SF_SECOND};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        bench it = open_bench(LEAP, 0);
+        int64_t now = send_run(&it, 0, 1000);
+        send_run(&it, now - steps[i], 1000);
+        assert_string_equal(it.markers[0].text, "synfire: the clock went back, joined on");
+        assert_outcome(&it, (outcome){.given = 2000, .epochs = 1});
+        close_bench(&it);
+    }
+    const int64_t lateness_ns = 300 * SF_MILLISECOND; /* a step within it is waited for */
+    bench it = open_bench(LEAP, lateness_ns);
+    for (int i = 0; i < 200; i++)
+        send_after(&it, i * FRAME_NS - (i < 100 ? 0 : lateness_ns * 2 / 3), lateness_ns);
+    assert_outcome(&it, (outcome){.given = 200});
+    close_bench(&it);
+}
+
+/* Datagrams that overtake others, and frames of a part of the units that trail behind those of the rest. */
+static void disorder_is_no_step_back(void **state)
+{
+    (void)state;
+    bench it = open_bench(LEAP, 0);
+    int64_t now = send_run(&it, 0, 100);
+    for (int i = 0; i < 10; i++) { /* two at a time, 150 ms behind */
+        now = send_run(&it, now, 30);
+        send_run(&it, now - 150 * SF_MILLISECOND, 2);
+    }
+    now = send_run(&it, now, 1);
+    assert_outcome(&it, (outcome){.given = 401, .late = 20});
+    close_bench(&it);
+
+    const int64_t lateness_ns = 100 * SF_MILLISECOND;
+    it = open_bench(LEAP, lateness_ns);
+    for (int i = 0; i < 100; i++) {
+        send_after(&it, i * FRAME_NS, lateness_ns);
+        for (int part = 1; part <= 4; part++) /* each ends later than the one before */
+            send_after(&it, i * FRAME_NS - (90 - part) * SF_MILLISECOND, lateness_ns);
+    }
+    assert_outcome(&it, (outcome){.given = 500});
     close_bench(&it);
 }
 
@@ -519,6 +605,10 @@ int main(void)
         cmocka_unit_test(the_first_frame_may_be_the_broken_one),
         cmocka_unit_test(a_short_stream_is_whole),
         cmocka_unit_test(a_step_that_the_stream_goes_on_from_is_followed),
+        cmocka_unit_test(a_small_step_ahead_is_counted),
+        cmocka_unit_test(a_backlog_is_no_step),
+        cmocka_unit_test(a_small_step_back_is_joined_on),
+        cmocka_unit_test(disorder_is_no_step_back),
         cmocka_unit_test(a_clock_that_begins_anew_is_joined_on),
         cmocka_unit_test(what_is_held_is_bounded),
         cmocka_unit_test(every_spike_is_in_its_place_or_counted),
