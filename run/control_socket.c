@@ -142,6 +142,7 @@ static int obey(sf_control_socket *it, const sf_request *request, sf_error *erro
         memcpy(command.text, request->text, sizeof command.text);
         return order(it, command, "", error);
     case SF_REQUEST_STOP:
+        sf_pipeline_halt(it->pipeline);
         sf_pipeline_stop(it->pipeline);
         return SF_OK;
     case SF_REQUEST_START:

@@ -40,7 +40,8 @@ struct sf_sink {
     sf_raw_feed *raw;  /* of a recorder, else NULL */
     sf_bell work;      /* there is something in the rings, or the end is near */
     sf_bell room;      /* the ring of messages has room again */
-    atomic_bool polled, stopping, stuck, ready;
+    sf_bell halt;      /* a pulse is to end */
+    atomic_bool polled, stopping, stuck, ready, halted;
     atomic_bool has_failed;    /* first_failure is written, and stays as it is */
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
     sf_durations took;         /* publishing */
@@ -141,6 +142,24 @@ static bool out_of_patience(const sf_sink *sink)
     return ending != INT64_MAX && sf_clock_monotonic_ns() - since >= PATIENCE_NS;
 }
 
+/* Ends the pulse that a trigger began, in time or as soon as the run is halted. */
+static void hold_pulse(sf_sink *sink)
+{
+    const sf_sink_kind *kind = sink->kind;
+    double length_ms = kind->pulse_ms != NULL ? kind->pulse_ms(sink->self) : 0;
+    if (length_ms <= 0)
+        return;
+    int64_t until_ns = sf_clock_monotonic_ns() + (int64_t)(length_ms * 1e6), left_ns;
+    while (!atomic_load(&sink->halted) && (left_ns = until_ns - sf_clock_monotonic_ns()) > 0)
+        if (left_ns > 2 * SF_MILLISECOND)
+            sf_bell_wait(&sink->halt, (int)(left_ns / SF_MILLISECOND) - 1);
+        else
+            sf_clock_sleep_until(until_ns);
+    sf_error error = {0};
+    if (kind->end_pulse(sink->self, &error) != SF_OK)
+        note_failure(sink, &error);
+}
+
 static void flush_soon(sf_sink *sink)
 {
     if (sink->kind->flush != NULL && sink->flush_due_ns == INT64_MAX)
@@ -189,7 +208,8 @@ static bool serve_message(sf_sink *sink)
         return false;
     serve_raw_before(sink);
     bool too_old = is_told_of(sink) && sf_clock_monotonic_ns() >= sink->trigger.trigger.expires_ns;
-    if (too_old || atomic_load(&sink->stuck)) {
+    bool halted = is_told_of(sink) && atomic_load(&sink->halted);
+    if (too_old || halted || atomic_load(&sink->stuck)) {
         tell_delivery(sink, too_old ? "too old" : "failed");
         settle(sink, &sink->given_up);
         return true;
@@ -220,6 +240,8 @@ static bool serve_message(sf_sink *sink)
         settle(sink, NULL);
         return true;
     }
+    if (sink->offered == &sink->trigger)
+        hold_pulse(sink);
     settle(sink, &sink->published);
     flush_soon(sink);
     return true;
@@ -400,6 +422,8 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     if (status == SF_OK)
         status = sf_bell_open(&sink->room, error);
     if (status == SF_OK)
+        status = sf_bell_open(&sink->halt, error);
+    if (status == SF_OK)
         status = start(sink, settings, stream, error);
     if (status != SF_OK) {
         sf_sink_close(sink, NULL);
@@ -432,6 +456,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
         finish(sink); /* its thread never started */
     sf_bell_close(&sink->work);
     sf_bell_close(&sink->room);
+    sf_bell_close(&sink->halt);
     sf_ring_close(&sink->messages);
     sf_ring_close(&sink->triggers);
     sf_ring_close(&sink->delivered);
@@ -492,6 +517,12 @@ void sf_sink_ending(sf_sink *sink)
 {
     int64_t not_yet = INT64_MAX;
     atomic_compare_exchange_strong(&sink->ending_ns, &not_yet, sf_clock_monotonic_ns());
+}
+
+void sf_sink_halt(sf_sink *sink)
+{
+    atomic_store(&sink->halted, true);
+    sf_bell_ring(&sink->halt);
 }
 
 bool sf_sink_ready(sf_sink *sink)
@@ -583,6 +614,11 @@ static void outlet_ending(void *self)
     sf_sink_ending(self);
 }
 
+static void outlet_halt(void *self)
+{
+    sf_sink_halt(self);
+}
+
 static void outlet_status(void *self, sf_sink_status *status)
 {
     sf_sink_status_get(self, status);
@@ -602,6 +638,7 @@ sf_outlet sf_sink_outlet(sf_sink *sink)
                                         .busy = outlet_busy,
                                         .ready = outlet_ready,
                                         .ending = outlet_ending,
+                                        .halt = outlet_halt,
                                         .status = outlet_status,
                                         .close = outlet_close};
     return (sf_outlet){&kind, sink};
