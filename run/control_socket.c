@@ -52,7 +52,7 @@ struct sf_control_socket {
     const sf_live_options *options;
     sf_pipeline *pipeline;
     void *context, *socket;
-    sf_curve_gate *gate; /* NULL: whoever has the token is answered */
+    sf_curve_gate *gate; /* who connects; without keys whoever has the token is answered */
     char address[256], token[SF_TOKEN_MOST + 1];
     sf_thread thread, worker;
     sf_control_calls calls;
@@ -325,6 +325,8 @@ static void answer(sf_control_socket *it, route *from, zmq_msg_t *bytes, bool wh
         hold(it, from);
         return;
     }
+    if (status == SF_OK)
+        sf_visitors_know(sf_curve_gate_visitors(it->gate), zmq_msg_get(bytes, ZMQ_SRCFD));
     if (status == SF_OK && takes_long(request.kind)) {
         status = give_job(it, from, &request, &error);
         if (status == SF_OK)

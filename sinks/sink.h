@@ -34,6 +34,10 @@ typedef struct sf_sink_settings {
     const char *key, *clients; /**< zmq: of sf_curve_server */
 } sf_sink_settings;
 
+/** Messages that wait for a sink take no more memory than this, whatever `ring` allows; a larger one waits
+ * alone. Beyond it a message is dropped, or waited for with the policy `block`. */
+#define SF_SINK_BYTES ((size_t)256 << 20)
+
 /** What all sinks have: ring 1024, drop-oldest; the rest zero. */
 #define SF_SINK_DEFAULTS .ring = 1024, .policy = SF_RING_DROP_OLDEST
 
