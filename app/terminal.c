@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/ranks.h"
-#include "io/last_words.h"
+#include "run/tool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static void *_Atomic stop_user;
 static void on_signal(int number)
 {
     if (stop_signal != 0 && number == SIGINT) {
-        sf_last_words_say();
+        sf_tool_say_last_words();
         app_screen_restore();
         _exit(128 + SIGINT);
     }
@@ -38,7 +38,7 @@ static void on_signal(int number)
 /* What ends the program by itself: devices get what they are owed, and it ends as it would have. */
 static void on_crash(int number)
 {
-    sf_last_words_say();
+    sf_tool_say_last_words();
     raise(number); /* whose handler is gone (SA_RESETHAND) */
 }
 
