@@ -114,6 +114,14 @@ sf_progress app_progress(const app_call *call);
 
 /** Set by SIGINT and SIGTERM once app_catch_signals ran; a second SIGINT leaves at once. */
 void app_catch_signals(void);
+
+/** Of what may drive devices: SIGHUP, as of a terminal that is closed, stops too, and whatever signal ends
+ * the program, bytes that are owed to devices (io/last_words.h) go out. */
+void app_catch_all_signals(void);
+
+/** From now on the first signal calls this at once, in its handler; NULL: nothing any more. */
+void app_call_on_stop(void (*call)(void *user), void *user);
+
 bool app_stop_requested(void);
 int app_stop_signal(void); /**< 0 while none came */
 

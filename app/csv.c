@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_LEADS 2
@@ -50,18 +51,28 @@ static void begin_cell(app_csv *csv)
     csv->in_row = true;
 }
 
+/* Spreadsheets compute what begins so, and names come from outside. Numbers they may have. */
+static bool is_formula(const char *cell)
+{
+    char *end;
+    if (cell[0] == '\0' || strchr("=+-@\t\r", cell[0]) == NULL)
+        return false;
+    strtod(cell, &end);
+    return end == cell || *end != '\0';
+}
+
 void app_csv_string(app_csv *csv, const char *cell)
 {
     begin_cell(csv);
     if (cell == NULL)
         return;
     size_t length = strlen(cell);
-    bool plain = strpbrk(cell, ",\"\r\n") == NULL;
+    bool computes = is_formula(cell), plain = !computes && strpbrk(cell, ",\"\r\n") == NULL;
     if (plain && (length == 0 || (cell[0] != ' ' && cell[length - 1] != ' '))) {
         sf_text_append(csv->out, cell, length);
         return;
     }
-    sf_text_append(csv->out, "\"", 1);
+    sf_text_printf(csv->out, computes ? "\"'" : "\"");
     for (; *cell != '\0'; cell++)
         sf_text_printf(csv->out, *cell == '"' ? "\"\"" : "%c", *cell);
     sf_text_append(csv->out, "\"", 1);

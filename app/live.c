@@ -3,6 +3,7 @@
 
 #include "app/console.h"
 #include "app/mining.h"
+#include "app/parse.h"
 #include "app/planted.h"
 #include "app/preset.h"
 #include "app/significance.h"
@@ -13,6 +14,7 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -269,6 +271,8 @@ static int follow(live_run *live, sf_error *error)
             say(live, "stopping; publishing what has arrived (again to leave at once)");
             sf_live_finish(live->live);
         }
+        if (status == SF_AGAIN && sf_live_is_halted(live->live) && sf_live_leave_ms(live->live) == 0)
+            status = SF_CANCELLED;
     }
     return status == SF_END ? SF_OK : status;
 }
@@ -363,6 +367,27 @@ static void close_words(const live_run *live, sf_text *summary)
     app_write(live->console.out, summary);
 }
 
+static void halt(void *user)
+{
+    sf_live_halt(user);
+}
+
+/* Leaves a hop that does not end: what was recorded is written, and the program ends with the thread that is
+ * at that hop. Does not return. */
+static void leave(live_run *live, sf_text *summary, sf_error *error)
+{
+    say(live, "the hop takes longer than %d s and is left; closing what was recorded", SF_LEAVE_MS / 1000);
+    int status = sf_live_abandon(live->live, error);
+    app_print_log(live->call);
+    if (draws(live))
+        close_words(live, summary);
+    int code = status == SF_CANCELLED ? 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT)
+                                      : sf_exit_code(error->code);
+    app_report(live->call->command->name, error);
+    fflush(stdout);
+    _exit(code);
+}
+
 static int run_live(live_run *live, const sf_run_options *options, sf_error *error)
 {
     int status = sf_run_live(&live->live, options, error);
@@ -373,14 +398,18 @@ static int run_live(live_run *live, const sf_run_options *options, sf_error *err
     status = copy_unit_names(live, error);
     if (status == SF_OK)
         status = app_console_begin(&live->console, live->live, live->unit_count, error);
+    app_call_on_stop(halt, live->live);
     if (status == SF_OK)
         status = follow(live, error);
+    app_call_on_stop(NULL, NULL);
     sf_text summary = {0};
     if (draws(live)) /* while the run can still tell the names of units */
         app_console_summarise(&live->console, &summary);
     app_console_end(&live->console);
     if (status == SF_OK && live->call->json)
         status = summarise(&json, live, error);
+    if (status == SF_CANCELLED)
+        leave(live, &summary, error);
     int closed = sf_live_close(live->live, status == SF_OK ? error : NULL);
     app_print_log(live->call);
     status = status == SF_OK ? closed : status;
@@ -444,7 +473,7 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     if (shares_stdout && call->json)
         return sf_fail(error, SF_USAGE, "--json", "a sink writes JSON lines to standard output already");
     FILE *out = shares_stdout ? stderr : stdout;
-    app_catch_signals();
+    app_catch_all_signals();
     app_console_open(&live.console, out, isatty(fileno(out)) && !call->quiet && !call->json, &config->live);
     config->live.topics = 1u << SF_TOPIC_EPISODES | 1u << SF_TOPIC_STATUS;
     config->live.queue_policy = SF_RING_DROP_OLDEST; /* the run never waits for a terminal */

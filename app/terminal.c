@@ -7,32 +7,76 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/ranks.h"
+#include "run/tool.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop_signal;
+static void (*_Atomic stop_call)(void *user);
+static void *_Atomic stop_user;
 
 static void on_signal(int number)
 {
     if (stop_signal != 0 && number == SIGINT) {
+        sf_tool_say_last_words();
         app_screen_restore();
         _exit(128 + SIGINT);
     }
     stop_signal = number;
+    void (*call)(void *) = atomic_load(&stop_call);
+    if (call != NULL)
+        call(atomic_load(&stop_user));
+}
+
+/* What ends the program by itself: devices get what they are owed, and it ends as it would have. */
+static void on_crash(int number)
+{
+    sf_tool_say_last_words();
+    raise(number); /* whose handler is gone (SA_RESETHAND) */
+}
+
+static void handle(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+}
+
+static bool is_ignored(int signal)
+{
+    struct sigaction now;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 void app_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    handle(SIGINT, on_signal, 0);
+    handle(SIGTERM, on_signal, 0);
+}
+
+void app_catch_all_signals(void)
+{
+    static const int crashes[] = {SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+    app_catch_signals();
+    if (!is_ignored(SIGHUP)) /* as nohup has it */
+        handle(SIGHUP, on_signal, 0);
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        handle(crashes[i], on_crash, (int)SA_RESETHAND);
+}
+
+void app_call_on_stop(void (*call)(void *user), void *user)
+{
+    atomic_store(&stop_user, user);
+    atomic_store(&stop_call, call);
+    if (call != NULL && stop_signal != 0)
+        call(user);
 }
 
 bool app_stop_requested(void)

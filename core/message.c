@@ -98,6 +98,52 @@ void sf_message_release(sf_message *message)
     sf_free(message);
 }
 
+static size_t graph_bytes(const sf_graph_message *graph)
+{
+    enum { BY_UNIT = 3 * sizeof(uint32_t) }; /* reach_all and components, at most */
+    size_t bytes = graph->change_count * sizeof *graph->changes + graph->reach_count * sizeof *graph->reach +
+                   graph->motif_count * sizeof *graph->motifs + graph->triad_count * sizeof *graph->triads +
+                   graph->unit_count * BY_UNIT;
+    for (size_t i = 0; i < graph->reach_count; i++)
+        bytes += graph->reach[i].count * (3 * sizeof(uint32_t) + sizeof(sf_delay));
+    for (size_t i = 0; i < graph->motif_count; i++)
+        bytes += graph->motifs[i].kept * graph->motifs[i].size * sizeof(uint32_t);
+    return bytes;
+}
+
+static size_t array_bytes(const sf_message *message)
+{
+    const sf_status_message *status = &message->status;
+    switch (message->topic) {
+    case SF_TOPIC_EPISODES:
+        return message->episodes.count * sizeof *message->episodes.items +
+               message->episodes.rule_count * sizeof *message->episodes.rules;
+    case SF_TOPIC_DENSITY:
+        return message->density.count * sizeof *message->density.values;
+    case SF_TOPIC_GRAPH:
+        return graph_bytes(&message->graph);
+    case SF_TOPIC_STATUS:
+        return status->unit_count * sizeof *status->unit_rates_hz +
+               status->source_count * sizeof *status->sources + status->sink_count * sizeof *status->sinks +
+               status->trigger_count * sizeof *status->triggers;
+    case SF_TOPIC_FEATURES:
+        return message->features.count * sizeof *message->features.values;
+    case SF_TOPIC_FEATURES_NAMES:
+        return message->features_names.count * (sizeof(char *) + SF_TRIGGER_NAME_SIZE);
+    case SF_TOPIC_TRIGGER:
+    case SF_TOPIC_DECISION:
+    case SF_TOPIC_DELIVERY:
+    case SF_TOPIC_COUNT:
+        break;
+    }
+    return 0;
+}
+
+size_t sf_message_bytes(const sf_message *message)
+{
+    return sizeof *message + array_bytes(message);
+}
+
 double sf_message_age_ms(const sf_message *message)
 {
     if (message->arrival_ns == 0)

@@ -49,4 +49,7 @@ void sf_message_to_json(sf_text *text, const sf_message *message, const sf_strea
 /** Milliseconds since the newest spike in it arrived; NaN where it holds none. */
 double sf_message_age_ms(const sf_message *message);
 
+/** Bytes of memory that a message takes with its arrays; of names and patterns, which are short, about. */
+size_t sf_message_bytes(const sf_message *message);
+
 #endif

@@ -40,6 +40,8 @@ typedef struct sf_outlet_kind {
                                   May  be NULL where that is */
     bool (*ready)(void *self); /**< the start need not wait for it (any more). NULL: at once */
     void (*ending)(void *self); /**< any thread: the run is ending. May be NULL */
+    void (*halt)(void *self);   /**< any thread, and handlers of signals: nobody is to act any more. May be
+                                   NULL */
     void (*status)(void *self,
                    sf_sink_status *status); /**< any thread. NULL: it is not among the sinks of a status */
     /** Window thread: adds to a status what is of no sink alone. May be NULL. */

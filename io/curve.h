@@ -7,6 +7,8 @@
 #ifndef SF_IO_CURVE_H
 #define SF_IO_CURVE_H
 
+#include "io/visitors.h"
+
 #include <synfire/error.h>
 
 #include <stddef.h>
@@ -51,17 +53,20 @@ int sf_curve_client_wanted(bool *wanted, const sf_curve_client *client, sf_error
  * done. SF_CONFIG with the place "key" or "server_key", SF_UNAVAILABLE as above. */
 int sf_curve_connect(void *socket, const sf_curve_client *client, sf_error *error);
 
-/** Asks of whoever connects, in a thread of its own, whether their key is among those of the clients. */
+/** Follows who connects, in a thread of its own: bounds how many they are (io/visitors.h) and asks, with
+ * keys, whether theirs is among those of the clients. */
 typedef struct sf_curve_gate sf_curve_gate;
 
-/** Before the socket is bound, the only one of its context with keys. Without keys *gate is NULL. Errors as
- * above. */
+/** Before the socket is bound, the only one of its context. Errors as above. */
 int sf_curve_gate_open(sf_curve_gate **gate, void *context, void *socket, const sf_curve_server *server,
                        sf_error *error);
 
-/** Connections that showed no key, a wrong one, or one that is not among those of the clients; -1: NULL,
- * nobody is asked. Any thread. */
+/** Connections that showed no key, a wrong one, or one that is not among those of the clients; -1: nobody is
+ * asked. Any thread. */
 int64_t sf_curve_gate_refused(const sf_curve_gate *gate);
+
+/** Who is there; of the gate. */
+sf_visitors *sf_curve_gate_visitors(const sf_curve_gate *gate);
 
 /** After the socket was closed and before its context is: where nobody answers, libzmq lets everybody in.
  * NULL is allowed. */

@@ -28,8 +28,12 @@
     (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |                            \
      ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 
+#define FOLLOWED (FAILURES | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
+
 struct sf_curve_gate {
-    void *socket, *asked, *monitor;
+    bool has_keys;
+    sf_visitors *visitors;
+    void *socket, *asked, *monitor; /* asked: NULL without keys */
     uint8_t (*clients)[SF_CURVE_KEY_BYTES];
     size_t count, capacity;
     sf_thread thread;
@@ -164,25 +168,34 @@ static void serve(sf_curve_gate *gate)
         zmq_msg_close(&asked.frames[i]);
 }
 
+static void count_refused(sf_curve_gate *gate, uint16_t event, const char *endpoint)
+{
+    uint64_t refused = atomic_fetch_add(&gate->refused, 1) + 1;
+    if (gate->has_keys && event != ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && may_tell(gate)) /* told by its key */
+        sf_log(SF_LOG_WARNING,
+               "%s: refused a connection that showed no key, or knows another key of this server; %" PRIu64
+               " so far",
+               endpoint, refused);
+}
+
 /* An event is two frames: its number and value, and the endpoint. */
-static void count_refused(sf_curve_gate *gate)
+static void follow(sf_curve_gate *gate)
 {
     unsigned char event[6];
     char endpoint[256];
     while (zmq_recv(gate->monitor, event, sizeof event, ZMQ_DONTWAIT) == sizeof event) {
         uint16_t number;
+        int32_t value;
         memcpy(&number, event, sizeof number);
-        int length = zmq_recv(gate->monitor, endpoint, sizeof endpoint, ZMQ_DONTWAIT);
-        if ((number & FAILURES) == 0)
-            continue;
-        uint64_t refused = atomic_fetch_add(&gate->refused, 1) + 1;
-        length = length < 0 ? 0 : length < (int)sizeof endpoint ? length : (int)sizeof endpoint;
-        if (number != ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && may_tell(gate)) /* that one is told of by its key */
-            sf_log(
-                SF_LOG_WARNING,
-                "%.*s: refused a connection that showed no key, or knows another key of this server; %" PRIu64
-                " so far",
-                length, endpoint, refused);
+        memcpy(&value, event + sizeof number, sizeof value);
+        int length = zmq_recv(gate->monitor, endpoint, sizeof endpoint - 1, ZMQ_DONTWAIT);
+        endpoint[length < 0 ? 0 : length < (int)sizeof endpoint ? length : (int)sizeof endpoint - 1] = '\0';
+        if (number == ZMQ_EVENT_ACCEPTED)
+            sf_visitors_come(gate->visitors, value);
+        else if (number == ZMQ_EVENT_DISCONNECTED)
+            sf_visitors_go(gate->visitors, value);
+        else if ((number & FAILURES) != 0)
+            count_refused(gate, number, endpoint);
     }
 }
 
@@ -190,14 +203,14 @@ static void *run(void *argument)
 {
     sf_curve_gate *gate = argument;
     while (!atomic_load(&gate->stopping)) {
-        zmq_pollitem_t waiting[] = {{.socket = gate->asked, .events = ZMQ_POLLIN},
-                                    {.socket = gate->monitor, .events = ZMQ_POLLIN}};
-        if (zmq_poll(waiting, 2, POLL_MS) <= 0)
+        zmq_pollitem_t waiting[] = {{.socket = gate->monitor, .events = ZMQ_POLLIN},
+                                    {.socket = gate->asked, .events = ZMQ_POLLIN}};
+        if (zmq_poll(waiting, gate->has_keys ? 2 : 1, POLL_MS) <= 0)
             continue;
         if (waiting[0].revents != 0)
+            follow(gate);
+        if (gate->has_keys && waiting[1].revents != 0)
             serve(gate);
-        if (waiting[1].revents != 0)
-            count_refused(gate);
     }
     return NULL;
 }
@@ -220,30 +233,38 @@ static int set_keys(sf_curve_gate *gate, const char *path, sf_error *error)
                          zmq_strerror(zmq_errno()));
 }
 
-static int open_sockets(sf_curve_gate *gate, void *context, sf_error *error)
+static int open_monitor(sf_curve_gate *gate, void *context, sf_error *error)
 {
-    gate->asked = zmq_socket(context, ZMQ_REP);
     gate->monitor = zmq_socket(context, ZMQ_PAIR);
-    if (gate->asked == NULL || gate->monitor == NULL || zmq_bind(gate->asked, ASKED) != 0 ||
-        zmq_socket_monitor(gate->socket, WATCHED, FAILURES) != 0 || zmq_connect(gate->monitor, WATCHED) != 0)
-        return sf_fail(error, SF_UNAVAILABLE, "key", "cannot ask who connects: %s",
+    if (gate->monitor == NULL || zmq_socket_monitor(gate->socket, WATCHED, FOLLOWED) != 0 ||
+        zmq_connect(gate->monitor, WATCHED) != 0)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "cannot follow who connects: %s",
                        zmq_strerror(zmq_errno()));
     return SF_OK;
 }
 
-static int open_gate(sf_curve_gate *gate, void *context, const sf_curve_server *server, sf_error *error)
+static int open_keys(sf_curve_gate *gate, void *context, const sf_curve_server *server, sf_error *error)
 {
     sf_error reason = {0};
     int status = read_clients(gate, server->clients, &reason);
     if (status != SF_OK)
         return sf_curve_fail_at("clients", status, &reason, error);
-    status = open_sockets(gate, context, error);
-    if (status != SF_OK)
-        return status;
+    gate->asked = zmq_socket(context, ZMQ_REP);
+    if (gate->asked == NULL || zmq_bind(gate->asked, ASKED) != 0)
+        return sf_fail(error, SF_UNAVAILABLE, "key", "cannot ask who connects: %s",
+                       zmq_strerror(zmq_errno()));
     status = set_keys(gate, server->key, &reason);
-    if (status != SF_OK)
-        return sf_curve_fail_at("key", status, &reason, error);
-    return sf_thread_start(&gate->thread, "synfire-keys", run, gate, error);
+    return status == SF_OK ? SF_OK : sf_curve_fail_at("key", status, &reason, error);
+}
+
+static int open_gate(sf_curve_gate *gate, void *context, const sf_curve_server *server, sf_error *error)
+{
+    int status = sf_visitors_open(&gate->visitors, gate->socket, error);
+    if (status == SF_OK && gate->has_keys)
+        status = open_keys(gate, context, server, error);
+    if (status == SF_OK)
+        status = open_monitor(gate, context, error);
+    return status == SF_OK ? sf_thread_start(&gate->thread, "synfire-keys", run, gate, error) : status;
 }
 
 int sf_curve_gate_open(sf_curve_gate **out, void *context, void *socket, const sf_curve_server *server,
@@ -252,12 +273,13 @@ int sf_curve_gate_open(sf_curve_gate **out, void *context, void *socket, const s
     bool wanted;
     *out = NULL;
     int status = sf_curve_server_wanted(&wanted, server, error);
-    if (status != SF_OK || !wanted)
+    if (status != SF_OK)
         return status;
     sf_curve_gate *gate = sf_alloc(1, sizeof *gate);
     if (gate == NULL)
         return sf_fail_memory(error);
     gate->socket = socket;
+    gate->has_keys = wanted;
     status = open_gate(gate, context, server, error);
     if (status == SF_OK) {
         *out = gate;
@@ -268,9 +290,14 @@ int sf_curve_gate_open(sf_curve_gate **out, void *context, void *socket, const s
     return status;
 }
 
+sf_visitors *sf_curve_gate_visitors(const sf_curve_gate *gate)
+{
+    return gate->visitors;
+}
+
 int64_t sf_curve_gate_refused(const sf_curve_gate *gate)
 {
-    return gate != NULL ? (int64_t)atomic_load(&gate->refused) : -1;
+    return gate->has_keys ? (int64_t)atomic_load(&gate->refused) : -1;
 }
 
 void sf_curve_gate_close(sf_curve_gate *gate)
@@ -283,6 +310,7 @@ void sf_curve_gate_close(sf_curve_gate *gate)
         zmq_close(gate->monitor);
     if (gate->asked != NULL)
         zmq_close(gate->asked);
+    sf_visitors_close(gate->visitors);
     sf_free(gate->clients);
     sf_free(gate);
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct sf_journal {
@@ -257,8 +258,14 @@ int sf_journal_create(sf_journal **out, const char *path, const sf_journal_about
         return sf_fail_memory(error);
     journal->disk = options->disk != NULL ? options->disk : &sf_disk_real;
     journal->sync_ns = sf_seconds_to_ns(options->sync_s);
+    struct stat about_path;
     int status = SF_OK;
-    if (sf_reserve(&journal->block, &journal->capacity, SF_JOURNAL_ROOM + sizeof(sf_journal_head), 1) != 0)
+    if (lstat(path, &about_path) == 0 && !S_ISREG(about_path.st_mode)) /* it goes with the recording's end */
+        status =
+            sf_fail(error, SF_CANNOT_CREATE, path,
+                    "is a symbolic link or no file, where a journal is to be: expected nothing of that name");
+    if (status == SF_OK &&
+        sf_reserve(&journal->block, &journal->capacity, SF_JOURNAL_ROOM + sizeof(sf_journal_head), 1) != 0)
         status = sf_fail_memory(error);
     sf_existing existing = options->overwrite ? SF_EXISTING_REPLACE : SF_EXISTING_NUMBER;
     if (status == SF_OK)

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <zmq.h>
 
-#define WAIT_MS 50             /* one try to send */
-#define END_MS 2000            /* after lingering, for what libzmq does besides */
-#define MOST_SUBSCRIPTION 4096 /* bytes of what a subscriber may say; topics are short words */
+#define WAIT_MS 50           /* one try to send */
+#define END_MS 2000          /* after lingering, for what libzmq does besides */
+#define MOST_FRAME 1024      /* bytes of what a subscriber may say, its keys among it */
+#define MOST_SUBSCRIPTION 64 /* bytes of a subscription; topics are short words */
+#define MOST_UNREAD 256      /* of what it says, that libzmq keeps */
 
 static int set_option(sf_zmq_publisher *publisher, int option, int value)
 {
@@ -27,9 +29,11 @@ static int make_socket(sf_zmq_publisher *publisher, bool lossless)
         return -1;
     publisher->socket = zmq_socket(publisher->context, ZMQ_XPUB);
     if (publisher->socket == NULL || set_option(publisher, ZMQ_SNDHWM, publisher->queue) != 0 ||
-        set_option(publisher, ZMQ_SNDTIMEO, WAIT_MS) != 0 || set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
+        set_option(publisher, ZMQ_SNDTIMEO, WAIT_MS) != 0 ||
+        set_option(publisher, ZMQ_RCVHWM, MOST_UNREAD) != 0 ||
+        set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
         return -1;
-    const int64_t most = MOST_SUBSCRIPTION;
+    const int64_t most = MOST_FRAME;
     if (zmq_setsockopt(publisher->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0)
         return -1;
     return set_option(publisher, ZMQ_XPUB_NODROP, lossless);
@@ -39,7 +43,7 @@ static int make_socket(sf_zmq_publisher *publisher, bool lossless)
 static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
 {
     const char *endpoint = settings->endpoint;
-    bool insecure = settings->insecure || publisher->gate != NULL;
+    bool insecure = settings->insecure || sf_curve_gate_refused(publisher->gate) >= 0; /* it has keys */
     if (!insecure && sf_endpoint_is_public(endpoint))
         return sf_endpoint_refuse(endpoint, settings->permit, error);
     if (zmq_bind(publisher->socket, endpoint) == 0) {
@@ -85,13 +89,23 @@ int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *
 /* A subscription arrives as one frame: 1 and the topic it begins with; its end as 0 and the topic. */
 int64_t sf_publisher_update(sf_zmq_publisher *publisher)
 {
-    unsigned char what;
-    for (int size; (size = zmq_recv(publisher->socket, &what, 1, ZMQ_DONTWAIT)) >= 0;) {
-        if (size == 0 || what > 1)
+    sf_visitors *visitors = sf_curve_gate_visitors(publisher->gate);
+    zmq_msg_t said;
+    zmq_msg_init(&said);
+    while (zmq_msg_recv(&said, publisher->socket, ZMQ_DONTWAIT) >= 0) {
+        const unsigned char *what = zmq_msg_data(&said);
+        if (zmq_msg_size(&said) == 0 || *what > 1)
             continue;
-        publisher->subscriptions += what == 1 ? 1 : -1;
-        publisher->joined += what;
+        int file = zmq_msg_get(&said, ZMQ_SRCFD); /* -1 where the connection is gone */
+        publisher->subscriptions += *what == 1 ? 1 : -1;
+        publisher->joined += *what;
+        if (file >= 0)
+            sf_visitors_subscribe(visitors, file,
+                                  *what == 0                                 ? -1
+                                  : zmq_msg_size(&said) <= MOST_SUBSCRIPTION ? 1
+                                                                             : SF_VISITOR_SUBSCRIPTIONS + 1);
     }
+    zmq_msg_close(&said);
     return publisher->subscriptions;
 }
 

@@ -16,7 +16,7 @@
 typedef struct sf_zmq_publisher {
     void *context;
     void *socket;
-    sf_curve_gate *gate;   /**< NULL: whoever can connect may */
+    sf_curve_gate *gate;   /**< who connects */
     int64_t subscriptions; /**< at present, as of the last sf_publisher_update */
     uint64_t joined;       /**< subscriptions that ever came */
     char address[256];     /**< what was really bound: a port 0 or * is a number here */

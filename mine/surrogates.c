@@ -416,7 +416,7 @@ static int collect(const sf_surrogate_counter *c, worker *w, const siblings *s, 
         to_merge += c->leads[s->level][i] ? first[1] - first[0] + s->length : 0;
     }
     bool walks = to_walk <= to_merge;
-    if (sf_reserve(&w->hits, &w->hit_capacity, walks ? to_walk + 1 : room, sizeof *w->hits) != 0)
+    if (sf_reserve(&w->hits, &w->hit_capacity, walks ? to_walk + 1 : room + 1, sizeof *w->hits) != 0)
         return SF_NO_MEMORY;
     *found = walks ? sf_hits_walk(w->hits, w->windows, windows, events->owner, w->slots) : 0;
     for (uint32_t i = s->first; i < s->last && !walks; i++) {
@@ -443,7 +443,7 @@ static int extend(const sf_surrogate_counter *c, worker *w, const siblings *s)
     for (uint32_t i = s->first; i < s->last; i++)
         w->slots[unit_of(c, s, i)] = 0;
     if (status != SF_OK ||
-        sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + found, sizeof *w->arena) != 0)
+        sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + found + 1, sizeof *w->arena) != 0)
         return SF_NO_MEMORY;
     sf_hits_deal(w->arena + w->arena_count, w->ends + w->end_count, slots, w->hits, found);
     w->end_count += slots;

@@ -104,6 +104,11 @@ static void blank_after(sf_control *control, const sf_decision *decision, int64_
 
 static void take(sf_control *control, const sf_trigger_event *event, int64_t now_ns)
 {
+    const sf_trigger_event off = {.kind = SF_EVENT_DISARM, .trigger = SF_ALL_TRIGGERS};
+    if (atomic_load(&control->halted) && !control->disarmed) {
+        control->disarmed = true;
+        take(control, &off, now_ns);
+    }
     const sf_decision *decisions;
     size_t count = sf_triggers_take(control->triggers, event, now_ns, &decisions);
     for (size_t i = 0; i < count; i++) {
@@ -278,6 +283,8 @@ static void obey(sf_control *control, const sf_command *order)
     sf_trigger_event event = {.trigger = order->trigger, .arm_ns = order->arm_ns, .reason = order->reason};
     sf_cause occurrence = {.time_ns = order->time_ns, .arrival_ns = order->arrival_ns, .q = NAN};
     sf_marker marker = {.time_ns = control->stream_ns, .kind = SF_MARKER_TEXT};
+    if (control->disarmed && (order->kind == SF_COMMAND_ARM || order->kind == SF_COMMAND_RENEW))
+        return;
     switch (order->kind) {
     case SF_COMMAND_ARM:
         event.kind = SF_EVENT_ARM;
@@ -326,8 +333,15 @@ static void take_changes(sf_control *control)
     atomic_store_explicit(&control->changing, false, memory_order_release);
 }
 
+void sf_control_halt(sf_control *control)
+{
+    atomic_store(&control->halted, true);
+}
+
 void sf_control_look(sf_control *control)
 {
+    if (atomic_load(&control->halted) && !control->disarmed)
+        command(control, &(sf_trigger_event){.kind = SF_EVENT_DISARM, .trigger = SF_ALL_TRIGGERS});
     for (size_t i = 0; i < control->setup.feeders->count && control->trigger_count > 0; i++)
         look_at(control, i);
     if (atomic_load_explicit(&control->changing, memory_order_acquire))

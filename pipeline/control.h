@@ -81,11 +81,16 @@ typedef struct sf_control {
         *changed;         /**< by trigger: what the front goes by, or is to from its next look on ... */
     atomic_bool changing; /**< ... while this is set, and the front's alone then */
     bool lockable;
+    atomic_bool halted; /**< no trigger is sent any more ... */
+    bool disarmed;      /**< ... which the front has seen to */
 } sf_control;
 
 /** Resolves watched episodes and triggers. */
 int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error *error);
 void sf_control_close(sf_control *control);
+
+/** Any thread, and handlers of signals: from now on no trigger with a name is sent, and none can be armed. */
+void sf_control_halt(sf_control *control);
 
 /** Markers in time order, each before the spikes of its time and later ones are watched; borrowed until
  * sf_control_reach. */

@@ -284,6 +284,8 @@ int sf_front_start(sf_front *front, sf_error *error)
     for (size_t i = 0; i < all->count; i++)
         if (!all->items[i].thread.running)
             sf_inlet_end(all->items[i].settings.inlet);
+    if (!front->thread.running) /* nobody else tells the windows that nothing comes */
+        sf_handoff_promise(front->handoff, INT64_MIN, true);
     return status;
 }
 

@@ -35,7 +35,13 @@ void sf_handoff_close(sf_handoff *handoff)
 
 bool sf_handoff_waits(const sf_handoff *handoff)
 {
-    return handoff->spikes.policy == SF_RING_BLOCK;
+    return handoff->spikes.policy == SF_RING_BLOCK && !atomic_load(&handoff->abandoned);
+}
+
+void sf_handoff_abandon(sf_handoff *handoff)
+{
+    atomic_store(&handoff->abandoned, true);
+    sf_bell_ring(&handoff->emptied);
 }
 
 void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, int64_t arrival_ns)
@@ -97,7 +103,8 @@ void sf_handoff_await(sf_handoff *handoff, int64_t time_ns)
 {
     if (atomic_load_explicit(&handoff->watermark_ns, memory_order_relaxed) < time_ns)
         sf_handoff_promise(handoff, time_ns, false);
-    while (atomic_load_explicit(&handoff->settled_ns, memory_order_acquire) < time_ns) {
+    while (atomic_load_explicit(&handoff->settled_ns, memory_order_acquire) < time_ns &&
+           !atomic_load(&handoff->abandoned)) {
         sf_bell_ring(&handoff->filled);
         sf_bell_wait(&handoff->emptied, 10);
     }

@@ -29,6 +29,7 @@ typedef struct sf_handoff {
     _Atomic int64_t watermark_ns, arrival_ns;
     _Atomic int64_t settled_ns; /**< the windows are done with all that comes before */
     atomic_bool ended;
+    atomic_bool abandoned; /**< nobody empties it any more: nothing waits for that */
     sf_bell filled, emptied;
 } sf_handoff;
 
@@ -60,6 +61,9 @@ void sf_handoff_settle(sf_handoff *handoff, int64_t watermark_ns);
 
 /** Front: waits until they are done with all before this time, which all has been put of. */
 void sf_handoff_await(sf_handoff *handoff, int64_t time_ns);
+
+/** Any thread: the windows are left as they are, and the front no longer waits for them. */
+void sf_handoff_abandon(sf_handoff *handoff);
 
 /** Front: everything before this time has been put; `ended`: nothing follows at all. */
 void sf_handoff_promise(sf_handoff *handoff, int64_t watermark_ns, bool ended);

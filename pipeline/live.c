@@ -299,6 +299,28 @@ void sf_live_finish(sf_live *live)
     sf_pipeline_stop(live->pipeline);
 }
 
+void sf_live_halt(sf_live *live)
+{
+    sf_pipeline_halt(live->pipeline);
+}
+
+bool sf_live_is_halted(const sf_live *live)
+{
+    return sf_pipeline_is_halted(live->pipeline);
+}
+
+int sf_live_leave_ms(const sf_live *live)
+{
+    return sf_pipeline_leave_ms(live->pipeline);
+}
+
+int sf_live_abandon(sf_live *live, sf_error *error)
+{
+    atomic_store(&live->leaving, true);
+    sf_bell_ring(&live->room);
+    return sf_pipeline_abandon(live->pipeline, error);
+}
+
 int sf_live_close(sf_live *live, sf_error *error)
 {
     if (live == NULL)

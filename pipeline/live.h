@@ -18,4 +18,14 @@ typedef struct sf_live_owner {
 int sf_live_start(sf_live **out, sf_pipeline *pipeline, const sf_live_options *options, sf_live_owner owner,
                   sf_error *error);
 
+/** Any thread, and handlers of signals: as sf_pipeline_halt. What was accepted is still worked off. */
+void sf_live_halt(sf_live *live);
+
+/** Whether the run was halted, and how long its hop still may take (sf_pipeline_leave_ms). */
+bool sf_live_is_halted(const sf_live *live);
+int sf_live_leave_ms(const sf_live *live);
+
+/** In place of sf_live_close where a hop does not end: sf_pipeline_abandon. Nothing is freed. */
+int sf_live_abandon(sf_live *live, sf_error *error);
+
 #endif

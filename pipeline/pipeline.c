@@ -28,7 +28,8 @@ struct sf_pipeline {
     int64_t opened_ns;     /**< monotonic clock */
     sf_bell done;
     atomic_bool finished;
-    int status; /**< of the window thread, once it ended */
+    _Atomic int64_t halted_ns; /**< monotonic clock; 0: not halted */
+    int status;                /**< of the window thread, once it ended */
     sf_error error;
 };
 
@@ -86,6 +87,8 @@ static void disarm(sf_pipeline *pipeline, const sf_delivered *delivered)
 static int tell_deliveries(sf_pipeline *pipeline, sf_error *error)
 {
     int status = SF_OK;
+    if (!sf_publisher_enter(&pipeline->publisher))
+        return SF_OK;
     for (size_t i = 0; i < pipeline->publisher.outlet_count && status == SF_OK; i++) {
         const sf_outlet *outlet = &pipeline->publisher.outlets[i];
         sf_delivered delivered;
@@ -96,23 +99,31 @@ static int tell_deliveries(sf_pipeline *pipeline, sf_error *error)
             status = tell_delivery(pipeline, &delivered, error);
         }
     }
+    sf_publisher_leave(&pipeline->publisher);
     return status;
 }
 
-static bool is_any_busy(const sf_publisher *publisher)
+static bool is_any_busy(sf_publisher *publisher)
 {
-    for (size_t i = 0; i < publisher->outlet_count; i++)
-        if (publisher->outlets[i].kind->busy != NULL &&
-            publisher->outlets[i].kind->busy(publisher->outlets[i].self))
-            return true;
-    return false;
+    bool busy = false;
+    if (!sf_publisher_enter(publisher))
+        return false;
+    for (size_t i = 0; i < publisher->outlet_count && !busy; i++)
+        busy = publisher->outlets[i].kind->busy != NULL &&
+               publisher->outlets[i].kind->busy(publisher->outlets[i].self);
+    sf_publisher_leave(publisher);
+    return busy;
 }
 
 /* At the end what was sent and recorded last is still on its way: sinks get a moment for it, so that the last
  * status has all of it. */
 static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
 {
-    int64_t until_ns = sf_clock_monotonic_ns() + LAST_MOMENT_NS;
+    int64_t until_ns = sf_clock_monotonic_ns() + LAST_MOMENT_NS,
+            halted_ns = atomic_load(&pipeline->halted_ns);
+    if (halted_ns != 0 &&
+        until_ns > halted_ns + LAST_MOMENT_NS / 2) /* the rest is for what is left of a hop */
+        until_ns = halted_ns + LAST_MOMENT_NS / 2;
     while (is_any_busy(&pipeline->publisher) && sf_clock_monotonic_ns() < until_ns)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
     return tell_deliveries(pipeline, error);
@@ -435,6 +446,42 @@ static int close_outlets(sf_publisher *publisher, sf_error *error)
     }
     sf_free(publisher->outlets);
     return first;
+}
+
+void sf_pipeline_halt(sf_pipeline *pipeline)
+{
+    int64_t not_yet = 0;
+    sf_control_halt(&pipeline->front.control);
+    for (size_t i = 0; i < pipeline->publisher.outlet_count; i++)
+        if (pipeline->publisher.outlets[i].kind->halt != NULL)
+            pipeline->publisher.outlets[i].kind->halt(pipeline->publisher.outlets[i].self);
+    atomic_compare_exchange_strong(&pipeline->halted_ns, &not_yet, sf_clock_monotonic_ns());
+    sf_bell_ring(&pipeline->front.feeders.filled);
+}
+
+bool sf_pipeline_is_halted(const sf_pipeline *pipeline)
+{
+    return atomic_load(&pipeline->halted_ns) != 0;
+}
+
+int sf_pipeline_leave_ms(const sf_pipeline *pipeline)
+{
+    int64_t gone_ns = sf_clock_monotonic_ns() - atomic_load(&pipeline->halted_ns);
+    return gone_ns < SF_LEAVE_MS * SF_MILLISECOND ? (int)(SF_LEAVE_MS - gone_ns / SF_MILLISECOND) : 0;
+}
+
+int sf_pipeline_abandon(sf_pipeline *pipeline, sf_error *error)
+{
+    sf_pipeline_stop(pipeline);
+    sf_handoff_abandon(&pipeline->handoff);
+    int first = sf_front_join(&pipeline->front, error);
+    sf_publisher_take_over(&pipeline->publisher);
+    int closed = close_outlets(&pipeline->publisher, first == SF_OK ? error : NULL);
+    first = first == SF_OK ? closed : first;
+    return first != SF_OK ? first
+                          : sf_fail(error, SF_CANCELLED, NULL,
+                                    "the hop was left after %d s: what it would have published is missing",
+                                    SF_LEAVE_MS / 1000);
 }
 
 int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)

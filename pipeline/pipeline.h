@@ -72,6 +72,21 @@ void sf_pipeline_hurry(sf_pipeline *pipeline, const sf_realtime *wanted);
 /** Any thread: no further spikes are read; what was accepted is worked off. */
 void sf_pipeline_stop(sf_pipeline *pipeline);
 
+/** Any thread, and handlers of signals, once all outlets are attached: nobody is to act any more. Triggers
+ * with names are sent no longer, and pulses that are under way end. */
+void sf_pipeline_halt(sf_pipeline *pipeline);
+bool sf_pipeline_is_halted(const sf_pipeline *pipeline);
+
+/** How many ms the window thread still has for what it is at, since the run was halted, of SF_LEAVE_MS; 0
+ * where it has none left. */
+#define SF_LEAVE_MS 2000
+int sf_pipeline_leave_ms(const sf_pipeline *pipeline);
+
+/** Leaves the window thread at what it does, and closes all outlets, which keep what they were given. The
+ * pipeline is not freed, since that thread may still read of it: the program is to exit next. Returns
+ * SF_CANCELLED, or the first failure. */
+int sf_pipeline_abandon(sf_pipeline *pipeline, sf_error *error);
+
 /** Stops, drains, closes outlets, frees. Returns the first failure of the run, if any. NULL is allowed. */
 int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error);
 

@@ -132,7 +132,7 @@ static int read_request(sf_request *request, json_t *map, const char *token, sf_
     const json_t *given = json_object_get(map, "token");
     const char *text = json_is_string(given) ? json_string_value(given) : "";
     if (!is_token(text, json_is_string(given) ? json_string_length(given) : 0, token))
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "the token is wrong");
+        return sf_fail(error, SF_UNAVAILABLE, NULL, SF_REQUEST_WRONG_TOKEN);
     int status = take_command(request, json_object_get(map, "command"), error);
     const char *key;
     json_t *value;

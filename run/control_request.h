@@ -16,6 +16,7 @@
 #include <synfire/error.h>
 
 #define SF_REQUEST_MOST 4096
+#define SF_REQUEST_WRONG_TOKEN "the token is wrong"
 #define SF_TOKEN_LEAST 16
 #define SF_TOKEN_MOST 256
 

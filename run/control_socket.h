@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A ZeroMQ REP socket by which a program arms and disarms triggers, sets marks, stops a run and asks how it
- * is: a request of control_request.h, an answer {"ok": true, ...} or {"ok": false, "error": "..."}. It is
- * bound on this machine only, unless clients show keys, has a thread of its own, and answers nobody without
- * the token.
+ * A ZeroMQ socket, to be asked by REQ, by which a program arms and disarms triggers, sets marks, stops a run
+ * and asks how it is: a request of control_request.h, an answer {"ok": true, ...} or {"ok": false, "error":
+ * "..."}. It is bound on this machine only, unless clients show keys, and answers nobody without the token.
+ * Its thread waits for nobody: the answer to a wrong token is held back on its own connection alone, and what
+ * takes long (reload, aggregate, state) is done by a second thread.
  */
 #ifndef SF_RUN_CONTROL_SOCKET_H
 #define SF_RUN_CONTROL_SOCKET_H
@@ -17,7 +18,8 @@ typedef struct sf_control_settings {
     bool hold;                 /**< nothing is read of the sources before `start` */
 } sf_control_settings;
 
-/** What else a run does when it is told to; NULL: it cannot. The socket's thread. */
+/** What else a run does when it is told to; NULL: it cannot. The socket's second
+ * thread. */
 typedef struct sf_control_calls {
     int (*reload)(void *user, sf_error *error);
     void *user;

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "io/curve.h"
@@ -15,6 +16,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_CORE 1023
 
@@ -367,6 +369,34 @@ int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
     return status;
 }
 
+/* What is there; what is not yet may come before the run. */
+static int check_secret(const sf_config *config, const char *list, uint32_t index, const char *key,
+                        const char *path, sf_error *error)
+{
+    sf_error reason = {0};
+    char place[64];
+    if (path == NULL || strcmp(path, SF_CURVE_NONE) == 0 || access(path, F_OK) != 0 ||
+        sf_file_check_secret(path, "the secret", &reason) == SF_OK)
+        return SF_OK;
+    snprintf(place, sizeof place, "%s.%u.%s", list, index, key);
+    return sf_config_refuse(config, place, error, "%s: %s", reason.place, reason.text);
+}
+
+static int check_secrets(const sf_config *config, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t i = 0; i < config->source_count && status == SF_OK; i++)
+        status = check_secret(config, "sources", i, "key", sf_config_text(&config->sources[i], "key"), error);
+    for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
+        status = check_secret(config, "sinks", i, "key", sf_config_text(&config->sinks[i], "key"), error);
+    for (uint32_t i = 0; i < config->control_count && status == SF_OK; i++) {
+        status = check_secret(config, "control", i, "key", config->control[i].key, error);
+        if (status == SF_OK)
+            status = check_secret(config, "control", i, "token_file", config->control[i].token_file, error);
+    }
+    return status;
+}
+
 int sf_run_check(const sf_config *config, sf_error *error)
 {
     sf_error reason = {0};
@@ -377,6 +407,8 @@ int sf_run_check(const sf_config *config, sf_error *error)
     status = sf_config_locate(config, status, "", error);
     if (status == SF_OK)
         status = check_core(config, error);
+    if (status == SF_OK)
+        status = check_secrets(config, error);
     if (status == SF_OK)
         status = read_rules(&rules, config, error);
     sf_rule_files_free(rules, config->rule_count);

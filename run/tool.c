@@ -7,6 +7,7 @@
 #include "core/place.h"
 #include "core/provenance.h"
 #include "core/thread.h"
+#include "io/last_words.h"
 #include "io/occurrence_file.h"
 #include "replay/convert.h"
 #include "replay/recording_file.h"
@@ -172,4 +173,9 @@ bool sf_tool_has_journal(const char *path)
     bool is_there = !journal.failed && access(journal.data, F_OK) == 0;
     sf_text_free(&journal);
     return is_there;
+}
+
+void sf_tool_say_last_words(void)
+{
+    sf_last_words_say();
 }

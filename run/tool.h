@@ -387,4 +387,8 @@ int sf_tool_plan(sf_text *text, const char *path, const sf_tool_plan_form *as, s
 int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_tool_plan_form *as,
                      sf_error *error);
 
+/** Sends devices what they are owed, as the end of a pulse (io/last_words.h). Safe in a handler of signals.
+ */
+void sf_tool_say_last_words(void);
+
 #endif

@@ -25,6 +25,7 @@
 #include <zmq.h>
 
 #define MOST_ANSWER 4096 /* bytes that are read of an answer */
+#define NO_THEN "none"   /* the default of `then`: nothing ends a pulse */
 
 typedef enum via { VIA_REQ, VIA_TCP, VIA_HTTP } via;
 typedef enum method { METHOD_PUT, METHOD_POST } method;
@@ -245,21 +246,40 @@ static int ask_http(command_sink *sink, const sf_text *bytes, int64_t until_ns, 
                    sink->answer);
 }
 
-static int publish_command(void *self, const sf_message *message, sf_error *error)
+static int ask(command_sink *sink, const sf_text *bytes, sf_error *error)
 {
-    static int (*const ask[])(command_sink *, const sf_text *, int64_t, sf_error *) = {ask_zmq, ask_tcp,
-                                                                                       ask_http};
-    command_sink *sink = self;
-    if (!sf_output_takes(&sink->output, message))
-        return SF_PUBLISH_PASSED;
-    const sf_text *bytes = sf_output_text(&sink->output, sink->output.send, message, error);
-    if (bytes == NULL)
-        return SF_NO_MEMORY;
+    static int (*const by[])(command_sink *, const sf_text *, int64_t, sf_error *) = {ask_zmq, ask_tcp,
+                                                                                      ask_http};
     int status =
-        ask[sink->via](sink, bytes, sf_clock_monotonic_ns() + sink->timeout_ms * SF_MILLISECOND, error);
+        by[sink->via](sink, bytes, sf_clock_monotonic_ns() + sink->timeout_ms * SF_MILLISECOND, error);
     if (status != SF_OK)
         disconnect(sink);
     return status;
+}
+
+static int end_pulse(void *self, sf_error *error)
+{
+    command_sink *sink = self;
+    return ask(sink, &sink->output.after, error);
+}
+
+static int publish_command(void *self, const sf_message *message, sf_error *error)
+{
+    command_sink *sink = self;
+    if (!sf_output_takes(&sink->output, message))
+        return SF_PUBLISH_PASSED;
+    const sf_text *bytes = sf_output_text(&sink->output, message, error);
+    if (bytes == NULL)
+        return SF_NO_MEMORY;
+    int status = ask(sink, bytes, error);
+    if (status != SF_OK && sink->output.pulse_ms > 0)
+        end_pulse(sink, NULL); /* the command may have come, and its answer not */
+    return status;
+}
+
+static double pulse_command(void *self)
+{
+    return ((command_sink *)self)->output.pulse_ms;
 }
 
 /* ---- opening and closing ---- */
@@ -277,6 +297,18 @@ static int close_command(void *self, sf_error *error)
     sf_free(sink->expect);
     sf_free(sink->target);
     sf_free(sink);
+    return SF_OK;
+}
+
+/* It stands in the first line of a request, which a space ends and a line's end would add others to. */
+static int check_target(const char *target, sf_error *error)
+{
+    for (const char *at = target; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 127)
+            return sf_fail(error, SF_CONFIG, "target",
+                           "found the byte 0x%02x, expected a path of visible ASCII characters without "
+                           "spaces, as /api/message",
+                           (unsigned)(unsigned char)*at);
     return SF_OK;
 }
 
@@ -328,6 +360,10 @@ static int open_command(void **self, const sf_sink_settings *settings, const sf_
     sink->expect = sf_copy_string(wanted->expect != NULL ? wanted->expect : "*");
     sink->target = sf_copy_string(wanted->target != NULL ? wanted->target : "/");
     int status = sf_output_open(&sink->output, &wanted->output, error);
+    if (status == SF_OK)
+        status = check_target(sink->target, error);
+    if (status == SF_OK && wanted->output.pulse_ms > 0 && strcmp(wanted->output.then, NO_THEN) == 0)
+        status = sf_fail(error, SF_CONFIG, "then", "is missing: expected what ends the pulse after pulse_ms");
     if (status == SF_OK && (sink->endpoint == NULL || sink->expect == NULL || sink->target == NULL))
         status = sf_fail_memory(error);
     if (status == SF_OK)
@@ -345,7 +381,7 @@ static const char *address_command(void *self)
     return ((command_sink *)self)->endpoint;
 }
 
-static const command_settings defaults = {.output = {SF_OUTPUT_DEFAULTS, .send = "{name}"},
+static const command_settings defaults = {.output = {SF_OUTPUT_DEFAULTS, .send = "{name}", .then = NO_THEN},
                                           .via = VIA_REQ,
                                           .expect = "*",
                                           .timeout_ms = 200,
@@ -360,6 +396,12 @@ static const sf_key keys[] = {
     {.name = "via", .type = SF_KEY_CHOICE, .offset = offsetof(command_settings, via), .words = ways},
     {.name = "trigger", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, trigger)},
     {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
+    {.name = "pulse_ms",
+     .type = SF_KEY_REAL,
+     .offset = offsetof(sf_output_settings, pulse_ms),
+     .least = 0,
+     .most = 1000},
+    {.name = "then", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, then)},
     {.name = "expect",
      .type = SF_KEY_TEXT,
      .offset = offsetof(command_settings, expect),
@@ -387,6 +429,8 @@ const sf_sink_kind sf_sink_command = {
     .acts = true,
     .open = open_command,
     .publish = publish_command,
+    .pulse_ms = pulse_command,
+    .end_pulse = end_pulse,
     .close = close_command,
     .address = address_command,
 };

@@ -77,7 +77,7 @@ static int publish_lsl(void *self, const sf_message *message, sf_error *error)
     lsl_sink *sink = self;
     if (!sf_output_takes(&sink->output, message))
         return SF_PUBLISH_PASSED;
-    const sf_text *text = sf_output_text(&sink->output, sink->output.send, message, error);
+    const sf_text *text = sf_output_text(&sink->output, message, error);
     if (text == NULL)
         return SF_NO_MEMORY;
     const char *marker = text->data;

@@ -8,19 +8,27 @@
 
 int sf_output_open(sf_output *output, const sf_output_settings *settings, sf_error *error)
 {
+    const char *then = settings->then != NULL ? settings->then : "";
     int status = sf_template_check(settings->send, "send", error);
+    if (status == SF_OK)
+        status = sf_template_check(then, "then", error);
     if (status != SF_OK)
         return status;
+    output->pulse_ms = settings->pulse_ms;
     output->trigger = sf_copy_string(settings->trigger);
     output->send = sf_copy_string(settings->send);
-    return output->trigger != NULL && output->send != NULL ? SF_OK : sf_fail_memory(error);
+    output->then = sf_copy_string(then);
+    bool whole = output->trigger != NULL && output->send != NULL && output->then != NULL;
+    return whole ? SF_OK : sf_fail_memory(error);
 }
 
 void sf_output_close(sf_output *output)
 {
     sf_free(output->trigger);
     sf_free(output->send);
+    sf_free(output->then);
     sf_text_free(&output->text);
+    sf_text_free(&output->after);
 }
 
 bool sf_output_takes(const sf_output *output, const sf_message *message)
@@ -30,13 +38,16 @@ bool sf_output_takes(const sf_output *output, const sf_message *message)
     return strcmp(output->trigger, "*") == 0 || strcmp(output->trigger, message->trigger.name) == 0;
 }
 
-const sf_text *sf_output_text(sf_output *output, const char *text, const sf_message *message, sf_error *error)
+const sf_text *sf_output_text(sf_output *output, const sf_message *message, sf_error *error)
 {
     sf_text_clear(&output->text);
-    sf_template_fill(&output->text, text, message);
-    if (!output->text.failed)
+    sf_text_clear(&output->after);
+    sf_template_fill(&output->text, output->send, message);
+    sf_template_fill(&output->after, output->then, message);
+    if (!output->text.failed && !output->after.failed)
         return &output->text;
     sf_text_free(&output->text);
+    sf_text_free(&output->after);
     sf_fail_memory(error);
     return NULL;
 }

@@ -10,13 +10,16 @@ typedef struct sf_output_settings {
     sf_sink_settings sink; /**< first */
     const char *trigger;   /**< the name of the one that is told of; "*": all */
     const char *send;      /**< sf_template_fill */
+    double pulse_ms;       /**< after so long `then` follows; 0: it does not */
+    const char *then;      /**< sf_template_fill */
 } sf_output_settings;
 
 #define SF_OUTPUT_DEFAULTS .sink = {SF_SINK_DEFAULTS}, .trigger = "*"
 
 typedef struct sf_output {
-    char *trigger, *send;
-    sf_text text;
+    char *trigger, *send, *then;
+    double pulse_ms;
+    sf_text text, after; /**< what `send` became, and what `then` did */
 } sf_output;
 
 /** SF_CONFIG for a text that is no template. On failure what was opened is closed by sf_output_close. */
@@ -26,8 +29,8 @@ void sf_output_close(sf_output *output);
 /** Whether a message is for it: a trigger with a name, and with this one. */
 bool sf_output_takes(const sf_output *output, const sf_message *message);
 
-/** The bytes that a template becomes, until the next call; NULL where memory is out. */
-const sf_text *sf_output_text(sf_output *output, const char *text, const sf_message *message,
-                              sf_error *error);
+/** The bytes that `send` becomes, until the next call; those of `then` are in `after`. NULL where memory is
+ * out. */
+const sf_text *sf_output_text(sf_output *output, const sf_message *message, sf_error *error);
 
 #endif

@@ -4,9 +4,9 @@
  * moment of the trigger, and others a while later, which end a pulse. Eight bits, no parity, one stop bit, no
  * flow control.
  */
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "io/last_words.h"
 #include "sinks/output.h"
 
 #include <errno.h>
@@ -22,15 +22,13 @@
 typedef struct serial_settings {
     sf_output_settings output;
     uint32_t baud;
-    double pulse_ms;
-    const char *then;
 } serial_settings;
 
 typedef struct serial_sink {
     sf_output output; /* first */
-    char *path, *then;
-    double pulse_ms;
+    char *path;
     int fd;
+    sf_last_words *owed; /* `then`, while the line is up: it goes out even where a signal ends the program */
 } serial_sink;
 
 static const struct {
@@ -44,11 +42,11 @@ static int close_serial(void *self, sf_error *error)
 {
     (void)error;
     serial_sink *sink = self;
+    sf_last_words_release(sink->owed);
     if (sink->fd >= 0)
         close(sink->fd);
     sf_output_close(&sink->output);
     sf_free(sink->path);
-    sf_free(sink->then);
     sf_free(sink);
     return SF_OK;
 }
@@ -91,19 +89,16 @@ static int open_serial(void **self, const sf_sink_settings *settings, const sf_s
     const serial_settings *wanted = (const serial_settings *)settings;
     speed_t speed = B115200;
     int status = find_speed(wanted->baud, &speed, error);
-    if (status == SF_OK)
-        status = sf_template_check(wanted->then, "then", error);
     if (status != SF_OK)
         return status;
     serial_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL)
         return sf_fail_memory(error);
     sink->fd = -1;
-    sink->pulse_ms = wanted->pulse_ms;
+    sink->owed = sf_last_words_claim();
     sink->path = sf_copy_string(settings->path);
-    sink->then = sf_copy_string(wanted->then);
     status = sf_output_open(&sink->output, &wanted->output, error);
-    if (status == SF_OK && (sink->path == NULL || sink->then == NULL))
+    if (status == SF_OK && sink->path == NULL)
         status = sf_fail_memory(error);
     if (status == SF_OK)
         status = open_line(sink, speed, error);
@@ -130,18 +125,33 @@ static int write_all(serial_sink *sink, const sf_text *bytes, sf_error *error)
     return SF_OK;
 }
 
+static int end_pulse(void *self, sf_error *error)
+{
+    serial_sink *sink = self;
+    int status = write_all(sink, &sink->output.after, error);
+    sf_last_words_clear(sink->owed);
+    return status;
+}
+
 static int publish_serial(void *self, const sf_message *message, sf_error *error)
 {
     serial_sink *sink = self;
     if (!sf_output_takes(&sink->output, message))
         return SF_PUBLISH_PASSED;
-    const sf_text *bytes = sf_output_text(&sink->output, sink->output.send, message, error);
-    int status = bytes != NULL ? write_all(sink, bytes, error) : SF_NO_MEMORY;
-    if (status != SF_OK || sink->pulse_ms <= 0)
-        return status;
-    sf_clock_sleep_until(sf_clock_monotonic_ns() + (int64_t)(sink->pulse_ms * 1e6));
-    bytes = sf_output_text(&sink->output, sink->then, message, error);
-    return bytes != NULL ? write_all(sink, bytes, error) : SF_NO_MEMORY;
+    const sf_text *bytes = sf_output_text(&sink->output, message, error);
+    if (bytes == NULL)
+        return SF_NO_MEMORY;
+    if (sink->output.pulse_ms > 0)
+        sf_last_words_owe(sink->owed, sink->fd, sink->output.after.data, sink->output.after.length);
+    int status = write_all(sink, bytes, error);
+    if (status != SF_OK && sink->output.pulse_ms > 0)
+        end_pulse(sink, NULL); /* a part may have raised the line */
+    return status;
+}
+
+static double pulse_serial(void *self)
+{
+    return ((serial_sink *)self)->output.pulse_ms;
 }
 
 static const char *address_serial(void *self)
@@ -150,7 +160,7 @@ static const char *address_serial(void *self)
 }
 
 static const serial_settings defaults = {
-    .output = {SF_OUTPUT_DEFAULTS, .send = "\\x01"}, .baud = 115200, .pulse_ms = 1, .then = "\\x00"};
+    .output = {SF_OUTPUT_DEFAULTS, .send = "\\x01", .pulse_ms = 1, .then = "\\x00"}, .baud = 115200};
 
 static const sf_key keys[] = {
     {.name = "path",
@@ -167,10 +177,10 @@ static const sf_key keys[] = {
     {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
     {.name = "pulse_ms",
      .type = SF_KEY_REAL,
-     .offset = offsetof(serial_settings, pulse_ms),
+     .offset = offsetof(sf_output_settings, pulse_ms),
      .least = 0,
      .most = 1000},
-    {.name = "then", .type = SF_KEY_TEXT, .offset = offsetof(serial_settings, then)},
+    {.name = "then", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, then)},
     {0},
 };
 
@@ -180,6 +190,8 @@ const sf_sink_kind sf_sink_serial = {
     .acts = true,
     .open = open_serial,
     .publish = publish_serial,
+    .pulse_ms = pulse_serial,
+    .end_pulse = end_pulse,
     .close = close_serial,
     .address = address_serial,
 };

@@ -27,6 +27,13 @@ typedef struct queued_trigger {
     sf_trigger_message trigger;
 } queued_trigger;
 
+/* Adds up what waits, also where a ring drops it. */
+typedef struct queued_message {
+    sf_message *message;
+    size_t bytes;
+    _Atomic size_t *waiting;
+} queued_message;
+
 struct sf_sink {
     const sf_sink_kind *kind;
     void *self;
@@ -34,13 +41,15 @@ struct sf_sink {
     const char *address;
     sf_storage *storage; /* serves the sink; NULL: it has a thread of its own */
     sf_thread thread;
-    sf_ring messages;  /* of sf_message * */
-    sf_ring triggers;  /* of queued_trigger */
-    sf_ring delivered; /* of sf_delivered, of a kind that acts: to the window thread */
-    sf_raw_feed *raw;  /* of a recorder, else NULL */
-    sf_bell work;      /* there is something in the rings, or the end is near */
-    sf_bell room;      /* the ring of messages has room again */
-    atomic_bool polled, stopping, stuck, ready;
+    sf_ring messages;       /* of queued_message */
+    _Atomic size_t waiting; /* bytes in it */
+    sf_ring triggers;       /* of queued_trigger */
+    sf_ring delivered;      /* of sf_delivered, of a kind that acts: to the window thread */
+    sf_raw_feed *raw;       /* of a recorder, else NULL */
+    sf_bell work;           /* there is something in the rings, or the end is near */
+    sf_bell room;           /* the ring of messages has room again */
+    sf_bell halt;           /* a pulse is to end */
+    atomic_bool polled, stopping, stuck, ready, halted;
     atomic_bool has_failed;    /* first_failure is written, and stays as it is */
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
     sf_durations took;         /* publishing */
@@ -75,7 +84,19 @@ static void note_failure(sf_sink *sink, const sf_error *error)
 
 static void release_item(void *item)
 {
-    sf_message_release(*(sf_message **)item);
+    queued_message *queued = item;
+    atomic_fetch_sub(queued->waiting, queued->bytes);
+    sf_message_release(queued->message);
+}
+
+static bool pop_message(sf_sink *sink)
+{
+    queued_message queued;
+    if (sf_ring_pop(&sink->messages, &queued, 1, release_item) == 0)
+        return false;
+    atomic_fetch_sub(&sink->waiting, queued.bytes);
+    sink->offered = queued.message;
+    return true;
 }
 
 /* Takes the next message out of the rings into `offered`: triggers first, then one that was begun. */
@@ -92,7 +113,7 @@ static bool take_next(sf_sink *sink)
     } else if (sink->begun != NULL) {
         sink->offered = sink->begun;
         sink->begun = NULL;
-    } else if (sf_ring_pop(&sink->messages, &sink->offered, 1, release_item) == 1) {
+    } else if (pop_message(sink)) {
         if (sink->messages.policy == SF_RING_BLOCK)
             sf_bell_ring(&sink->room);
     } else {
@@ -139,6 +160,24 @@ static bool out_of_patience(const sf_sink *sink)
     int64_t ending = atomic_load(&sink->ending_ns);
     int64_t since = ending > sink->offered_since_ns ? ending : sink->offered_since_ns;
     return ending != INT64_MAX && sf_clock_monotonic_ns() - since >= PATIENCE_NS;
+}
+
+/* Ends the pulse that a trigger began, in time or as soon as the run is halted. */
+static void hold_pulse(sf_sink *sink)
+{
+    const sf_sink_kind *kind = sink->kind;
+    double length_ms = kind->pulse_ms != NULL ? kind->pulse_ms(sink->self) : 0;
+    if (length_ms <= 0)
+        return;
+    int64_t until_ns = sf_clock_monotonic_ns() + (int64_t)(length_ms * 1e6), left_ns;
+    while (!atomic_load(&sink->halted) && (left_ns = until_ns - sf_clock_monotonic_ns()) > 0)
+        if (left_ns > 2 * SF_MILLISECOND)
+            sf_bell_wait(&sink->halt, (int)(left_ns / SF_MILLISECOND) - 1);
+        else
+            sf_clock_sleep_until(until_ns);
+    sf_error error = {0};
+    if (kind->end_pulse(sink->self, &error) != SF_OK)
+        note_failure(sink, &error);
 }
 
 static void flush_soon(sf_sink *sink)
@@ -189,7 +228,8 @@ static bool serve_message(sf_sink *sink)
         return false;
     serve_raw_before(sink);
     bool too_old = is_told_of(sink) && sf_clock_monotonic_ns() >= sink->trigger.trigger.expires_ns;
-    if (too_old || atomic_load(&sink->stuck)) {
+    bool halted = is_told_of(sink) && atomic_load(&sink->halted);
+    if (too_old || halted || atomic_load(&sink->stuck)) {
         tell_delivery(sink, too_old ? "too old" : "failed");
         settle(sink, &sink->given_up);
         return true;
@@ -220,6 +260,8 @@ static bool serve_message(sf_sink *sink)
         settle(sink, NULL);
         return true;
     }
+    if (sink->offered == &sink->trigger)
+        hold_pulse(sink);
     settle(sink, &sink->published);
     flush_soon(sink);
     return true;
@@ -386,7 +428,7 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     atomic_init(&sink->ending_ns, INT64_MAX);
     atomic_init(&sink->ready, kind->ready == NULL);
     sf_ring_policy policy = kind->keeps && stream->virtual_clock ? SF_RING_BLOCK : settings->policy;
-    int status = sf_ring_open(&sink->messages, sizeof(sf_message *), settings->ring, policy, error);
+    int status = sf_ring_open(&sink->messages, sizeof(queued_message), settings->ring, policy, error);
     if (status == SF_OK)
         status =
             sf_ring_open(&sink->triggers, sizeof(queued_trigger), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
@@ -399,6 +441,8 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
         status = sf_bell_open(&sink->work, error);
     if (status == SF_OK)
         status = sf_bell_open(&sink->room, error);
+    if (status == SF_OK)
+        status = sf_bell_open(&sink->halt, error);
     if (status == SF_OK)
         status = start(sink, settings, stream, error);
     if (status != SF_OK) {
@@ -432,6 +476,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
         finish(sink); /* its thread never started */
     sf_bell_close(&sink->work);
     sf_bell_close(&sink->room);
+    sf_bell_close(&sink->halt);
     sf_ring_close(&sink->messages);
     sf_ring_close(&sink->triggers);
     sf_ring_close(&sink->delivered);
@@ -454,12 +499,25 @@ static void wake(void *user)
         sf_bell_ring(&sink->work);
 }
 
+static bool push_message(sf_sink *sink, const queued_message *queued)
+{
+    size_t before = atomic_fetch_add(&sink->waiting, queued->bytes);
+    bool fits = before == 0 || before + queued->bytes <= SF_SINK_BYTES;
+    if (fits && sf_ring_push(&sink->messages, queued, 1) == 1)
+        return true;
+    atomic_fetch_sub(&sink->waiting, queued->bytes);
+    if (!fits && sink->messages.policy != SF_RING_BLOCK)
+        atomic_fetch_add(&sink->given_up, 1); /* the others the ring has counted */
+    return false;
+}
+
 void sf_sink_publish(sf_sink *sink, sf_message *message)
 {
+    const queued_message queued = {message, sf_message_bytes(message), &sink->waiting};
     sf_message_keep(message);
-    while (sf_ring_push(&sink->messages, &message, 1) == 0) {
+    while (!push_message(sink, &queued)) {
         if (sink->messages.policy != SF_RING_BLOCK) {
-            sf_message_release(message); /* the ring has counted it */
+            sf_message_release(message);
             break;
         }
         sf_bell_wait(&sink->room, 100);
@@ -492,6 +550,12 @@ void sf_sink_ending(sf_sink *sink)
 {
     int64_t not_yet = INT64_MAX;
     atomic_compare_exchange_strong(&sink->ending_ns, &not_yet, sf_clock_monotonic_ns());
+}
+
+void sf_sink_halt(sf_sink *sink)
+{
+    atomic_store(&sink->halted, true);
+    sf_bell_ring(&sink->halt);
 }
 
 bool sf_sink_ready(sf_sink *sink)
@@ -583,6 +647,11 @@ static void outlet_ending(void *self)
     sf_sink_ending(self);
 }
 
+static void outlet_halt(void *self)
+{
+    sf_sink_halt(self);
+}
+
 static void outlet_status(void *self, sf_sink_status *status)
 {
     sf_sink_status_get(self, status);
@@ -602,6 +671,7 @@ sf_outlet sf_sink_outlet(sf_sink *sink)
                                         .busy = outlet_busy,
                                         .ready = outlet_ready,
                                         .ending = outlet_ending,
+                                        .halt = outlet_halt,
                                         .status = outlet_status,
                                         .close = outlet_close};
     return (sf_outlet){&kind, sink};

@@ -34,6 +34,10 @@ typedef struct sf_sink_settings {
     const char *key, *clients; /**< zmq: of sf_curve_server */
 } sf_sink_settings;
 
+/** Messages that wait for a sink take no more memory than this, whatever `ring` allows; a larger one waits
+ * alone. Beyond it a message is dropped, or waited for with the policy `block`. */
+#define SF_SINK_BYTES ((size_t)256 << 20)
+
 /** What all sinks have: ring 1024, drop-oldest; the rest zero. */
 #define SF_SINK_DEFAULTS .ring = 1024, .policy = SF_RING_DROP_OLDEST
 
@@ -67,6 +71,10 @@ typedef struct sf_sink_kind {
     /** An sf_publish_result, or a negative status; after a failure it is called for further messages all the
      * same. */
     int (*publish)(void *self, const sf_message *message, sf_error *error);
+    /** What a trigger that was published begins ends after so many ms, by end_pulse, which is called sooner
+     * where the run is halted. Both NULL, or 0: nothing. */
+    double (*pulse_ms)(void *self);
+    int (*end_pulse)(void *self, sf_error *error);
     /** Recorders, and kinds that show: takes raw spikes and markers in order, whole or with a negative
      * status; else NULL. */
     int (*record)(void *self, const sf_raw_batch *batch, sf_error *error);
@@ -121,6 +129,10 @@ void sf_sink_record(sf_sink *sink, const sf_raw_batch *batch, bool wait);
  * not take is dropped and counted. Any thread; frees a publisher that such a receiver blocks.
  */
 void sf_sink_ending(sf_sink *sink);
+
+/** The run was told to stop: a pulse that is under way ends now, and of a kind that acts no further trigger
+ * with a name goes out. Any thread; safe in a handler of signals. */
+void sf_sink_halt(sf_sink *sink);
 
 bool sf_sink_ready(sf_sink *sink); /**< any thread */
 

@@ -63,6 +63,9 @@ const char *sf_web_library(void)
 #define FRAME_US (LWS_US_PER_SEC / 30)
 #define IDLE_US (LWS_US_PER_SEC / 5) /* between looks at the spikes that came, where nobody watches */
 #define MOST_CONNECTIONS 64
+#define REQUEST_S 5 /* a connection that has not asked whole by then is closed */
+#define SILENT_S 10 /* a browser answers pings; what answers none for so long is none */
+#define ASKED_EVERY_S 4
 #define GRACE_NS (2 * SF_SECOND) /* for browsers to fetch the last frames */
 #define QUIET_NS (SF_SECOND / 4) /* in which none of them took one: they have them, or read nothing */
 #define BODY_PART 16384
@@ -231,6 +234,8 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
         return 0;
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a WebSocket that does not ask for our frames */
         return -1;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: /* to h2c, which nothing of ours speaks */
+        return strcmp(in, "websocket") == 0 ? 0 : -1;
     default:
         return lws_callback_http_dummy(wsi, reason, user, in, length);
     }
@@ -483,6 +488,9 @@ static bool draw_token(sf_web_server *server)
     return true;
 }
 
+static const lws_retry_bo_t pings = {.secs_since_valid_ping = ASKED_EVERY_S,
+                                     .secs_since_valid_hangup = SILENT_S};
+
 /* libwebsockets turns SIGPIPE off for the whole program, which is the program's to decide; here threads that
  * write block it. */
 static bool open_context(sf_web_server *server)
@@ -496,6 +504,10 @@ static bool open_context(sf_web_server *server)
         .server_string = "synfire",
         .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
         .fd_limit_per_thread = MOST_CONNECTIONS,
+        .timeout_secs = REQUEST_S,
+        .timeout_secs_ah_idle = REQUEST_S,
+        .keepalive_timeout = REQUEST_S,
+        .retry_and_idle_policy = &pings,
         .vhost_name = "page",
     };
     struct sigaction pipe;

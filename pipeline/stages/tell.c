@@ -214,10 +214,13 @@ static void tell_parts(const sf_hop *hop, sf_status_message *into)
 
 static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *error)
 {
-    const sf_publisher *sinks = sf_read_sinks(hop);
+    sf_publisher *sinks =
+        (sf_publisher *)sf_read_sinks(hop); /* counting calls changes nothing that is told */
     into->sinks = sf_alloc(sinks->outlet_count, sizeof *into->sinks);
     if (into->sinks == NULL)
         return sf_fail_memory(error);
+    if (!sf_publisher_enter(sinks))
+        return SF_OK;
     for (size_t i = 0; i < sinks->outlet_count; i++) {
         const sf_outlet *outlet = &sinks->outlets[i];
         if (outlet->kind->status != NULL)
@@ -225,6 +228,7 @@ static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *erro
         if (outlet->kind->tell != NULL)
             outlet->kind->tell(outlet->self, into);
     }
+    sf_publisher_leave(sinks);
     return SF_OK;
 }
 

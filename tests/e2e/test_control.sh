@@ -55,6 +55,10 @@ sinks:
 - {type: zmq, endpoint: "ipc://$PWD/published"}
 - {type: command, endpoint: "http://127.0.0.1:$port", via: http, target: /api/message, send: '{{"text": "{name} {occurrence}"}}'}
 YAML
+chmod 644 token # by --check too
+expect 78 "control.0.token_file: token: " "$SYNFIRE" run run.yaml --check
+chmod 600 token
+"$SYNFIRE" run run.yaml --check >/dev/null
 "$SYNFIRE" run run.yaml >run.out 2>run.err &
 run=$!
 wait_for 'control listens at' run.err

@@ -118,5 +118,10 @@ assert [row["planted"] for row in read("planted")] != [] and read("planted")[0][
 assert all(row["spike_3_s"] == "" for row in read("occurrences") if row["episode"].count("->") == 1)
 assert [row["name"] for row in read("odd")] == [u["name"] for u in document("odd")["unit_detail"]] and any('"' in row["name"] for row in read("odd"))
 PY
+# Names that a spreadsheet would compute are marked as text; those that are numbers stay.
+for name in '=cmd|x' '@sum(1)' '+a' '-3'; do printf '%s,0.1\n%s,0.2\n%s,0.3\n' "$name" "$name" "$name"; done >formula.csv
+$SYNFIRE info formula.csv --csv >cells
+for cell in "\"'=cmd|x\"" "\"'@sum(1)\"" "\"'+a\"" ; do grep -qF -- "$cell" cells || { cat cells; exit 1; }; done
+grep -q -- '\(^\|,\)-3,' cells
 expect 64 "--csv: does not go with --json" $SYNFIRE info sim.h5 --csv --json
 expect 64 "prints one table" $SYNFIRE count sim.h5 --episodes 'A -(4,6]-> B' --window 5 --correlogram --csv

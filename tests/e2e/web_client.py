@@ -62,17 +62,22 @@ class WebSocket:
             data = self.take(length)
             if first & 0x0f == 8:
                 raise EOFError
+            if first & 0x0f == 9:
+                self.frame_of(0x8a, data)
             if first & 0x0f < 8:
                 whole += data
                 if first & 0x80:
                     return whole
 
+    def frame_of(self, first, data, masks=True):
+        mask = os.urandom(4) if masks else b""
+        masked = bytes(b ^ mask[i % 4] for i, b in enumerate(data)) if masks else data
+        bit = 0x80 if masks else 0
+        size = bytes([bit | len(data)]) if len(data) < 126 else bytes([bit | 126]) + struct.pack(">H", len(data))
+        self.socket.sendall(bytes([first]) + size + mask + masked)
+
     def send(self, text):
-        data = text.encode()
-        mask = os.urandom(4)
-        masked = bytes(b ^ mask[i % 4] for i, b in enumerate(data))
-        size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data))
-        self.socket.sendall(b"\x81" + size + mask + masked)
+        self.frame_of(0x81, text.encode())
 
     def close(self):
         self.socket.close()

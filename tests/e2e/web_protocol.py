@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page of a run sends (docs/page.md), held against the lines of the same run; the recording is sim.h5."""
 import atexit
+import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
+import time
 
 import h5py
 
@@ -148,6 +151,12 @@ def strangers_are_refused():
     assert web_client.get(port, "/nowhere")[0] == 404
     assert web_client.get(port, "/", method="POST")[0] == 405
 
+    other = socket.create_connection(("127.0.0.1", port))
+    other.settimeout(60)
+    other.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                  "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n".encode())
+    assert b" 101 " not in other.recv(4096)
+
     # Without the token nothing is done; with a wrong one neither; what is no request ends the connection.
     page = web_client.Page(port)
     assert page.frame()[0] == web_client.HELLO
@@ -217,6 +226,30 @@ def one_that_does_not_read_holds_nobody():
         told = [window["seq"] for window in windows if window["topic"] == "episodes"]
         assert told == list(range(1, len(told) + 1)) and len(told) > 10
         assert web_client.columns(one[web_client.RASTER][-1])[2] == last["spikes"]
+
+
+def silent_ones_make_room():
+    """Browsers that answer no ping, and requests that do not end, do not keep the page from others."""
+    run, port, _ = start(16)
+    silent = [web_client.Page(port) for _ in range(15)]
+    half = [socket.create_connection(("127.0.0.1", port)) for _ in range(64)]
+    for one in half:
+        one.sendall(b"GET / HT")
+    for one in silent:
+        one.socket.settimeout(120)
+        while one.socket.recv(1 << 20):
+            pass
+    for _ in range(600):
+        try:
+            if web_client.get(port, "/metrics")[0] == 200:
+                break
+        except (OSError, http.client.HTTPException):
+            pass
+        time.sleep(0.1)
+    else:
+        sys.exit("requests that do not end keep others from theirs")
+    run.terminate()
+    run.wait(60)
 
 
 def metrics_add_up():

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -220,6 +221,120 @@ static void await_armed_for(void *socket, double more_than_s)
     }
 }
 
+/* ---- what others do ---- */
+
+#define GUESSERS 200
+
+/* All guess before the owner asks; what the owner gets does not wait for their answers, which take 40 s one
+ * after the other. */
+static void guesses_hold_nobody_else(void *context, void *owner, const char *address)
+{
+    static const char guess[] = "{\"token\": \"wrong horse battery..\", \"command\": \"stop\"}";
+    void *guessers[GUESSERS];
+    int none = 0, wait_ms = 60000;
+    for (int i = 0; i < GUESSERS; i++) {
+        guessers[i] = zmq_socket(context, ZMQ_REQ);
+        zmq_setsockopt(guessers[i], ZMQ_LINGER, &none, sizeof none);
+        zmq_setsockopt(guessers[i], ZMQ_RCVTIMEO, &wait_ms, sizeof wait_ms);
+        assert_int_equal(zmq_connect(guessers[i], address), 0);
+        assert_true(zmq_send(guessers[i], guess, sizeof guess - 1, 0) >= 0);
+    }
+    int64_t asked_ns = sf_clock_monotonic_ns();
+    for (int i = 0; i < 5; i++)
+        expect_ok(owner, "\"command\": \"disarm\"");
+    assert_true(sf_clock_monotonic_ns() - asked_ns < 5 * SF_SECOND);
+    for (int i = 0; i < GUESSERS; i++) {
+        char answer[256];
+        int length = zmq_recv(guessers[i], answer, sizeof answer - 1, 0);
+        assert_true(length > 0 && length < (int)sizeof answer);
+        answer[length] = '\0';
+        assert_non_null(strstr(answer, "the token is wrong"));
+        zmq_close(guessers[i]);
+    }
+    assert_true(sf_clock_monotonic_ns() - asked_ns < 20 * SF_SECOND);
+}
+
+/* A connection that asks on while its guess is held back is not listened to: of ten guesses one is answered
+ * before a request that comes after the answer. */
+static void a_guesser_guesses_slowly(void *context, const char *address)
+{
+    static const char guess[] = "{\"token\": \"wrong horse battery..\", \"command\": \"stop\"}",
+                      right[] = "{\"token\": \"" TOKEN "\", \"command\": \"status\"}";
+    void *socket = zmq_socket(context, ZMQ_DEALER);
+    int none = 0, wait_ms = 60000, wrong = 0;
+    zmq_setsockopt(socket, ZMQ_LINGER, &none, sizeof none);
+    zmq_setsockopt(socket, ZMQ_RCVTIMEO, &wait_ms, sizeof wait_ms);
+    assert_int_equal(zmq_connect(socket, address), 0);
+    for (int i = 0; i < 10; i++) {
+        assert_true(zmq_send(socket, "", 0, ZMQ_SNDMORE) >= 0);
+        assert_true(zmq_send(socket, guess, sizeof guess - 1, 0) >= 0);
+    }
+    for (bool is_right = false; !is_right;) {
+        zmq_msg_t frame;
+        zmq_msg_init(&frame);
+        assert_true(zmq_msg_recv(&frame, socket, 0) >= 0); /* the empty one */
+        assert_true(zmq_msg_recv(&frame, socket, 0) >= 0);
+        is_right = zmq_msg_size(&frame) > 11 && memcmp(zmq_msg_data(&frame), "{\"ok\":true,", 11) == 0;
+        wrong += !is_right;
+        zmq_msg_close(&frame);
+        if (wrong == 1 && !is_right) {
+            assert_true(zmq_send(socket, "", 0, ZMQ_SNDMORE) >= 0);
+            assert_true(zmq_send(socket, right, sizeof right - 1, 0) >= 0);
+        }
+    }
+    assert_true(wrong < 10); /* the ten came within one wait, or nearly so on a busy machine */
+    zmq_close(socket);
+}
+
+static void a_long_request_is_refused(void *socket)
+{
+    char long_one[SF_REQUEST_MOST + 1000];
+    memset(long_one, ' ', sizeof long_one);
+    memcpy(long_one, "{}", 2);
+    assert_true(zmq_send(socket, long_one, sizeof long_one, 0) >= 0);
+    char answer[256];
+    int length = zmq_recv(socket, answer, sizeof answer - 1, 0);
+    assert_true(length > 0);
+    answer[length < 255 ? length : 255] = '\0';
+    assert_non_null(strstr(answer, "at most 4096 bytes"));
+}
+
+static atomic_bool reads, may_read;
+
+/* Files that come from a slow disk. */
+static int read_slowly(void *user, sf_config *next, sf_error *error)
+{
+    (void)user;
+    (void)next;
+    atomic_store(&reads, true);
+    while (!atomic_load(&may_read))
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    snprintf(error->text, sizeof error->text, "there is no such file");
+    return SF_NO_INPUT;
+}
+
+static void a_reload_holds_nobody(void *context, void *owner, const char *address)
+{
+    static const char text[] = "{\"token\": \"" TOKEN "\", \"command\": \"reload\"}";
+    void *other = zmq_socket(context, ZMQ_REQ);
+    int wait_ms = 60000;
+    zmq_setsockopt(other, ZMQ_RCVTIMEO, &wait_ms, sizeof wait_ms);
+    assert_int_equal(zmq_connect(other, address), 0);
+    assert_true(zmq_send(other, text, sizeof text - 1, 0) >= 0);
+    while (!atomic_load(&reads))
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    expect_ok(owner, "\"command\": \"disarm\"");
+    expect_ok(owner, "\"command\": \"status\"");
+    char answer[256];
+    assert_int_equal(zmq_recv(other, answer, sizeof answer, ZMQ_DONTWAIT), -1);
+    atomic_store(&may_read, true);
+    int length = zmq_recv(other, answer, sizeof answer - 1, 0);
+    assert_true(length > 0 && length < 256);
+    answer[length] = '\0';
+    assert_non_null(strstr(answer, "there is no such file"));
+    zmq_close(other);
+}
+
 static void ask_run(const char *address)
 {
     void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_REQ);
@@ -234,6 +349,10 @@ static void ask_run(const char *address)
            "no trigger is named 'z'");
     assert_true(zmq_send(socket, "{", 1, ZMQ_SNDMORE) >= 0);
     expect(ask(socket, "}"), "expected one frame");
+    a_long_request_is_refused(socket);
+    guesses_hold_nobody_else(context, socket, address);
+    a_guesser_guesses_slowly(context, address);
+    a_reload_holds_nobody(context, socket, address);
     expect_ok(socket, "\"command\": \"arm\", \"trigger\": \"pair\", \"seconds\": 1000");
     await(socket, true, 3);
     expect_ok(socket, "\"command\": \"mark\", \"text\": \"light on\"");
@@ -272,7 +391,8 @@ static void a_run_is_armed_marked_and_stopped(void **state)
                               .speed = 1,
                               .outlet = test_outlet(all),
                               .opened = note_address,
-                              .user = address};
+                              .user = address,
+                              .configure = read_slowly};
     sf_run *run;
     sf_error error = {0};
     if (sf_run_open(&run, &options, &error) != SF_OK)

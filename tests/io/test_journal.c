@@ -103,6 +103,28 @@ static sf_journal *open_journal(recording *all, const sf_disk *disk, double sync
     return journal;
 }
 
+static void a_link_is_no_journal(void **state)
+{
+    (void)state;
+    recording *all = make_recording();
+    char *target = test_temporary_path(".precious");
+    FILE *file = fopen(target, "w");
+    fputs("data", file);
+    fclose(file);
+    assert_int_equal(symlink(target, all->journal), 0);
+    const sf_journal_about about = {.file = "x.h5", .program = "synfire test", .recording = all->about};
+    const sf_journal_options options = {.overwrite = true};
+    sf_journal *journal;
+    sf_error error;
+    test_assert_fails(sf_journal_create(&journal, all->journal, &about, &options, &error), &error,
+                      SF_CANNOT_CREATE, "symbolic link");
+    assert_int_equal(access(target, F_OK), 0);
+    unlink(all->journal);
+    unlink(target);
+    free(target);
+    free_recording(all);
+}
+
 static int append_batch(sf_journal *journal, const recording *all, size_t i, sf_error *error)
 {
     int status = sf_journal_append(journal, SF_JOURNAL_SPIKES, 0, i * SPIKES, all->spikes + i * SPIKES,
@@ -449,6 +471,7 @@ static void syncs_by_itself_and_says_once_that_it_cannot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_link_is_no_journal),
         cmocka_unit_test(everything_that_was_synced_outlives_a_power_loss),
         cmocka_unit_test(every_kind_of_loss_at_every_call),
         cmocka_unit_test(the_file_fills_the_holes_of_the_journal),

@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/keys.h"
 #include "core/memory.h"
+#include "io/last_words.h"
 #include "run/config.h"
 
 #include <arpa/inet.h>
@@ -173,6 +174,66 @@ static void a_serial_line_gets_pulses(void **state)
     close(master);
 }
 
+static void await_quiet(sf_sink *sink)
+{
+    while (sf_sink_is_busy(sink))
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+}
+
+/* A pulse is the longest there is, and is reported sent while it lasts. A halt ends it and keeps what waits
+ * from going out. */
+static void a_halt_ends_a_pulse(void **state)
+{
+    (void)state;
+    int master = open_terminal();
+    char yaml[256];
+    snprintf(yaml, sizeof yaml, "{type: serial, path: '%s', pulse_ms: 1000}", ptsname(master));
+    sf_sink *sink = open_well(yaml);
+    trigger(sink, 1, "a", true, INT64_MAX);
+    expect_bytes(master, "\x01", 1);
+    trigger(sink, 2, "a", true, INT64_MAX);
+    int64_t halted_ns = sf_clock_monotonic_ns();
+    sf_sink_halt(sink);
+    expect_bytes(master, "\0", 1);
+    await_quiet(sink);
+    sf_delivered told;
+    assert_true(sf_sink_delivered(sink, &told));
+    assert_string_equal(told.outcome, "sent");
+    assert_true(told.at_ns <= halted_ns); /* when the pulse began */
+    expect_delivery(sink, 2, "failed");
+    sf_sink_status status;
+    sf_sink_status_get(sink, &status);
+    assert_int_equal(status.published, 1);
+    assert_int_equal(status.dropped, 1);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    struct pollfd more = {.fd = master, .events = POLLIN};
+    assert_true(poll(&more, 1, 0) == 0 || (more.revents & POLLIN) == 0);
+    close(master);
+}
+
+/* What a handler of a signal sends while a line is up, and nothing once it is down again. */
+static void a_line_is_lowered_by_last_words(void **state)
+{
+    (void)state;
+    int master = open_terminal();
+    char yaml[256];
+    snprintf(yaml, sizeof yaml, "{type: serial, path: '%s', pulse_ms: 1000, then: 'down {name}'}",
+             ptsname(master));
+    sf_sink *sink = open_well(yaml);
+    trigger(sink, 1, "a", true, INT64_MAX);
+    expect_bytes(master, "\x01", 1);
+    sf_last_words_say();
+    expect_bytes(master, "down a", 6);
+    sf_sink_halt(sink);
+    expect_bytes(master, "down a", 6);
+    await_quiet(sink);
+    sf_last_words_say();
+    struct pollfd more = {.fd = master, .events = POLLIN};
+    assert_int_equal(poll(&more, 1, 0), 0);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    close(master);
+}
+
 static void a_line_that_is_none_is_refused(void **state)
 {
     (void)state;
@@ -186,6 +247,9 @@ static void a_line_that_is_none_is_refused(void **state)
         {"{type: serial, path: /dev/null, baud: 9601}", SF_CONFIG, "found 9601"},
         {"{type: serial, path: /dev/null, then: '{x}'}", SF_CONFIG, "expected {name}"},
         {"{type: serial, path: /dev/null, send: '{x}'}", SF_CONFIG, "expected {name}"},
+        {"{type: command, endpoint: 'tcp://127.0.0.1:1', via: http, target: \"/a\\r\\nX: y\"}", SF_CONFIG,
+         "found the byte 0x0d"},
+        {"{type: command, endpoint: 'tcp://127.0.0.1:1', pulse_ms: 5}", SF_CONFIG, "what ends the pulse"},
         {"{type: serial, path: /dev/null, trigger: c}", SF_CONFIG, "the name of a trigger"},
         {"{type: command, endpoint: 'udp://127.0.0.1:9'}", SF_CONFIG, "expected tcp://HOST:PORT"},
         {"{type: command, endpoint: 'tcp://127.0.0.1'}", SF_CONFIG, "expected tcp://HOST:PORT"},
@@ -359,9 +423,14 @@ static void a_rep_socket_is_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(templates_are_filled),           cmocka_unit_test(a_serial_line_gets_pulses),
-        cmocka_unit_test(a_line_that_is_none_is_refused), cmocka_unit_test(a_tcp_server_gets_commands),
-        cmocka_unit_test(an_http_server_gets_requests),   cmocka_unit_test(a_rep_socket_is_asked),
+        cmocka_unit_test(templates_are_filled),
+        cmocka_unit_test(a_serial_line_gets_pulses),
+        cmocka_unit_test(a_halt_ends_a_pulse),
+        cmocka_unit_test(a_line_is_lowered_by_last_words),
+        cmocka_unit_test(a_line_that_is_none_is_refused),
+        cmocka_unit_test(a_tcp_server_gets_commands),
+        cmocka_unit_test(an_http_server_gets_requests),
+        cmocka_unit_test(a_rep_socket_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,6 +262,36 @@ static void drop_newest_keeps_the_oldest(void **state)
     assert_int_equal(sf_memory_live(), before);
 }
 
+/* Of one message again and again, which takes an eighth of what may wait: of forty that come while none is
+ * taken, the one at the gate and eight wait, or seven, since a message is a little more than its array. */
+static void bytes_that_wait_are_bounded(void **state)
+{
+    (void)state;
+    long before = sf_memory_live();
+    sf_sink *sink = open_sink(SF_RING_DROP_NEWEST, 1024);
+    sf_message *message = sf_message_new(SF_TOPIC_DENSITY);
+    assert_non_null(message);
+    message->density.count = SF_SINK_BYTES / 8 / sizeof(double);
+    message->density.values = sf_alloc(message->density.count, sizeof(double));
+    assert_non_null(message->density.values);
+    atomic_store(&sink_state.gate_closed, true);
+    publish(sink, 1);
+    wait_at_gate();
+    for (int i = 0; i < 40; i++)
+        sf_sink_publish(sink, message);
+    atomic_store(&sink_state.gate_closed, false);
+    sf_sink_status status = settled_status(sink, 41);
+    assert_int_equal(status.published, 8);
+    assert_int_equal(status.dropped, 33);
+    sf_sink_publish(sink, message); /* there is room again */
+    settled_status(sink, 42);
+    sf_sink_status_get(sink, &status);
+    assert_int_equal(status.published, 9);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    sf_message_release(message);
+    assert_int_equal(sf_memory_live(), before);
+}
+
 static void triggers_go_first(void **state)
 {
     (void)state;
@@ -596,6 +626,7 @@ int main(void)
         cmocka_unit_test(drop_oldest_keeps_the_newest),
         cmocka_unit_test(files_are_waited_for_on_a_virtual_clock),
         cmocka_unit_test(drop_newest_keeps_the_oldest),
+        cmocka_unit_test(bytes_that_wait_are_bounded),
         cmocka_unit_test(triggers_go_first),
         cmocka_unit_test(triggers_go_between_parts),
         cmocka_unit_test(triggers_never_wait),
