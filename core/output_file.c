@@ -291,6 +291,21 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error)
     return SF_OK;
 }
 
+void sf_output_file_follow(sf_output_file *file)
+{
+    char link[64], name[PATH_MAX];
+    if (file->is_special || file->building != NULL || is_still(file->fd, file->path))
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+    ssize_t length = readlink(link, name, sizeof name - 1);
+    name[length > 0 ? length : 0] = '\0';
+    char *path = is_still(file->fd, name) ? sf_copy_string(name) : NULL;
+    if (path == NULL)
+        return; /* it was removed */
+    sf_free(file->path);
+    file->path = path;
+}
+
 int sf_output_file_check(const sf_output_file *file, sf_error *error)
 {
     struct stat about;
@@ -319,6 +334,8 @@ void sf_output_file_close(sf_output_file *file, bool keep)
 {
     if (!file->is_open)
         return;
+    if (!keep && file->fd >= 0)
+        sf_output_file_follow(file);
     bool is_ours = file->fd >= 0 && !file->is_special && is_still(file->fd, sf_output_file_name(file));
     if (is_ours && (file->building != NULL || !keep))
         unlink(sf_output_file_name(file));

@@ -42,6 +42,9 @@ const char *sf_output_file_name(const sf_output_file *file);
  * and is not replaced. */
 int sf_output_file_commit(sf_output_file *file, sf_error *error);
 
+/** Where the file, or a folder above it, was moved, it goes by its present name from here on. */
+void sf_output_file_follow(sf_output_file *file);
+
 /** SF_IO where the file, or the folder it is in, was removed: what is written has no name any more. */
 int sf_output_file_check(const sf_output_file *file, sf_error *error);
 

@@ -10,6 +10,9 @@
  * two times overflows. */
 #define SF_TIME_LIMIT_NS (INT64_C(1) << 62)
 
+/** What a recorder draws for each of its files, and its journal carries too: 32 hexadecimal digits. */
+#define SF_IDENTITY_SIZE 33
+
 /** Spikes that are not held but read, a piece of the stream at a time (core/pieces.h). */
 typedef struct sf_pieces sf_pieces;
 struct sf_pieces {

@@ -9,12 +9,15 @@
 
 int sf_hdf_about_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
-    sf_text kind = {0};
+    sf_text kind = {0}, identity = {0};
     sf_hdf_attribute_text(input->file, "synfire", &kind);
+    sf_hdf_attribute_text(input->file, "identity", &identity);
     sf_parcel_put_text(parcel, kind.data);
+    sf_parcel_put_text(parcel, identity.data);
     sf_parcel_put_number(parcel, sf_hdf_is_group(input->file, "truth"));
-    int status = kind.failed ? sf_fail_memory(error) : SF_OK;
+    int status = kind.failed || identity.failed ? sf_fail_memory(error) : SF_OK;
     sf_text_free(&kind);
+    sf_text_free(&identity);
     return status;
 }
 
@@ -28,8 +31,10 @@ bool sf_hdf_about_read(sf_hdf_about *about, const char *path)
     if (!sf_hdf_has_signature(path) || sf_apart_read(&parcel, "about", path, NULL, NULL, NULL) != SF_OK)
         return false;
     const char *kind = sf_parcel_take_text(&parcel);
+    const char *identity = sf_parcel_take_text(&parcel);
     about->truth = sf_parcel_take_number(&parcel) != 0;
     snprintf(about->kind, sizeof about->kind, "%s", kind != NULL ? kind : "");
+    snprintf(about->identity, sizeof about->identity, "%s", identity != NULL ? identity : "");
     bool sound = !parcel.damaged;
     sf_parcel_close(&parcel);
     return sound;

@@ -3,12 +3,14 @@
 #ifndef SF_IO_HDF_ABOUT_H
 #define SF_IO_HDF_ABOUT_H
 
+#include "core/recording.h"
 #include "io/hdf.h"
 
 typedef struct sf_hdf_about {
     char kind[32]; /**< the attribute `synfire`: "recording", "result", "occurrences", "graph", "state"; else
                       empty */
-    bool truth;    /**< has the group /truth: a simulation made it */
+    char identity[SF_IDENTITY_SIZE]; /**< of a recorder's file (core/recording.h); else empty */
+    bool truth;                      /**< has the group /truth: a simulation made it */
 } sf_hdf_about;
 
 /** True where the file can be read as HDF5; asks the reading program (io/apart.h). */

@@ -39,6 +39,11 @@ struct sf_journal {
     bool told;
 };
 
+uint32_t sf_journal_id(const char *identity)
+{
+    return sf_crc32c(0, identity, strlen(identity));
+}
+
 /* ---- records ---- */
 
 static int append(sf_journal *journal, sf_journal_head head, const void *rows, sf_error *error)
@@ -133,6 +138,7 @@ static void put_about(sf_text *to, const sf_journal_about *about)
         put_number(to, about->tables[i].row_size);
         put_number(to, about->tables[i].form);
     }
+    put_text(to, about->identity);
 }
 
 static int append_about(sf_journal *journal, const sf_journal_about *about, sf_error *error)
@@ -226,7 +232,9 @@ sf_journal_counts sf_journal_count(const sf_journal *journal)
 /* The first record, and the name, are on the disk before anything is recorded. */
 static int begin(sf_journal *journal, const sf_journal_about *about, sf_error *error)
 {
-    if (getrandom(&journal->id, sizeof journal->id, 0) != sizeof journal->id)
+    if (about->identity != NULL)
+        journal->id = sf_journal_id(about->identity);
+    else if (getrandom(&journal->id, sizeof journal->id, 0) != sizeof journal->id)
         journal->id = (uint32_t)sf_clock_monotonic_ns();
     int status = append_about(journal, about, error);
     if (status == SF_OK)

@@ -8,11 +8,12 @@
  *   0  u32 "SFJ1"     4  u16 kind      6  u16 table (of SF_JOURNAL_ROWS)
  *   8  u32 length    12  u32 CRC-32C of what it holds
  *  16  u64 number of the record        24  u64 number of its first row among all of its kind and table
- *  32  u32 id of the journal           36  u32 CRC-32C of the 36 bytes before
+ *  32  u32 sf_journal_id                 36  u32 CRC-32C of the 36 bytes before
  *
- * The head has a sum of its own, so that a length can be believed before what it measures was read; the id is
- * drawn anew for each journal, so that blocks that a disk still has of an older one are none of this. What is
- * not whole is passed over up to the next record, and the numbers of rows tell what is missing.
+ * The head has a sum of its own, so that a length can be believed before what it measures was read; the id
+ * follows from the identity that the recorder draws for each file, so that blocks that a disk still has of an
+ * older one are none of this. What is not whole is passed over up to the next record, and the numbers of rows
+ * tell what is missing.
  */
 #ifndef SF_IO_JOURNAL_H
 #define SF_IO_JOURNAL_H
@@ -48,6 +49,7 @@ typedef struct sf_journal_table {
 typedef struct sf_journal_about {
     const char *file;          /**< the name of the HDF5 file, without its folder */
     const char *program;       /**< "synfire 0.2.0" */
+    const char *identity;      /**< of the HDF5 file (core/recording.h); NULL: drawn by older programs */
     const char *configuration; /**< as of sf_layout_options, or NULL */
     const char *provenance;    /**< as of sf_layout_options, or NULL */
     uint64_t part;             /**< of a rotated recording, from 1 */
@@ -55,6 +57,9 @@ typedef struct sf_journal_about {
     sf_journal_table *tables;
     size_t table_count;
 } sf_journal_about;
+
+/** The id in the heads of records: a CRC-32C of the identity. */
+uint32_t sf_journal_id(const char *identity);
 
 /* ---- writing: one thread, but for what says otherwise ---- */
 

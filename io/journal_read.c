@@ -268,7 +268,11 @@ static int take_about(fields *from, sf_journal_about *about)
     from->damaged = from->damaged || (status == SF_OK && about->file == NULL);
     if (status == SF_OK)
         status = take_recording(from, &about->recording);
-    return status == SF_OK ? take_tables(from, about) : status;
+    if (status == SF_OK)
+        status = take_tables(from, about);
+    if (status == SF_OK && from->left > 0) /* older programs end before it */
+        about->identity = take_text(from, &status);
+    return status;
 }
 
 int sf_journal_about_read(sf_journal_about *about, const sf_journal_record *record, const char *path,
@@ -296,6 +300,7 @@ void sf_journal_about_free(sf_journal_about *about)
 {
     sf_free((char *)about->file);
     sf_free((char *)about->program);
+    sf_free((char *)about->identity);
     sf_free((char *)about->configuration);
     sf_free((char *)about->provenance);
     for (size_t i = 0; i < about->table_count; i++)

@@ -197,6 +197,7 @@ static bool write_root(hid_t file, const sf_layout_options *options)
            sf_hdf_write_attribute(file, "start_ns", H5T_NATIVE_INT64, &open_ended) &&
            sf_hdf_write_attribute(file, "stop_ns", H5T_NATIVE_INT64, &open_ended) &&
            (part == 0 || sf_hdf_write_attribute(file, "part", H5T_NATIVE_INT32, &part)) &&
+           (options->identity == NULL || sf_hdf_write_text(file, "identity", options->identity)) &&
            (options->configuration == NULL ||
             sf_hdf_write_text(file, "configuration", options->configuration)) &&
            (options->provenance == NULL || sf_hdf_write_text(file, "provenance", options->provenance)) &&
@@ -330,6 +331,11 @@ int sf_layout_create(sf_layout **out, const char *path, const sf_recording *abou
 const char *sf_layout_path(const sf_layout *layout)
 {
     return layout->output.path;
+}
+
+void sf_layout_follow(sf_layout *layout)
+{
+    sf_output_file_follow(&layout->output);
 }
 
 int sf_layout_check(const sf_layout *layout, sf_error *error)

@@ -7,7 +7,7 @@
  *   /            attributes: synfire = "recording" | "graph" | "result" | "occurrences", layout = 1,
  *                program, created, start_ns and stop_ns (the recorded span; both
  *                INT64_MIN while it is open-ended), configuration (YAML, optional),
- *                part (of a recording in several files)
+ *                part (of a recording in several files), identity (as in its journal)
  *   /units/      name (fixed strings), x_um, y_um, kind (u8), electrode (i32),
  *                well (fixed strings)
  *   /spikes/     time_ns (i64), unit (u32), amplitude (f32): equal lengths,
@@ -38,6 +38,7 @@ typedef struct sf_layout_options {
     const char *kind;          /**< "recording" or "occurrences" */
     const char *configuration; /**< YAML, or NULL */
     const char *provenance;    /**< JSON (core/provenance.h), or NULL */
+    const char *identity;      /**< of a recorder's file (core/recording.h), or NULL */
     const char *recording;     /**< path of what the file was made from, kept as text, or NULL */
     uint32_t part;             /**< of a recording in several files, from 1; 0: it is in one */
     bool without_streams;      /**< no /spikes and no /markers: nothing is to be appended to them */
@@ -56,6 +57,9 @@ int sf_layout_create(sf_layout **layout, const char *path, const sf_recording *a
 /** The name that it has or, where it replaces a file, takes: a live one by sf_layout_commit, else when it
  * is closed. */
 const char *sf_layout_path(const sf_layout *layout);
+
+/** Where the file, or its folder, was moved, its path is the present one from here on. */
+void sf_layout_follow(sf_layout *layout);
 
 /** SF_IO where the file or its folder was removed. */
 int sf_layout_check(const sf_layout *layout, sf_error *error);

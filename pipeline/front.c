@@ -176,6 +176,14 @@ static int64_t lateness_ns(const sf_live_options *config)
     return (int64_t)(config->merge.lateness_ms * 1e6);
 }
 
+/* What a source that is read has sent and is not taken yet waits in its transport, which pushes back on the
+ * sender or counts what it loses. So its ring waits for room, whatever its policy: after a start or a pause
+ * of this thread a backlog comes faster than it can be merged. What a program pushes goes by the policy. */
+static sf_ring_policy ring_policy(const sf_input *input)
+{
+    return input->source->kind->read != NULL ? SF_RING_BLOCK : input->policy;
+}
+
 static int open_merge(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
                       sf_error *error)
 {
@@ -186,7 +194,7 @@ static int open_merge(sf_front *front, const sf_live_options *config, const sf_i
         settings[i] = (sf_inlet_settings){.unit_count = inputs->items[i].source->units.count,
                                           .lateness_ns = lateness_ns(config),
                                           .ring = inputs->items[i].ring,
-                                          .policy = inputs->items[i].policy};
+                                          .policy = ring_policy(&inputs->items[i])};
     int64_t stall_ns = inputs->virtual_clock ? 0 : (int64_t)(config->merge.stall_ms * 1e6);
     sf_merge_settings merge = {.inlets = settings,
                                .inlet_count = inputs->count,

@@ -13,6 +13,7 @@
 #include "io/hdf.h"
 #include "io/journal.h"
 #include "replay/recording_file.h"
+#include "run/journals.h"
 #include "run/tool.h"
 #include "sinks/recorder_file.h"
 
@@ -30,7 +31,8 @@ typedef struct recovery {
     const sf_progress *progress;
     sf_recording file; /* what could be read of the HDF5 file */
     bool has_file;
-    int fd; /* of the journal; -1: none */
+    bool is_same; /* file and journal carry one identity */
+    int fd;       /* of the journal; -1: none */
     sf_journal_reader reader;
     sf_journal_about about;
     bool has_about;
@@ -62,20 +64,22 @@ static bool is_there(const char *path)
 /* Either of the two was named. */
 static int name_files(sf_tool_recovered *told, const char *path, sf_error *error)
 {
-    sf_text file = {0}, journal = {0};
+    sf_kinship kinship;
     bool is_journal = ends_with(path, SUFFIX);
-    sf_text_printf(&file, "%.*s", (int)(strlen(path) - (is_journal ? strlen(SUFFIX) : 0)), path);
-    sf_text_printf(&journal, "%s" SUFFIX, file.data);
-    told->file = file.data;
-    told->journal = journal.data;
-    if (file.failed || journal.failed)
+    char *named = sf_copy_string(path);
+    *(is_journal ? &told->journal : &told->file) = named;
+    if (named == NULL)
         return sf_fail_memory(error);
-    if (!is_there(path) && !is_there(is_journal ? told->file : told->journal))
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(ENOENT));
-    if (!is_there(told->journal)) {
+    int status = is_journal ? sf_journal_recording(&told->file, path, error)
+                            : sf_journal_find(&told->journal, &kinship, path, error);
+    if (status != SF_OK)
+        return status;
+    if (told->journal != NULL && !is_there(told->journal)) {
         sf_free(told->journal);
         told->journal = NULL;
     }
+    if (told->journal == NULL && !is_there(told->file))
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(ENOENT));
     if (sf_output_file_is_busy(told->file) ||
         (told->journal != NULL && sf_output_file_is_busy(told->journal)))
         return sf_fail(error, SF_UNAVAILABLE, path,
@@ -106,6 +110,25 @@ static int read_file(recovery *self, sf_error *error)
         return set_aside(self, reason.text, error);
     *error = reason;
     return status;
+}
+
+/* Data of two recordings are never put together, nor is one handed out for the other. */
+static int refuse_foreign(const sf_tool_recovered *told, sf_error *error)
+{
+    return sf_fail(
+        error, SF_DATA, told->file,
+        "is not the recording that the journal %s is of: move one of the two to another folder, and "
+        "recover each by itself",
+        told->journal);
+}
+
+static int compare_identities(recovery *self, sf_error *error)
+{
+    const sf_tool_recovered *told = self->told;
+    sf_kinship kinship =
+        told->journal != NULL ? sf_journal_kinship(told->file, told->journal) : SF_KIN_UNKNOWN;
+    self->is_same = kinship == SF_KIN_SAME;
+    return kinship == SF_KIN_OTHER ? refuse_foreign(told, error) : SF_OK;
 }
 
 /* The first record; without it the HDF5 file has to tell what was recorded. */
@@ -149,12 +172,15 @@ static bool same_units(const sf_units *one, const sf_units *other)
 
 static int take_stock(recovery *self, sf_error *error)
 {
-    int status = read_file(self, error);
+    int status = compare_identities(self, error);
+    if (status == SF_OK)
+        status = read_file(self, error);
     if (status == SF_OK)
         status = open_journal(self, error);
     if (status == SF_OK && self->has_about && self->has_file &&
         !same_units(&self->about.recording.units, &self->file.units))
-        status = set_aside(self, "its units are not those of the journal", error);
+        status = self->is_same ? set_aside(self, "its units are not those of the journal", error)
+                               : refuse_foreign(self->told, error);
     if (status == SF_OK && !self->has_about && !self->has_file)
         status = sf_fail(
             error, SF_DATA, self->told->file,
@@ -183,7 +209,7 @@ static char *new_name(const char *path)
     const char *dot = strrchr(base, '.');
     int stem = (int)(dot != NULL && dot != base ? dot - path : (ptrdiff_t)strlen(path));
     sf_text name = {0};
-    sf_text_printf(&name, "%.*s-recovered%s", stem, path, path + stem);
+    sf_text_printf(&name, "%.*s-recovered%s", stem, path, path[stem] != '\0' ? path + stem : ".h5");
     if (name.failed)
         sf_text_free(&name);
     return name.data;
@@ -308,7 +334,8 @@ static int take_spikes(recovery *self, const sf_journal_record *record, sf_error
         return SF_OK;
     int status = SF_OK;
     if (self->has_file && !agrees(self, spikes, record->first, count))
-        status = set_aside(self, "its spikes are not those of the journal", error);
+        status = self->is_same ? set_aside(self, "its spikes are not those of the journal", error)
+                               : refuse_foreign(self->told, error);
     if (status == SF_OK)
         status = fill_spikes(self, record->first, error);
     if (status != SF_OK || !are_spikes(self, spikes + known, count - known))

@@ -2,6 +2,8 @@
 /* What made a result, as the command tells it; and the start of the benchmarks. */
 #include "run/tool.h"
 
+#include "run/journals.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/place.h"
@@ -168,11 +170,12 @@ int sf_tool_streams_of(sf_tool_streams *streams, const char *path, const char *c
 
 bool sf_tool_has_journal(const char *path)
 {
-    sf_text journal = {0};
-    sf_text_printf(&journal, "%s.journal", path);
-    bool is_there = !journal.failed && access(journal.data, F_OK) == 0;
-    sf_text_free(&journal);
-    return is_there;
+    char *journal;
+    sf_kinship kinship;
+    bool has = sf_journal_find(&journal, &kinship, path, NULL) == SF_OK && journal != NULL &&
+               kinship != SF_KIN_OTHER;
+    sf_free(journal);
+    return has;
 }
 
 void sf_tool_say_last_words(void)

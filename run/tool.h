@@ -348,14 +348,16 @@ int sf_tool_streams_of(sf_tool_streams *streams, const char *path, const char *c
                        sf_error *error);
 void sf_tool_streams_free(sf_tool_streams *streams);
 
-/** True where a recorder's journal stands beside this recording, which it removes when it ends in order. */
+/** True where the journal of this recording stands beside it, which its recorder removes when it ends in
+ * order. Another recording's journal is none, whatever its name. */
 bool sf_tool_has_journal(const char *path);
 
 /**
  * Makes a sound recording of what a recorder left at `path`, an HDF5 file or its journal, in a new file
  * (`out`; NULL: beside it, as run-recovered.h5). Neither is changed, and no file is replaced. SF_NO_INPUT,
- * SF_DATA where nothing can be made of it, SF_UNAVAILABLE while it is being recorded, SF_CANNOT_CREATE,
- * SF_CANCELLED.
+ * SF_DATA where nothing can be made of it, or
+ * where the journal beside it is of another recording; SF_UNAVAILABLE while it is being recorded,
+ * SF_CANNOT_CREATE, SF_CANCELLED.
  */
 int sf_tool_recover(sf_tool_recovered *told, const char *path, const char *out, const sf_progress *progress,
                     sf_error *error);

@@ -43,5 +43,15 @@ for name in ("time_ns", "unit"):
 for one, other in zip(parts, parts[1:]):
     assert one.attrs["stop_ns"] == other.attrs["start_ns"]
 PY
+# A journal of an earlier recording: a run says so, and nothing of one recording is handed out for another.
+mv run.h5.journal parts.h5.journal
+expect 65 "is not the recording that the journal parts.h5.journal is of" "$SYNFIRE" recover parts.h5
+! "$SYNFIRE" info parts.h5 | grep -q "its recorder did not end"
+rm parts.h5
+"$SYNFIRE" run run.yaml --replay sim.h5 --speed max --set sinks.0.rotate_min=0 >told 2>&1
+grep -q "parts.h5.journal is the journal of an earlier recording" told || { cat told; exit 1; }
+"$SYNFIRE" recover parts.h5.journal --out other.h5 && exit 1
+mkdir apart && mv parts.h5.journal apart && "$SYNFIRE" recover apart/parts.h5.journal | grep -q "apart/parts-recovered.h5 holds"
+
 expect 66 "nothing.h5: cannot open" "$SYNFIRE" recover nothing.h5
 expect 65 "there is no journal" "$SYNFIRE" recover run.yaml

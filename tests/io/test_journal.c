@@ -26,6 +26,7 @@
 
 typedef struct recording {
     char *file, *journal, *out;
+    const char *of_file, *of_journal; /* identities; NULL: of older programs */
     sf_recording about;
     sf_journal_table tables[SF_RECORDER_TABLES];
     sf_spike spikes[BATCHES * SPIKES];
@@ -89,6 +90,7 @@ static void free_recording(recording *all)
 static sf_journal *open_journal(recording *all, const sf_disk *disk, double sync_s)
 {
     const sf_journal_about about = {.file = "x.h5",
+                                    .identity = all->of_journal,
                                     .program = "synfire test",
                                     .configuration = "stream: x\n",
                                     .part = 1,
@@ -142,7 +144,7 @@ static int append_batch(sf_journal *journal, const recording *all, size_t i, sf_
 static void write_file(const recording *all, size_t until)
 {
     sf_layout *layout;
-    const sf_layout_options options = {.kind = "recording", .live = true};
+    const sf_layout_options options = {.kind = "recording", .identity = all->of_file, .live = true};
     assert_int_equal(sf_layout_create(&layout, all->file, &all->about, &options, NULL), SF_OK);
     assert_int_equal(sf_layout_start_live(layout, NULL), SF_OK);
     assert_int_equal(sf_layout_append_spikes(layout, all->spikes, until, NULL), SF_OK);
@@ -355,10 +357,98 @@ static void a_flipped_bit_is_noticed(void **state)
     free_recording(all);
 }
 
-static void another_recordings_file_is_not_believed(void **state)
+static void refuses_the_pair(const recording *all, const char *named)
+{
+    sf_tool_recovered told;
+    sf_error error;
+    test_assert_fails(sf_tool_recover(&told, named, all->out, NULL, &error), &error, SF_DATA,
+                      "is not the recording that the journal");
+    assert_non_null(strstr(error.text, all->journal));
+    assert_string_equal(error.place, all->file);
+    assert_int_equal(access(all->out, F_OK), -1);
+}
+
+static void two_recordings_are_not_put_together(void **state)
 {
     (void)state;
     recording *all = make_recording();
+    all->of_file = "00000000000000000000000000000001";
+    all->of_journal = "00000000000000000000000000000002";
+    write_whole_journal(all);
+    write_file(all, BATCHES * SPIKES);
+    refuses_the_pair(all, all->file);
+    refuses_the_pair(all, all->journal);
+    assert_false(sf_tool_has_journal(all->file));
+    punch(all, 0, 1); /* also where the journal has lost some */
+    refuses_the_pair(all, all->file);
+    unlink(all->journal);
+    all->of_journal = NULL; /* of an older program */
+    write_whole_journal(all);
+    refuses_the_pair(all, all->file);
+    unlink(all->journal);
+    all->of_journal = all->of_file;
+    write_whole_journal(all);
+    assert_true(sf_tool_has_journal(all->file));
+    sf_tool_recovered told = recover(all, all->file);
+    assert_null(told.file_note);
+    sf_tool_recovered_free(&told);
+    free_recording(all);
+}
+
+/* Of an earlier run, whose journal kept the name: the one of the same identity is taken. */
+static void the_journal_is_found_by_its_identity(void **state)
+{
+    (void)state;
+    recording *all = make_recording();
+    char *first = all->journal, second[320];
+    all->of_file = "00000000000000000000000000000001";
+    all->of_journal = "00000000000000000000000000000002";
+    write_whole_journal(all);
+    snprintf(second, sizeof second, "%s-2.journal", all->file);
+    all->journal = second;
+    all->of_journal = all->of_file;
+    write_whole_journal(all);
+    write_file(all, 3 * SPIKES);
+    assert_true(sf_tool_has_journal(all->file));
+    sf_tool_recovered told = recover(all, all->file);
+    assert_string_equal(told.journal, second);
+    assert_int_equal(told.spikes, BATCHES * SPIKES);
+    sf_tool_recovered_free(&told);
+    unlink(all->out);
+    told = recover(all, second); /* by its own name, too */
+    assert_string_equal(told.file, all->file);
+    sf_tool_recovered_free(&told);
+    unlink(second);
+    all->journal = first;
+    free_recording(all);
+}
+
+static void a_numbered_journal_alone_makes_a_name_that_ends_in_h5(void **state)
+{
+    (void)state;
+    recording *all = make_recording();
+    char *first = all->journal, second[320];
+    snprintf(second, sizeof second, "%s-2.journal", all->file);
+    all->journal = second;
+    write_whole_journal(all);
+    sf_tool_recovered told;
+    sf_error error;
+    assert_int_equal(sf_tool_recover(&told, second, NULL, NULL, &error), SF_OK);
+    assert_string_equal(told.out + strlen(told.out) - strlen("-recovered.h5"), "-recovered.h5");
+    assert_null(strstr(told.out, ".h5-"));
+    unlink(told.out);
+    unlink(second);
+    sf_tool_recovered_free(&told);
+    all->journal = first;
+    free_recording(all);
+}
+
+/* Though it is of the journal's recording: damage that HDF5 does not notice. */
+static void a_file_that_disagrees_is_not_believed(void **state)
+{
+    (void)state;
+    recording *all = make_recording();
+    all->of_file = all->of_journal = "00000000000000000000000000000001";
     write_whole_journal(all);
     sf_spike kept = all->spikes[7];
     all->spikes[7].unit = (kept.unit + 1) % UNITS;
@@ -371,6 +461,14 @@ static void another_recordings_file_is_not_believed(void **state)
     has_spikes(all, &back, BATCHES * SPIKES);
     sf_recording_clear(&back);
     sf_tool_recovered_free(&told);
+    unlink(all->out);
+    unlink(all->file);
+    unlink(all->journal);
+    all->of_file = all->of_journal = NULL; /* of older programs: nothing tells that they belong together */
+    write_whole_journal(all);
+    all->spikes[7].unit = (kept.unit + 1) % UNITS;
+    write_file(all, BATCHES * SPIKES);
+    refuses_the_pair(all, all->file);
     free_recording(all);
 }
 
@@ -477,7 +575,10 @@ int main(void)
         cmocka_unit_test(the_file_fills_the_holes_of_the_journal),
         cmocka_unit_test(what_is_in_neither_was_not_observed),
         cmocka_unit_test(a_flipped_bit_is_noticed),
-        cmocka_unit_test(another_recordings_file_is_not_believed),
+        cmocka_unit_test(two_recordings_are_not_put_together),
+        cmocka_unit_test(the_journal_is_found_by_its_identity),
+        cmocka_unit_test(a_numbered_journal_alone_makes_a_name_that_ends_in_h5),
+        cmocka_unit_test(a_file_that_disagrees_is_not_believed),
         cmocka_unit_test(the_file_alone_is_something),
         cmocka_unit_test(what_cannot_be_recovered_is_refused),
         cmocka_unit_test(memory_may_run_out),

@@ -275,6 +275,26 @@ static void a_removed_file_is_noticed(void **state)
     free(moved);
 }
 
+static void a_file_in_a_folder_that_was_moved_is_found(void **state)
+{
+    (void)state;
+    char *before = test_temporary_path(""), *after = test_temporary_path(""), path[300], moved[300];
+    assert_int_equal(mkdir(before, 0777), 0);
+    snprintf(path, sizeof path, "%s/run.h5", before);
+    snprintf(moved, sizeof moved, "%s/run.h5", after);
+    sf_output_file file;
+    assert_int_equal(sf_output_file_open(&file, path, SF_EXISTING_REFUSE, NULL), SF_OK);
+    assert_int_equal(rename(before, after), 0);
+    sf_output_file_follow(&file);
+    assert_string_equal(file.path, moved);
+    assert_int_equal(rename(after, before), 0);
+    sf_output_file_close(&file, false); /* taken away where it is now */
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(rmdir(before), 0);
+    free(before);
+    free(after);
+}
+
 static void a_whole_file_takes_no_name_that_another_has(void **state)
 {
     (void)state;
@@ -360,6 +380,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_file_is_replaced_whole),
         cmocka_unit_test(successors_are_numbered),
         cmocka_unit_test(a_removed_file_is_noticed),
+        cmocka_unit_test(a_file_in_a_folder_that_was_moved_is_found),
         cmocka_unit_test(a_whole_file_takes_no_name_that_another_has),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),

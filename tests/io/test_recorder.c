@@ -200,6 +200,25 @@ static void a_recording_goes_on_in_further_files(void **state)
     free_fixture(by_time);
 }
 
+/* Its name is a folder's: the recording goes on where it is, and loses nothing. */
+static void a_next_file_that_cannot_be_begun_ends_nothing(void **state)
+{
+    (void)state;
+    sf_recorder_settings settings = {SF_RECORDER_DEFAULTS};
+    settings.rotate_mb = 10 * (BATCH * 16 + sizeof(window_row)) / 1e6;
+    fixture *fix = make(settings);
+    char *second = name_part(fix, 2, "");
+    assert_int_equal(mkdir(second, 0777), 0);
+    record(fix, 25);
+    assert_int_equal(sf_recorder_part(fix->recorder), 1);
+    assert_true(has_journal(fix, 1));
+    assert_int_equal(sf_recorder_close(fix->recorder, NULL), SF_OK);
+    assert_int_equal(check_file(fix->path, 0, NULL), 25 * BATCH);
+    rmdir(second);
+    free(second);
+    free_fixture(fix);
+}
+
 /* ---- disks ---- */
 
 static void a_nearly_full_disk_ends_a_recording_in_order(void **state)
@@ -223,6 +242,23 @@ static void a_nearly_full_disk_ends_a_recording_in_order(void **state)
     assert_int_equal(check_file(fix->path, 0, &recorded), whole);
     assert_int_equal(recorded.stop_ns, nth_spike(whole - 1).time_ns + 1);
     assert_false(has_journal(fix, 1));
+    free_fixture(fix);
+}
+
+/* What comes at once at the start is no rate: 1 MB above the reserve is room for much more. */
+static void a_rate_over_almost_no_time_ends_nothing(void **state)
+{
+    (void)state;
+    sf_recorder_settings settings = {SF_RECORDER_DEFAULTS};
+    fixture *fix = make(settings);
+    record(fix, 10);
+    fix->disk.room = 65000000;
+    sf_error error = {0};
+    if (sf_recorder_check(fix->recorder, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    record(fix, 1);
+    assert_int_equal(sf_recorder_close(fix->recorder, NULL), SF_OK);
+    assert_int_equal(check_file(fix->path, 0, NULL), 11 * BATCH);
     free_fixture(fix);
 }
 
@@ -332,6 +368,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_goes_on_in_further_files),
         cmocka_unit_test(a_nearly_full_disk_ends_a_recording_in_order),
+        cmocka_unit_test(a_next_file_that_cannot_be_begun_ends_nothing),
+        cmocka_unit_test(a_rate_over_almost_no_time_ends_nothing),
         cmocka_unit_test(a_large_journal_makes_room),
         cmocka_unit_test(the_file_goes_on_without_its_journal),
         cmocka_unit_test(a_file_that_is_not_on_the_disk_keeps_its_journal),
