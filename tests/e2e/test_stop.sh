@@ -103,7 +103,7 @@ assert 0 < out['rewired']['graphs'] < 1000000
 
 # Rules by the shifts there were, and no file; bandwidths of the units that are done. There are no more shifts than windows:
 # as many as take no machine less than the second after which a bar is drawn.
-printf '0,20,a\n20,40,b\n40,60,a\n' >labels.txt
+for ((i = 0; i < 30; i++)); do echo "$((2 * i)),$((2 * i + 2)),$((i % 2))"; done >labels.txt
 at 'shifts \[' "$SYNFIRE" rules busy.h5 --labels labels.txt --window 0.003 --threads 1 --delay 4:6 --min-count 20 --max-size 2 \
     --shifts 1000000 --rule rule.json --json
 [ ! -e rule.json ]
