@@ -126,10 +126,9 @@ const app_command app_command_run = {
     .example = "synfire run --replay demo.h5 --speed 10 --set mine.delays_ms=4:6",
     .notes =
         "SIGINT, SIGTERM or SIGHUP stop the sources, publish what has arrived and close every file; a second "
-        "SIGINT "
-        "leaves at once. Selections apply to --replay. CONFIG is a file, or the name of one that comes with "
-        "synfire: monitoring, replay, closed-loop, controller, those of rigs (docs/rigs.md); reference shows "
-        "every key.",
+        "SIGINT leaves at once. Selections apply to --replay. CONFIG is a file, or the name of one that "
+        "comes with synfire: monitoring, replay, closed-loop, controller, those of rigs (docs/rigs.md); "
+        "reference shows every key.",
     .options = {run_options, app_selection_options},
     .run = run,
 };

@@ -29,17 +29,16 @@ static sf_continuity_counts believed(const sf_feeder *feeder)
     return feeder->continuity != NULL ? sf_continuity_count(feeder->continuity) : (sf_continuity_counts){0};
 }
 
-static uint64_t count_late(const sf_feeder *feeder)
+static uint64_t count_late(const sf_inlet_counts *in, const sf_continuity_counts *of)
 {
-    return sf_inlet_count(feeder->settings.inlet).late + believed(feeder).late;
+    return in->late + of->late;
 }
 
 /* Frames that did not come or could not be read, and spikes left out by whatever cause; those of units that
  * the source never told of are none of what is analysed. */
-static uint64_t count_lost(const sf_feeder *feeder)
+static uint64_t count_lost(const sf_inlet_counts *in, const sf_continuity_counts *of)
 {
-    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
-    return in.gaps + in.malformed + in.dropped + believed(feeder).leaps + count_late(feeder);
+    return in->gaps + in->malformed + in->dropped + of->leaps + count_late(in, of);
 }
 
 /* ---- what is logged ---- */
@@ -74,9 +73,12 @@ static void log_continuity(sf_feeder *feeder)
 /* What is late is not analysed: that is told the first time and, while it goes on, each minute. */
 static void log_late(sf_feeder *feeder)
 {
-    uint64_t late = count_late(feeder);
+    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
+    uint64_t late = count_late(&in, &feeder->told);
+    if (late == feeder->late)
+        return;
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (late == feeder->late || (feeder->late > 0 && now_ns - feeder->late_ns < LATE_LINE_NS))
+    if (feeder->late > 0 && now_ns - feeder->late_ns < LATE_LINE_NS)
         return;
     sf_log(SF_LOG_WARNING,
            "%s: %" PRIu64 " spikes came too late so far and were left out; see merge.lateness_ms",
@@ -321,11 +323,12 @@ void sf_feeder_close(sf_feeder *feeder)
 void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults)
 {
     int state = atomic_load(&feeder->state);
+    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
     sf_continuity_counts of = believed(feeder);
-    *faults = (sf_feeder_faults){
-        .silent = state == SF_SOURCE_STALLED || state == SF_SOURCE_LOST || state == SF_SOURCE_FAILED,
-        .lost = count_lost(feeder),
-        .steps = sf_inlet_count(feeder->settings.inlet).restarts + of.steps + of.epochs};
+    *faults = (sf_feeder_faults){.silent = state == SF_SOURCE_STALLED || state == SF_SOURCE_LOST ||
+                                           state == SF_SOURCE_FAILED,
+                                 .lost = count_lost(&in, &of),
+                                 .steps = in.restarts + of.steps + of.epochs};
 }
 
 static int64_t silent_for(const sf_feeder *feeder)
@@ -346,7 +349,7 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
                                  .silent_ns = silent_for(feeder),
                                  .spikes = in.offered + in.left_out + of.held + of.leaps + of.late,
                                  .held = of.held,
-                                 .late = in.late + of.late,
+                                 .late = count_late(&in, &of),
                                  .duplicate = in.duplicate,
                                  .out_of_range = in.out_of_range + in.left_out,
                                  .dropped = in.dropped,

@@ -2,8 +2,6 @@
 /* What made a result, as the command tells it; and the start of the benchmarks. */
 #include "run/tool.h"
 
-#include "run/journals.h"
-
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/place.h"
@@ -13,6 +11,7 @@
 #include "io/occurrence_file.h"
 #include "replay/convert.h"
 #include "replay/recording_file.h"
+#include "run/journals.h"
 
 #include <errno.h>
 #include <string.h>

@@ -277,11 +277,6 @@ static int publish_command(void *self, const sf_message *message, sf_error *erro
     return status;
 }
 
-static double pulse_command(void *self)
-{
-    return ((command_sink *)self)->output.pulse_ms;
-}
-
 /* ---- opening and closing ---- */
 
 static int close_command(void *self, sf_error *error)
@@ -396,12 +391,7 @@ static const sf_key keys[] = {
     {.name = "via", .type = SF_KEY_CHOICE, .offset = offsetof(command_settings, via), .words = ways},
     {.name = "trigger", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, trigger)},
     {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
-    {.name = "pulse_ms",
-     .type = SF_KEY_REAL,
-     .offset = offsetof(sf_output_settings, pulse_ms),
-     .least = 0,
-     .most = 1000},
-    {.name = "then", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, then)},
+    SF_OUTPUT_PULSE_KEYS,
     {.name = "expect",
      .type = SF_KEY_TEXT,
      .offset = offsetof(command_settings, expect),
@@ -429,7 +419,7 @@ const sf_sink_kind sf_sink_command = {
     .acts = true,
     .open = open_command,
     .publish = publish_command,
-    .pulse_ms = pulse_command,
+    .pulse_ms = sf_output_pulse_ms,
     .end_pulse = end_pulse,
     .close = close_command,
     .address = address_command,

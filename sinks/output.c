@@ -38,6 +38,11 @@ bool sf_output_takes(const sf_output *output, const sf_message *message)
     return strcmp(output->trigger, "*") == 0 || strcmp(output->trigger, message->trigger.name) == 0;
 }
 
+double sf_output_pulse_ms(void *self)
+{
+    return ((const sf_output *)self)->pulse_ms;
+}
+
 const sf_text *sf_output_text(sf_output *output, const sf_message *message, sf_error *error)
 {
     sf_text_clear(&output->text);

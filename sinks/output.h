@@ -6,6 +6,8 @@
 #include "sinks/sink.h"
 #include "sinks/template.h"
 
+#include <stddef.h>
+
 typedef struct sf_output_settings {
     sf_sink_settings sink; /**< first */
     const char *trigger;   /**< the name of the one that is told of; "*": all */
@@ -15,6 +17,17 @@ typedef struct sf_output_settings {
 } sf_output_settings;
 
 #define SF_OUTPUT_DEFAULTS .sink = {SF_SINK_DEFAULTS}, .trigger = "*"
+
+/** Keys of those whose triggers begin pulses. */
+#define SF_OUTPUT_PULSE_KEYS                                                                                 \
+    {.name = "pulse_ms",                                                                                     \
+     .type = SF_KEY_REAL,                                                                                    \
+     .offset = offsetof(sf_output_settings, pulse_ms),                                                       \
+     .least = 0,                                                                                             \
+     .most = 1000},                                                                                          \
+    {                                                                                                        \
+        .name = "then", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, then)                    \
+    }
 
 typedef struct sf_output {
     char *trigger, *send, *then;
@@ -28,6 +41,9 @@ void sf_output_close(sf_output *output);
 
 /** Whether a message is for it: a trigger with a name, and with this one. */
 bool sf_output_takes(const sf_output *output, const sf_message *message);
+
+/** As sf_sink_kind has it, of a sink that begins with its sf_output. */
+double sf_output_pulse_ms(void *self);
 
 /** The bytes that `send` becomes, until the next call; those of `then` are in `after`. NULL where memory is
  * out. */

@@ -414,10 +414,9 @@ static bool is_due(const sf_recorder *self)
 {
     const sf_recorder_settings *settings = &self->settings;
     double covered_ns = (double)(self->seen.stop_ns - self->seen.start_ns);
-    if (sf_clock_monotonic_ns() < self->rotate_again_ns)
-        return false;
-    return (settings->rotate_mb > 0 && (double)self->part_bytes >= settings->rotate_mb * 1e6) ||
-           (settings->rotate_min > 0 && self->has_seen && covered_ns >= settings->rotate_min * 60e9);
+    bool is_full = (settings->rotate_mb > 0 && (double)self->part_bytes >= settings->rotate_mb * 1e6) ||
+                   (settings->rotate_min > 0 && self->has_seen && covered_ns >= settings->rotate_min * 60e9);
+    return is_full && sf_clock_monotonic_ns() >= self->rotate_again_ns;
 }
 
 /* The next file is open before this one ends; where it cannot be, this one goes on. */

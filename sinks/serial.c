@@ -149,11 +149,6 @@ static int publish_serial(void *self, const sf_message *message, sf_error *error
     return status;
 }
 
-static double pulse_serial(void *self)
-{
-    return ((serial_sink *)self)->output.pulse_ms;
-}
-
 static const char *address_serial(void *self)
 {
     return ((serial_sink *)self)->path;
@@ -175,12 +170,7 @@ static const sf_key keys[] = {
      .least = 9600,
      .most = 2000000},
     {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
-    {.name = "pulse_ms",
-     .type = SF_KEY_REAL,
-     .offset = offsetof(sf_output_settings, pulse_ms),
-     .least = 0,
-     .most = 1000},
-    {.name = "then", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, then)},
+    SF_OUTPUT_PULSE_KEYS,
     {0},
 };
 
@@ -190,7 +180,7 @@ const sf_sink_kind sf_sink_serial = {
     .acts = true,
     .open = open_serial,
     .publish = publish_serial,
-    .pulse_ms = pulse_serial,
+    .pulse_ms = sf_output_pulse_ms,
     .end_pulse = end_pulse,
     .close = close_serial,
     .address = address_serial,

@@ -26,8 +26,7 @@ struct sf_continuity {
     bool began;   /* something was believed */
     bool settled; /* ... of the present run */
     int64_t front_ns, front_arrival_ns;
-    int64_t
-        lead_ns; /* the most that the stream was ahead of arrival, less what clocks may have drifted since */
+    int64_t lead_ns; /* the most that the stream was ahead of arrival, less what clocks may drift since */
 
     bool doubting;
     int64_t from_ns, to_ns; /* first and furthest time of the place that is doubted */
