@@ -213,12 +213,18 @@ typedef struct silence {
     double taken, since;
 } silence;
 
-static bool silence_lasts(silence *it, const apart *of)
+static bool silence_lasts(silence *it, double taken)
 {
-    double taken = processor_seconds(of), now = sf_clock_seconds();
+    double now = sf_clock_seconds();
     if (taken > it->taken)
         *it = (silence){it->patience, taken, now};
     return now - it->since > it->patience;
+}
+
+/* The program sets itself this limit; one that does not is ended from here. */
+static bool is_endless(const apart *it, double taken)
+{
+    return taken > (double)sf_apart_seconds(it->length) + 1;
 }
 
 /* *ended is what waitpid tells, 0 where somebody else has waited for it. */
@@ -231,14 +237,16 @@ static int wait_for_end(const apart *it, int *ended, double patience, const sf_p
         pid_t found = waitpid(it->process, ended, WNOHANG);
         if (found == it->process || (found < 0 && errno != EINTR))
             return SF_OK;
-        bool go_on = sf_progress_update(progress, "reading", 0, 1), silent = silence_lasts(&quiet, it);
-        if (go_on && !silent) {
+        double taken = processor_seconds(it);
+        bool go_on = sf_progress_update(progress, "reading", 0, 1), endless = is_endless(it, taken);
+        if (go_on && !endless && !silence_lasts(&quiet, taken)) {
             nap(it);
             continue;
         }
         kill_process(it);
-        return go_on ? refuse_silent(it, patience, error)
-                     : sf_fail(error, SF_CANCELLED, it->path, "stopped while reading");
+        if (!go_on)
+            return sf_fail(error, SF_CANCELLED, it->path, "stopped while reading");
+        return endless ? refuse_endless(it, error) : refuse_silent(it, patience, error);
     }
 }
 
