@@ -39,16 +39,6 @@ static int copy_spans(sf_episodes *episodes, const sf_span *spans, size_t count,
     return SF_OK;
 }
 
-/* The smallest step between few spikes need not be a tick of the clock: one that comes again is. */
-static int64_t find_tick(const sf_recording *recording)
-{
-    int64_t tick_ns = sf_spikes_tick(recording->spikes, recording->spike_count);
-    size_t times = 0;
-    for (size_t i = 1; i < recording->spike_count && times < 2; i++)
-        times += recording->spikes[i].time_ns - recording->spikes[i - 1].time_ns == tick_ns;
-    return times >= 2 ? tick_ns : 0;
-}
-
 int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const sf_span *spans,
                     size_t span_count, sf_error *error)
 {
@@ -57,7 +47,7 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
     if (episodes == NULL)
         return sf_fail_memory(error);
     episodes->recording = recording;
-    episodes->tick_ns = recording->pieces != NULL ? recording->pieces->tick_ns : find_tick(recording);
+    episodes->tick_ns = recording->tick_ns;
     int status = count_units(episodes, error);
     if (status == SF_OK)
         status = sf_bursts_find(&episodes->bursts, recording, &SF_NETWORK_RULE, error);
@@ -260,6 +250,7 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
                                 .windows = e->windows.items,
                                 .window_count = e->windows.count,
                                 .window_counts = e->window_counts,
+                                .window_recorded_ns = e->windows.recorded_ns,
                                 .last_is_partial = e->windows.last_is_partial,
                                 .correlograms = e->correlograms,
                                 .correlogram_count = e->correlogram_count};

@@ -77,6 +77,8 @@ static sf_selected all_of(const sf_recording *recording)
                          .spikes = recording->spike_count,
                          .spikes_in_file = recording->spike_count,
                          .duration_ns = sf_recording_duration_ns(recording),
+                         .recorded = recording->recorded,
+                         .declared = recording->declared || recording->observed_count > 0,
                          .data = sf_recording_hash(recording)};
 }
 

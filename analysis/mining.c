@@ -349,6 +349,8 @@ static int search(sf_episodes *e, const sf_mining_options *asked, const sf_progr
         status = sf_mine_spikes(&e->result, &input, &options, progress, error);
     if (e->result != NULL)
         e->result->ran.seconds += seconds;
+    if (e->result != NULL && e->result->level_count > 0 && e->recording->selected != NULL)
+        e->result->levels[0].candidates = e->recording->selected->unit_count;
     sf_free(pairs);
     return status;
 }

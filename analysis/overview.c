@@ -277,7 +277,7 @@ static void survey_times(sf_overview_columns *overview, const sf_recording *reco
     if (!recording->declared && recording->observed_count == 0 &&
         recording->recorded.stop_ns == overview->last_ns + 1)
         overview->duration_ns--;
-    overview->tick_ns = sf_spikes_tick(recording->spikes, recording->spike_count);
+    overview->tick_ns = recording->tick_ns;
 }
 
 static int survey(sf_overview *overview, const sf_recording *recording, const sf_progress *progress,

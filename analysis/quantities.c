@@ -25,6 +25,42 @@ sf_domain sf_quantity_domain(sf_quantity quantity)
     return kinds[quantity]->domain;
 }
 
+/* ---- observed time ---- */
+
+/* The first span that ends after a time; `count` where none does. */
+static size_t span_after(const sf_observed *observed, int64_t time_ns)
+{
+    size_t low = 0, high = observed->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (observed->spans[middle].stop_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t sf_observed_ns(const sf_observed *observed, size_t count, sf_span within)
+{
+    int64_t total_ns = 0;
+    for (int64_t at_ns = within.start_ns; at_ns < within.stop_ns;) {
+        sf_span next = {at_ns, within.stop_ns}; /* of one span of each, which the others may not overlap */
+        for (size_t i = 0; i < count; i++) {
+            size_t k = span_after(&observed[i], at_ns);
+            if (k == observed[i].count)
+                return total_ns;
+            const sf_span *span = &observed[i].spans[k];
+            next.start_ns = span->start_ns > next.start_ns ? span->start_ns : next.start_ns;
+            next.stop_ns = span->stop_ns < next.stop_ns ? span->stop_ns : next.stop_ns;
+        }
+        if (next.start_ns == at_ns)
+            total_ns += next.stop_ns - at_ns;
+        at_ns = next.start_ns == at_ns ? next.stop_ns : next.start_ns;
+    }
+    return total_ns;
+}
+
 /* ---- opening ---- */
 
 static int copy_observed(sf_quantity_state *q, const sf_quantity_setup *setup, sf_error *error)

@@ -24,6 +24,9 @@ typedef struct sf_observed {
     size_t count;
 } sf_observed;
 
+/** How much of the time all units of all these were observed: all of it where there are none. */
+int64_t sf_observed_ns(const sf_observed *observed, size_t count, sf_span within);
+
 typedef struct sf_quantity_setup {
     sf_quantity quantity;
     const sf_units *units;      /**< of the stream; borrowed while it is opened */

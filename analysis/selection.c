@@ -6,6 +6,7 @@
 #include "core/filter.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/seconds.h"
 #include "core/text.h"
 
 #include <stdio.h>
@@ -100,7 +101,7 @@ static int restrict_to(sf_recording *recording, const sf_span *spans, size_t cou
     }
     size_t kept = keep_spikes_in(recording->spikes, recording->spike_count, spans, count);
     if (kept < recording->spike_count)
-        sf_recording_drop(recording, cause, recording->spike_count - kept)->chosen = true;
+        sf_recording_drop(recording, cause, recording->spike_count - kept)->kind = SF_DROP_CHOSEN;
     recording->spike_count = kept;
     recording->other_count = keep_spikes_in(recording->others, recording->other_count, spans, count);
     sf_free(recording->observed);
@@ -139,24 +140,29 @@ static int remove_duplicates(sf_recording *recording, const sf_selection *select
 
 /* ---- units ---- */
 
+/* Of each unit: is it among those of the list, and does the list name it by itself rather than in a range. */
+typedef struct choice {
+    bool *chosen, *named;
+} choice;
+
 /* A name in double quotes is a name, even `"#3"`. */
-static int choose_quoted(const sf_units *units, const char *name, bool *chosen, sf_error *error)
+static int choose_quoted(const sf_units *units, const char *name, choice *of, sf_error *error)
 {
     uint32_t unit = sf_units_find(units, name);
     if (unit == SF_NO_UNIT)
         return sf_fail(error, SF_USAGE, "units", "no unit is named \"%s\"", name);
-    chosen[unit] = true;
+    of->chosen[unit] = of->named[unit] = true;
     return SF_OK;
 }
 
 /* Marks the units that one field of the list names. */
-static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *error)
+static int choose(const sf_units *units, char **rest, choice *of, sf_error *error)
 {
     *rest += strspn(*rest, " \t");
     bool quoted = **rest == '"';
     const char *field = sf_text_field(rest, ',');
     if (quoted)
-        return choose_quoted(units, field, chosen, error);
+        return choose_quoted(units, field, of, error);
     uint32_t first, last;
     sf_error reason;
     const char *dash = field[0] == '#' ? strstr(field, "-#") : NULL;
@@ -169,7 +175,8 @@ static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *er
     if (last < first)
         return sf_fail(error, SF_USAGE, "units", "the range %s ends before it starts", field);
     for (uint32_t unit = first; unit <= last; unit++)
-        chosen[unit] = true;
+        of->chosen[unit] = true;
+    of->named[first] = of->named[first] || dash == NULL;
     return SF_OK;
 }
 
@@ -218,25 +225,174 @@ static int part_units(sf_recording *recording, const bool *chosen, size_t *stay,
     return SF_OK;
 }
 
-static int keep_units(sf_recording *recording, const char *list, sf_selected *told, sf_error *error)
+static int read_list(choice *of, const sf_units *units, const char *list, sf_error *error)
 {
-    bool *chosen = sf_alloc(recording->units.count, sizeof *chosen);
-    char *copy = chosen != NULL ? sf_copy_string(list) : NULL;
+    char *copy = sf_copy_string(list);
     int status = copy != NULL ? SF_OK : sf_fail_memory(error);
     for (char *rest = copy; status == SF_OK && rest != NULL;)
-        status = choose(&recording->units, &rest, chosen, error);
-    size_t kept = 0;
-    if (status == SF_OK)
-        status = part_units(recording, chosen, &kept, error);
-    if (status == SF_OK) {
-        if (kept < recording->spike_count)
-            sf_recording_drop(recording, "unit not selected", recording->spike_count - kept)->chosen = true;
-        recording->spike_count = kept;
-        status = tell_units(told, &recording->units, chosen, error);
+        status = choose(units, &rest, of, error);
+    sf_free(copy);
+    return status;
+}
+
+/* ---- kinds ---- */
+
+#define ALL_KINDS                                                                                            \
+    (1U << SF_UNIT_UNKNOWN | 1U << SF_UNIT_SORTED | 1U << SF_UNIT_MULTI_UNIT | 1U << SF_UNIT_NOISE)
+
+/* The kinds of a list as bits. */
+static int read_kinds(unsigned *kinds, const char *list, sf_error *error)
+{
+    char *copy = sf_copy_string(list);
+    int status = copy != NULL ? SF_OK : sf_fail_memory(error);
+    *kinds = 0;
+    for (char *rest = copy; status == SF_OK && rest != NULL;) {
+        const char *word = sf_text_field(&rest, ',');
+        sf_unit_kind kind = SF_UNIT_UNKNOWN;
+        if (strcmp(word, "all") == 0)
+            *kinds = ALL_KINDS;
+        else if (sf_unit_kind_of(word, &kind))
+            *kinds |= 1U << kind;
+        else
+            status = sf_fail(error, SF_USAGE, "kind",
+                             "found '%s', expected a list of good, mua, unsorted and noise, or all", word);
     }
     sf_free(copy);
-    sf_free(chosen);
     return status;
+}
+
+/* What a unit of this kind is called in such a list. */
+static const char *word_of(sf_unit_kind kind)
+{
+    static const char *const words[] = {"unsorted", "good", "mua", "noise"};
+    return words[kind];
+}
+
+static int refuse_kinds(const sf_units *units, const char *asked, sf_error *error)
+{
+    size_t counts[4] = {0};
+    char there[96] = "";
+    for (size_t u = 0; u < units->count; u++)
+        counts[units->items[u].kind]++;
+    for (int k = 0; k < 4; k++)
+        if (counts[k] > 0)
+            snprintf(there + strlen(there), sizeof there - strlen(there), "%s%zu %s",
+                     there[0] != '\0' ? ", " : "", counts[k], word_of((sf_unit_kind)k));
+    return sf_fail(error, SF_USAGE, "kind", "no unit is of the kind %s: there are %s", asked, there);
+}
+
+/* Noise that nobody asked for, which is no spike of a neuron: it goes before duplicates are looked for. */
+static void drop_noise(sf_recording *recording, const choice *of, const bool *wanted, bool listed)
+{
+    const sf_unit *units = recording->units.items;
+    size_t kept = 0, labelled = 0, others = 0;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        uint32_t unit = recording->spikes[i].unit;
+        if (units[unit].kind != SF_UNIT_NOISE || wanted[unit])
+            recording->spikes[kept++] = recording->spikes[i];
+        else if (of->chosen[unit])
+            labelled++;
+        else
+            others++;
+    }
+    recording->spike_count = kept;
+    if (labelled > 0)
+        sf_recording_drop(recording, SF_DROP_NOISE, labelled);
+    if (others > 0 && listed)
+        sf_recording_drop(recording, "unit not selected", others)->kind = SF_DROP_CHOSEN;
+}
+
+/* Which units are looked at: `of->chosen` becomes those of both lists. `wanted` has room for each unit. */
+static int choose_kinds(choice *of, bool *wanted, sf_recording *recording, const sf_selection *selection,
+                        sf_selected *told, sf_error *error)
+{
+    const sf_units *units = &recording->units;
+    bool by_default = selection->kind == NULL || strcmp(selection->kind, SF_KINDS_ANALYSED) == 0;
+    unsigned kinds = ALL_KINDS;
+    int status = selection->kind != NULL ? read_kinds(&kinds, selection->kind, error) : SF_OK;
+    if (status == SF_OK && selection->units != NULL)
+        status = read_list(of, units, selection->units, error);
+    if (status != SF_OK)
+        return status;
+    size_t left = 0;
+    for (size_t u = 0; u < units->count; u++) {
+        sf_unit_kind kind = units->items[u].kind;
+        of->chosen[u] = of->chosen[u] || selection->units == NULL;
+        wanted[u] = (kinds >> kind & 1) != 0 || (by_default && of->named[u]);
+        told->noise_units += kind == SF_UNIT_NOISE && !wanted[u] && of->chosen[u];
+        left += wanted[u] && of->chosen[u];
+    }
+    if (left == 0 && units->count > 0 && selection->kind != NULL)
+        return refuse_kinds(units, selection->kind, error);
+    drop_noise(recording, of, wanted, selection->units != NULL);
+    for (size_t u = 0; u < units->count; u++)
+        of->chosen[u] = of->chosen[u] && wanted[u];
+    if (selection->units == NULL && left < units->count)
+        told->unit_count = left;
+    if (by_default)
+        return SF_OK;
+    told->kinds = sf_copy_string(selection->kind);
+    return told->kinds != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static int choose_units(choice *of, sf_recording *recording, const sf_selection *selection, sf_selected *told,
+                        sf_error *error)
+{
+    bool *wanted = sf_alloc(recording->units.count, sizeof *wanted);
+    int status =
+        wanted != NULL ? choose_kinds(of, wanted, recording, selection, told, error) : sf_fail_memory(error);
+    sf_free(wanted);
+    return status;
+}
+
+static int keep_units(sf_recording *recording, const choice *of, const sf_selection *selection,
+                      sf_selected *told, sf_error *error)
+{
+    size_t kept = 0;
+    int status = part_units(recording, of->chosen, &kept, error);
+    if (status != SF_OK)
+        return status;
+    if (kept < recording->spike_count)
+        sf_recording_drop(recording,
+                          selection->units != NULL ? "unit not selected" : "of other kinds of units",
+                          recording->spike_count - kept)
+            ->kind = SF_DROP_CHOSEN;
+    recording->spike_count = kept;
+    return selection->units != NULL ? tell_units(told, &recording->units, of->chosen, error) : SF_OK;
+}
+
+/* ---- when it was recorded ---- */
+
+/* What the caller says of it holds, and what the file observed lies within it. */
+static int declare(sf_recording *recording, const sf_selection *selection, sf_error *error)
+{
+    sf_span said = selection->recorded;
+    size_t count = recording->spike_count;
+    if (said.start_ns == 0 && said.stop_ns == 0)
+        return SF_OK;
+    if (said.start_ns >= said.stop_ns)
+        return sf_fail(error, SF_USAGE, "recorded", "ends at %s s, before it starts",
+                       sf_seconds_of(said.stop_ns).text);
+    if (count > 0 && recording->spikes[count - 1].time_ns == said.stop_ns)
+        said.stop_ns++; /* a spike at the very end */
+    if (count > 0 && (recording->spikes[0].time_ns < said.start_ns ||
+                      recording->spikes[count - 1].time_ns >= said.stop_ns))
+        return sf_fail(error, SF_USAGE, "recorded", "found %s to %s s, and there are spikes from %s to %s s",
+                       sf_seconds_of(said.start_ns).text, sf_seconds_of(said.stop_ns).text,
+                       sf_seconds_of(recording->spikes[0].time_ns).text,
+                       sf_seconds_of(recording->spikes[count - 1].time_ns).text);
+    size_t kept = 0;
+    for (size_t i = 0; i < recording->observed_count; i++) {
+        sf_span span = recording->observed[i];
+        span.start_ns = span.start_ns > said.start_ns ? span.start_ns : said.start_ns;
+        span.stop_ns = span.stop_ns < said.stop_ns ? span.stop_ns : said.stop_ns;
+        if (span.start_ns < span.stop_ns)
+            recording->observed[kept++] = span;
+    }
+    recording->observed_count = kept;
+    recording->recorded = said;
+    recording->declared = true;
+    return SF_OK;
 }
 
 /* ---- blanking ---- */
@@ -287,13 +443,13 @@ int sf_epochs_check(const sf_epoch *epochs, size_t count, const char *place, sf_
 {
     for (size_t i = 0; i < count; i++)
         if (epochs[i].span.start_ns >= epochs[i].span.stop_ns)
-            return sf_fail(error, code, place, "the epoch that starts at %.9g s is empty",
-                           (double)epochs[i].span.start_ns * 1e-9);
+            return sf_fail(error, code, place, "the epoch that starts at %s s is empty",
+                           sf_seconds_of(epochs[i].span.start_ns).text);
     for (size_t i = 1; i < count; i++)
         if (epochs[i].span.start_ns < epochs[i - 1].span.stop_ns)
-            return sf_fail(error, code, place, "the epochs that start at %.9g s and %.9g s overlap",
-                           (double)epochs[i - 1].span.start_ns * 1e-9,
-                           (double)epochs[i].span.start_ns * 1e-9);
+            return sf_fail(error, code, place, "the epochs that start at %s s and %s s overlap",
+                           sf_seconds_of(epochs[i - 1].span.start_ns).text,
+                           sf_seconds_of(epochs[i].span.start_ns).text);
     return SF_OK;
 }
 
@@ -303,13 +459,13 @@ static int refuse_outside(const char *option, int64_t asked_ns, sf_span recorded
 {
     int64_t thousandth = asked_ns / 1000;
     bool as_ms = thousandth > recorded.start_ns && thousandth < recorded.stop_ns;
-    char meant[96] = "";
+    char meant[112] = "";
     if (as_ms)
-        snprintf(meant, sizeof meant, ": times are in seconds, and %.9g ms are %.9g s",
-                 (double)asked_ns * 1e-9, (double)thousandth * 1e-9);
-    return sf_fail(error, SF_USAGE, option, "%.9g s is %s the recording, which is from %.9g to %.9g s%s",
-                   (double)asked_ns * 1e-9, asked_ns < recorded.stop_ns ? "before" : "after",
-                   (double)recorded.start_ns * 1e-9, (double)recorded.stop_ns * 1e-9, meant);
+        snprintf(meant, sizeof meant, ": times are in seconds, and %s ms are %s s",
+                 sf_seconds_of(asked_ns).text, sf_seconds_of(thousandth).text);
+    return sf_fail(error, SF_USAGE, option, "%s s is %s the recording, which is from %s to %s s%s",
+                   sf_seconds_of(asked_ns).text, asked_ns < recorded.stop_ns ? "before" : "after",
+                   sf_seconds_of(recorded.start_ns).text, sf_seconds_of(recorded.stop_ns).text, meant);
 }
 
 /* The first may overlap the recording as if it were in seconds; all others are beyond it, and as ms all are
@@ -347,12 +503,12 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
     if (status == SF_OK && recorded.start_ns < recorded.stop_ns && selection->epoch_count > 0) {
         const sf_span *last = &spans.items[spans.count - 1];
         if (are_in_ms(&spans, recorded))
-            status = sf_fail(
-                error, SF_USAGE, "epochs",
-                "they end at %.9g s, and the recording is from %.9g to %.9g s: times are in seconds, and "
-                "these lie in it as ms",
-                (double)last->stop_ns * 1e-9, (double)recorded.start_ns * 1e-9,
-                (double)recorded.stop_ns * 1e-9);
+            status =
+                sf_fail(error, SF_USAGE, "epochs",
+                        "they end at %s s, and the recording is from %s to %s s: times are in seconds, and "
+                        "these lie in it as ms",
+                        sf_seconds_of(last->stop_ns).text, sf_seconds_of(recorded.start_ns).text,
+                        sf_seconds_of(recorded.stop_ns).text);
         else if (spans.items[0].start_ns >= recorded.stop_ns)
             status = refuse_outside("epochs", spans.items[0].start_ns, recorded, error);
         else if (last->stop_ns <= recorded.start_ns)
@@ -382,8 +538,8 @@ static int keep_times(sf_recording *recording, const sf_selection *selection, sf
     sf_span span = {resolve(selection->from, first_ns, INT64_MIN),
                     resolve(selection->to, first_ns, INT64_MAX)};
     if (span.start_ns >= span.stop_ns)
-        return sf_fail(error, SF_USAGE, "to", "%.9g s is not after --from, %.9g s",
-                       (double)span.stop_ns * 1e-9, (double)span.start_ns * 1e-9);
+        return sf_fail(error, SF_USAGE, "to", "%s s is not after --from, %s s",
+                       sf_seconds_of(span.stop_ns).text, sf_seconds_of(span.start_ns).text);
     if (recorded.start_ns < recorded.stop_ns && span.start_ns >= recorded.stop_ns)
         return refuse_outside("from", span.start_ns, recorded, error);
     if (recorded.start_ns < recorded.stop_ns && span.stop_ns <= recorded.start_ns)
@@ -398,22 +554,44 @@ static int keep_times(sf_recording *recording, const sf_selection *selection, sf
     return restrict_to(recording, &span, 1, "outside --from and --to", error);
 }
 
-static int cut(sf_recording *recording, const sf_selection *selection, sf_selected *told, sf_error *error)
+static int cut_chosen(sf_recording *recording, const sf_selection *selection, choice *of, sf_selected *told,
+                      sf_error *error)
 {
     int64_t first_ns =
         recording->spike_count > 0 ? recording->spikes[0].time_ns : recording->recorded.start_ns;
     const sf_span recorded = recording->recorded; /* before anything is left out */
-    int status = SF_OK;
-    if (selection->dedup_ns > 0)
+    bool limits_units = selection->units != NULL || selection->kind != NULL;
+    int status = limits_units ? choose_units(of, recording, selection, told, error) : SF_OK;
+    if (status == SF_OK && selection->dedup_ns > 0)
         status = remove_duplicates(recording, selection, error);
-    if (status == SF_OK && selection->units != NULL)
-        status = keep_units(recording, selection->units, told, error);
+    if (status == SF_OK && limits_units)
+        status = keep_units(recording, of, selection, told, error);
     if (status == SF_OK && selection->blank != NULL)
         status = blank_markers(recording, selection, told, error);
     if (status == SF_OK && selection->epochs != NULL)
         status = keep_epochs(recording, selection, recorded, told, error);
     if (status == SF_OK && (selection->from.given || selection->to.given))
         status = keep_times(recording, selection, recorded, first_ns, told, error);
+    return status;
+}
+
+static int cut(sf_recording *recording, const sf_selection *selection, sf_selected *told, sf_error *error)
+{
+    int status = declare(recording, selection, error);
+    if (status != SF_OK)
+        return status;
+    choice of = {.chosen = sf_alloc(recording->units.count, sizeof(bool)),
+                 .named = sf_alloc(recording->units.count, sizeof(bool))};
+    status = of.chosen != NULL && of.named != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK &&
+        told->recorded.start_ns == told->recorded.stop_ns) { /* of the whole, not of a part */
+        told->recorded = recording->recorded;
+        told->declared = recording->declared || recording->observed_count > 0;
+    }
+    if (status == SF_OK)
+        status = cut_chosen(recording, selection, &of, told, error);
+    sf_free(of.chosen);
+    sf_free(of.named);
     return status;
 }
 
@@ -440,7 +618,7 @@ static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_
     memcpy(told->dropped, recording->dropped, sizeof told->dropped);
     told->dropped_count = recording->dropped_count;
     for (size_t i = 0; i < told->dropped_count; i++)
-        told->spikes_in_file += told->dropped[i].count;
+        told->spikes_in_file += told->dropped[i].kind != SF_DROP_LOST ? told->dropped[i].count : 0;
     told->duration_ns = sf_recording_duration_ns(recording);
     told->data = sf_recording_hash(recording);
     if (told->recording == NULL && recording->path != NULL)
@@ -469,6 +647,8 @@ static int check_again(const sf_selected *before, const sf_selection *selection,
     } kinds[] = {
         {"stream", before->stream != NULL, selection->stream != NULL},
         {"units", before->units != NULL, selection->units != NULL},
+        {"kind", before->kinds != NULL, selection->kind != NULL},
+        {"recorded", before->declared, selection->recorded.start_ns != selection->recorded.stop_ns},
         {"epochs", before->epochs != NULL, selection->epochs != NULL},
         {"blank", before->marker != NULL, selection->blank != NULL},
         {"dedup", before->dedup_ns > 0, selection->dedup_ns > 0},

@@ -6,6 +6,9 @@
 
 #include "core/recording.h"
 
+/** What sf_selection.kind means where an analysis opens a file and was told no kind. */
+#define SF_KINDS_ANALYSED "good,mua,unsorted"
+
 /** The caller's selection, of whatever version; NULL: everything. SF_USAGE. */
 int sf_selection_read(sf_selection *own, const sf_selection *given, sf_error *error);
 

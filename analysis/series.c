@@ -207,12 +207,45 @@ static int (*const gatherers[])(gathering *g) = {
     [SF_QUANTITY_POSITION] = gather_positions,
 };
 
+enum { LEAST_IN_PART = 1000, MOST_PARTS = 64 };
+
+/* The share of steps that are whole multiples of this one, but for rounding. */
+static bool is_step(int64_t step_ns, const sf_spike *spikes, size_t count)
+{
+    size_t steps = 0, whole = 0;
+    for (size_t i = 1; i < count; i++) {
+        int64_t over = (spikes[i].time_ns - spikes[i - 1].time_ns) % step_ns;
+        steps += spikes[i].time_ns > spikes[i - 1].time_ns;
+        whole += spikes[i].time_ns > spikes[i - 1].time_ns &&
+                 (over <= step_ns / 8 || step_ns - over <= step_ns / 8);
+    }
+    return steps > 0 && 10 * whole >= 9 * steps;
+}
+
+/* Times of so many digits, or single-precision ones, have steps that grow with time, and it is the coarsest
+ * at which intervals are tied: a density that shows less would show the clock. */
+static int64_t coarsest_step(const gathering *g)
+{
+    int64_t coarsest = g->recording->tick_ns;
+    size_t parts = g->spike_count / LEAST_IN_PART < MOST_PARTS ? g->spike_count / LEAST_IN_PART : MOST_PARTS;
+    for (size_t p = 0; p < parts; p++) {
+        const sf_spike *spikes = g->spikes + g->spike_count * p / parts;
+        size_t count = g->spike_count * (p + 1) / parts - g->spike_count * p / parts;
+        sf_tick tick = {0};
+        for (size_t i = 1; i < count; i++)
+            sf_tick_add(&tick, spikes[i].time_ns - spikes[i - 1].time_ns);
+        int64_t step_ns = sf_tick_find(&tick);
+        coarsest = step_ns > coarsest && is_step(step_ns, spikes, count) ? step_ns : coarsest;
+    }
+    return coarsest;
+}
+
 /* Times are those of a clock; rates are whole multiples of one spike a bin; positions have no steps. */
 static double tick_of(const gathering *g)
 {
     if (g->setup.quantity == SF_QUANTITY_RATE)
         return (double)SF_SECOND / (double)g->setup.bin_ns;
-    return g->setup.quantity == SF_QUANTITY_POSITION ? 0 : (double)g->recording->tick_ns / (double)SF_SECOND;
+    return g->setup.quantity == SF_QUANTITY_POSITION ? 0 : (double)coarsest_step(g) / (double)SF_SECOND;
 }
 
 static int check(const sf_quantity_setup *setup, sf_error *error)

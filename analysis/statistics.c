@@ -4,13 +4,14 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NORMAL_95 1.959963984540054
-#define LEVEL 0.05     /* of intervals */
+#define LEVEL 0.05     /* of intervals, and of what is rare */
 #define TIES 1e-9      /* statistics so close are equal but for rounding */
 #define ROUNDING 1e-24 /* a variance of so little of all squares is 0 */
 #define HELD 100000u   /* dealings that an interval is of at most */
@@ -308,6 +309,7 @@ typedef struct measure {
     bool tested;
     dealt found;
     double found_statistic;
+    double rare; /* what one dealing in twenty reaches */
     uint64_t as_great, as_great_of_all;
 } measure;
 
@@ -656,6 +658,14 @@ static double end_of_interval(const measure *m, const dealt *held, size_t count,
     return m->found.effect + in + (out - in) / 2;
 }
 
+/* Of the statistics of so many dealings; a normal deviate's where it tells nothing. */
+static double rare_of(double *statistics, size_t count)
+{
+    sf_reals_sort(statistics, count);
+    double rare = statistics[(size_t)((1 - LEVEL) * (double)count)];
+    return rare > 0 && isfinite(rare) ? rare : NORMAL_95;
+}
+
 /* Deals the replicates that have the measure, and no others. */
 static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
 {
@@ -663,20 +673,26 @@ static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
     int status = open_dealer(&d, &m->design, true, t->in, error);
     uint64_t every = (d.dealings + HELD - 1) / HELD; /* dealing is held */
     size_t held = 0;
+    double *statistics = status == SF_OK ? sf_resize(NULL, (size_t)d.dealings, sizeof *statistics) : NULL;
+    if (status == SF_OK && statistics == NULL)
+        status = sf_fail_memory(error);
     for (uint64_t i = 0; status == SF_OK && i < d.dealings; i++) {
         dealt now;
         deal(&d);
-        m->as_great += statistic_dealt(m, &d, &now) >= just_below(m->found_statistic);
+        statistics[i] = statistic_dealt(m, &d, &now);
+        m->as_great += statistics[i] >= just_below(m->found_statistic);
         if (i % every == 0)
             t->held[held++] = now;
     }
     if (status == SF_OK) {
         double freedom, step = sqrt(variance_of(m, &m->found, 0, &freedom));
+        m->rare = rare_of(statistics, (size_t)d.dealings);
         of->p = (double)m->as_great / (double)d.dealings;
         of->least = least_p(m, &d);
         of->low = step > 0 ? end_of_interval(m, t->held, held, -step) : of->difference;
         of->high = step > 0 ? end_of_interval(m, t->held, held, step) : of->difference;
     }
+    sf_free(statistics);
     close_dealer(&d);
     return status;
 }
@@ -698,10 +714,12 @@ static int test_together(testing *t, sf_contrast *contrast, sf_error *error)
         for (size_t k = 0; k < t->in->measure_count; k++) {
             dealt now;
             if (t->measures[k].tested)
-                greatest = fmax(greatest, statistic_dealt(&t->measures[k], &d, &now));
+                greatest = fmax(greatest, statistic_dealt(&t->measures[k], &d, &now) / t->measures[k].rare);
         }
-        for (size_t k = 0; k < t->in->measure_count; k++)
-            t->measures[k].as_great_of_all += greatest >= just_below(t->measures[k].found_statistic);
+        for (size_t k = 0; k < t->in->measure_count; k++) {
+            measure *m = &t->measures[k];
+            m->as_great_of_all += m->tested && greatest >= just_below(m->found_statistic / m->rare);
+        }
     }
     contrast->dealings = d.dealings;
     contrast->exact = d.exact;
@@ -712,14 +730,17 @@ static int test_together(testing *t, sf_contrast *contrast, sf_error *error)
 static int test_by_dealing(testing *t, sf_contrast *contrast, sf_error *error)
 {
     t->held = sf_resize(NULL, HELD, sizeof *t->held);
-    int status = t->held == NULL ? sf_fail_memory(error) : test_together(t, contrast, error);
+    int status = t->held == NULL ? sf_fail_memory(error) : SF_OK;
+    for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++)
+        if (t->measures[k].tested)
+            status = test_alone(t, &t->measures[k], &contrast->measures[k], error);
+    if (status == SF_OK)
+        status = test_together(t, contrast, error);
     for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++) {
         measure *m = &t->measures[k];
         sf_compared *of = &contrast->measures[k];
-        if (!m->tested)
-            continue;
-        status = test_alone(t, m, of, error);
-        of->q = fmax(of->p, (double)m->as_great_of_all / (double)contrast->dealings);
+        if (m->tested)
+            of->q = fmax(of->p, (double)m->as_great_of_all / (double)contrast->dealings);
     }
     return status;
 }

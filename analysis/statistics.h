@@ -23,8 +23,10 @@
  *
  * A replicate keeps all its measures when it is dealt, so the greatest statistic over all measures of each
  * dealing gives a q that corrects for all of them (single step, Westfall and Young 1993), however correlated
- * they are. Where some replicates lack a measure, an order of all of them is dealt: the first of those that
- * have it are the first group.
+ * they are. How far statistics of a measure reach depends on how its values are spread, by dealings of few
+ * replicates much: so each is taken over what one of twenty of the measure's own dealings reaches. Where some
+ * replicates lack a measure, an order of all of them is dealt: the first of those that have it are the first
+ * group.
  *
  * Hedges' g is the difference over the pooled standard deviation (within blocks), times the gamma-function
  * correction for small samples; its interval is by the normal approximation with the variance 1/n + 1/m + g^2

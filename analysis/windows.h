@@ -9,6 +9,7 @@
 
 typedef struct sf_windows {
     sf_span *items;
+    int64_t *recorded_ns; /**< how much of each was recorded */
     size_t count, capacity;
     bool last_is_partial;
 } sf_windows;

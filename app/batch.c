@@ -3,6 +3,7 @@
 
 #include "app/csv.h"
 #include "app/jobs.h"
+#include "app/load.h"
 #include "app/parse.h"
 #include "core/file.h"
 #include "core/memory.h"
@@ -18,6 +19,7 @@
 typedef struct batch_item {
     const char *path;
     const char *stream; /* NULL: as the call has it */
+    const char *chosen; /* the stream that is in names of its files: that one, or what --stream names */
     char *label;        /* what people read: the path, and the stream where there is one */
 } batch_item;
 
@@ -48,6 +50,16 @@ static const char *stream_pattern(const app_call *call)
     return stream != NULL && strchr(stream, '*') != NULL ? stream : NULL;
 }
 
+/* True where the name of a file that is written has a place for the recording's. */
+static bool names_outputs(const app_call *call)
+{
+    for (size_t i = 0; app_output_options[i] != NULL; i++)
+        if (strstr(app_value(call, app_output_options[i], ""), "{}") != NULL)
+            return true;
+    return call->command->writes_last && call->argument_count > 0 &&
+           strstr(call->arguments[call->argument_count - 1], "{}") != NULL;
+}
+
 bool app_is_batch(const app_call *call)
 {
     const char *gathers = call->command->gathers;
@@ -55,7 +67,7 @@ bool app_is_batch(const app_call *call)
         return false;
     return call->command->takes_several &&
            (call->argument_count > (size_t)call->command->most_arguments || app_has(call, "list") ||
-            app_has(call, "jobs") || stream_pattern(call) != NULL);
+            app_has(call, "jobs") || stream_pattern(call) != NULL || names_outputs(call));
 }
 
 /* ---- which recordings ---- */
@@ -146,7 +158,9 @@ static int add_item(batch *b, const char *path, const char *stream, sf_error *er
     sf_text_printf(&label, stream != NULL ? "%s: %s" : "%s", path, stream);
     if (label.failed)
         return sf_fail_memory(error);
-    b->items[b->count++] = (batch_item){path, stream, label.data};
+    bool named = stream == NULL && stream_pattern(b->call) == NULL;
+    b->items[b->count++] =
+        (batch_item){path, stream, named ? app_value(b->call, "stream", NULL) : stream, label.data};
     return SF_OK;
 }
 
@@ -164,9 +178,7 @@ static int add_streams(batch *b, const char *path, sf_tool_streams *streams, sf_
     size_t before = b->count, empty = 0;
     sf_text names = {0};
     int status = SF_OK;
-    if (sf_tool_streams_of(streams, path, app_value(b->call, "columns", NULL),
-                           strtod(app_value(b->call, "rate", "0"), NULL), NULL) != SF_OK ||
-        streams->count == 0)
+    if (app_streams_of(streams, b->call, path, NULL) != SF_OK || streams->count == 0)
         return add_item(b, path, NULL, error);
     for (size_t i = 0; status == SF_OK && i < streams->count; i++) {
         if (fnmatch(pattern, streams->names[i], 0) != 0)
@@ -180,8 +192,7 @@ static int add_streams(batch *b, const char *path, sf_tool_streams *streams, sf_
         say_empty(b, path, names.data, empty);
     sf_text_free(&names);
     if (status == SF_OK && b->count == before)
-        status = sf_fail(error, SF_USAGE, "--stream", "none of the %zu of %s that match '%s' has spikes",
-                         empty, path, pattern);
+        status = app_refuse_streams(empty, path, pattern, error);
     return status;
 }
 
@@ -224,8 +235,8 @@ static char *fill_in(const char *value, const batch_item *of)
     for (const char *place; (place = strstr(value, "{}")) != NULL; value = place + 2) {
         sf_text_append(&text, value, (size_t)(place - value));
         sf_text_append(&text, name, length);
-        for (const char *at = of->stream != NULL ? of->stream : ""; *at != '\0'; at++)
-            sf_text_printf(&text, at == of->stream ? "-%c" : "%c", *at == '/' ? '-' : *at);
+        for (const char *at = of->chosen != NULL ? of->chosen : ""; *at != '\0'; at++)
+            sf_text_printf(&text, at == of->chosen ? "-%c" : "%c", *at == '/' ? '-' : *at);
     }
     sf_text_append(&text, value, strlen(value));
     if (text.failed)

@@ -77,6 +77,8 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
         snprintf(error->place, sizeof error->place, "--kronecker");
     if (status == SF_OK)
         app_limits_warn(call);
+    if (status == SF_OK && kronecker == NULL)
+        app_tell_pairs(call, call->arguments[0]);
     return app_name_option(call, status, error);
 }
 
@@ -131,7 +133,7 @@ static int load(reaching *r, sf_error *error)
         return sf_fail(error, SF_USAGE, "--undirected", "excludes --directed");
     if (!app_has(call, "source"))
         return sf_fail(error, SF_USAGE, "--source", "is missing: say which vertex or unit to start at");
-    if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
+    if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call, call->arguments[0]))
         return connect_recording(r, &as, error);
     int status = read_graph(r, &as, error);
     return status == SF_OK ? read_ends(r, NULL, error) : status;

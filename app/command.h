@@ -33,9 +33,11 @@ typedef struct app_command {
     bool takes_several;                  /**< recordings, in place of one: app/batch.h */
     int leading_arguments;               /**< before the recording, as plot's KIND */
     bool writes_last;                    /**< the last argument is a file that it writes */
-    const char *gathers;                 /**< an option with which all of them are of one call; or NULL */
-    const char *example;                 /**< a whole command line that works */
-    const char *notes;                   /**< further help, or NULL */
+    bool keeps_noise; /**< without --kind it looks at all units, those labelled noise too: it analyses none */
+    bool prints_losses;  /**< in its lines; with --json and --csv they are warned of, as of other commands */
+    const char *gathers; /**< an option with which all of them are of one call; or NULL */
+    const char *example; /**< a whole command line that works */
+    const char *notes;   /**< further help, or NULL */
     const app_option *options[APP_OPTION_LISTS];
     int (*run)(struct app_call *call, sf_error *error); /**< returns an sf_status */
 } app_command;
@@ -56,7 +58,17 @@ typedef struct app_call {
     bool json, quiet, verbose;
     bool wanting; /**< set by a command that is done and found what is not as it should be: exit code 1 */
     sf_provenance *provenance; /**< of its result: whoever reads the recording or draws numbers tells it */
+    struct app_said *said;     /**< what app_warn printed, which it prints once; NULL: it prints all */
 } app_call;
+
+/** Sentences of one call. Zero-initialise; app_said_free. */
+#define APP_MOST_SAID 64
+typedef struct app_said {
+    char *sentences[APP_MOST_SAID];
+    size_t count;
+} app_said;
+
+void app_said_free(app_said *said);
 
 extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
 
@@ -125,10 +137,10 @@ void app_call_on_stop(void (*call)(void *user), void *user);
 bool app_stop_requested(void);
 int app_stop_signal(void); /**< 0 while none came */
 
-/** Prints a warning `synfire: COMMAND: ...` to stderr unless --quiet. */
+/** Prints a warning `synfire: COMMAND: ...` to stderr unless --quiet; the same one is printed once. */
 void app_warn(const app_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Main thread: prints what waits in the log to stderr: errors always, the rest as app_warn does. */
+/** Main thread: prints what waits in the log to stderr: errors always, the rest unless --quiet. */
 void app_print_log(const app_call *call);
 
 /** Writes the text, escaped as core/text.h says: the one way to a terminal. False where `out` cannot take it

@@ -99,24 +99,24 @@ static int hash_options(app_comparing *how, sf_error *error)
                                          "measures", "test",    "jobs",      "permutations", "threads",
                                          "quiet",    "verbose", "json",      "plot",         NULL};
     const app_call *call = how->call;
-    const char *epochs = app_value(call, "epochs", NULL);
+    int status = SF_OK;
     uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
     for (size_t f = 0; f < APP_COMPARED_FILES; f++) /* parts of another layout are others */
         hash = sf_hash_bytes(hash, app_compared_columns[f], strlen(app_compared_columns[f]) + 1);
-    for (size_t i = 0; i < call->given_count; i++) {
+    for (size_t i = 0; status == SF_OK && i < call->given_count; i++) {
         const char *const *other = others, *name = call->given[i].name, *value = call->given[i].value;
         while (*other != NULL && strcmp(*other, name) != 0)
             other++;
         if (*other != NULL)
             continue;
         hash = sf_hash_bytes(hash, name, strlen(name) + 1);
-        if (value != NULL)
-            hash = sf_hash_bytes(hash, value, strlen(value) + 1);
+        if (value == NULL)
+            continue;
+        hash = sf_hash_bytes(hash, value, strlen(value) + 1);
+        if (app_is_file(value)) /* whatever is in it now */
+            status = app_hash_input(&hash, value, error);
     }
-    sf_text text = {0};
-    int status = epochs != NULL ? sf_file_read(&text, epochs, error) : SF_OK;
-    how->options = sf_hash_bytes(hash, text.data, text.length);
-    sf_text_free(&text);
+    how->options = hash;
     return status;
 }
 
@@ -217,6 +217,12 @@ static int check_columns(const app_comparison *c, sf_error *error)
     return SF_OK;
 }
 
+static void input_free(app_compared_input *input)
+{
+    sf_free(input->path);
+    sf_free(input->positions);
+}
+
 /* As the table means it: a relative path is one from its folder. */
 static char *path_of(const char *table_path, const char *file)
 {
@@ -230,6 +236,43 @@ static char *path_of(const char *table_path, const char *file)
     return copy;
 }
 
+/* What the row says in a column; NULL where there is none, or nothing in it. */
+static const char *said_in(const app_comparison *c, size_t row, const char *column)
+{
+    size_t number = sf_table_column(&c->table, column);
+    const char *said = number != SIZE_MAX ? sf_table_cell(&c->table, row, number) : "";
+    return said[0] != '\0' ? said : NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* One of several rows, each of a well, is there once. */
+static int add_input(app_comparison *c, size_t row, const char *file, sf_error *error)
+{
+    const char *positions = said_in(c, row, "positions");
+    app_compared_input *input = &c->inputs[c->input_count];
+    *input = (app_compared_input){path_of(c->table_path, file), said_in(c, row, "recorded"),
+                                  positions != NULL ? path_of(c->table_path, positions) : NULL};
+    size_t i = 0;
+    if (input->path == NULL || (positions != NULL && input->positions == NULL)) {
+        input_free(input);
+        return sf_fail_memory(error);
+    }
+    while (i < c->input_count &&
+           !(is_same(c->inputs[i].path, input->path) && is_same(c->inputs[i].recorded, input->recorded) &&
+             is_same(c->inputs[i].positions, input->positions)))
+        i++;
+    c->files[row] = i;
+    if (i < c->input_count)
+        input_free(input);
+    else
+        c->input_count++;
+    return SF_OK;
+}
+
 static int list_files(app_comparison *c, sf_error *error)
 {
     size_t file = sf_table_column(&c->table, "file");
@@ -238,9 +281,9 @@ static int list_files(app_comparison *c, sf_error *error)
     if (c->table.row_count == 0)
         return sf_fail(error, SF_DATA, c->table_path, "has no rows: expected a recording a line");
     c->files = sf_alloc(c->table.row_count, sizeof *c->files);
-    c->paths = sf_alloc(c->table.row_count, sizeof *c->paths);
+    c->inputs = sf_alloc(c->table.row_count, sizeof *c->inputs);
     c->results = sf_alloc(c->table.row_count, sizeof *c->results);
-    if (c->files == NULL || c->paths == NULL || c->results == NULL)
+    if (c->files == NULL || c->inputs == NULL || c->results == NULL)
         return sf_fail_memory(error);
     for (size_t row = 0; row < c->table.row_count; row++) {
         char place[256];
@@ -253,17 +296,9 @@ static int list_files(app_comparison *c, sf_error *error)
         if (c->grouping.block != SIZE_MAX && sf_table_cell(&c->table, row, c->grouping.block)[0] == '\0')
             return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
                            sf_table_name(&c->table, c->grouping.block));
-        char *path = path_of(c->table_path, sf_table_cell(&c->table, row, file));
-        if (path == NULL)
-            return sf_fail_memory(error);
-        size_t i = 0;
-        while (i < c->path_count && strcmp(c->paths[i], path) != 0)
-            i++;
-        c->files[row] = i;
-        if (i < c->path_count)
-            sf_free(path);
-        else
-            c->paths[c->path_count++] = path;
+        int status = add_input(c, row, sf_table_cell(&c->table, row, file), error);
+        if (status != SF_OK)
+            return status;
     }
     return SF_OK;
 }
@@ -317,7 +352,8 @@ static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, 
         *row = (app_compared_row){.table_row = table_row,
                                   .file = c->files[table_row],
                                   .well = sf_copy_string(name),
-                                  .duration_s = number_in(part, i, "duration_s")};
+                                  .duration_s = number_in(part, i, "duration_s"),
+                                  .declared = number_in(part, i, "declared") > 0};
         if (row->well == NULL)
             return sf_fail_memory(error);
         for (int m = 0; m < SF_MEASURES; m++)
@@ -330,7 +366,7 @@ static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, 
     char place[256];
     snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_table_line(&c->table, table_row));
     return sf_fail(error, SF_DATA, place, "there is no well '%s' in %s, whose first is '%s'", wanted,
-                   c->paths[c->files[table_row]], part->row_count > 0 ? sf_table_cell(part, 0, 0) : "");
+                   c->inputs[c->files[table_row]].path, part->row_count > 0 ? sf_table_cell(part, 0, 0) : "");
 }
 
 static int collect(app_comparison *c, sf_error *error)
@@ -362,7 +398,7 @@ static int collect(app_comparison *c, sf_error *error)
 static size_t count_failed(const app_comparison *c)
 {
     size_t failed = 0;
-    for (size_t i = 0; i < c->path_count; i++)
+    for (size_t i = 0; i < c->input_count; i++)
         failed += c->results[i].status != SF_OK;
     return failed;
 }
@@ -384,6 +420,20 @@ static void warn_of_lengths(const app_comparison *c)
             "recordings last from %.4g to %.4g s, and of longer ones more edges and chains are found: --from "
             "+0 --to +%.4g takes as much of each",
             least, most, floor(least));
+}
+
+/* Rates are over what was recorded: said where nobody knows how long that was. */
+static void warn_of_undeclared(const app_comparison *c)
+{
+    size_t undeclared = 0;
+    for (size_t i = 0; i < c->row_count; i++)
+        undeclared += !c->rows[i].declared;
+    if (undeclared > 0)
+        app_warn(
+            c->call,
+            "%zu of %zu rows do not say how long was recorded: their rates are from first to last spike of "
+            "the file; --recorded A:B or a column `recorded` says it",
+            undeclared, c->row_count);
 }
 
 #define FAST_HZ 1.0 /* of units whose Poisson trains have bursts */
@@ -449,11 +499,11 @@ static int analyse(app_comparison *c, size_t jobs, sf_error *error)
     if (status == SF_OK)
         status = make_folder(parts.data, error);
     if (status == SF_OK)
-        status = app_compare_recordings(c->results, &c->how, (const char *const *)c->paths, c->path_count,
-                                        parts.data, jobs, error);
+        status =
+            app_compare_recordings(c->results, &c->how, c->inputs, c->input_count, parts.data, jobs, error);
     sf_text_free(&parts);
-    for (size_t i = 0; i < c->path_count && status == SF_OK; i++)
-        if (c->results[i].status != SF_OK && count_failed(c) == c->path_count) {
+    for (size_t i = 0; i < c->input_count && status == SF_OK; i++)
+        if (c->results[i].status != SF_OK && count_failed(c) == c->input_count) {
             *error = c->results[i].error;
             return c->results[i].status;
         }
@@ -472,15 +522,16 @@ static int tell(const app_comparison *c, sf_error *error)
         app_compare_print(&text, c);
     status = app_print(&text, error);
     warn_of_lengths(c);
+    warn_of_undeclared(c);
     warn_of_rates(c);
     warn_of_groups(c);
-    for (size_t i = 0; i < c->path_count; i++)
+    for (size_t i = 0; i < c->input_count; i++)
         if (c->results[i].status != SF_OK)
             app_warn(c->call, "left out: %s%s%s", c->results[i].error.place,
                      c->results[i].error.place[0] != '\0' ? ": " : "", c->results[i].error.text);
     if (status == SF_OK && count_failed(c) > 0)
         return sf_fail(error, SF_DATA, NULL, "%zu of %zu recordings could not be analysed, and are left out",
-                       count_failed(c), c->path_count);
+                       count_failed(c), c->input_count);
     return status;
 }
 
@@ -488,13 +539,13 @@ static void close_comparison(app_comparison *c)
 {
     for (size_t i = 0; i < c->row_count; i++)
         sf_free(c->rows[i].well);
-    for (size_t i = 0; i < c->path_count; i++)
-        sf_free(c->paths[i]);
+    for (size_t i = 0; i < c->input_count; i++)
+        input_free(&c->inputs[i]);
     app_groups_free(&c->groups);
     sf_table_free(&c->table);
     sf_free(c->rows);
     sf_free(c->files);
-    sf_free(c->paths);
+    sf_free(c->inputs);
     sf_free(c->results);
 }
 
@@ -532,7 +583,9 @@ const app_command app_command_compare = {
         "compared --without graph,chains",
     .notes =
         "The table has a first line of names: file (from the table's folder), condition, animal, age and "
-        "whatever else, which goes into every output; `well` chooses one well of a recording. FOLDER gets "
+        "whatever else, which goes into every output; `well` chooses one well, stream or trial of a "
+        "recording, `recorded` says when it was recorded, as "
+        "0:600. A recording is a file or a folder, and each well or stream of one is a row. FOLDER gets "
         "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
         "replicates.csv (what the tests are of), tests.csv, measures.svg and summary.json. Edges are those "
         "of `synfire "

@@ -37,6 +37,13 @@ typedef struct app_comparing {
     uint64_t options; /**< a hash of all that the result depends on beside the recording */
 } app_comparing;
 
+/** What a row of the table is of, and what it says of that. */
+typedef struct app_compared_input {
+    char *path;           /**< a file or a folder */
+    const char *recorded; /**< as of --recorded; NULL: as the call has it */
+    char *positions;      /**< as of --positions; likewise */
+} app_compared_input;
+
 typedef struct app_compared {
     int status;
     bool kept;    /**< it was done before */
@@ -45,13 +52,21 @@ typedef struct app_compared {
     sf_error error;
 } app_compared;
 
-/** Analyses a recording into FOLDER/key, unless that is there. SF_NO_INPUT, SF_DATA, ...: it is not then. */
-void app_compare_recording(app_compared *result, const app_comparing *how, const char *path,
+/** Analyses a recording, of a plate or a file of several streams each of them, into FOLDER/key, unless that
+ * is there. SF_NO_INPUT, SF_DATA, ...: it is not then. */
+void app_compare_recording(app_compared *result, const app_comparing *how, const app_compared_input *input,
                            const char *folder);
+
+/** True of a file or a folder that is there. */
+bool app_is_file(const char *path);
+
+/** Adds the content of a file, or of all files of a folder by their names: of raw data, which no reader takes
+ * spikes from, size and time of writing alone. SF_NO_INPUT, SF_IO. */
+int app_hash_input(uint64_t *hash, const char *path, sf_error *error);
 
 /** The same of all of them, in so many processes at once; a signal or an ending that is none of theirs is a
  * status of theirs. SF_CANCELLED. */
-int app_compare_recordings(app_compared *results, const app_comparing *how, const char *const *paths,
+int app_compare_recordings(app_compared *results, const app_comparing *how, const app_compared_input *inputs,
                            size_t count, const char *folder, size_t jobs, sf_error *error);
 
 /* ---- groups ---- */
@@ -62,6 +77,7 @@ typedef struct app_compared_row {
     size_t condition, replicate; /**< set by app_groups_make: which of them it is of */
     char *well;                  /**< "" where there is none */
     double duration_s;
+    bool declared; /**< the file or the table says how long; else it is from the first to the last spike */
     double values[SF_MEASURES]; /**< NaN where it has none */
     double chance[SF_MEASURES]; /**< what chance gives of it; NaN where it has none, or no part in it */
 } app_compared_row;
@@ -134,9 +150,9 @@ typedef struct app_comparison {
     sf_table table;
     app_grouping grouping;
     app_comparing how;
-    size_t *files; /**< of each row of the table: which of `paths` */
-    char **paths;
-    size_t path_count;
+    size_t *files; /**< of each row of the table: which of `inputs` */
+    app_compared_input *inputs;
+    size_t input_count;
     app_compared *results; /**< of these */
     app_compared_row *rows;
     size_t row_count;

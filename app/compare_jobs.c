@@ -12,7 +12,7 @@
 typedef struct comparing {
     app_compared *results;
     const app_comparing *how;
-    const char *const *paths;
+    const app_compared_input *inputs;
     const char *folder;
     const sf_progress *progress;
     size_t count, done;
@@ -28,7 +28,7 @@ static int work(void *context, size_t item)
     silent.quiet = true; /* many at once: the one that started them speaks */
     how.call = &silent;
     app_catch_signals();
-    app_compare_recording(&result, &how, c->paths[item], c->folder);
+    app_compare_recording(&result, &how, &c->inputs[item], c->folder);
     return write(STDOUT_FILENO, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1;
 }
 
@@ -37,7 +37,7 @@ static void ended(void *context, const app_job *job)
 {
     comparing *c = context;
     app_compared *result = &c->results[job->item];
-    const char *path = c->paths[job->item];
+    const char *path = c->inputs[job->item].path;
     if (job->out.length == sizeof *result)
         memcpy(result, job->out.data, sizeof *result);
     else if (job->signal != 0)
@@ -59,13 +59,13 @@ static void ended(void *context, const app_job *job)
         c->progress->update(c->progress->user, "recordings", (double)c->done, (double)c->count);
 }
 
-int app_compare_recordings(app_compared *results, const app_comparing *how, const char *const *paths,
+int app_compare_recordings(app_compared *results, const app_comparing *how, const app_compared_input *inputs,
                            size_t count, const char *folder, size_t jobs, sf_error *error)
 {
     const sf_progress progress = app_progress(how->call);
     comparing c = {.results = results,
                    .how = how,
-                   .paths = paths,
+                   .inputs = inputs,
                    .folder = folder,
                    .progress = &progress,
                    .count = count};

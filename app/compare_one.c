@@ -9,7 +9,9 @@
 #include "core/file.h"
 #include "core/memory.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +22,8 @@
 const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
                                                             "edges.csv", "chains.csv"};
 const char *const app_compared_columns[APP_COMPARED_FILES] = {
-    "well,spikes,duration_s,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_share,burst_"
+    "well,spikes,duration_s,declared,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_"
+    "share,burst_"
     "s,"
     "burst_spikes,network_burst_rate,network_burst_s,network_burst_share,network_burst_units,density,degree,"
     "clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_testable,"
@@ -40,8 +43,8 @@ typedef struct analysis {
     const app_comparing *how;
     const sf_recording *recording; /* of the well */
     sf_recording_columns of;
-    const char *well;
-    const bool *takes_part; /* units of the well */
+    const char *well, *stream; /* stream: of those that the file holds, or NULL */
+    const bool *takes_part;    /* units of the well */
     sf_activity activity;
     sf_graph *graph;
     sf_graph_columns g;
@@ -59,6 +62,14 @@ static app_csv *begin_row(analysis *a, app_compared_file file)
     return &a->files[file];
 }
 
+/* Units of the well but those that are left out as noise. */
+static bool is_looked_at(const analysis *a, size_t u)
+{
+    bool left_out = a->of.units[u].kind == SF_UNIT_NOISE && a->of.selected != NULL &&
+                    a->of.selected->noise_units > 0 && a->activity.units[u].spikes == 0;
+    return a->takes_part[u] && !left_out;
+}
+
 static void write_units(analysis *a)
 {
     uint64_t *degrees = a->graph != NULL ? sf_alloc(2 * (a->of.unit_count + 1), sizeof *degrees) : NULL;
@@ -69,7 +80,7 @@ static void write_units(analysis *a)
     for (size_t u = 0; u < a->of.unit_count; u++) {
         const sf_unit *unit = &a->of.units[u];
         const sf_unit_activity *told = &a->activity.units[u];
-        if (!a->takes_part[u])
+        if (!is_looked_at(a, u))
             continue;
         app_csv *csv = begin_row(a, APP_COMPARED_UNITS);
         app_csv_uint(csv, u);
@@ -186,7 +197,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         return sf_fail_memory(error);
     for (size_t u = 0; u < a->of.unit_count; u++) {
         active[u] = a->activity.units[u].active;
-        units += a->takes_part[u];
+        units += is_looked_at(a, u);
     }
     int status =
         a->graph != NULL && edges_why == NULL ? sf_network_measure(&network, a->graph, active, error) : SF_OK;
@@ -204,6 +215,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
     app_csv_uint(csv, a->activity.spikes);
     app_csv_real(csv, a->activity.duration_s);
+    app_csv_uint(csv, a->of.declared || a->of.observed_count > 0);
     app_csv_uint(csv, units);
     app_csv_real(csv,
                  a->activity.active_electrodes != SIZE_MAX ? (double)a->activity.active_electrodes : NAN);
@@ -342,12 +354,13 @@ static int analyse_wells(analysis *a, const sf_recording *whole, sf_error *error
         size_t units = 0;
         if (seen[u])
             continue;
-        a->well = well_of(&of.units[u]);
+        const char *well = well_of(&of.units[u]);
         for (size_t k = 0; k < of.unit_count; k++) {
-            here[k] = strcmp(well_of(&of.units[k]), a->well) == 0;
+            here[k] = strcmp(well_of(&of.units[k]), well) == 0;
             seen[k] = seen[k] || here[k];
             units += here[k];
         }
+        a->well = a->stream != NULL && units == of.unit_count ? a->stream : well;
         a->recording = whole;
         status = units == of.unit_count ? analyse_well(a, error)
                                         : analyse_one_of_wells(a, whole, here, of.unit_count, error);
@@ -358,6 +371,12 @@ static int analyse_wells(analysis *a, const sf_recording *whole, sf_error *error
 }
 
 /* ---- the part ---- */
+
+bool app_is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+}
 
 static int hash_file(uint64_t *hash, const char *path, sf_error *error)
 {
@@ -371,6 +390,49 @@ static int hash_file(uint64_t *hash, const char *path, sf_error *error)
     int status = ferror(file) ? sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno)) : SF_OK;
     fclose(file);
     return status;
+}
+
+/* Voltages may be many gigabytes. */
+static bool is_raw(const char *name)
+{
+    const char *suffix = strrchr(name, '.');
+    return suffix != NULL &&
+           (strcmp(suffix, ".dat") == 0 || strcmp(suffix, ".bin") == 0 || strcmp(suffix, ".raw") == 0);
+}
+
+static int hash_folder(uint64_t *hash, const char *path, sf_error *error)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, NULL, alphasort), status = SF_OK;
+    if (count < 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        struct stat about;
+        sf_text inside = {0};
+        sf_text_printf(&inside, "%s/%s", path, name);
+        if (status == SF_OK && inside.failed)
+            status = sf_fail_memory(error);
+        if (status == SF_OK && name[0] != '.' && stat(inside.data, &about) == 0) {
+            *hash = sf_hash_bytes(*hash, name, strlen(name) + 1);
+            if (S_ISREG(about.st_mode) && is_raw(name))
+                *hash = sf_hash_integer(sf_hash_integer(*hash, (uint64_t)about.st_size),
+                                        (uint64_t)about.st_mtime);
+            else if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+                status = app_hash_input(hash, inside.data, error);
+        }
+        sf_text_free(&inside);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+int app_hash_input(uint64_t *hash, const char *path, sf_error *error)
+{
+    struct stat about;
+    bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    return folder ? hash_folder(hash, path, error) : hash_file(hash, path, error);
 }
 
 /* Written beside its place and moved there whole: whoever finds it finds all of it. */
@@ -409,42 +471,106 @@ static int write_part(sf_text *texts, const char *folder, const char *key, sf_er
     return status;
 }
 
-static int analyse(const app_comparing *how, const char *path, const char *folder, const char *key,
-                   sf_error *error)
+/* The call with another stream, unless that is NULL, and with what the table says of the recording. */
+static int call_with(app_call *to, const app_call *call, const char *stream, const app_compared_input *input,
+                     sf_error *error)
 {
-    sf_recording *recording;
+    *to = *call;
+    to->given = sf_alloc(call->given_count + 3, sizeof *to->given);
+    if (to->given == NULL)
+        return sf_fail_memory(error);
+    memcpy(to->given, call->given, call->given_count * sizeof *to->given);
+    if (stream != NULL)
+        to->given[to->given_count++] = (app_given){"stream", stream};
+    if (input->recorded != NULL)
+        to->given[to->given_count++] = (app_given){"recorded", input->recorded};
+    if (input->positions != NULL)
+        to->given[to->given_count++] = (app_given){"positions", input->positions};
+    return SF_OK;
+}
+
+/* One stream of the file, or all that there is in it. */
+static int analyse_stream(analysis *a, const app_compared_input *input, const char *stream, sf_error *error)
+{
+    const app_comparing *how = a->how;
+    app_comparing own = *how;
+    app_call call;
+    sf_recording *recording = NULL;
+    int status = call_with(&call, how->call, stream, input, error);
+    own.call = &call;
+    a->how = &own;
+    a->stream = stream;
+    if (status == SF_OK)
+        status = app_load(&call, input->path, &recording, error);
+    if (status == SF_OK)
+        status = analyse_wells(a, recording, error);
+    sf_recording_free(recording);
+    sf_free(call.given);
+    a->how = how;
+    return status;
+}
+
+/* Those with spikes that --stream names, which is all without it. */
+static int analyse_streams(analysis *a, const app_compared_input *input, sf_error *error)
+{
+    const app_call *call = a->how->call;
+    const char *asked = app_value(call, "stream", NULL), *pattern = asked != NULL ? asked : "*";
+    sf_tool_streams streams = {0};
+    if (asked != NULL && strchr(asked, '*') == NULL)
+        return analyse_stream(a, input, asked, error);
+    int status = app_streams_of(&streams, call, input->path, error);
+    size_t taken = 0, empty = 0;
+    for (size_t i = 0; status == SF_OK && i < streams.count; i++) {
+        if (fnmatch(pattern, streams.names[i], 0) != 0)
+            continue;
+        if (streams.spikes[i] > 0)
+            status = analyse_stream(a, input, streams.names[i], error);
+        taken += streams.spikes[i] > 0;
+        empty += streams.spikes[i] == 0;
+    }
+    if (status == SF_OK && streams.count == 0)
+        status = analyse_stream(a, input, NULL, error);
+    else if (status == SF_OK && taken == 0)
+        status = app_refuse_streams(empty, input->path, pattern, error);
+    sf_tool_streams_free(&streams);
+    return status;
+}
+
+static int analyse(const app_comparing *how, const app_compared_input *input, const char *folder,
+                   const char *key, sf_error *error)
+{
     sf_text texts[APP_COMPARED_FILES] = {{0}};
-    int status = app_load(how->call, path, &recording, error);
-    if (status != SF_OK)
-        return status;
     analysis a = {.how = how};
     for (size_t f = 0; f < APP_COMPARED_FILES; f++)
         a.files[f] = app_csv_start(&texts[f], app_compared_columns[f]);
-    status = analyse_wells(&a, recording, error);
+    int status = analyse_streams(&a, input, error);
     for (size_t f = 0; f < APP_COMPARED_FILES; f++)
         sf_text_append(&texts[f], "\n", 1);
     if (status == SF_OK)
         status = write_part(texts, folder, key, error);
     for (size_t f = 0; f < APP_COMPARED_FILES; f++)
         sf_text_free(&texts[f]);
-    sf_recording_free(recording);
     return status;
 }
 
-void app_compare_recording(app_compared *result, const app_comparing *how, const char *path,
+void app_compare_recording(app_compared *result, const app_comparing *how, const app_compared_input *input,
                            const char *folder)
 {
     int64_t began = sf_clock_monotonic_ns();
     uint64_t hash = sf_hash_integer(SF_HASH_START, how->options);
     sf_text place = {0};
     *result = (app_compared){0};
-    result->status = hash_file(&hash, path, &result->error);
+    result->status = app_hash_input(&hash, input->path, &result->error);
+    if (input->recorded != NULL)
+        hash = sf_hash_bytes(hash, input->recorded, strlen(input->recorded) + 1);
+    if (result->status == SF_OK && input->positions != NULL) /* whatever is in it now */
+        result->status = app_hash_input(&hash, input->positions, &result->error);
     if (result->status == SF_OK) {
         snprintf(result->key, sizeof result->key, "%016" PRIx64, hash);
         sf_text_printf(&place, "%s/%s", folder, result->key);
         result->kept = !place.failed && access(place.data, F_OK) == 0;
         if (!result->kept)
-            result->status = analyse(how, path, folder, result->key, &result->error);
+            result->status = analyse(how, input, folder, result->key, &result->error);
     }
     sf_text_free(&place);
     result->seconds = (double)(sf_clock_monotonic_ns() - began) * 1e-9;

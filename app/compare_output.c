@@ -189,7 +189,7 @@ static void add_recordings(sf_json *json, const app_comparison *c)
         for (size_t k = 0; k < c->table.column_count; k++)
             sf_json_string(json, sf_table_name(&c->table, k), sf_table_cell(&c->table, row, k));
         sf_json_end_object(json);
-        sf_json_string(json, "path", c->paths[c->files[row]]);
+        sf_json_string(json, "path", c->inputs[c->files[row]].path);
         sf_json_string(json, "part", result->key[0] != '\0' ? result->key : NULL);
         sf_json_string(json, "status", result->status != SF_OK ? "failed" : result->kept ? "kept" : "done");
         sf_json_string(json, "error", result->status != SF_OK ? result->error.text : NULL);
@@ -331,7 +331,7 @@ void app_compare_json(sf_text *text, const app_comparison *c)
     sf_json json = sf_json_start(text);
     sf_text methods = {0};
     size_t failed = 0;
-    for (size_t i = 0; i < c->path_count; i++)
+    for (size_t i = 0; i < c->input_count; i++)
         failed += c->results[i].status != SF_OK;
     put_methods(&methods, c);
     sf_json_object(&json, NULL);
@@ -413,7 +413,7 @@ static void print_contrast(sf_text *text, const app_groups *groups, const app_co
 void app_compare_print(sf_text *text, const app_comparison *c)
 {
     size_t done = 0, kept = 0;
-    for (size_t i = 0; i < c->path_count; i++) {
+    for (size_t i = 0; i < c->input_count; i++) {
         done += c->results[i].status == SF_OK;
         kept += c->results[i].status == SF_OK && c->results[i].kept;
     }

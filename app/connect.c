@@ -332,9 +332,20 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
     return sf_fail(error, SF_USAGE, "--metric", "found '%s', expected episodes or sttc", metric);
 }
 
-bool app_is_recording(const char *path)
+bool app_is_recording(const app_call *call, const char *path)
 {
-    return access(path, R_OK) == 0 && sf_graph_file_kind(path) == SF_GRAPH_FILE_NONE;
+    static const char *const of_graphs[] = {"device", "threads", "seed", "max-p", "max-q", NULL};
+    sf_graph_file kind = sf_graph_file_kind(path);
+    if (access(path, R_OK) != 0)
+        return false;
+    return kind == SF_GRAPH_FILE_NONE ||
+           (kind == SF_GRAPH_FILE_PAIRS && app_refuse_recording_options(call, of_graphs, NULL) != SF_OK);
+}
+
+void app_tell_pairs(const app_call *call, const char *path)
+{
+    if (sf_graph_file_kind(path) == SF_GRAPH_FILE_PAIRS)
+        app_warn(call, "%s: read as edges, FROM,TO; --columns unit,time_s reads it as a recording", path);
 }
 
 int app_connect_file(sf_graph **graph, const app_call *call, const char *path, const sf_graph_options *as,

@@ -23,8 +23,12 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
 int app_connect_file(sf_graph **graph, const app_call *call, const char *path, const sf_graph_options *as,
                      sf_error *error);
 
-/** True for a file that is there and is no graph. */
-bool app_is_recording(const char *path);
+/** True for a file that is there and is no graph. Pairs of numbers are one, unless an option is given that is
+ * of recordings. */
+bool app_is_recording(const app_call *call, const char *path);
+
+/** Tells of pairs of numbers that they were taken for edges. */
+void app_tell_pairs(const app_call *call, const char *path);
 
 /** Where an option that only recordings take was given with a graph file: SF_USAGE. `but` names those that
  * the command has for graphs too and ends with NULL. */

@@ -304,6 +304,8 @@ static void describe_source(const app_console *console, const sf_source_status *
         sf_text_printf(text, "  waiting for the first spike");
     else if (source->state == SF_SOURCE_LIVE && silent_s * 1e9 >= NOTHING_FOR_NS)
         sf_text_printf(text, "  no data for %.0f s", silent_s);
+    if (source->state == SF_SOURCE_LIVE && (double)source->behind_ns > console->config->window.hop_s * 1e9)
+        sf_text_printf(text, "  %.1f s behind", (double)source->behind_ns * 1e-9);
     if (source->authentication != NULL && strcmp(source->authentication, "none") == 0)
         sf_text_printf(text, "  unauthenticated");
 }
@@ -338,7 +340,7 @@ static void describe_window(const app_console *console, sf_text *text)
     sf_text_printf(text, "  window %.1f-%.1f s%s  %" PRIu64 " spikes",
                    (double)episodes->window.start_ns * 1e-9, (double)episodes->window.stop_ns * 1e-9,
                    episodes->partial ? " (not full)" : "", episodes->spikes);
-    if (console->status != NULL)
+    if (console->status != NULL && isfinite(console->status->status.rate_hz))
         sf_text_printf(text, "  %.0f Hz", console->status->status.rate_hz);
 }
 

@@ -66,6 +66,7 @@ const app_command app_command_convert = {
     .summary = "writes a recording, or a part of it, in another layout",
     .arguments = "REC... OUT",
     .least_arguments = 2,
+    .keeps_noise = true,
     .most_arguments = 2,
     .takes_several = true,
     .writes_last = true,

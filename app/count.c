@@ -6,6 +6,7 @@
 #include "app/significance.h"
 
 #include "core/memory.h"
+#include "core/seconds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 #define COLUMNS                                                                                              \
     "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry,"          \
     "p,q,not_testable,needed,expected_given_rest"
-#define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz"
+#define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz,recorded_s"
 #define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
 
 static const app_option options[] = {
@@ -167,11 +168,17 @@ static void add_episodes(sf_json *json, const app_counting *c)
     sf_json_end_array(json);
 }
 
-/* Occurrences a second of the window. */
+/* Occurrences a second of what was recorded of the window; NaN where nothing was. */
 static double window_rate(const sf_episodes_columns *told, size_t i, size_t episode)
 {
-    double seconds = (double)(told->windows[i].stop_ns - told->windows[i].start_ns) * 1e-9;
-    return (double)told->window_counts[i * told->count + episode] / seconds;
+    double seconds = (double)told->window_recorded_ns[i] * 1e-9;
+    return seconds > 0 ? (double)told->window_counts[i * told->count + episode] / seconds : NAN;
+}
+
+/* The count; NaN where nothing was recorded, of which nobody knows how often it occurred. */
+static double window_count(const sf_episodes_columns *told, size_t i, size_t episode)
+{
+    return told->window_recorded_ns[i] > 0 ? (double)told->window_counts[i * told->count + episode] : NAN;
 }
 
 static bool is_partial(const sf_episodes_columns *told, size_t i)
@@ -188,12 +195,13 @@ static void add_windows(sf_json *json, const sf_episodes_columns *told)
         sf_json_seconds(json, "to_s", told->windows[i].stop_ns);
         sf_json_array(json, "counts");
         for (size_t k = 0; k < told->count; k++)
-            sf_json_uint(json, NULL, told->window_counts[i * told->count + k]);
+            sf_json_real(json, NULL, window_count(told, i, k));
         sf_json_end_array(json);
         sf_json_array(json, "rates_hz");
         for (size_t k = 0; k < told->count; k++)
             sf_json_real(json, NULL, window_rate(told, i, k));
         sf_json_end_array(json);
+        sf_json_seconds(json, "recorded_s", told->window_recorded_ns[i]);
         sf_json_bool(json, "partial", is_partial(told, i));
         sf_json_end_object(json);
     }
@@ -263,6 +271,20 @@ static void print_below(sf_text *text, const app_counting *c)
     sf_free(all);
 }
 
+static void add_note(app_table *table, const sf_episodes_columns *told, size_t i)
+{
+    const sf_span *window = &told->windows[i];
+    int64_t recorded_ns = told->window_recorded_ns[i];
+    const char *partial = is_partial(told, i) ? "partial" : "";
+    if (recorded_ns == window->stop_ns - window->start_ns)
+        app_table_cell(table, "%s", partial);
+    else if (recorded_ns == 0)
+        app_table_cell(table, "%s%snot recorded", partial, partial[0] != '\0' ? ", " : "");
+    else
+        app_table_cell(table, "%s%s%.4g s recorded", partial, partial[0] != '\0' ? ", " : "",
+                       (double)recorded_ns * 1e-9);
+}
+
 static void print_windows(sf_text *text, const sf_episodes_columns *told)
 {
     app_table table = {0};
@@ -272,11 +294,11 @@ static void print_windows(sf_text *text, const sf_episodes_columns *told)
         app_table_cell(&table, "no %zu", k + 1);
     app_table_cell(&table, "note");
     for (size_t i = 0; i < told->window_count; i++) {
-        app_table_cell(&table, "%.9g", (double)told->windows[i].start_ns * 1e-9);
-        app_table_cell(&table, "%.9g", (double)told->windows[i].stop_ns * 1e-9);
+        app_table_cell(&table, "%s", sf_seconds_of(told->windows[i].start_ns).text);
+        app_table_cell(&table, "%s", sf_seconds_of(told->windows[i].stop_ns).text);
         for (size_t k = 0; k < told->count; k++)
-            app_table_cell(&table, "%" PRIu64, told->window_counts[i * told->count + k]);
-        app_table_cell(&table, "%s", is_partial(told, i) ? "partial" : "");
+            app_table_cell(&table, told->window_recorded_ns[i] > 0 ? "%.0f" : "-", window_count(told, i, k));
+        add_note(&table, told, i);
     }
     app_table_print(&table, text, told->count + 3);
 }
@@ -395,8 +417,9 @@ static void print_windows_csv(sf_text *text, const app_counting *c)
         app_csv_uint(&csv, is_partial(told, i));
         app_csv_string(&csv, id);
         app_csv_episode(&csv, c->recording, &told->episodes[k]);
-        app_csv_uint(&csv, told->window_counts[place]);
+        app_csv_real(&csv, window_count(told, i, k));
         app_csv_real(&csv, window_rate(told, i, k));
+        app_csv_seconds(&csv, told->window_recorded_ns[i]);
     }
 }
 

@@ -4,7 +4,9 @@
 #include "app/mining.h"
 #include "app/pictures.h"
 
+#include "core/clock.h"
 #include "core/memory.h"
+#include "core/seconds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -101,6 +103,9 @@ static size_t full_windows(const sf_episodes_columns *told)
     return told->window_count - told->last_is_partial;
 }
 
+/* From here on numbers beside an axis would not tell one window from the next. */
+#define LATE_NS (100000 * SF_SECOND)
+
 static void draw_windows(sf_figure *figure, const app_counting *c, size_t episode)
 {
     const sf_episodes_columns *told = &c->details.told;
@@ -108,20 +113,27 @@ static void draw_windows(sf_figure *figure, const app_counting *c, size_t episod
     size_t windows = full_windows(told);
     bool opened = open_picture(&p, windows);
     const sf_span *first = &told->windows[0];
-    double length_s = (double)(first->stop_ns - first->start_ns) * 1e-9, sum = 0;
+    double length_s = (double)(first->stop_ns - first->start_ns) * 1e-9, sum = 0, recorded_s = 0;
     sf_text spelt = app_episode_text(c->recording, &told->episodes[episode]);
-    p.bars.from = (double)first->start_ns * 1e-9;
+    bool late = first->start_ns >= LATE_NS;
+    p.bars.from = late ? 0 : (double)first->start_ns * 1e-9;
     p.bars.width = windows > 1 ? (double)(told->windows[1].start_ns - first->start_ns) * 1e-9 : length_s;
-    snprintf(p.x_label, sizeof p.x_label, "start of the window, s");
+    if (late)
+        snprintf(p.x_label, sizeof p.x_label, "start of the window, s after %s s",
+                 sf_seconds_of(first->start_ns).text);
+    else
+        snprintf(p.x_label, sizeof p.x_label, "start of the window, s");
     p.bars.y_label = "count";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     snprintf(p.caption, sizeof p.caption,
              "count in full windows of %g s; line: their mean, band: 2 standard deviations", length_s);
-    for (size_t k = 0; k < windows; k++)
+    for (size_t k = 0; k < windows; k++) {
         sum += (double)told->window_counts[k * told->count + episode];
-    for (size_t k = 0; opened && k < windows; k++) {
+        recorded_s += (double)told->window_recorded_ns[k] * 1e-9;
+    }
+    for (size_t k = 0; opened && k < windows; k++) { /* a mean rate, over what was recorded of each */
         p.counts[k] = (double)told->window_counts[k * told->count + episode];
-        p.expected[k] = sum / (double)windows;
+        p.expected[k] = recorded_s > 0 ? sum * ((double)told->window_recorded_ns[k] * 1e-9) / recorded_s : 0;
     }
     sf_text_free(&spelt);
     close_picture(figure, &p, opened);

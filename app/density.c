@@ -10,10 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMNS "x,density"
-#define SEVERAL_COLUMNS "unit,name,x,density"
-#define PLANE_COLUMNS "x,y,density"
-
 static const app_option own_options[] = {
     {"bandwidth", "H|METHOD",
      "a number in the unit of the samples (with --log: of their natural logarithm), or how to "
@@ -411,12 +407,19 @@ static void print_json(sf_text *text, const app_call *call, const density_result
     sf_json_end_object(&json);
 }
 
-/* Epochs by their numbers, from 0, in their order. */
-static app_csv start_csv(sf_text *text, const app_samples *samples)
+/* The density is named by what it is per: s, or ln s on a logarithmic axis. Epochs by their numbers, from 0,
+ * in their order. */
+static app_csv start_csv(sf_text *text, const app_samples *samples, sf_domain domain)
 {
-    app_csv csv = app_csv_start(text, samples->all.count > 1 ? SEVERAL_COLUMNS
-                                      : samples->all.d == 2  ? PLANE_COLUMNS
-                                                             : COLUMNS);
+    char columns[96];
+    bool is_log = domain == SF_DOMAIN_LOG, has_unit = samples->measure[0] != '\0' && samples->all.d == 1;
+    snprintf(columns, sizeof columns, "%sx,%sdensity%s%s%s", samples->all.count > 1 ? "unit,name," : "",
+             samples->all.d == 2 ? "y," : "",
+             is_log     ? "_per_ln"
+             : has_unit ? "_per"
+                        : "",
+             has_unit ? "_" : "", has_unit ? samples->measure : "");
+    app_csv csv = app_csv_start(text, columns);
     for (size_t e = 0; e < samples->epochs.count; e++)
         sf_text_printf(text, ",epoch %zu", e);
     return csv;
@@ -585,7 +588,7 @@ static int answer_one(const app_call *call, const app_samples *samples, sf_densi
         if (call->json) {
             print_json(&text, call, &result);
         } else if (app_has(call, "csv")) {
-            app_csv csv = start_csv(&text, samples);
+            app_csv csv = start_csv(&text, samples, result.domain);
             print_csv(&csv, &result);
         } else {
             print_table(&text, &result);
@@ -601,9 +604,10 @@ static int print_several(const app_call *call, const app_samples *samples, sf_de
                          sf_error *error)
 {
     sf_text text = {0};
-    app_csv csv = start_csv(&text, samples);
+    sf_domain domain = samples->all.domain;
+    int status = app_domain(call, samples->all.domain, &domain, error);
+    app_csv csv = start_csv(&text, samples, domain);
     size_t told = 0;
-    int status = SF_OK;
     for (size_t s = 0; status == SF_OK && s < samples->all.count; s++) {
         density_result result = {.samples = samples, .series = s};
         status = estimate(call, options, &result, error);

@@ -228,7 +228,7 @@ static void print_heads(app_table *table, const app_epochs *e, size_t columns)
         if (epoch->label[0] != '\0')
             app_table_cell(table, "%s", epoch->label);
         else
-            app_table_cell(table, "from %.6g s", (double)epoch->span.start_ns * 1e-9);
+            app_table_cell(table, "from %.15g s", (double)epoch->span.start_ns * 1e-9);
     }
 }
 

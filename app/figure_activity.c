@@ -9,6 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- recorded time ---- */
+
+/* Of [from, to) in the units of the axis, the seconds that were recorded. */
+static int measure_recorded(double *seconds, const app_subject *subject, const app_time_axis *time,
+                            double from, double to, sf_error *error)
+{
+    const sf_span span = {time->start_ns + (int64_t)llround(from * time->unit_s * 1e9),
+                          time->start_ns + (int64_t)llround(to * time->unit_s * 1e9)};
+    sf_recording *part;
+    sf_recording_columns of = {.size = sizeof of};
+    int status = sf_recording_part(&part, subject->recording, span, error);
+    if (status != SF_OK)
+        return status;
+    sf_recording_get_columns(part, &of);
+    *seconds = (double)of.duration_ns * 1e-9;
+    sf_recording_free(part);
+    return SF_OK;
+}
+
 /* ---- the raster ---- */
 
 /* More spikes than this are an image: a page has no room for so many ticks, nor a row. */
@@ -37,28 +56,38 @@ static int draw_ticks(sf_panel *panel, const app_subject *subject, const app_tim
     return status;
 }
 
-/* Spikes per second and unit in cells of time and of units that follow each other; where there are none,
- * NaN. Returns the most. */
-static double fill_cells(double *cells, size_t rows, const app_subject *subject, const app_time_axis *time)
+/* Spikes in cells of time and of units that follow each other. */
+static void count_cells(double *cells, size_t rows, const app_subject *subject, const app_time_axis *time)
 {
-    size_t units = subject->of.unit_count;
-    double cell_s = time->axis.to * time->unit_s / IMAGE_COLUMNS, most = 0;
     for (size_t i = 0; i < rows * IMAGE_COLUMNS; i++)
         cells[i] = 0;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
         const sf_spike *spike = &subject->of.spikes[i];
         double at = app_time_at(time, spike->time_ns) / time->axis.to * IMAGE_COLUMNS;
         size_t column = at < 0 ? 0 : at >= IMAGE_COLUMNS ? IMAGE_COLUMNS - 1 : (size_t)at;
-        cells[spike->unit * rows / units * IMAGE_COLUMNS + column]++;
+        cells[spike->unit * rows / subject->of.unit_count * IMAGE_COLUMNS + column]++;
     }
-    for (size_t r = 0; r < rows; r++) {
-        size_t first = (r * units + rows - 1) / rows, last = ((r + 1) * units + rows - 1) / rows;
-        for (size_t c = r * IMAGE_COLUMNS; c < (r + 1) * IMAGE_COLUMNS; c++) {
-            cells[c] = cells[c] > 0 ? cells[c] / (cell_s * (double)(last - first)) : NAN;
-            most = fmax(most, cells[c]);
+}
+
+/* They become rates of a unit over what was recorded of each cell; where there are none, NaN. Tells the most.
+ */
+static int find_rates(double *cells, size_t rows, double *most, const app_subject *subject,
+                      const app_time_axis *time, sf_error *error)
+{
+    size_t units = subject->of.unit_count;
+    int status = SF_OK;
+    *most = 0;
+    for (size_t c = 0; status == SF_OK && c < IMAGE_COLUMNS; c++) {
+        double width = time->axis.to / IMAGE_COLUMNS, seconds;
+        status = measure_recorded(&seconds, subject, time, width * (double)c, width * (double)(c + 1), error);
+        for (size_t r = 0; status == SF_OK && r < rows; r++) {
+            size_t first = (r * units + rows - 1) / rows, last = ((r + 1) * units + rows - 1) / rows;
+            double *cell = &cells[r * IMAGE_COLUMNS + c];
+            *cell = *cell > 0 && seconds > 0 ? *cell / (seconds * (double)(last - first)) : NAN;
+            *most = fmax(*most, *cell);
         }
     }
-    return most;
+    return status;
 }
 
 static int draw_image(sf_figure *figure, sf_panel_form *form, const app_subject *subject,
@@ -68,7 +97,14 @@ static int draw_image(sf_figure *figure, sf_panel_form *form, const app_subject 
     double *cells = sf_alloc(rows * IMAGE_COLUMNS, sizeof *cells);
     if (cells == NULL)
         return sf_fail_memory(error);
-    double most = fill_cells(cells, rows, subject, time), least = most;
+    double most;
+    count_cells(cells, rows, subject, time);
+    int status = find_rates(cells, rows, &most, subject, time, error);
+    if (status != SF_OK) {
+        sf_free(cells);
+        return status;
+    }
+    double least = most;
     for (size_t i = 0; i < rows * IMAGE_COLUMNS; i++)
         least = cells[i] < least ? cells[i] : least;
     form->colours = (sf_colour_scale){.label = "rate of a unit, Hz",
@@ -108,7 +144,7 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
     sf_text_printf(caption, "Spikes of %zu units over time, the first unit at the bottom: %zu spikes. ",
                    units, subject->of.spike_count);
     if (time.start_ns != 0)
-        sf_text_printf(caption, "Time counts from %.6g s of the recording's clock. ",
+        sf_text_printf(caption, "Time counts from %.15g s of the recording's clock. ",
                        (double)time.start_ns * 1e-9);
     if (image) {
         sf_text_printf(
@@ -306,6 +342,7 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE};
     const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.6};
     sf_overview_columns told;
+    size_t units = subject->of.selected != NULL ? subject->of.selected->unit_count : subject->of.unit_count;
     double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to;
     double width = round_bin(end * time.unit_s) / time.unit_s;
     size_t count = (size_t)fmin(fmax(ceil(end / width - 1e-9), 1), RATE_BINS);
@@ -318,11 +355,16 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
         double at = app_time_at(&time, subject->of.spikes[i].time_ns) / width;
         bins[at < 0 ? 0 : at >= (double)count ? count - 1 : (size_t)at]++;
     }
-    for (size_t k = 0; k < count; k++) {
-        double lasts = k + 1 < count ? width : end - width * (double)k;
-        bins[k] /= lasts * time.unit_s * (double)subject->of.unit_count;
+    bool paused = false;
+    for (size_t k = 0; status == SF_OK && k < count; k++) {
+        double from = width * (double)k, to = k + 1 < count ? from + width : end, seconds = 0;
+        status = measure_recorded(&seconds, subject, &time, from, to, error);
+        paused = paused || seconds < 0.999 * (to - from) * time.unit_s;
+        bins[k] = seconds > 0.01 * width * time.unit_s ? bins[k] / (seconds * (double)units) : NAN;
         most = fmax(most, bins[k]);
     }
+    if (status != SF_OK)
+        return status;
     sf_panel_form form = {.title = "Rate over time",
                           .x = time.axis,
                           .y = {.label = "rate of a mean unit, Hz", .to = most * 1.05},
@@ -342,6 +384,9 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     double least_s = SF_PANEL_SEEN_MM / (sf_panel_x(&panel, 1) - sf_panel_x(&panel, 0)) * time.unit_s;
     sf_panel_end(&panel);
     sf_text_printf(caption, "The rate of a mean unit over time, in bins of %g s. ", width * time.unit_s);
+    if (paused)
+        sf_text_printf(caption,
+                       "Rates are over what was recorded of each bin; where nothing was, there is none. ");
     tell_bursts(caption, told.bursts, told.burst_count, least_s);
     return SF_OK;
 }
@@ -403,7 +448,7 @@ static size_t find_longest(size_t longest[DENSITIES], const sf_series_columns *a
 typedef struct busiest {
     sf_density *densities[DENSITIES];
     const char *names[DENSITIES];
-    size_t count;
+    size_t count, too_narrow; /* too_narrow: of so many no density is drawn */
     sf_density_options how;
 } busiest;
 
@@ -414,7 +459,6 @@ static int find_densities(busiest *found, const sf_series *series, const sf_seri
     int status = SF_OK;
     *found = (busiest){.how = sf_density_options_default()};
     found->how.domain = SF_DOMAIN_LOG;
-    found->how.most_points = 2000;
     for (size_t k = 0; k < count && status == SF_OK; k++) {
         status = sf_density_find(&found->densities[found->count], series, longest[k], &found->how, error);
         if (status == SF_OK)
@@ -422,9 +466,40 @@ static int find_densities(busiest *found, const sf_series *series, const sf_seri
         else if (status == SF_DATA) /* too few */
             status = SF_OK;
     }
-    return status == SF_OK && found->count > 0
-               ? sf_density_evaluate(found->densities, found->count, &found->how, error)
-               : status;
+    if (status == SF_OK && found->count > 0)
+        status = sf_density_evaluate(found->densities, found->count, &found->how, error);
+    if (status == SF_USAGE) { /* no grid is fine enough for them */
+        status = SF_OK;
+        found->too_narrow = found->count;
+        found->count = 0;
+    }
+    return status;
+}
+
+/* Of more points than are seen apart, the lowest and the highest of each stretch, in their order. */
+#define MOST_DRAWN 2000
+
+typedef struct thin_line {
+    double x[MOST_DRAWN], y[MOST_DRAWN];
+    size_t count;
+} thin_line;
+
+static void thin(thin_line *line, const double *x, const double *y, size_t count)
+{
+    size_t stretches = count <= MOST_DRAWN ? count : MOST_DRAWN / 2;
+    line->count = 0;
+    for (size_t s = 0; s < stretches; s++) {
+        size_t first = count * s / stretches, end = count * (s + 1) / stretches, low = first, high = first;
+        for (size_t i = first + 1; i < end; i++) {
+            low = y[i] < y[low] ? i : low;
+            high = y[i] > y[high] ? i : high;
+        }
+        size_t kept[2] = {low < high ? low : high, low < high ? high : low};
+        for (size_t k = low == high; k < 2; k++) {
+            line->x[line->count] = x[kept[k]];
+            line->y[line->count++] = y[kept[k]];
+        }
+    }
 }
 
 static void draw_densities(sf_figure *figure, const busiest *found, double least, double most)
@@ -445,23 +520,29 @@ static void draw_densities(sf_figure *figure, const busiest *found, double least
     sf_panel panel = sf_panel_begin(figure, &form);
     for (size_t k = 0; k < found->count; k++) {
         const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.4};
-        sf_panel_line(&panel, &ink, "density", of[k].x, of[k].values, of[k].x_count);
+        static thin_line line;
+        thin(&line, of[k].x, of[k].values, of[k].x_count);
+        sf_panel_line(&panel, &ink, "density", line.x, line.y, line.count);
     }
     sf_panel_end(&panel);
 }
 
-static void explain_intervals(sf_text *caption, size_t count, size_t drawn, size_t refractory)
+static void explain_intervals(sf_text *caption, size_t count, const busiest *found, size_t refractory)
 {
     sf_text_printf(caption,
                    "Intervals between the spikes of each unit, on a logarithmic axis: how many of all "
                    "units together (%zu)",
                    count);
+    size_t drawn = found->count;
     if (drawn > 0)
         sf_text_printf(caption,
                        ", and the densit%s of the %zu unit%s with most of them, each with a bandwidth of its "
                        "own",
                        drawn == 1 ? "y" : "ies", drawn, drawn == 1 ? "" : "s");
-    sf_text_printf(caption, "%s. ", drawn == 0 ? "; no unit has enough of them for a density" : "");
+    sf_text_printf(caption, "%s. ",
+                   drawn > 0               ? ""
+                   : found->too_narrow > 0 ? "; the bandwidths of their densities are too narrow to be drawn"
+                                           : "; no unit has enough of them for a density");
     if (refractory > 0)
         sf_text_printf(caption,
                        "%zu %s under 2 ms, which few neurons leave between their spikes: many of them in one "
@@ -494,7 +575,7 @@ static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *capt
         draw_histogram(figure, &all, least, most, found.count > 0 ? 1 : figure->columns);
         if (found.count > 0)
             draw_densities(figure, &found, least, most);
-        explain_intervals(caption, count, found.count, refractory);
+        explain_intervals(caption, count, &found, refractory);
     }
     for (size_t k = 0; k < DENSITIES; k++)
         sf_density_free(found.densities[k]);

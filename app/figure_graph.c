@@ -206,6 +206,7 @@ static void draw_matrix(sf_figure *figure, const double *values, const char *con
                           .to = (double)units - 0.5,
                           .bare = units > MOST_NAMED,
                           .names = units <= MOST_NAMED ? names : NULL,
+                          .told = names,
                           .name_count = units};
     sf_panel_form form = {.title = title,
                           .x = axis,

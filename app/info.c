@@ -46,11 +46,12 @@ static double violations(const sf_unit_overview *unit)
     return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
 }
 
-static uint64_t count_dropped(const sf_recording_columns *recording)
+/* Spikes that are left out, or that never came into the file. */
+static uint64_t count_dropped(const sf_recording_columns *recording, bool lost)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < recording->dropped_count; i++)
-        sum += recording->dropped[i].count;
+        sum += (recording->dropped[i].kind == SF_DROP_LOST) == lost ? recording->dropped[i].count : 0;
     return sum;
 }
 
@@ -95,6 +96,22 @@ static void add_units(sf_json *json, const sf_recording_columns *recording,
     sf_json_end_array(json);
 }
 
+/* Units that their owner labelled noise, and their spikes. */
+static size_t count_noise(const sf_recording_columns *recording, const sf_overview_columns *overview,
+                          uint64_t *spikes)
+{
+    size_t units = 0;
+    *spikes = 0;
+    for (size_t i = 0; i < recording->unit_count; i++)
+        if (recording->units[i].kind == SF_UNIT_NOISE) {
+            units++;
+            *spikes += overview->units[i].spikes;
+        }
+    for (size_t i = 0; i < recording->dropped_count; i++) /* where --kind left them out */
+        *spikes += strcmp(recording->dropped[i].cause, SF_DROP_NOISE) == 0 ? recording->dropped[i].count : 0;
+    return units;
+}
+
 static void write_json(sf_text *out, const app_call *call, const sf_recording_columns *recording,
                        const sf_overview_columns *overview, const app_sharpness *sharpness)
 {
@@ -107,16 +124,21 @@ static void write_json(sf_text *out, const app_call *call, const sf_recording_co
     add_time(&json, "start_s", spikes, overview->first_ns);
     add_time(&json, "stop_s", spikes, overview->last_ns);
     sf_json_seconds(&json, "duration_s", overview->duration_ns);
+    sf_json_bool(&json, "declared", recording->declared);
     sf_json_real(&json, "rate_hz", app_rate_hz(overview, recording->spike_count));
     add_time(&json, "tick_s", overview->tick_ns > 0, overview->tick_ns);
+    uint64_t noise_spikes;
     sf_json_string(&json, "kind", overview->kind);
+    sf_json_uint(&json, "noise_units", count_noise(recording, overview, &noise_spikes));
+    sf_json_uint(&json, "noise_spikes", noise_spikes);
     sf_json_uint(&json, "markers", recording->marker_count);
     sf_json_object(&json, "metadata");
     for (size_t i = 0; i < recording->metadata_count; i++)
         sf_json_string(&json, recording->metadata[i].key, recording->metadata[i].value);
     sf_json_end_object(&json);
     add_geometry(&json, overview);
-    sf_json_uint(&json, "dropped", count_dropped(recording));
+    sf_json_uint(&json, "dropped", count_dropped(recording, false));
+    sf_json_uint(&json, "lost", count_dropped(recording, true));
     sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
     sf_json_uint(&json, "network_bursts", overview->burst_count);
     sf_json_real(&json, "network_burst_s", mean_burst_s(overview));
@@ -214,10 +236,17 @@ static void print_units_line(sf_text *out, const sf_recording_columns *recording
                        overview->electrodes, overview->x_um[0], overview->x_um[1], overview->y_um[0],
                        overview->y_um[1], overview->pitch_um);
     sf_text_printf(out, "\n");
+    uint64_t spikes;
+    size_t noise = count_noise(recording, overview, &spikes);
+    if (noise > 0)
+        sf_text_printf(out,
+                       "  noise       %zu units with %" PRIu64
+                       " spikes are labelled noise: analyses leave them out unless --kind asks for them\n",
+                       noise, spikes);
 }
 
 static void print_time_lines(sf_text *out, const sf_recording_columns *recording,
-                             const sf_overview_columns *overview, const double *rates)
+                             const sf_overview_columns *overview, const double *rates, bool asked)
 {
     size_t units = recording->unit_count;
     sf_text_printf(out, "  spikes      %zu", recording->spike_count);
@@ -226,20 +255,38 @@ static void print_time_lines(sf_text *out, const sf_recording_columns *recording
                        app_rate_hz(overview, recording->spike_count), rates[0], rates[units - 1],
                        rates[units / 2]);
     if (recording->spike_count > 0) {
-        sf_text_printf(out,
-                       "\n  time        first spike %.9g s, last %.9g s: ", (double)overview->first_ns * 1e-9,
-                       (double)overview->last_ns * 1e-9);
+        sf_text_printf(out, "\n  time        first spike %.15g s, last %.15g s: ",
+                       (double)overview->first_ns * 1e-9, (double)overview->last_ns * 1e-9);
         print_duration(out, overview->last_ns - overview->first_ns);
     }
     sf_text_printf(out, "\n  recorded    ");
     print_duration(out, overview->duration_ns);
     if (recording->observed_count > 0)
         sf_text_printf(out, " in %zu intervals", recording->observed_count);
-    sf_text_printf(out, recording->declared ? ", as the file says\n"
-                                            : ": the file does not say, so spikes set it\n");
+    sf_text_printf(out, asked                 ? ", as --recorded says\n"
+                        : recording->declared ? ", as the file says\n"
+                                              : " from first to last spike: the file does not say, and "
+                                                "--recorded A:B does\n");
     if (overview->tick_ns > 0)
-        sf_text_printf(out, "  tick        %.6g ms, the smallest time step\n",
+        sf_text_printf(out, "  tick        %.6g ms, the step of its clock\n",
                        (double)overview->tick_ns * 1e-6);
+}
+
+/* Of info itself what was warned of is not told again; a page of report has no warnings beside it. */
+static void print_metadata(sf_text *out, const app_call *call, const sf_recording_columns *recording)
+{
+    const char *head = "metadata";
+    for (size_t i = 0; i < recording->metadata_count; i++) {
+        const sf_metadata_entry *entry = &recording->metadata[i];
+        if (call->command->prints_losses && app_told_reading(call, entry->key))
+            continue;
+        sf_text_printf(out, "  %-11.11s ", head);
+        print_safely(out, entry->key, 30);
+        sf_text_printf(out, ": ");
+        print_safely(out, entry->value, 80);
+        sf_text_printf(out, "\n");
+        head = "";
+    }
 }
 
 static void print_quality_lines(sf_text *out, const sf_recording_columns *recording,
@@ -263,15 +310,9 @@ static void print_quality_lines(sf_text *out, const sf_recording_columns *record
     if (recording->marker_count > 0)
         sf_text_printf(out, "  markers     %zu\n", recording->marker_count);
     for (size_t i = 0; i < recording->dropped_count; i++)
-        sf_text_printf(out, "  left out    %" PRIu64 " spikes: %s\n", recording->dropped[i].count,
-                       recording->dropped[i].cause);
-    for (size_t i = 0; i < recording->metadata_count; i++) {
-        sf_text_printf(out, "  %-11.11s ", i == 0 ? "metadata" : "");
-        print_safely(out, recording->metadata[i].key, 30);
-        sf_text_printf(out, ": ");
-        print_safely(out, recording->metadata[i].value, 80);
-        sf_text_printf(out, "\n");
-    }
+        if (recording->dropped[i].kind != SF_DROP_LOST)
+            sf_text_printf(out, "  left out    %" PRIu64 " spikes: %s\n", recording->dropped[i].count,
+                           recording->dropped[i].cause);
 }
 
 static bool all_whole_seconds(const sf_recording_columns *recording)
@@ -289,9 +330,14 @@ static void print_warnings(sf_text *out, const sf_recording_columns *recording,
     double seconds = (double)overview->duration_ns * 1e-9, tick_ms = (double)overview->tick_ns * 1e-6;
     if (recording->spike_count == 0)
         sf_text_printf(out, "  ! there are no spikes\n");
+    if (count_dropped(recording, true) > 0) {
+        sf_text_printf(out, "  ! ");
+        sf_tool_losses_words(out, recording->dropped, recording->dropped_count);
+        sf_text_printf(out, "\n");
+    }
     if (overview->first_ns > 60 * SF_SECOND)
         sf_text_printf(out,
-                       "  ! it starts at %.9g s: --from +0 counts from the first spike, --from 0 does not\n",
+                       "  ! it starts at %.15g s: --from +0 counts from the first spike, --from 0 does not\n",
                        (double)overview->first_ns * 1e-9);
     if (overview->electrodes == 0)
         sf_text_printf(out, "  ! it has no geometry: nothing that needs distances works\n");
@@ -383,7 +429,7 @@ static void warn_of_journal(sf_text *out, const char *path)
     sf_text_printf(out, "` makes a whole recording of both\n");
 }
 
-static int write_text(sf_text *out, const sf_recording_columns *recording,
+static int write_text(sf_text *out, const app_call *call, const sf_recording_columns *recording,
                       const sf_overview_columns *overview, const app_sharpness *sharpness, bool all_units)
 {
     double *rates = sorted_rates(recording, overview);
@@ -392,9 +438,10 @@ static int write_text(sf_text *out, const sf_recording_columns *recording,
     print_safely(out, recording->path, 200);
     sf_text_printf(out, ": %s\n", recording->format);
     print_units_line(out, recording, overview);
-    print_time_lines(out, recording, overview, rates);
+    print_time_lines(out, recording, overview, rates, app_has(call, "recorded"));
     app_sharpness_print(out, sharpness);
     print_quality_lines(out, recording, overview);
+    print_metadata(out, call, recording);
     print_warnings(out, recording, overview, rates);
     app_sharpness_warn(out, sharpness);
     warn_of_journal(out, recording->path);
@@ -411,7 +458,7 @@ int app_info_print(sf_text *text, const app_call *call, const sf_recording *reco
     const sf_progress progress = app_progress(call);
     sf_recording_get_columns(recording, &of);
     int status = app_sharpness_measure(&sharpness, recording, &progress, error);
-    if (status == SF_OK && write_text(text, &of, overview, &sharpness, false) != SF_OK)
+    if (status == SF_OK && write_text(text, call, &of, overview, &sharpness, false) != SF_OK)
         status = sf_fail_memory(error);
     return status;
 }
@@ -444,7 +491,7 @@ static int report(const app_call *call, const sf_recording *recording, const sf_
         write_json(&out, call, &of, &told, &sharpness);
     else if (csv)
         write_csv(&out, &of, &told);
-    else if (write_text(&out, &of, &told, &sharpness, call->verbose) != SF_OK)
+    else if (write_text(&out, call, &of, &told, &sharpness, call->verbose) != SF_OK)
         out.failed = true;
     if (!call->json && !csv && out.length > 0)
         out.length--; /* app_print ends the last line */
@@ -476,6 +523,8 @@ const app_command app_command_info = {
     .summary = "what is in a recording, and what in it may mislead",
     .arguments = "REC...",
     .least_arguments = 1,
+    .keeps_noise = true,
+    .prints_losses = true,
     .most_arguments = 1,
     .takes_several = true,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",

@@ -3,6 +3,7 @@
 #include "app/batch.h"
 #include "app/command.h"
 #include "app/help.h"
+#include "app/load.h"
 #include "app/parse.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -84,6 +85,8 @@ static int perform(app_call *call, sf_error *error)
         status = limit_device_memory(error);
     if (status == SF_OK)
         status = call->command->run(call, error);
+    if (status == SF_OK)
+        app_tell_undeclared(call);
     app_print_log(call);
     return status;
 }
@@ -110,9 +113,11 @@ static int perform_one(app_call *call)
 int app_invoke(const app_command *command, int argc, char **argv)
 {
     app_call call;
+    app_said said = {0};
     sf_error error = {0};
     int status = app_parse(&call, command, argc, argv, &error);
     call.words = argv;
+    call.said = &said;
     call.provenance = NULL;
     int made = sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, status == SF_OK ? &error : NULL);
     status = status == SF_OK ? made : status;
@@ -127,5 +132,6 @@ int app_invoke(const app_command *command, int argc, char **argv)
     }
     int code = finish(&call, status, &error);
     app_parse_free(&call);
+    app_said_free(&said);
     return code;
 }

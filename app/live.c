@@ -14,7 +14,9 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -372,13 +374,45 @@ static void halt(void *user)
     sf_live_halt(user);
 }
 
+typedef struct closing {
+    const app_call *call;
+    atomic_bool over;
+} closing;
+
+static void *show_log(void *argument)
+{
+    closing *it = argument;
+    while (!atomic_load(&it->over)) {
+        app_print_log(it->call);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 20 * SF_MILLISECOND);
+    }
+    return NULL;
+}
+
+/* Recorders write what they hold, however long that takes; what they say of it is shown meanwhile. */
+static int close_run(live_run *live, int (*how)(sf_live *, sf_error *), sf_error *error)
+{
+    closing it = {.call = live->call};
+    pthread_t shower;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are this thread's */
+    bool is_shown = pthread_create(&shower, NULL, show_log, &it) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int status = how(live->live, error);
+    atomic_store(&it.over, true);
+    if (is_shown)
+        pthread_join(shower, NULL);
+    app_print_log(live->call);
+    return status;
+}
+
 /* Leaves a hop that does not end: what was recorded is written, and the program ends with the thread that is
  * at that hop. Does not return. */
 static void leave(live_run *live, sf_text *summary, sf_error *error)
 {
     say(live, "the hop takes longer than %d s and is left; closing what was recorded", SF_LEAVE_MS / 1000);
-    int status = sf_live_abandon(live->live, error);
-    app_print_log(live->call);
+    int status = close_run(live, sf_live_abandon, error);
     if (draws(live))
         close_words(live, summary);
     int code = status == SF_CANCELLED ? 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT)
@@ -410,8 +444,7 @@ static int run_live(live_run *live, const sf_run_options *options, sf_error *err
         status = summarise(&json, live, error);
     if (status == SF_CANCELLED)
         leave(live, &summary, error);
-    int closed = sf_live_close(live->live, status == SF_OK ? error : NULL);
-    app_print_log(live->call);
+    int closed = close_run(live, sf_live_close, status == SF_OK ? error : NULL);
     status = status == SF_OK ? closed : status;
     if (draws(live))
         close_words(live, &summary);

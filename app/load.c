@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/seconds.h"
 #include "core/text.h"
 
 #include <inttypes.h>
@@ -16,6 +17,9 @@
 const app_option app_selection_options[] = {
     {"units", "LIST",
      "only these units by name, or #2 for index 2, as a,b,#10-#20; units keep their numbers (default all)"},
+    {"kind", "LIST",
+     "only these kinds of units: good, mua, unsorted, noise, or all, as good,mua (default: all but noise; "
+     "info, convert and play take all)"},
     {"from", "S",
      "from this time on, in seconds of the recording, or +S from its first spike (default its start)"},
     {"to", "S", "up to this time and not including it, likewise (default after its last spike)"},
@@ -27,16 +31,19 @@ const app_option app_selection_options[] = {
     {"preset", "culture-60|retina-waves|retina-adult|cortex|hd-mea",
      "defaults for a kind of preparation, printed when used"},
     {"stream", "NAME",
-     "which stream, well or recording, where a file holds several; '*' for each, 'B*' for those that begin "
-     "so"},
+     "which stream, well or recording, where a file holds several; of commands that take several recordings "
+     "'*' for each, 'B*' for those that begin so"},
+    {"recorded", "A:B",
+     "when it was recorded, in seconds, where the file does not say (default as it says, else from its first "
+     "spike to its last)"},
     {"rate", "HZ", "samples a second, where a file counts samples and does not say (default as it says)"},
     {"columns", "LIST",
      "what the columns of a text are, as a heading, as time_ms,unit; - for one that does not matter (default "
      "as "
      "its first line says, else unit,time_s)"},
     {"positions", "FILE",
-     "where electrodes are: a probeinterface file (JSON), or a routing of MaxLab Live (.cfg) (default as the "
-     "recording says)"},
+     "where electrodes are: a table of name,x,y in um, a probeinterface file (JSON), or a routing of MaxLab "
+     "Live (.cfg) (default as the recording says)"},
     {NULL, NULL, NULL},
 };
 
@@ -133,6 +140,22 @@ static int parse_memory(const app_call *call, uint64_t *bytes, sf_error *error)
     return sf_fail(error, SF_USAGE, "--memory", "found '%s', expected a size such as 400M or 8G", text);
 }
 
+/* `0:600`. */
+static int parse_recorded(const char *text, sf_selection *selection, sf_error *error)
+{
+    char from[48] = "";
+    const char *colon = strchr(text, ':');
+    if (colon != NULL && (size_t)(colon - text) < sizeof from)
+        snprintf(from, sizeof from, "%.*s", (int)(colon - text), text);
+    if (colon != NULL && sf_parse_scaled(from, 9, &selection->recorded.start_ns) &&
+        sf_parse_scaled(colon + 1, 9, &selection->recorded.stop_ns) &&
+        selection->recorded.start_ns < selection->recorded.stop_ns)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "--recorded",
+                   "found '%s', expected A:B with A before B in seconds of the recording's clock, as 0:600",
+                   text);
+}
+
 #define SHORTEST_DEDUP_NS 10000 /* less than clocks of recordings tell apart */
 
 static int parse_selection(const app_call *call, app_selection *parsed, sf_error *error)
@@ -143,6 +166,7 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
     selection->units = app_value(call, "units", NULL);
     selection->columns = app_value(call, "columns", NULL);
     selection->positions = app_value(call, "positions", NULL);
+    selection->kind = app_value(call, "kind", call->command->keeps_noise ? "all" : NULL);
     const app_preset *preset;
     int status = app_preset_get(call, &preset, error);
     if (status == SF_OK && preset != NULL) {
@@ -150,7 +174,10 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
         selection->dedup_ns = preset->dedup_ns;
         selection->dedup_um = preset->dedup_um;
     }
-    const char *dedup = app_value(call, "dedup", NULL), *blank = app_value(call, "blank", NULL);
+    const char *dedup = app_value(call, "dedup", NULL), *blank = app_value(call, "blank", NULL),
+               *recorded = app_value(call, "recorded", NULL);
+    if (status == SF_OK && recorded != NULL)
+        status = parse_recorded(recorded, selection, error);
     if (status == SF_OK)
         status = app_real(call, "rate", 1, 1e9, &selection->rate_hz, error);
     if (status == SF_OK && dedup != NULL)
@@ -170,16 +197,117 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
     return status == SF_OK ? parse_epochs(call, parsed, error) : status;
 }
 
+/* NULL: there is none of this key. */
+static const char *metadata_of(const sf_recording_columns *of, const char *key)
+{
+    for (size_t i = 0; i < of->metadata_count; i++)
+        if (strcmp(of->metadata[i].key, key) == 0)
+            return of->metadata[i].value;
+    return NULL;
+}
+
+/* An entry of a recording's metadata that people are warned of: always, or with an option, or without it. */
+typedef struct notice {
+    const char *key, *before, *after; /* words around what the entry says */
+    const char *option;               /* NULL: always */
+    bool with_option;
+} notice;
+
+static const notice notices[] = {
+    {"observed", "", "", NULL, false},
+    {"recorded", "recorded ", "; --recorded A:B says it otherwise", "recorded", false},
+    {"positions", "positions of ", "", "positions", true},
+    {"routing", "", "", NULL, false},
+};
+
+#define NOTICES (sizeof notices / sizeof notices[0])
+
+static bool is_due(const app_call *call, const notice *of)
+{
+    return of->option == NULL || app_has(call, of->option) == of->with_option;
+}
+
 /* What was found out, where a file might be read in another way, and where positions are not all known. */
 static void tell_reading(const app_call *call, const sf_recording *recording)
 {
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
+    const char *clock = metadata_of(&of, "clock"), *sessions = metadata_of(&of, "sessions");
     if (strncmp(of.format, "CSV: ", 5) == 0 && !app_has(call, "columns"))
         app_warn(call, "%s: read as %s; --columns says it otherwise", of.path, of.format + 5);
-    for (size_t i = 0; app_has(call, "positions") && i < of.metadata_count; i++)
-        if (strcmp(of.metadata[i].key, "positions") == 0)
-            app_warn(call, "%s: positions of %s", of.path, of.metadata[i].value);
+    if (strncmp(of.format, "MATLAB: ", 8) == 0)
+        app_warn(call, "%s: read as %s", of.path, of.format + 8);
+    for (size_t i = 0; i < NOTICES; i++) {
+        const char *said = metadata_of(&of, notices[i].key);
+        if (said != NULL && is_due(call, &notices[i]))
+            app_warn(call, "%s: %s%s%s", of.path, notices[i].before, said, notices[i].after);
+    }
+    if (clock != NULL && sessions != NULL)
+        app_warn(
+            call,
+            "%s: its clock runs back or began anew: %s. --stream takes one alone: %s; `joined` in place of "
+            "`session1` takes all, one after the other",
+            of.path, clock, sessions);
+    else if (clock != NULL)
+        app_warn(call, "%s: its clock runs back or began anew: %s", of.path, clock);
+}
+
+bool app_told_reading(const app_call *call, const char *key)
+{
+    bool told = strcmp(key, "clock") == 0 || strcmp(key, "sessions") == 0;
+    for (size_t i = 0; i < NOTICES; i++)
+        told = told || (strcmp(key, notices[i].key) == 0 && is_due(call, &notices[i]));
+    return told && !call->quiet;
+}
+
+/* What was asked for beyond what was recorded. */
+static void tell_recorded(const app_call *call, const sf_recording *recording)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    const sf_selected *selected = of.selected;
+    const sf_seconds from = sf_seconds_of(selected->recorded.start_ns),
+                     to = sf_seconds_of(selected->recorded.stop_ns);
+    const char *until = selected->declared ? "recording ended" : "its last spike";
+    const char *since = selected->declared ? "recording began" : "its first spike";
+    if (selected->from_given && selected->from_ns < selected->recorded.start_ns)
+        app_warn(call, "%s: --from %s s is before %s, at %s s: what lies between is not taken as recorded",
+                 of.path, sf_seconds_of(selected->from_ns).text, since, from.text);
+    if (selected->to_given && selected->to_ns > selected->recorded.stop_ns)
+        app_warn(call, "%s: --to %s s is after %s, at %s s: what lies between is not taken as recorded",
+                 of.path, sf_seconds_of(selected->to_ns).text, until, to.text);
+    size_t beyond = 0;
+    for (size_t i = 0; i < selected->epoch_count; i++)
+        beyond += selected->epochs[i].span.start_ns < selected->recorded.start_ns ||
+                  selected->epochs[i].span.stop_ns > selected->recorded.stop_ns;
+    if (beyond > 0)
+        app_warn(call,
+                 "%s: %zu of %zu epochs reach beyond %s to %s s, %s: the rest of them is not taken as "
+                 "recorded",
+                 of.path, beyond, selected->epoch_count, from.text, to.text,
+                 selected->declared ? "when it was recorded" : "from its first to its last spike");
+}
+
+void app_tell_undeclared(const app_call *call)
+{
+    sf_text words = {0};
+    if (!call->command->keeps_noise && strcmp(call->command->group, "live") != 0)
+        sf_tool_undeclared_words(&words, call->provenance);
+    if (words.length > 0 && !words.failed)
+        app_warn(call, "%s", words.data);
+    sf_text_free(&words);
+}
+
+/* What the run that recorded it tells. */
+static void warn_of_losses(const app_call *call, const sf_recording *recording)
+{
+    sf_text words = {0};
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    sf_tool_losses_words(&words, of.dropped, of.dropped_count);
+    if (words.length > 0 && !words.failed)
+        app_warn(call, "%s: %s", of.path, words.data);
+    sf_text_free(&words);
 }
 
 /* What the file itself lacks, and what the user asked to remove without choosing it spike by spike. */
@@ -190,7 +318,7 @@ static void warn_of_drops(const app_call *call, const sf_recording *recording)
     uint64_t before = of.selected->spikes_in_file;
     for (size_t i = 0; i < of.dropped_count; i++) {
         const sf_drop *drop = &of.dropped[i];
-        if (!drop->chosen || call->verbose)
+        if (drop->kind == SF_DROP_FOUND || (drop->kind == SF_DROP_CHOSEN && call->verbose))
             app_warn(call, "%s: left out %" PRIu64 " of %" PRIu64 " spikes (%.1f %%): %s", of.path,
                      drop->count, before, before > 0 ? 100.0 * (double)drop->count / (double)before : 0.0,
                      drop->cause);
@@ -202,7 +330,8 @@ static void warn_of_drops(const app_call *call, const sf_recording *recording)
 /* A file that is known to be something else: what takes it. */
 static void explain(const app_call *call, const char *path, sf_error *error)
 {
-    if (sf_graph_file_kind(path) != SF_GRAPH_FILE_NONE)
+    sf_graph_file kind = sf_graph_file_kind(path);
+    if (kind == SF_GRAPH_FILE_READ || kind == SF_GRAPH_FILE_WRITTEN_ONLY)
         sf_fail(error, SF_DATA, path,
                 "is a graph, and `synfire %s` takes a recording; graphs are for `synfire bfs` and `synfire "
                 "match`",
@@ -224,7 +353,9 @@ static void warn_of_times(const app_call *call, const sf_recording *recording)
 {
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
-    int64_t *last = strncmp(of.format, "CSV", 3) == 0 ? sf_alloc(of.unit_count, sizeof *last) : NULL;
+    if (of.duration_ns < ENOUGH_NS || of.spikes == NULL) /* NULL: in pieces */
+        return;
+    int64_t *last = sf_alloc(of.unit_count, sizeof *last);
     size_t intervals = 0, shorter = 0;
     for (size_t i = 0; last != NULL && i < of.spike_count; i++) {
         int64_t *before = &last[of.spikes[i].unit], now = of.spikes[i].time_ns - of.spikes[0].time_ns + 1;
@@ -233,11 +364,25 @@ static void warn_of_times(const app_call *call, const sf_recording *recording)
         *before = now;
     }
     sf_free(last);
-    if (intervals >= ENOUGH_INTERVALS && of.duration_ns >= ENOUGH_NS && shorter * 200 < intervals)
+    if (intervals >= ENOUGH_INTERVALS && shorter * 200 < intervals)
         app_warn(call,
                  "%s: of %zu intervals between spikes of a unit %zu are under 0.2 s, and the recording takes "
-                 "%.3g h: are these times ms? A first line `unit,ms` says so",
-                 of.path, intervals, shorter, (double)of.duration_ns / 3.6e12);
+                 "%.3g h: are these times ms?%s",
+                 of.path, intervals, shorter, (double)of.duration_ns / 3.6e12,
+                 strncmp(of.format, "CSV", 3) == 0 ? " A first line `unit,ms` says so" : "");
+}
+
+/* Readers name the streams; that a pattern takes several is of some commands alone. */
+static void advise_each(const app_call *call, const char *path, sf_error *error)
+{
+    sf_tool_streams streams;
+    size_t length = strlen(error->text);
+    if (!call->command->takes_several || app_has(call, "stream") || app_has(call, "memory") ||
+        strcmp(error->place, path) != 0 || app_streams_of(&streams, call, path, NULL) != SF_OK)
+        return;
+    if (streams.count > 1)
+        snprintf(error->text + length, sizeof error->text - length, "; '*' takes each");
+    sf_tool_streams_free(&streams);
 }
 
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error)
@@ -254,11 +399,17 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
     sf_release(parsed.epochs);
     if (status == SF_DATA)
         explain(call, path, error);
+    if (status == SF_USAGE)
+        advise_each(call, path, error);
     if (status == SF_OK)
         status = sf_tool_tell_recording(call->provenance, *recording, app_value(call, "preset", NULL), error);
     if (status == SF_OK) {
         tell_reading(call, *recording);
-        warn_of_drops(call, *recording);
+        tell_recorded(call, *recording);
+        if (!call->command->prints_losses || call->json || app_has(call, "csv")) {
+            warn_of_losses(call, *recording);
+            warn_of_drops(call, *recording);
+        }
         warn_of_times(call, *recording);
     } else {
         sf_recording_free(*recording);
@@ -271,4 +422,19 @@ int app_speed(const app_call *call, double *speed, sf_error *error)
 {
     const char *text = app_value(call, "speed", "1");
     return app_name_option(call, sf_tool_speed(speed, text, error), error);
+}
+
+int app_streams_of(sf_tool_streams *streams, const app_call *call, const char *path, sf_error *error)
+{
+    double rate_hz = 0;
+    int status = app_real(call, "rate", 1, 1e9, &rate_hz, error);
+    return status == SF_OK
+               ? sf_tool_streams_of(streams, path, app_value(call, "columns", NULL), rate_hz, error)
+               : status;
+}
+
+int app_refuse_streams(size_t count, const char *path, const char *pattern, sf_error *error)
+{
+    return sf_fail(error, SF_USAGE, "--stream", "none of the %zu of %s that match '%s' has spikes", count,
+                   path, pattern);
 }

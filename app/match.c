@@ -176,14 +176,17 @@ static int read_data(matching *m, sf_error *error)
     as.parallel = is_census(call) ? SF_PARALLEL_DROP : SF_PARALLEL_WITH_VALUES;
     as.undirected = !is_census(call) && !sf_motif_is_directed(m->motif);
     as.directed = app_has(call, "directed") && !as.undirected;
+    const bool is_recording = app_is_recording(call, path);
     int status;
-    if (app_is_recording(path))
+    if (is_recording)
         status = app_connect_file(&m->graph, call, path, &as, error);
     else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK &&
              (status = app_limits_parse(&as.max_p, &as.max_q, call, error)) == SF_OK)
         status = app_name_option(call, sf_graph_open(&m->graph, path, &as, &progress, error), error);
-    if (status == SF_OK && !app_is_recording(path))
+    if (status == SF_OK && !is_recording) {
         app_limits_warn(call);
+        app_tell_pairs(call, path);
+    }
     m->g.size = sizeof m->g;
     if (status == SF_OK)
         sf_graph_get_columns(m->graph, &m->g);

@@ -130,6 +130,7 @@ const app_command app_command_play = {
     .summary = "sends a recording as a live stream, which `synfire run` and other programs subscribe to",
     .arguments = "REC",
     .least_arguments = 1,
+    .keeps_noise = true,
     .most_arguments = 1,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire play demo.h5 --speed 10 --subscribers 0",
     .notes = "The protocol is described in docs/wire.md, those of rigs in docs/rigs.md. A slow subscriber is "

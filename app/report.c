@@ -66,6 +66,13 @@ static void print_block(sf_text *page, const char *words)
 
 /* ---- the parts of a page ---- */
 
+/* True where what is refused is an option that was given: there is nothing to read in a page of its default.
+ */
+static bool is_of_option(const app_call *call, const sf_error *error)
+{
+    return strncmp(error->place, "--", 2) == 0 && app_has(call, error->place + 2);
+}
+
 /* A figure with its caption, or the sentence that says what the recording lacks for it: `why`, unless the
  * figure before lacked the same. */
 static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *kind, app_subject *subject,
@@ -90,7 +97,7 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         print_words(page, caption.data);
         sf_text_printf(page, "</figcaption></figure>\n");
         *why = (sf_error){0};
-    } else if (status == SF_DATA) {
+    } else if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error))) {
         sf_text_printf(page, "<p class=\"none\" id=\"%s\">%s: ", kind->name, kind->name);
         print_words(page, strcmp(why->text, error->text) == 0 ? "the same" : error->text);
         *why = *error;

@@ -57,10 +57,14 @@ static int run_replay(const app_call *call, sf_config *config, const char *path,
     return status;
 }
 
-static int check(const sf_config *config, sf_error *error)
+static int check(const app_call *call, const sf_config *config, const char *replay, sf_error *error)
 {
     sf_text text = {0};
-    int status = sf_run_check(config, error);
+    sf_recording *recording = NULL;
+    int status = replay != NULL ? app_load(call, replay, &recording, error) : SF_OK;
+    if (status == SF_OK)
+        status = sf_run_check(config, recording, error);
+    sf_recording_free(recording);
     if (status == SF_OK)
         status = sf_config_print(&text, config, error);
     if (status == SF_OK)
@@ -83,7 +87,7 @@ static int run(app_call *call, sf_error *error)
     if (status != SF_OK)
         return status;
     if (status == SF_OK && app_has(call, "check"))
-        status = check(&config, error);
+        status = check(call, &config, replay, error);
     else if (status == SF_OK && replay != NULL)
         status = run_replay(call, &config, replay, error);
     else if (status == SF_OK)

@@ -36,10 +36,20 @@ static void on_signal(int number)
 }
 
 /* What ends the program by itself: devices get what they are owed, and it ends as it would have. */
-static void on_crash(int number)
+static void on_end(int number)
 {
     sf_tool_say_last_words();
     raise(number); /* whose handler is gone (SA_RESETHAND) */
+}
+
+/* Ctrl-Z, or the terminal: a line does not stay up for as long as the program is stopped. */
+static void on_pause(int number)
+{
+    (void)number;
+    int before = errno;
+    sf_tool_say_last_words();
+    raise(SIGSTOP);
+    errno = before;
 }
 
 static void handle(int signal, void (*handler)(int), int flags)
@@ -49,10 +59,23 @@ static void handle(int signal, void (*handler)(int), int flags)
     sigaction(signal, &action, NULL);
 }
 
-static bool is_ignored(int signal)
+/* Neither ignored, as nohup has it, nor taken by somebody else; false of a number that is no signal. */
+static bool is_untaken(int signal)
 {
     struct sigaction now;
-    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_DFL;
+}
+
+static bool pauses(int signal)
+{
+    return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/* Of signals that do not pause: those that end the program and can be caught. */
+static bool ends(int signal)
+{
+    return signal != SIGKILL && signal != SIGSTOP && signal != SIGCONT &&
+           signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH;
 }
 
 void app_catch_signals(void)
@@ -63,12 +86,17 @@ void app_catch_signals(void)
 
 void app_catch_all_signals(void)
 {
-    static const int crashes[] = {SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
     app_catch_signals();
-    if (!is_ignored(SIGHUP)) /* as nohup has it */
+    if (is_untaken(SIGHUP))
         handle(SIGHUP, on_signal, 0);
-    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
-        handle(crashes[i], on_crash, (int)SA_RESETHAND);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        if (!is_untaken(number))
+            continue;
+        if (pauses(number))
+            handle(number, on_pause, SA_RESTART);
+        else if (ends(number))
+            handle(number, on_end, (int)SA_RESETHAND);
+    }
 }
 
 void app_call_on_stop(void (*call)(void *user), void *user)
@@ -124,12 +152,36 @@ static void say(const app_call *call, const char *format, va_list arguments)
     sf_text_free(&line);
 }
 
+void app_said_free(app_said *said)
+{
+    for (size_t i = 0; i < said->count; i++)
+        sf_free(said->sentences[i]);
+    *said = (app_said){0};
+}
+
+/* True where this sentence was said before: what each of several series or epochs leads to is said once. */
+static bool was_said(app_said *said, const char *format, va_list arguments)
+{
+    char sentence[1024];
+    int length = said != NULL ? vsnprintf(sentence, sizeof sentence, format, arguments) : -1;
+    if (length < 0 || (size_t)length >= sizeof sentence)
+        return false;
+    for (size_t i = 0; i < said->count; i++)
+        if (strcmp(said->sentences[i], sentence) == 0)
+            return true;
+    if (said->count < APP_MOST_SAID && (said->sentences[said->count] = sf_copy_string(sentence)) != NULL)
+        said->count++;
+    return false;
+}
+
 void app_warn(const app_call *call, const char *format, ...)
 {
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    if (!call->quiet)
+    va_copy(again, arguments);
+    if (!call->quiet && !was_said(call->said, format, again))
         say(call, format, arguments);
+    va_end(again);
     va_end(arguments);
 }
 
@@ -144,10 +196,8 @@ __attribute__((format(printf, 2, 3))) static void report(const app_call *call, c
 static void print_line(void *user, sf_log_level level, const char *line)
 {
     const app_call *call = user;
-    if (level == SF_LOG_ERROR)
+    if (level == SF_LOG_ERROR || !call->quiet) /* each time, as live runs say when a source is lost again */
         report(call, "%s", line);
-    else
-        app_warn(call, "%s", line);
 }
 
 void app_print_log(const app_call *call)

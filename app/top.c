@@ -50,6 +50,13 @@ static void add_row(app_table *table, const sf_tool_busy *row)
     cell_real(table, row->max_ms, "%.3f");
 }
 
+static void add_behind(sf_text *text, const sf_tool_top *top)
+{
+    for (size_t i = 0; i < top->count; i++)
+        if (top->rows[i].behind_s * 1e3 > top->hop_ms)
+            sf_text_printf(text, "%s is %.1f s behind\n", top->rows[i].name, top->rows[i].behind_s);
+}
+
 /* Who is believed without a key, and who came without one. */
 static void add_keys(sf_text *text, const sf_tool_top *top)
 {
@@ -77,13 +84,15 @@ static void add_table(sf_text *text, const sf_tool_top *top)
         app_table_cell(&table, "%s", heads[i]);
     for (size_t i = 0; i < top->count; i++)
         add_row(&table, &top->rows[i]);
-    sf_text_printf(text, "%s  up %.0f s  %" PRIu64 " spikes  %.0f Hz  hop %g ms%s\n", top->stream, top->run_s,
-                   top->spikes, top->rate_hz, top->hop_ms, top->last ? "  ended" : "");
+    sf_text_printf(text, "%s  up %.0f s  %" PRIu64 " spikes", top->stream, top->run_s, top->spikes);
+    if (isfinite(top->rate_hz))
+        sf_text_printf(text, "  %.0f Hz", top->rate_hz);
+    sf_text_printf(text, "  hop %g ms%s\n", top->hop_ms, top->last ? "  ended" : "");
     if (isfinite(top->latency_p50_ms))
-        sf_text_printf(text,
-                       "arrival to watched  median %.3f ms  p99 %.3f ms  max %.3f ms  busy over %.1f s\n",
+        sf_text_printf(text, "due to watched  median %.3f ms  p99 %.3f ms  max %.3f ms  busy over %.1f s\n",
                        top->latency_p50_ms, top->latency_p99_ms, top->latency_max_ms, top->since_s);
     app_table_print(&table, text, COLUMNS);
+    add_behind(text, top);
     add_keys(text, top);
 }
 
@@ -117,6 +126,7 @@ static void add_json(sf_text *text, const app_call *call, const char *endpoint, 
         sf_json_real(&json, "p99_ms", row->p99_ms);
         sf_json_real(&json, "max_ms", row->max_ms);
         sf_json_string(&json, "authentication", row->authentication[0] != '\0' ? row->authentication : NULL);
+        sf_json_real(&json, "behind_s", row->behind_s);
         sf_json_uint(&json, "refused", row->refused);
         sf_json_end_object(&json);
     }

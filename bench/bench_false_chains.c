@@ -13,10 +13,10 @@
  * false chain and with a false pair, how many false chains there are in all, and in how many recordings all
  * that was planted is found.
  */
+#include "bench/arguments.h"
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"
-#include "core/thread.h"
 #include "mine/significance.h"
 
 #include <math.h>
@@ -56,8 +56,7 @@ static kind kinds[] = {
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 typedef struct plan {
-    unsigned recordings;
-    uint64_t first;
+    bench_arguments arguments;
     sf_significance_options options;
 } plan;
 
@@ -193,17 +192,18 @@ static int do_recording(void *context, unsigned worker, size_t item)
 {
     (void)worker;
     const plan *p = context;
-    kind *k = &kinds[item / p->recordings];
+    kind *k = &kinds[item / p->arguments.recordings];
+    uint64_t seed = p->arguments.first_seed + item;
     trains t = {0};
     sf_units units = {0};
     sf_unit unit = {.electrode = -1};
-    int status = make(&t, k, p->first + item);
+    int status = make(&t, k, seed);
     for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
         status = sf_units_add(&units, &unit, NULL);
     if (status == SF_OK)
         status = sf_units_finish(&units, NULL);
     if (status == SF_OK)
-        status = mine_and_test(k, p, &t, &units, p->first + item);
+        status = mine_and_test(k, p, &t, &units, seed);
     sf_units_free(&units);
     sf_free(t.spikes);
     return status;
@@ -211,14 +211,11 @@ static int do_recording(void *context, unsigned worker, size_t item)
 
 int main(int argc, char **argv)
 {
-    plan p = {.recordings = argc > 1 ? (unsigned)atoi(argv[1]) : 20,
-              .first = argc > 3 ? strtoull(argv[3], NULL, 10) : 1};
-    p.options = sf_significance_options_default();
-    p.options.surrogates = argc > 2 ? (uint32_t)atoi(argv[2]) : 200;
-    p.options.device = argc > 4 ? argv[4] : "cpu";
-    p.options.threads = 1;
-    unsigned threads = argc > 5 && atoi(argv[5]) > 0 ? (unsigned)atoi(argv[5]) : sf_thread_cores();
-    if (sf_parallel_for(threads, KINDS * p.recordings, do_recording, &p) != 0)
+    plan p;
+    if (bench_read_arguments(&p.arguments, argc, argv, 0) != SF_OK)
+        return EXIT_FAILURE;
+    p.options = bench_significance(&p.arguments);
+    if (sf_parallel_for((unsigned)p.arguments.threads, KINDS * p.arguments.recordings, do_recording, &p) != 0)
         return EXIT_FAILURE;
     printf("%-30s %10s %16s %12s %15s %9s\n", "planted", "recordings", "with false chain", "false chains",
            "with false pair", "all whole");

@@ -10,8 +10,8 @@
  *
  * By default 20 200 1 cpu 0 (all cores, recordings at a time) 0 (all cells).
  */
+#include "bench/arguments.h"
 #include "core/clock.h"
-#include "core/thread.h"
 #include "mine/significance.h"
 #include "replay/simulation.h"
 
@@ -35,12 +35,10 @@ typedef struct cell {
 } cell;
 
 typedef struct plan {
-    unsigned recordings;
-    uint64_t first;
+    bench_arguments arguments;
     sf_significance_options options;
     cell *cells;
     size_t cell_count;
-    atomic_bool failed;
 } plan;
 
 /* Rates so high that long episodes are as frequent as asked in minutes, and few units where that takes many
@@ -116,8 +114,8 @@ static int do_recording(void *context, unsigned worker, size_t item)
 {
     (void)worker;
     plan *p = context;
-    cell *c = &p->cells[item / p->recordings];
-    uint64_t seed = p->first + item;
+    cell *c = &p->cells[item / p->arguments.recordings];
+    uint64_t seed = p->arguments.first_seed + item;
     sf_recording recording;
     int status = simulate(&recording, c, seed);
     if (status != SF_OK)
@@ -135,20 +133,18 @@ static void print_cell(const cell *c)
 
 int main(int argc, char **argv)
 {
-    plan p = {.recordings = argc > 1 ? (unsigned)atoi(argv[1]) : 20,
-              .first = argc > 3 ? strtoull(argv[3], NULL, 10) : 1};
-    p.options = sf_significance_options_default();
-    p.options.surrogates = argc > 2 ? (uint32_t)atoi(argv[2]) : 200;
-    p.options.device = argc > 4 ? argv[4] : "cpu";
-    p.options.threads = 1;
-    unsigned threads = argc > 5 && atoi(argv[5]) > 0 ? (unsigned)atoi(argv[5]) : sf_thread_cores();
-    size_t only = argc > 6 ? (size_t)atoi(argv[6]) : 0;
+    plan p = {0};
+    if (bench_read_arguments(&p.arguments, argc, argv, CELLS) != SF_OK)
+        return EXIT_FAILURE;
+    p.options = bench_significance(&p.arguments);
+    size_t only = (size_t)p.arguments.cell;
     cell cells[CELLS] = {0};
     p.cells = only > 0 ? &cells[only - 1] : cells;
     p.cell_count = only > 0 ? 1 : CELLS;
     for (size_t i = 0; i < CELLS; i++)
         fill_cell(&cells[i], i);
-    if (only > CELLS || sf_parallel_for(threads, p.cell_count * p.recordings, do_recording, &p) != 0)
+    if (sf_parallel_for((unsigned)p.arguments.threads, p.cell_count * p.arguments.recordings, do_recording,
+                        &p) != 0)
         return EXIT_FAILURE;
     unsigned alarms = 0, recordings = 0;
     printf("%6s %5s %6s %7s %8s  %-6s %10s %13s  %9s\n", "count", "size", "units", "Hz", "s", "",

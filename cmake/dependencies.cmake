@@ -11,6 +11,9 @@ endif()
 
 if(SYNFIRE_IO)
   pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq)
+  # Without the flags of what it is linked with itself, which CMake 3.25 tells otherwise at each configuration, and all would
+  # be compiled again.
+  set_target_properties(PkgConfig::ZMQ PROPERTIES INTERFACE_COMPILE_OPTIONS "" INTERFACE_INCLUDE_DIRECTORIES "${ZMQ_INCLUDEDIR}")
   pkg_check_modules(LIBLO REQUIRED IMPORTED_TARGET liblo)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
@@ -19,6 +22,14 @@ if(SYNFIRE_IO)
   set(SYNFIRE_HIREDIS "")
   if(HIREDIS_FOUND)
     set(SYNFIRE_HIREDIS PkgConfig::HIREDIS)
+  endif()
+  set(SYNFIRE_MATIO "")
+  option(SYNFIRE_MAT "Read MATLAB files of v5 to v7 where libmatio is found" ON)
+  if(SYNFIRE_MAT)
+    pkg_check_modules(MATIO IMPORTED_TARGET matio)
+    if(MATIO_FOUND)
+      set(SYNFIRE_MATIO PkgConfig::MATIO)
+    endif()
   endif()
   pkg_check_modules(WEBSOCKETS IMPORTED_TARGET libwebsockets) # optional: the page
   pkg_check_modules(CAIRO IMPORTED_TARGET cairo) # optional: figures as PDF and PNG
@@ -36,7 +47,11 @@ if(SYNFIRE_IO)
 endif()
 
 if(SYNFIRE_TESTS)
-  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+  pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+  if(NOT CMOCKA_FOUND)
+    message(STATUS "There is no cmocka here: tests and benchmarks are not built")
+    set(SYNFIRE_TESTS OFF)
+  endif()
 endif()
 
 # The Python of tests and examples: the first on PATH may not be the system's, whose packages have the modules.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Clocks. Monotonic time orders and measures; wall time stamps; a stream has its own clock besides. */
+/** Clocks. Monotonic time orders and measures, over a suspend too; wall time stamps; a stream has its own. */
 #ifndef SF_CORE_CLOCK_H
 #define SF_CORE_CLOCK_H
 

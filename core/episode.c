@@ -20,6 +20,7 @@ typedef struct reader {
     const char *start;
     const char *at;
     const sf_units *units;
+    sf_units *learnt; /**< where not NULL the same units: a name that is not among them is added */
     sf_error *error;
 } reader;
 
@@ -57,6 +58,8 @@ static int read_unit(reader *in, uint32_t *unit)
         }
         in->at++;
         word[length] = '\0';
+        if (in->learnt != NULL)
+            return sf_units_intern(in->learnt, word, unit, in->error);
         *unit = sf_units_find(in->units, word);
         if (*unit == SF_NO_UNIT)
             return sf_fail(in->error, SF_USAGE, in->start, "column %td: no unit is named \"%s\"",
@@ -73,6 +76,8 @@ static int read_unit(reader *in, uint32_t *unit)
     word[length] = '\0';
     if (length == 0)
         return refuse(in, "a unit name (odd characters need double quotes) or #index");
+    if (in->learnt != NULL)
+        return sf_units_learn(in->learnt, word, unit, in->error);
     sf_error reason;
     if (sf_units_resolve(in->units, word, unit, &reason) != SF_OK)
         return sf_fail(in->error, SF_USAGE, in->start, "column %td: %s", begin - in->start + 1, reason.text);
@@ -131,13 +136,13 @@ static int read_arrow(reader *in, sf_delay *delay)
     return SF_OK;
 }
 
-int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *units, sf_error *error)
+static int read_episode(sf_episode *episode, reader in)
 {
     *episode = (sf_episode){0};
-    reader in = {.start = text, .at = text, .units = units, .error = error};
     for (;;) {
         if (episode->size == SF_EPISODE_MAX_SIZE)
-            return sf_fail(error, SF_USAGE, text, "an episode has at most %d units", SF_EPISODE_MAX_SIZE);
+            return sf_fail(in.error, SF_USAGE, in.start, "an episode has at most %d units",
+                           SF_EPISODE_MAX_SIZE);
         int status = read_unit(&in, &episode->units[episode->size]);
         if (status != SF_OK)
             return status;
@@ -151,6 +156,18 @@ int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *unit
         if (status != SF_OK)
             return status;
     }
+}
+
+int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *units, sf_error *error)
+{
+    return read_episode(episode, (reader){.start = text, .at = text, .units = units, .error = error});
+}
+
+int sf_episode_learn(sf_units *units, const char *text, sf_error *error)
+{
+    sf_episode episode;
+    return read_episode(&episode,
+                        (reader){.start = text, .at = text, .units = units, .learnt = units, .error = error});
 }
 
 void sf_episode_print_name(sf_text *text, const char *name)

@@ -17,6 +17,10 @@
  */
 int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *units, sf_error *error);
 
+/** Adds the units that a text names to those that are known, as far as it can be read. SF_USAGE as above,
+ * SF_NO_MEMORY. */
+int sf_episode_learn(sf_units *units, const char *text, sf_error *error);
+
 /** Appends the episode as sf_episode_parse reads it, and the name of one of its units. */
 void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *units);
 void sf_episode_print_name(sf_text *text, const char *name);

@@ -31,6 +31,19 @@ static int must_fail(void)
     return atomic_fetch_sub(&successes_left, 1) <= 0;
 }
 
+/* So large a block is backed with pages of the larger kind where the system has them: each is made at one
+ * fault, where 512 of the smaller kind take as many, and fewer addresses are looked up when the block is read
+ * in no order. */
+#define LARGE_BYTES ((size_t)4 << 20)
+
+static void ask_for_large_pages(void *memory, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)1 << 21; /* of the larger kind on x86 and most others */
+    uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page,
+              end = ((uintptr_t)memory + bytes) / page * page;
+    sf_platform_large_pages((void *)begin, end - begin);
+}
+
 void *sf_resize(void *memory, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / size)
@@ -41,6 +54,8 @@ void *sf_resize(void *memory, size_t count, size_t size)
     void *resized = realloc(memory, bytes != 0 ? bytes : 1);
     if (resized != NULL && memory == NULL)
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    if (resized != NULL && bytes >= LARGE_BYTES)
+        ask_for_large_pages(resized, bytes);
     return resized;
 }
 
@@ -87,13 +102,4 @@ int sf_reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
     memcpy(items_at, &items, sizeof items);
     *capacity = grown;
     return 0;
-}
-
-void sf_memory_scattered(void *memory, size_t bytes)
-{
-    const uintptr_t page = (uintptr_t)1 << 21; /* of the larger kind on x86 and most others */
-    uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page,
-              end = ((uintptr_t)memory + bytes) / page * page;
-    if (begin < end)
-        sf_platform_large_pages((void *)begin, end - begin);
 }

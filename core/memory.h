@@ -28,12 +28,6 @@ char *sf_copy_string(const char *text);
  */
 int sf_reserve(void *items_at, size_t *capacity, size_t needed, size_t size);
 
-/**
- * A hint that a large block will be written and read all over, or at once by many threads: the system then
- * backs it with larger pages where it has them, so that fewer of them are made and fewer addresses looked up.
- */
-void sf_memory_scattered(void *memory, size_t bytes);
-
 /** Tests: the allocation after `successes` more fails, and every one after it; a negative number turns this
  * off. */
 void sf_memory_fail_after(long successes);

@@ -403,10 +403,11 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
 
 static void tell_source(const teller *t, const sf_source_status *source)
 {
-    t->as->map(t->to, NULL, 34);
+    t->as->map(t->to, NULL, 35);
     t->as->string(t->to, "name", source->name);
     t->as->string(t->to, "state", sf_source_state_name(source->state));
     t->as->milliseconds(t->to, "silent_ms", source->silent_ns);
+    t->as->real(t->to, "behind_s", source->behind_ns >= 0 ? (double)source->behind_ns * 1e-9 : NAN);
     t->as->natural(t->to, "spikes", source->spikes);
     t->as->natural(t->to, "held", source->held);
     t->as->natural(t->to, "late", source->late);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,6 +307,13 @@ void sf_output_file_follow(sf_output_file *file)
     file->path = path;
 }
 
+void sf_output_file_note(sf_output_file *file)
+{
+    struct stat about;
+    if (!file->is_special && fstat(file->fd, &about) == 0)
+        file->length = about.st_size;
+}
+
 int sf_output_file_check(const sf_output_file *file, sf_error *error)
 {
     struct stat about;
@@ -315,6 +323,11 @@ int sf_output_file_check(const sf_output_file *file, sf_error *error)
         return sf_fail(error, SF_IO, file->path, "cannot be reached any more: %s", strerror(errno));
     if (about.st_nlink == 0)
         return sf_fail(error, SF_IO, file->path, "was removed while it was being written");
+    if (about.st_size < file->length)
+        return sf_fail(error, SF_IO, file->path,
+                       "was cut while it was being written: it has %" PRId64 " bytes, expected %" PRId64
+                       " or more",
+                       (int64_t)about.st_size, file->length);
     return SF_OK;
 }
 

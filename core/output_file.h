@@ -24,6 +24,7 @@ typedef struct sf_output_file {
     char *building; /**< the name it has until sf_output_file_commit; NULL: its own already */
     int fd;         /**< open for reading and writing, and locked; of a device or pipe for writing */
     int replaced;   /**< the file that is replaced, locked until the commit; -1: none */
+    int64_t length; /**< bytes that sf_output_file_check expects at least */
     bool is_open;
     bool spares;     /**< the commit takes no name that another file has */
     bool is_special; /**< a device or a pipe: not locked, nothing in it could be lost */
@@ -45,7 +46,11 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error);
 /** Where the file, or a folder above it, was moved, it goes by its present name from here on. */
 void sf_output_file_follow(sf_output_file *file);
 
-/** SF_IO where the file, or the folder it is in, was removed: what is written has no name any more. */
+/** Remembers how long the file is now. */
+void sf_output_file_note(sf_output_file *file);
+
+/** SF_IO where the file, or the folder it is in, was removed: what is written has no name any more; and where
+ * it is shorter than it was noted to be: somebody else cut it. */
 int sf_output_file_check(const sf_output_file *file, sf_error *error);
 
 /** Has the operating system write to the disk what it was given. SF_IO with its reason (disk full, ...). */

@@ -35,11 +35,13 @@ static bool is_before(const sf_spike *a, const sf_spike *b)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->unit < b->unit;
 }
 
+/* What was lost is told of the whole, not of pieces. */
 static void add_drops(sf_drop drops[SF_DROP_CAUSES], size_t *drop_count, const sf_drop *more,
                       size_t more_count)
 {
     for (size_t i = 0; i < more_count; i++)
-        sf_drops_add(drops, drop_count, more[i].cause, more[i].count)->chosen |= more[i].chosen;
+        if (more[i].kind != SF_DROP_LOST)
+            sf_drops_add(drops, drop_count, more[i].cause, more[i].count)->kind = more[i].kind;
 }
 
 /* Reads a piece and puts it at the end of what is held, or in front of it. */
@@ -108,14 +110,8 @@ int sf_pieces_walk(const sf_pieces *pieces, int64_t reach_ns,
 
 /* ---- what is known of all ---- */
 
-/* The smallest step between two spikes, and how often it came. */
-typedef struct tick {
-    int64_t step_ns;
-    uint64_t times;
-} tick;
-
 typedef struct found {
-    tick tick;
+    sf_tick tick;
     sf_digest digest;
     sf_drop dropped[SF_DROP_CAUSES];
     size_t dropped_count;
@@ -128,13 +124,6 @@ typedef struct survey {
     found found;
 } survey;
 
-static tick smaller(tick a, tick b)
-{
-    if (a.times == 0 || b.times == 0 || a.step_ns != b.step_ns)
-        return a.times == 0 || (b.times > 0 && b.step_ns < a.step_ns) ? b : a;
-    return (tick){a.step_ns, a.times + b.times};
-}
-
 static int look_at(void *context, const sf_piece *piece, sf_error *error)
 {
     survey *s = context;
@@ -142,8 +131,8 @@ static int look_at(void *context, const sf_piece *piece, sf_error *error)
         const sf_spike *spike = &piece->spikes[i];
         s->pieces->own_spikes[spike->unit]++;
         sf_spikes_digest(&s->found.digest, spike, i > 0);
-        if (i > 0 && spike->time_ns > spike[-1].time_ns)
-            s->found.tick = smaller(s->found.tick, (tick){spike->time_ns - spike[-1].time_ns, 1});
+        if (i > 0)
+            sf_tick_add(&s->found.tick, spike->time_ns - spike[-1].time_ns);
     }
     if (!sf_progress_update(s->progress, "reading", ++s->done, s->own))
         return sf_fail(error, SF_CANCELLED, NULL, "stopped while reading");
@@ -160,11 +149,12 @@ static int join_found(survey *s, int status, sf_error *error)
     found joined = {.digest = SF_DIGEST_EMPTY};
     for (size_t r = 0; r < bytes / sizeof joined; r++) {
         const found *of = &((const found *)all)[r];
-        joined.tick = smaller(joined.tick, of->tick);
+        for (uint32_t k = 0; k < of->tick.count; k++)
+            sf_tick_add(&joined.tick, of->tick.steps[k]);
         joined.digest = sf_digest_join(joined.digest, of->digest);
         add_drops(s->pieces->dropped, &s->pieces->dropped_count, of->dropped, of->dropped_count);
     }
-    s->pieces->tick_ns = joined.tick.times >= 2 ? joined.tick.step_ns : 0;
+    s->pieces->tick = joined.tick;
     s->pieces->digest = joined.digest;
     sf_free(all);
     return SF_OK;

@@ -43,7 +43,10 @@ void sf_platform_bell_close(int bell);
 void sf_platform_bell_ring(int bell);
 bool sf_platform_bell_wait(int bell, int timeout_ms);
 
-/** Until the monotonic clock shows this. */
+/** A clock that nobody sets and that goes on while the machine is suspended. Real-time safe. */
+int64_t sf_platform_monotonic_ns(void);
+
+/** Until that clock shows this. */
 void sf_platform_sleep_until(int64_t deadline_ns);
 
 /* ---- memory ---- */

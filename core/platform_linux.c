@@ -127,11 +127,20 @@ bool sf_platform_bell_wait(int bell, int timeout_ms)
     return read(bell, &rings, sizeof rings) == sizeof rings;
 }
 
+#define SECOND_NS 1000000000
+
+/* CLOCK_MONOTONIC stands still while the machine is suspended, and what waited meanwhile would not be old. */
+int64_t sf_platform_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
 void sf_platform_sleep_until(int64_t deadline_ns)
 {
-    static const int64_t second = 1000000000;
-    struct timespec deadline = {.tv_sec = deadline_ns / second, .tv_nsec = deadline_ns % second};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+    struct timespec deadline = {.tv_sec = deadline_ns / SECOND_NS, .tv_nsec = deadline_ns % SECOND_NS};
+    clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &deadline, NULL);
 }
 
 /* ---- memory ---- */

@@ -98,6 +98,13 @@ bool sf_platform_bell_wait(int bell, int timeout_ms)
            WAIT_OBJECT_0;
 }
 
+int64_t sf_platform_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now); /* goes on while the machine sleeps, unlike that of Linux */
+    return (int64_t)now.tv_sec * SF_SECOND + now.tv_nsec;
+}
+
 void sf_platform_sleep_until(int64_t deadline_ns)
 {
     for (int64_t left; (left = deadline_ns - sf_clock_monotonic_ns()) > 0;) {

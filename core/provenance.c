@@ -22,6 +22,8 @@ static void add_units(sf_json *json, const sf_selected *s)
             sf_json_string(json, NULL, s->names[i]);
         sf_json_end_array(json);
     }
+    sf_json_string(json, "kind", s->kinds);
+    sf_json_uint(json, "noise_units", s->noise_units);
     sf_json_uint(json, "unit_count", s->unit_count);
     sf_json_uint(json, "units_in_recording", s->units_in_file);
 }
@@ -52,6 +54,20 @@ static void add_epochs(sf_json *json, const sf_selected *s)
     sf_json_end_array(json);
 }
 
+static void add_drops(sf_json *json, const char *key, const sf_selected *s, bool lost)
+{
+    sf_json_array(json, key);
+    for (size_t i = 0; i < s->dropped_count; i++) {
+        if ((s->dropped[i].kind == SF_DROP_LOST) != lost)
+            continue;
+        sf_json_object(json, NULL);
+        sf_json_string(json, "cause", s->dropped[i].cause);
+        sf_json_uint(json, "spikes", s->dropped[i].count);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
 static void add_left_out(sf_json *json, const sf_selected *s)
 {
     if (s->dedup_ns > 0) {
@@ -71,14 +87,8 @@ static void add_left_out(sf_json *json, const sf_selected *s)
     } else {
         sf_json_null(json, "blank");
     }
-    sf_json_array(json, "left_out");
-    for (size_t i = 0; i < s->dropped_count; i++) {
-        sf_json_object(json, NULL);
-        sf_json_string(json, "cause", s->dropped[i].cause);
-        sf_json_uint(json, "spikes", s->dropped[i].count);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    add_drops(json, "left_out", s, false);
+    add_drops(json, "lost", s, true);
 }
 
 static void add_selection(sf_json *json, const sf_provenance *provenance)
@@ -106,6 +116,11 @@ static void add_selection(sf_json *json, const sf_provenance *provenance)
     sf_json_uint(json, "spikes", s->spikes);
     sf_json_uint(json, "spikes_in_recording", s->spikes_in_file);
     sf_json_seconds(json, "duration_s", s->duration_ns);
+    sf_json_object(json, "recorded");
+    sf_json_seconds(json, "from_s", s->recorded.start_ns);
+    sf_json_seconds(json, "to_s", s->recorded.stop_ns);
+    sf_json_bool(json, "declared", s->declared);
+    sf_json_end_object(json);
     sf_json_string(json, "data", data);
     sf_json_end_object(json);
     sf_text_free(&words);
@@ -139,10 +154,28 @@ void sf_provenance_print(sf_text *text, const sf_provenance *provenance)
 
 #define MOST_NAMED 20 /* units and epochs in a sentence */
 
+static uint64_t count_dropped(const sf_selected *s, const char *cause)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < s->dropped_count; i++)
+        count += strcmp(s->dropped[i].cause, cause) == 0 ? s->dropped[i].count : 0;
+    return count;
+}
+
+static void say_kinds(sf_text *text, const sf_selected *s)
+{
+    if (s->kinds != NULL && strcmp(s->kinds, "all") != 0)
+        sf_text_printf(text, " of the kind %s", s->kinds);
+    if (s->noise_units > 0)
+        sf_text_printf(text, ", without %zu labelled noise and their %" PRIu64 " spikes", s->noise_units,
+                       count_dropped(s, SF_DROP_NOISE));
+}
+
 static void say_units(sf_text *text, const sf_selected *s)
 {
     if (s->units == NULL) {
         sf_text_printf(text, "%zu units", s->unit_count);
+        say_kinds(text, s);
         return;
     }
     sf_text_printf(text, "%zu of %zu units (", s->unit_count, s->units_in_file);
@@ -151,6 +184,7 @@ static void say_units(sf_text *text, const sf_selected *s)
     if (s->unit_count > MOST_NAMED)
         sf_text_printf(text, " and %zu more", s->unit_count - MOST_NAMED);
     sf_text_printf(text, ")");
+    say_kinds(text, s);
 }
 
 static void say_epochs(sf_text *text, const sf_selected *s)
@@ -183,12 +217,21 @@ static void say_times(sf_text *text, const sf_selected *s)
     }
 }
 
-static uint64_t count_dropped(const sf_selected *s, const char *cause)
+void sf_losses_words(sf_text *text, const sf_drop *dropped, size_t count)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < s->dropped_count; i++)
-        count += strcmp(s->dropped[i].cause, cause) == 0 ? s->dropped[i].count : 0;
-    return count;
+    uint64_t all = 0;
+    const char *before = " (";
+    for (size_t i = 0; i < count; i++)
+        all += dropped[i].kind == SF_DROP_LOST ? dropped[i].count : 0;
+    if (all == 0)
+        return;
+    sf_text_printf(text, "%" PRIu64 " spikes were lost while it was recorded", all);
+    for (size_t i = 0; i < count; i++)
+        if (dropped[i].kind == SF_DROP_LOST) {
+            sf_text_printf(text, "%s%" PRIu64 " %s", before, dropped[i].count, dropped[i].cause);
+            before = ", ";
+        }
+    sf_text_printf(text, ")");
 }
 
 static void say_left_out(sf_text *text, const sf_selected *s)
@@ -209,13 +252,23 @@ static void say_left_out(sf_text *text, const sf_selected *s)
     }
 }
 
+static void say_losses(sf_text *text, const sf_selected *s)
+{
+    sf_text words = {0};
+    sf_losses_words(&words, s->dropped, s->dropped_count);
+    if (words.length > 0)
+        sf_text_printf(text, "; %s", words.data);
+    text->failed = text->failed || words.failed;
+    sf_text_free(&words);
+}
+
 void sf_provenance_words(sf_text *text, const sf_provenance *provenance)
 {
     const sf_selected *selected = &provenance->selected;
     sf_text_printf(text, "%" PRIu64 " spikes of ", selected->spikes);
     say_units(text, selected);
-    sf_text_printf(text, " in %.6g s (data %016" PRIx64 ")", (double)selected->duration_ns * 1e-9,
-                   selected->data);
+    sf_text_printf(text, " in %.6g s%s (data %016" PRIx64 ")", (double)selected->duration_ns * 1e-9,
+                   selected->declared ? "" : " from first to last spike", selected->data);
     if (selected->stream != NULL)
         sf_text_printf(text, ", of the stream %s", selected->stream);
     say_left_out(text, selected);
@@ -226,4 +279,5 @@ void sf_provenance_words(sf_text *text, const sf_provenance *provenance)
         sf_text_printf(text, ", with the defaults of the preset %s", provenance->preset);
     if (provenance->min_distance_um > 0)
         sf_text_printf(text, ", pairs of units closer than %g um left out", provenance->min_distance_um);
+    say_losses(text, selected);
 }

@@ -32,4 +32,8 @@ void sf_provenance_print(sf_text *text, const sf_provenance *provenance);
 /** Appends what was looked at in words: "812 spikes of 3 of 39 units (a, b, c) in 900 s (data ...), ...". */
 void sf_provenance_words(sf_text *text, const sf_provenance *provenance);
 
+/** Appends "12 spikes were lost while it was recorded (9 came too late, 3 sent and not received)" of those of
+ * the kind SF_DROP_LOST; nothing where there are none. */
+void sf_losses_words(sf_text *text, const sf_drop *dropped, size_t count);
+
 #endif

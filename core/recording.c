@@ -4,7 +4,9 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/memory.h"
+#include "core/seconds.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +222,36 @@ static int check_times(const sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
+#define TOLD_BEYOND_NS 1000000 /* less may be the length of a sample, or rounding */
+
+/* Where the file says how long was recorded and has spikes beyond that, these were recorded too; where all
+ * lie beyond it, what it says is of something else. */
+static int widen_recorded(sf_recording *recording, sf_span spikes, sf_error *error)
+{
+    sf_span *recorded = &recording->recorded, said = *recorded;
+    bool beside = recording->path != NULL && /* what a program says stands */
+                  (spikes.stop_ns <= said.start_ns || spikes.start_ns >= said.stop_ns);
+    bool was_declared = recording->declared;
+    if (was_declared ? beside : said.start_ns == said.stop_ns) {
+        *recorded = spikes;
+        recording->declared = false;
+    }
+    if (recorded->start_ns > spikes.start_ns)
+        recorded->start_ns = spikes.start_ns;
+    if (recorded->stop_ns < spikes.stop_ns)
+        recorded->stop_ns = spikes.stop_ns;
+    if (!was_declared || recording->path == NULL ||
+        (said.start_ns - recorded->start_ns < TOLD_BEYOND_NS &&
+         recorded->stop_ns - said.stop_ns < TOLD_BEYOND_NS))
+        return SF_OK;
+    char told[256];
+    snprintf(told, sizeof told, "%s to %s s by the file, whose spikes lie from %s to %s s: %s",
+             sf_seconds_of(said.start_ns).text, sf_seconds_of(said.stop_ns).text,
+             sf_seconds_of(spikes.start_ns).text, sf_seconds_of(spikes.stop_ns - 1).text,
+             recording->declared ? "it is taken to be as long" : "it is not believed");
+    return sf_recording_set_metadata(recording, "recorded", told, error);
+}
+
 int sf_recording_finish(sf_recording *recording, sf_error *error)
 {
     int status = sf_units_finish(&recording->units, error);
@@ -234,14 +266,14 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
         return status;
     if (recording->spike_count == 0)
         return SF_OK;
-    int64_t first = recording->spikes[0].time_ns;
-    int64_t after_last = recording->spikes[recording->spike_count - 1].time_ns + 1;
-    if (!recording->declared)
-        recording->recorded = (sf_span){first, after_last};
-    if (recording->recorded.start_ns > first)
-        recording->recorded.start_ns = first;
-    if (recording->recorded.stop_ns < after_last)
-        recording->recorded.stop_ns = after_last;
+    sf_span spikes = {recording->spikes[0].time_ns,
+                      recording->spikes[recording->spike_count - 1].time_ns + 1};
+    status = widen_recorded(recording, spikes, error);
+    if (status != SF_OK)
+        return status;
+    if (recording->tick_ns > 0 ||
+        recording->is_part) /* as the file says; a part does not tell that of the whole */
+        return SF_OK;
     sf_tick tick = {0};
     for (size_t i = 1; i < recording->spike_count; i++)
         sf_tick_add(&tick, recording->spikes[i].time_ns - recording->spikes[i - 1].time_ns);
@@ -267,17 +299,6 @@ void sf_spikes_digest(sf_digest *digest, const sf_spike *spike, bool follows)
     sf_digest_add(digest, (uint64_t)spike->unit + 1);
 }
 
-int64_t sf_spikes_tick(const sf_spike *spikes, size_t count)
-{
-    int64_t tick = INT64_MAX;
-    for (size_t i = 1; i < count; i++) {
-        int64_t step = spikes[i].time_ns - spikes[i - 1].time_ns;
-        if (step > 0 && step < tick)
-            tick = step;
-    }
-    return tick != INT64_MAX ? tick : 0;
-}
-
 void sf_tick_add(sf_tick *tick, int64_t step_ns)
 {
     uint32_t at = tick->count;
@@ -292,22 +313,55 @@ void sf_tick_add(sf_tick *tick, int64_t step_ns)
     tick->steps[at] = step_ns;
 }
 
-/* Euclid's algorithm; a rest of up to a quarter is rounding. */
-static int64_t common_measure(int64_t large, int64_t small)
+static int64_t common_divisor(const sf_tick *tick)
 {
-    for (;;) {
-        int64_t over = large % small, rest = over < small - over ? over : small - over;
-        if (rest <= small / 4)
-            return small;
-        large = small;
-        small = rest;
+    int64_t found = 0;
+    for (uint32_t i = 0; i < tick->count; i++)
+        for (int64_t next = tick->steps[i], rest; next != 0; next = rest) {
+            rest = found % next;
+            found = next;
+        }
+    return found;
+}
+
+/* So many steps that lie by chance within a sixteenth of multiples of one length are one in 8^7 lengths. */
+#define ENOUGH_STEPS 8
+#define MOST_PARTS 4096          /* of the smallest step */
+#define SINCE_1970_NS 500.0      /* the steps between times that are doubles of seconds since 1970 */
+#define FINER_THAN_A_CLOCK_NS 10 /* as is what was drawn, and no clock stamped */
+
+/* *length, which is a first guess of it, becomes the length of which all steps are multiples, as far as times
+ * are rounded to `grid_ns`. */
+static bool fits_all(double *length, const sf_tick *tick, double grid_ns)
+{
+    double products = 0, squares = 0;
+    for (uint32_t i = 0; i < tick->count;
+         i++) { /* each step makes it more exact for the next, which is longer */
+        double step = (double)tick->steps[i], times = round(step / *length);
+        if (fabs(step - times * *length) > *length / 4)
+            return false;
+        products += times * step;
+        squares += times * times;
+        *length = products / squares;
     }
+    double rounding = fmin(*length / 16, fmax(1.5 * grid_ns, SINCE_1970_NS));
+    for (uint32_t i = 0; i < tick->count; i++) {
+        double step = (double)tick->steps[i];
+        if (fabs(step - round(step / *length) * *length) > rounding)
+            return false;
+    }
+    return true;
 }
 
 int64_t sf_tick_find(const sf_tick *tick)
 {
-    int64_t found = tick->count > 0 ? tick->steps[0] : 0;
-    for (uint32_t i = 1; i < tick->count && tick->steps[i] / 8 < found; i++) /* else roundings add up */
-        found = common_measure(tick->steps[i], found);
-    return found;
+    int64_t found = common_divisor(tick);
+    bool fits = false;
+    for (int parts = 1; parts <= MOST_PARTS && tick->count >= ENOUGH_STEPS && !fits; parts++) {
+        double length = (double)tick->steps[0] / parts;
+        fits = fits_all(&length, tick, (double)found);
+        if (fits)
+            found = llround(length);
+    }
+    return found < FINER_THAN_A_CLOCK_NS ? 0 : found;
 }

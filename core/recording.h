@@ -13,6 +13,13 @@
 /** What a recorder draws for each of its files, and its journal carries too: 32 hexadecimal digits. */
 #define SF_IDENTITY_SIZE 33
 
+/** What is needed of a stream to find the step of its clock. Zero-initialised, of no spikes. */
+#define SF_TICK_STEPS 16
+typedef struct sf_tick {
+    int64_t steps[SF_TICK_STEPS]; /**< the smallest time steps seen, ascending, each once */
+    uint32_t count;
+} sf_tick;
+
 /** Spikes that are not held but read, a piece of the stream at a time (core/pieces.h). */
 typedef struct sf_pieces sf_pieces;
 struct sf_pieces {
@@ -24,8 +31,8 @@ struct sf_pieces {
     uint64_t *unit_spikes; /**< by unit of the recording */
     uint64_t *own_spikes;  /**< the same, of this rank's pieces */
     size_t spike_count;
-    int64_t tick_ns;  /**< the smallest step between two spikes, where it comes more than once; else 0 */
-    sf_digest digest; /**< of its spikes, as of one that is held */
+    sf_tick tick;                    /**< the smallest time steps */
+    sf_digest digest;                /**< of its spikes, as of one that is held */
     sf_drop dropped[SF_DROP_CAUSES]; /**< what is not among its spikes */
     size_t dropped_count;
 };
@@ -45,8 +52,10 @@ struct sf_recording {
     size_t marker_count;
     sf_span
         recorded;  /**< declared by the file; where it declares nothing, first spike to just after the last */
-    bool declared; /**< the file declared `recorded` */
-    int64_t tick_ns; /**< the step of its clock, of all its spikes whatever is selected later; 0: not known */
+    bool declared; /**< the file or the caller declared `recorded` */
+    /** The step of its clock, whatever is selected later: as the file says, else the common measure of the
+     * time steps of all spikes; 0: not known. */
+    int64_t tick_ns;
     sf_span *observed; /**< observation intervals, ordered and disjoint; none: all of `recorded` */
     size_t observed_count;
     sf_metadata_entry *metadata;
@@ -111,7 +120,8 @@ void sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count);
 
 /**
  * What every reader does last: makes names unique, puts spikes and markers in order, and sets `recorded`
- * where the file declared none, or widens it to hold every spike. SF_NO_MEMORY, SF_DATA where a time is
+ * where the reader left it empty, or widens it to hold every spike. A reader of one of several streams sets
+ * it to the span of the file, whether or not the file declares it. SF_NO_MEMORY, SF_DATA where a time is
  * beyond the limit.
  */
 int sf_recording_finish(sf_recording *recording, sf_error *error);
@@ -126,23 +136,14 @@ uint64_t sf_recording_hash(const sf_recording *recording);
 /** Puts a spike behind those of the digest; spike[-1] is the one before where it follows one. */
 void sf_spikes_digest(sf_digest *digest, const sf_spike *spike, bool follows);
 
-/** The smallest time step between two spikes; 0 where there are not two times. spikes are sorted. */
-int64_t sf_spikes_tick(const sf_spike *spikes, size_t count);
-
-/** What is needed of a stream to find the step of its clock. Zero-initialised, of no spikes. */
-#define SF_TICK_STEPS 16
-typedef struct sf_tick {
-    int64_t steps[SF_TICK_STEPS]; /**< the smallest time steps seen, ascending, each once */
-    uint32_t count;
-} sf_tick;
-
 /** One more step from a spike of the stream to the next; those of 0 tell nothing. Real-time safe. */
 void sf_tick_add(sf_tick *tick, int64_t step_ns);
 
 /**
- * The clock's step: the common measure of the smallest time steps, so that it is found where no two spikes
- * are one apart, and though ticks are no whole nanoseconds or times were rounded to microseconds. 0: no steps
- * yet.
+ * The clock's step: the longest of which all of the smallest time steps are multiples but for rounding, so
+ * that it is found where no two spikes are one apart, and though ticks are no whole nanoseconds or times were
+ * rounded to microseconds. Where there is none, or there are fewer than eight steps, the step of the digits
+ * of times: their common divisor. 0: no steps yet, or none of 10 ns or more, as of times that were drawn.
  */
 int64_t sf_tick_find(const sf_tick *tick);
 

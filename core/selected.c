@@ -7,8 +7,8 @@
 
 void sf_selected_free(sf_selected *selected)
 {
-    const char *const texts[] = {selected->recording, selected->format, selected->stream,
-                                 selected->epochs_path, selected->marker};
+    const char *const texts[] = {selected->recording,   selected->format, selected->stream,
+                                 selected->epochs_path, selected->marker, selected->kinds};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         sf_free((char *)texts[i]);
     for (size_t i = 0; selected->names != NULL && i < selected->unit_count; i++)
@@ -54,6 +54,7 @@ int sf_selected_copy(sf_selected *to, const sf_selected *from, sf_error *error)
     whole = copy_text(&to->stream, from->stream) && whole;
     whole = copy_text(&to->epochs_path, from->epochs_path) && whole;
     whole = copy_text(&to->marker, from->marker) && whole;
+    whole = copy_text(&to->kinds, from->kinds) && whole;
     whole = copy_items(&to->units, from->units, from->unit_count, sizeof *from->units) && whole;
     whole = copy_items(&to->epochs, from->epochs, from->epoch_count, sizeof *from->epochs) && whole;
     whole = copy_names(to, from) && whole;

@@ -321,16 +321,23 @@ bool sf_parse_bytes(const char *text, uint64_t *bytes)
     return true;
 }
 
-bool sf_parse_real(const char *text, double *value)
+bool sf_parse_real_until(const char *text, const char *after, double *value, const char **rest)
 {
     if (text[0] == '\0' || isspace((unsigned char)text[0]))
         return false;
     char *end;
     double number = strtod(text, &end);
-    if (*end != '\0' || !isfinite(number))
+    if (end == text || (*end != '\0' && strchr(after, *end) == NULL) || !isfinite(number))
         return false;
     *value = number;
+    *rest = end;
     return true;
+}
+
+bool sf_parse_real(const char *text, double *value)
+{
+    const char *rest;
+    return sf_parse_real_until(text, "", value, &rest);
 }
 
 char *sf_text_field(char **rest, char separator)

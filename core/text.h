@@ -86,6 +86,13 @@ bool sf_parse_bytes(const char *text, uint64_t *bytes);
 bool sf_parse_real(const char *text, double *value);
 
 /**
+ * The finite number that the text begins with, where the text ends behind it or goes on with one of the
+ * characters of `after`: *rest is there. False where anything else follows, so that no number is read in
+ * half.
+ */
+bool sf_parse_real_until(const char *text, const char *after, double *value, const char **rest);
+
+/**
  * What a person may have meant by a word that is none: offer each word that is one, and `best` is the nearest
  * of those that are near, or NULL. A word is near where about a third of its letters or fewer were left out,
  * put in, mistaken or swapped with a neighbour, or where it goes on from what was typed.

@@ -9,11 +9,36 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *sf_unit_kind_name(sf_unit_kind kind)
 {
     static const char *const names[] = {"unknown", "sorted", "multi-unit", "noise"};
     return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : names[0];
+}
+
+bool sf_unit_kind_of(const char *label, sf_unit_kind *kind)
+{
+    static const struct {
+        const char *label;
+        sf_unit_kind kind;
+    } labels[] = {
+        {"good", SF_UNIT_SORTED},           {"sorted", SF_UNIT_SORTED},
+        {"single", SF_UNIT_SORTED},         {"su", SF_UNIT_SORTED},
+        {"single-unit", SF_UNIT_SORTED},    {"single unit", SF_UNIT_SORTED},
+        {"mua", SF_UNIT_MULTI_UNIT},        {"multi", SF_UNIT_MULTI_UNIT},
+        {"multi-unit", SF_UNIT_MULTI_UNIT}, {"multi unit", SF_UNIT_MULTI_UNIT},
+        {"multiunit", SF_UNIT_MULTI_UNIT},  {"noise", SF_UNIT_NOISE},
+        {"artifact", SF_UNIT_NOISE},        {"artefact", SF_UNIT_NOISE},
+        {"unsorted", SF_UNIT_UNKNOWN},      {"unclassified", SF_UNIT_UNKNOWN},
+        {"unknown", SF_UNIT_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (strcasecmp(label, labels[i].label) == 0) {
+            *kind = labels[i].kind;
+            return true;
+        }
+    return false;
 }
 
 static void free_unit(sf_unit *unit)
@@ -171,6 +196,25 @@ int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, s
                             .find = find_name,
                             .list = "`synfire info`"};
     return sf_named_resolve(&named, text, index, error);
+}
+
+/* Up to this index, under the names that units without one get. */
+static int learn_index(sf_units *units, uint64_t wanted, sf_error *error)
+{
+    const sf_unit unit = {.x_um = NAN, .y_um = NAN, .electrode = -1};
+    int status = SF_OK;
+    while (units->count <= wanted && status == SF_OK)
+        status = sf_units_add(units, &unit, error);
+    return status == SF_OK ? sf_units_finish(units, error) : status;
+}
+
+int sf_units_learn(sf_units *units, const char *text, uint32_t *index, sf_error *error)
+{
+    uint64_t wanted;
+    if (text[0] != '#' || !sf_parse_uint(text + 1, SF_UNITS_LEARNT, &wanted))
+        return sf_units_intern(units, text, index, error);
+    *index = (uint32_t)wanted;
+    return wanted < units->count ? SF_OK : learn_index(units, wanted, error);
 }
 
 bool sf_units_have_geometry(const sf_units *units)

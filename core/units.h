@@ -26,6 +26,12 @@ int sf_units_finish(sf_units *units, sf_error *error);
  */
 int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error *error);
 
+/**
+ * The kind that a label of a sorter, a curator or a caller means, as good, mua, multi-unit, noise; false
+ * where it is none of them. unsorted, unclassified and unknown mean SF_UNIT_UNKNOWN.
+ */
+bool sf_unit_kind_of(const char *label, sf_unit_kind *kind);
+
 int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error);
 void sf_units_free(sf_units *units);
 
@@ -36,6 +42,11 @@ uint32_t sf_units_find(const sf_units *units, const char *name);
 
 /** Reads a unit as people write it: by its name, or `#2` for index 2 (core/named.h). Fails with SF_USAGE. */
 int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, sf_error *error);
+
+/** Reads a unit as sf_units_resolve does, but adds what is not there: the name, or units without names up to
+ * the index, which is at most SF_UNITS_LEARNT. SF_USAGE, SF_NO_MEMORY. */
+#define SF_UNITS_LEARNT 1000000
+int sf_units_learn(sf_units *units, const char *text, uint32_t *index, sf_error *error);
 
 /** True where at least two units have different, known positions: distances on the array mean something. */
 bool sf_units_have_geometry(const sf_units *units);

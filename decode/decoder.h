@@ -65,7 +65,7 @@ typedef struct sf_decoder_given {
     size_t channels;
     double sample_rate_hz, learn_s;
     char layout[16];  /**< "": to be found out */
-    char stream[128]; /**< "": the first that is heard of */
+    char stream[512]; /**< "": the first that is heard of */
 } sf_decoder_given;
 
 /** Every decoder begins with this. */
@@ -76,6 +76,8 @@ struct sf_decoder {
     bool is_known;                          /**< ... they are known */
     bool has_ended;                         /**< in order: nothing follows */
     bool can_wait, virtual_clock, own_pace; /**< as sf_source has them */
+    bool has_origin;                        /**< as sf_source has it, and ... */
+    int64_t origin_ns;
     sf_decoder_given given;
     bool learns;       /**< becomes known only after learn_s of the stream */
     const char *wants; /**< not known yet: what must come before it is, a literal; NULL: anything */

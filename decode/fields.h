@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SF_FIELD_TEXT_SIZE 128 /**< of a text, with its NUL; a longer one makes the document unreadable */
+#define SF_FIELD_TEXT_SIZE 512 /**< of a text, with its NUL; a longer one is passed over, and noted */
+#define SF_FIELD_PATH_SIZE 128 /**< of a path, with its NUL; no row has a longer one */
 #define SF_FIELD_DEPTH 32      /**< objects and lists in each other, at most */
 
 typedef enum sf_field_type {
@@ -39,6 +40,7 @@ typedef struct sf_fields {
     const sf_field *rows;
     size_t count;
     uint32_t found;
+    bool is_long; /**< a text that a row asks for was too long, and is not among those found */
 } sf_fields;
 
 /** *to is not cleared before. */

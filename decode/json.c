@@ -12,7 +12,7 @@ typedef struct reader {
     const char *at, *end;
     sf_fields *fields;
     char *to;
-    char path[SF_FIELD_TEXT_SIZE]; /* of the value that comes next; too long for any row: empty */
+    char path[SF_FIELD_PATH_SIZE]; /* of the value that comes next; too long for any row: empty */
     int depth;
 } reader;
 
@@ -155,9 +155,12 @@ static sf_document take_text(reader *it, const sf_field *row)
     sf_document state = read_text(it, text, sizeof text, &fits);
     if (state != SF_DOCUMENT_WHOLE || row == NULL)
         return state;
-    if (row->type != SF_FIELD_TEXT || !fits || !is_utf8(text))
+    if (row->type != SF_FIELD_TEXT || (fits && !is_utf8(text)))
         return SF_DOCUMENT_BAD;
-    memcpy(it->to + row->offset, text, sizeof text);
+    it->fields->is_long = it->fields->is_long || !fits;
+    if (!fits)
+        return SF_DOCUMENT_WHOLE;
+    memcpy(it->to + row->offset, text, strlen(text) + 1);
     return took(it, row);
 }
 
@@ -235,7 +238,7 @@ static void enter_key(reader *it, size_t within, const char *key, bool fits)
 /* One key and its value. */
 static sf_document take_member(reader *it, const char *within, size_t length)
 {
-    char key[SF_FIELD_TEXT_SIZE];
+    char key[SF_FIELD_PATH_SIZE];
     bool fits;
     if (*it->at != '"')
         return SF_DOCUMENT_BAD;
@@ -254,7 +257,7 @@ static sf_document take_member(reader *it, const char *within, size_t length)
 static sf_document take_items(reader *it, bool is_object)
 {
     const char close = is_object ? '}' : ']';
-    char within[SF_FIELD_TEXT_SIZE];
+    char within[SF_FIELD_PATH_SIZE];
     size_t length = is_object ? strlen(it->path) : 0;
     memcpy(within, it->path, length);
     bool known = it->depth == 0 || length > 0;
@@ -311,6 +314,7 @@ sf_document sf_fields_from_json(sf_fields *fields, void *to, sf_part text)
 {
     reader it = {.at = text.data, .fields = fields, .to = to};
     fields->found = 0;
+    fields->is_long = false;
     if (text.size == 0)
         return SF_DOCUMENT_CUT;
     it.end = it.at + text.size;

@@ -177,7 +177,7 @@ static const sf_field *find_row(const reader *it, const value *key)
 
 static bool put_text(char *to, const value *of)
 {
-    if (of->length >= SF_FIELD_TEXT_SIZE || memchr(of->text, '\0', of->length) != NULL)
+    if (memchr(of->text, '\0', of->length) != NULL)
         return false;
     memcpy(to, of->text, of->length);
     to[of->length] = '\0';
@@ -213,6 +213,10 @@ static bool take_member(reader *it)
         !take_head(it, &of))
         return false;
     const sf_field *row = find_row(it, &key);
+    if (row != NULL && row->type == SF_FIELD_TEXT && of.type == TEXT && of.length >= SF_FIELD_TEXT_SIZE) {
+        it->fields->is_long = true;
+        return true;
+    }
     if (of.type == MAP || of.type == LIST)
         return row == NULL && pass_over(it, of.length);
     return row == NULL || put_value(it, row, &of);
@@ -223,6 +227,7 @@ sf_document sf_fields_from_msgpack(sf_fields *fields, void *to, sf_part bytes)
     reader it = {.at = bytes.data, .fields = fields, .to = to};
     value map;
     fields->found = 0;
+    fields->is_long = false;
     it.end = bytes.size > 0 ? it.at + bytes.size : it.at;
     if (!take_head(&it, &map) || map.type != MAP)
         return SF_DOCUMENT_BAD;

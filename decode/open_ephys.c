@@ -169,6 +169,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
         sf_decoder_leave_out(decoder, "a header that %s",
                              state == SF_DOCUMENT_BAD   ? "is no JSON"
                              : state == SF_DOCUMENT_CUT ? "is cut before what is needed of it"
+                             : fields.is_long           ? "has a name that is too long"
                                                         : "lacks a key or is of an unknown type");
         return sf_rig_end(rig, error);
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/rig.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "window/continuity.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,6 +16,8 @@
 #define LEARN_S 5.0
 #define LEAST_HZ 1.0
 #define MOST_HZ 1e9
+#define ALONE (SF_CONTINUITY_FRAMES + 1) /* batches that a stream is believed by */
+#define BACK_SAMPLES 1000                /* for SF_RIG_BACK_NS while the rate is not known */
 
 /* ---- time ---- */
 
@@ -55,6 +59,10 @@ static void convert_kept(sf_rig *rig)
         convert(rig, &rig->clock);
     convert(rig, &rig->first);
     convert(rig, &rig->last);
+    convert(rig, &rig->learnt);
+    convert(rig, &rig->furthest);
+    if (rig->before != INT64_MIN)
+        convert(rig, &rig->before);
 }
 
 bool sf_rig_set_rate(sf_rig *rig, double hz)
@@ -70,6 +78,16 @@ bool sf_rig_set_rate(sf_rig *rig, double hz)
     return true;
 }
 
+/* What comes from here on does not go on from what came before. */
+static void break_off(sf_rig *rig)
+{
+    if (rig->is_anything)
+        rig->learnt = sf_time_plus(rig->learnt, rig->last - rig->first);
+    rig->is_anything = false;
+    rig->clock = rig->before = INT64_MIN;
+    rig->broke = true;
+}
+
 static void note_time(sf_rig *rig, int64_t place)
 {
     if (!rig->is_anything || place < rig->first)
@@ -77,6 +95,18 @@ static void note_time(sf_rig *rig, int64_t place)
     if (!rig->is_anything || place > rig->last)
         rig->last = place;
     rig->is_anything = true;
+}
+
+/* A time of this message, behind `settled` of which nothing follows. Those of one message may be in any
+ * order. */
+static void follow_time(sf_rig *rig, int64_t place, int64_t settled)
+{
+    int64_t back = rig->rate_uhz == 0 ? BACK_SAMPLES : SF_RIG_BACK_NS;
+    if (place < sf_time_plus(rig->before, -back))
+        break_off(rig);
+    if (!rig->is_anything || settled > rig->furthest)
+        rig->furthest = settled;
+    note_time(rig, place);
 }
 
 /* ---- units ---- */
@@ -124,6 +154,35 @@ int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint
 
 /* ---- what is kept ---- */
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Where the clock went back before what comes now, nothing of it is sorted in before that. */
+static int set_seam(sf_rig *rig, sf_error *error)
+{
+    if (!rig->broke)
+        return SF_OK;
+    if (sf_reserve(&rig->seams, &rig->seam_capacity, rig->seam_count + 1, sizeof *rig->seams) != 0)
+        return sf_fail_memory(error);
+    rig->seams[rig->seam_count++] = (sf_rig_seam){rig->spike_count, rig->marker_count};
+    rig->broke = false;
+    return SF_OK;
+}
+
+/* Before what came at this place is kept. */
+static int join_stream(sf_rig *rig, int64_t place, sf_error *error)
+{
+    follow_time(rig, place, place);
+    return set_seam(rig, error);
+}
+
+static sf_rig_seam last_seam(const sf_rig *rig)
+{
+    return rig->seam_count > 0 ? rig->seams[rig->seam_count - 1] : (sf_rig_seam){0, 0};
+}
+
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error)
 {
     int64_t place;
@@ -132,11 +191,13 @@ int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf
         return SF_OK;
     if (sf_reserve(&rig->spikes, &rig->spike_capacity, rig->spike_count + 1, sizeof *rig->spikes) != 0)
         return sf_fail_memory(error);
-    size_t at = rig->spike_count++;
-    for (; at > rig->given && rig->spikes[at - 1].time_ns > place; at--)
+    int status = join_stream(rig, place, error);
+    if (status != SF_OK)
+        return status;
+    size_t at = rig->spike_count++, from = larger(rig->spikes_given, last_seam(rig).spikes);
+    for (; at > from && rig->spikes[at - 1].time_ns > place; at--)
         rig->spikes[at] = rig->spikes[at - 1];
     rig->spikes[at] = (sf_spike){.time_ns = place, .unit = unit, .amplitude = amplitude};
-    note_time(rig, place);
     return SF_OK;
 }
 
@@ -148,12 +209,14 @@ static int keep_marker(sf_rig *rig, int64_t sample, const sf_marker *marker, sf_
         return SF_OK;
     if (sf_reserve(&rig->markers, &rig->marker_capacity, rig->marker_count + 1, sizeof *rig->markers) != 0)
         return sf_fail_memory(error);
-    size_t at = rig->marker_count++;
-    for (; at > 0 && rig->markers[at - 1].time_ns > place; at--)
+    int status = join_stream(rig, place, error);
+    if (status != SF_OK)
+        return status;
+    size_t at = rig->marker_count++, from = larger(rig->markers_given, last_seam(rig).markers);
+    for (; at > from && rig->markers[at - 1].time_ns > place; at--)
         rig->markers[at] = rig->markers[at - 1];
     rig->markers[at] = *marker;
     rig->markers[at].time_ns = place;
-    note_time(rig, place);
     return SF_OK;
 }
 
@@ -179,19 +242,11 @@ void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind)
     sf_rig_hear(rig);
     if (!place_of(rig, sample, &reached) || !place_of(rig, sample - behind, &settled))
         return;
+    follow_time(rig, reached, settled);
     rig->clock = settled;
-    note_time(rig, reached);
 }
 
 /* ---- message numbers ---- */
-
-/* A run ended before its units were learnt: what was kept of it has no place in the next one. */
-static void forget_kept(sf_rig *rig)
-{
-    rig->decoder.batch.out_of_range += rig->spike_count;
-    rig->spike_count = rig->marker_count = 0;
-    rig->is_anything = false;
-}
 
 bool sf_rig_begin_run(sf_rig *rig)
 {
@@ -201,9 +256,7 @@ bool sf_rig_begin_run(sf_rig *rig)
         return false;
     sf_log(SF_LOG_WARNING, "%s: the sender started again", decoder->name);
     decoder->batch.restarts++;
-    rig->clock = INT64_MIN;
-    if (!decoder->is_known)
-        forget_kept(rig);
+    break_off(rig);
     return true;
 }
 
@@ -229,40 +282,83 @@ bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least)
 
 /* ---- batches ---- */
 
+/* Spikes of one time where each batch must go on from the one before; else as many as may go together. */
+static size_t spikes_that_go(const sf_rig *rig, size_t end)
+{
+    size_t left = end - rig->spikes_given, most = left < SF_RIG_BATCH ? left : SF_RIG_BATCH, count = 0;
+    if (rig->alone == 0 || most == 0)
+        return most;
+    const sf_spike *spikes = rig->spikes + rig->spikes_given;
+    while (count < most && spikes[count].time_ns == spikes[0].time_ns)
+        count++;
+    return count;
+}
+
+/* Markers go with the spikes that they are among, and the last with the last. */
+static size_t markers_that_go(const sf_rig *rig, size_t end, int64_t until)
+{
+    size_t at = rig->markers_given;
+    while (at < end && rig->markers[at].time_ns <= until)
+        at++;
+    return at - rig->markers_given;
+}
+
+/* What waited before a seam is out. */
+static void pass_seams(sf_rig *rig)
+{
+    for (; rig->seams_given < rig->seam_count; rig->seams_given++) {
+        const sf_rig_seam *next = &rig->seams[rig->seams_given];
+        if (next->spikes > rig->spikes_given || next->markers > rig->markers_given)
+            return;
+        rig->alone = ALONE;
+    }
+}
+
 /* What waits, as far as it goes out together; the clock with the last of it. */
 static void fill(sf_rig *rig)
 {
     sf_batch *batch = &rig->decoder.batch;
-    size_t left = rig->spike_count - rig->given;
-    batch->spikes = rig->spikes != NULL ? rig->spikes + rig->given : NULL;
-    batch->spike_count = left < SF_RIG_BATCH ? left : SF_RIG_BATCH;
-    bool last = batch->spike_count == left;
-    batch->markers = rig->markers;
-    batch->marker_count = last ? rig->marker_count : 0;
-    batch->clock_ns = last ? rig->clock : INT64_MIN;
+    pass_seams(rig);
+    bool newest = rig->seams_given == rig->seam_count;
+    sf_rig_seam end =
+        newest ? (sf_rig_seam){rig->spike_count, rig->marker_count} : rig->seams[rig->seams_given];
+    rig->spikes_going = spikes_that_go(rig, end.spikes);
+    size_t stop = rig->spikes_given + rig->spikes_going;
+    bool last = stop == end.spikes;
+    rig->markers_going = markers_that_go(rig, end.markers, last ? INT64_MAX : rig->spikes[stop - 1].time_ns);
+    batch->spikes = rig->spikes != NULL ? rig->spikes + rig->spikes_given : NULL;
+    batch->spike_count = rig->spikes_going;
+    batch->markers = rig->markers != NULL ? rig->markers + rig->markers_given : NULL;
+    batch->marker_count = rig->markers_going;
+    batch->clock_ns = last && newest ? rig->clock : INT64_MIN;
     batch->heard = true;
 }
 
 void sf_rig_gave(sf_decoder *decoder)
 {
     sf_rig *rig = (sf_rig *)decoder;
-    size_t left = rig->spike_count - rig->given;
     if (!decoder->is_known)
         return;
-    decoder->is_ready = left > SF_RIG_BATCH;
-    rig->given += decoder->is_ready ? SF_RIG_BATCH : left;
-    if (decoder->is_ready) {
+    rig->alone -= rig->alone > 0 && rig->spikes_going > 0;
+    rig->spikes_given += rig->spikes_going;
+    rig->markers_given += rig->markers_going;
+    rig->spikes_going = rig->markers_going = 0;
+    decoder->is_ready = sf_rig_waits(rig);
+    if (decoder->is_ready)
         fill(rig);
-        return;
-    }
-    rig->marker_count = 0;
-    rig->clock = INT64_MIN;
+    else
+        rig->clock = INT64_MIN;
 }
 
 void sf_rig_begin(sf_rig *rig)
 {
-    if (rig->decoder.is_known && rig->given == rig->spike_count)
-        rig->given = rig->spike_count = 0;
+    rig->before = rig->is_anything ? rig->furthest : INT64_MIN;
+    if (!rig->decoder.is_known || sf_rig_waits(rig))
+        return;
+    rig->spikes_given = rig->spike_count = rig->markers_given = rig->marker_count = 0;
+    if (rig->seam_count > rig->seams_given)
+        rig->alone = ALONE;
+    rig->seams_given = rig->seam_count = 0;
 }
 
 static bool has_learnt(const sf_rig *rig)
@@ -270,7 +366,8 @@ static bool has_learnt(const sf_rig *rig)
     const sf_decoder_given *given = &rig->decoder.given;
     double learn_s = given->learn_s > 0 ? given->learn_s : LEARN_S;
     return given->has_units || rig->spike_count >= SF_RIG_KEPT || rig->marker_count >= SF_RIG_KEPT ||
-           (rig->is_anything && (double)(rig->last - rig->first) * 1e-9 >= learn_s);
+           (double)rig->learnt * 1e-9 + (rig->is_anything ? (double)(rig->last - rig->first) * 1e-9 : 0) >=
+               learn_s;
 }
 
 static int make_known(sf_rig *rig, sf_error *error)
@@ -295,11 +392,11 @@ int sf_rig_end(sf_rig *rig, sf_error *error)
             return sf_fail(error, SF_DATA, decoder->name,
                            "a million spikes came and no message told the sampling rate: set sample_rate_hz");
         if (rig->rate_uhz == 0 || !has_learnt(rig)) {
-            decoder->wants = !rig->is_anything && !rig->is_numbered ? NULL
-                             : rig->rate_uhz == 0
-                                 ? "message with the sampling rate: set sample_rate_hz"
-                                 : "more of the stream, which shows what electrodes there are: "
-                                   "set learn_s, or electrodes";
+            decoder->wants =
+                !rig->is_anything && !rig->broke && rig->seam_count == 0 && !rig->is_numbered ? NULL
+                : rig->rate_uhz == 0 ? "message with the sampling rate: set sample_rate_hz"
+                                     : "more of the stream, which shows what electrodes there are: "
+                                       "set learn_s, or electrodes";
             return SF_AGAIN;
         }
         int status = make_known(rig, error);
@@ -307,15 +404,18 @@ int sf_rig_end(sf_rig *rig, sf_error *error)
             return status;
     }
     fill(rig);
-    bool enough = rig->spike_count - rig->given >= SF_RIG_BATCH || rig->marker_count >= SF_RIG_BATCH;
-    return enough ? SF_OK : SF_AGAIN;
+    bool enough = rig->spike_count - rig->spikes_given >= SF_RIG_BATCH ||
+                  rig->marker_count - rig->markers_given >= SF_RIG_BATCH ||
+                  (rig->alone > 0 && rig->spikes_going > 0);
+    return enough || rig->seams_given < rig->seam_count ? SF_OK : SF_AGAIN;
 }
 
 int sf_rig_open(sf_decoder *decoder, sf_error *error)
 {
     sf_rig *rig = (sf_rig *)decoder;
     double hz = decoder->given.sample_rate_hz;
-    rig->clock = INT64_MIN;
+    rig->clock = rig->before = INT64_MIN;
+    rig->alone = ALONE;
     decoder->learns = !decoder->given.has_units;
     if (hz != 0 && !sf_rig_set_rate(rig, hz))
         return sf_fail(error, SF_USAGE, "sample_rate_hz", "found %g, expected %g to %g", hz, LEAST_HZ,
@@ -328,4 +428,5 @@ void sf_rig_close(sf_decoder *decoder)
     sf_rig *rig = (sf_rig *)decoder;
     sf_free(rig->spikes);
     sf_free(rig->markers);
+    sf_free(rig->seams);
 }

@@ -8,7 +8,9 @@
  *   the spikes that came before are kept and go out first.
  * - Stream time is sample number over sampling rate, as a whole number of nanoseconds to the nearest: a
  *   stream's zero is the rig's.
- * - Spikes of several messages go out together, in time order.
+ * - Spikes of several messages go out together, in time order; but where the rig's clock goes back, what came
+ *   before goes out before. What is first of all and first after such a place goes out time by time, so that
+ *   window/continuity.h sees the stream go on from there, however much came at once.
  * - Message numbers: a gap is a loss, a smaller number a new run of the sender and none.
  */
 #ifndef SF_DECODE_RIG_H
@@ -16,22 +18,36 @@
 
 #include "decode/decoder.h"
 
-#define SF_RIG_BATCH 1024       /**< spikes that go out together */
-#define SF_RIG_KEPT (1u << 20)  /**< spikes or markers that are kept until the stream is known, and clocks */
-#define SF_RIG_MOST_UNITS 65536 /**< that are learnt: a sender cannot ask for more memory */
+#define SF_RIG_BATCH 1024      /**< spikes that go out together */
+#define SF_RIG_KEPT (1u << 20) /**< spikes or markers that are kept until the stream is known, and clocks */
+#define SF_RIG_BACK_NS (100 * INT64_C(1000000)) /* further is no order of messages: the clock went back */
+#define SF_RIG_MOST_UNITS 65536                 /**< that are learnt: a sender cannot ask for more memory */
+
+/** Where among what waits the clock went back. */
+typedef struct sf_rig_seam {
+    size_t spikes, markers;
+} sf_rig_seam;
 
 /** A decoder of a rig begins with it. Its kind has sf_rig_gave, and sf_rig_close or a `close` that calls it.
  */
 typedef struct sf_rig {
     sf_decoder decoder;
-    uint64_t rate_uhz; /**< samples in a million seconds; 0: not known yet, times are samples still */
-    bool is_anything;
-    int64_t first, last; /**< times, while units are learnt */
-    sf_spike *spikes;    /**< in time order; before `given` they went out */
-    size_t spike_count, spike_capacity, given;
-    sf_marker *markers;
-    size_t marker_count, marker_capacity;
-    int64_t clock; /**< promised, and not told yet; INT64_MIN: none */
+    uint64_t rate_uhz;   /**< samples in a million seconds; 0: not known yet, times are samples still */
+    bool is_anything;    /**< since the last seam */
+    int64_t first, last; /**< times since then, and ... */
+    int64_t learnt;      /**< ... how much passed before, while units are learnt */
+    int64_t furthest;    /**< that was reached since then, less what may follow behind; and ... */
+    int64_t before;      /**< ... by the messages before this one; INT64_MIN: by none */
+    sf_spike *spikes;    /**< in time order from seam to seam; before spikes_given they went out */
+    sf_marker *markers;  /**< likewise */
+    size_t spike_count, spike_capacity, spikes_given;
+    size_t marker_count, marker_capacity, markers_given;
+    size_t spikes_going, markers_going; /**< of what waits, those in the decoder's batch */
+    sf_rig_seam *seams;                 /**< of what waits; before seams_given it went out */
+    size_t seam_count, seam_capacity, seams_given;
+    bool broke;     /**< what comes next is behind a seam */
+    unsigned alone; /**< so many batches yet go out with the spikes of one time */
+    int64_t clock;  /**< promised, and not told yet; INT64_MIN: none */
     bool is_numbered;
     int64_t expected; /**< message number */
 } sf_rig;
@@ -63,7 +79,8 @@ static inline int sf_rig_pass(const sf_rig *rig)
 /** Something waits that is of the run that is known. */
 static inline bool sf_rig_waits(const sf_rig *rig)
 {
-    return rig->decoder.is_known && (rig->given < rig->spike_count || rig->marker_count > 0);
+    return rig->decoder.is_known &&
+           (rig->spikes_given < rig->spike_count || rig->markers_given < rig->marker_count);
 }
 
 /** The unit of an electrode by its name, and by its number (-1: none) among units that were given;

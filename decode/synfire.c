@@ -117,6 +117,8 @@ static int begin_run(stream *it, const sf_wire_header *header, sf_part frame, sf
     sf_wire_fault fault = sf_wire_read_hello(&about, &told, frame.data, frame.size);
     if (fault != SF_WIRE_SOUND)
         return leave_out(it, fault, error);
+    decoder->has_origin = told.origin_ns != INT64_MIN;
+    decoder->origin_ns = told.origin_ns;
     int status = decoder->is_known ? restart(it, &about, error) : join_stream(it, &about, &told);
     if (status != SF_OK)
         return status;
@@ -160,6 +162,18 @@ static void settle_account(stream *it, uint64_t spikes, uint64_t markers)
                it->decoder.name, spikes, markers, counts->missing_spikes, counts->missing_markers);
 }
 
+/* A repeated hello says nothing new, but one that is damaged was not sent like this. */
+static sf_wire_fault check_hello(const stream *it, sf_part frame)
+{
+    sf_recording about;
+    sf_wire_stream told;
+    sf_wire_fault fault = sf_wire_read_hello(&about, &told, frame.data, frame.size);
+    if (fault == SF_WIRE_SOUND && !same_names(&about.units, &it->decoder.about.units))
+        fault = SF_WIRE_UNITS;
+    sf_recording_clear(&about);
+    return fault;
+}
+
 static int read_frame(stream *it, const sf_wire_header *header, sf_part frame, sf_error *error)
 {
     uint64_t spikes = 0, markers = 0;
@@ -168,6 +182,8 @@ static int read_frame(stream *it, const sf_wire_header *header, sf_part frame, s
         fault = sf_wire_read_data(&it->data, it->decoder.about.units.count, frame.data, frame.size);
     else if (header->kind == SF_WIRE_END)
         fault = sf_wire_read_end(&spikes, &markers, frame.data, frame.size);
+    else if (header->kind == SF_WIRE_HELLO)
+        fault = check_hello(it, frame);
     if (fault != SF_WIRE_SOUND)
         return leave_out(it, fault, error);
     it->decoder.has_ended = header->kind == SF_WIRE_END;

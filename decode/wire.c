@@ -30,6 +30,7 @@ const char *sf_wire_fault_text(sf_wire_fault fault)
         "has times that go back",
         "has a marker of an unknown kind",
         "has a sequence number that was there before, or that is far ahead",
+        "names other units than those of this run",
         "found no memory",
     };
     return texts[fault];

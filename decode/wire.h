@@ -47,6 +47,7 @@ typedef enum sf_wire_fault {
     SF_WIRE_ORDER,    /**< times go back within the frame */
     SF_WIRE_MARKER,   /**< a marker of an unknown kind */
     SF_WIRE_SEQUENCE, /**< the sequence number was there before; found by the receiver, not by the codec */
+    SF_WIRE_UNITS,    /**< a repeated hello names others than the first; found likewise */
     SF_WIRE_MEMORY,   /**< no fault of the frame: an allocation failed */
     SF_WIRE_FAULTS
 } sf_wire_fault;

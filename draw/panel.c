@@ -394,12 +394,13 @@ static void tell_axis(sf_json *json, const char *name, const sf_axis *axis)
     sf_json_real(json, "from", axis->from);
     sf_json_real(json, "to", axis->to);
     sf_json_bool(json, "log", axis->log);
-    if (axis->names == NULL) {
+    const char *const *names = axis->names != NULL ? axis->names : axis->told;
+    if (names == NULL) {
         sf_json_null(json, "names");
     } else {
         sf_json_array(json, "names");
         for (size_t k = 0; k < axis->name_count; k++)
-            sf_json_string(json, NULL, axis->names[k]);
+            sf_json_string(json, NULL, names[k]);
         sf_json_end_array(json);
     }
     sf_json_end_object(json);
@@ -601,7 +602,7 @@ void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, doubl
     tell(panel, &(mark){"steps", .of = class, .from = from, .width = width, .y = values, .count = count});
     sf_scene_begin(panel->scene, filled ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
     for (size_t k = 0; k < count; k++)
-        add_step(panel, from, width, values[k], k, false);
+        add_step(panel, from, width, isnan(values[k]) ? floor : values[k], k, false);
     if (filled && count > 0) {
         sf_scene_point(panel->scene, bin_edge(panel, from, width, count), hold(sf_panel_y(panel, floor)));
         sf_scene_point(panel->scene, sf_panel_x(panel, from), hold(sf_panel_y(panel, floor)));

@@ -19,7 +19,9 @@ typedef struct sf_axis {
     bool bare;                /**< no ticks: of names, or of places that a scale bar measures */
     bool whole;               /**< of things that are counted: no ticks between whole numbers */
     const char *const *names; /**< of 0, 1, ... in place of numbers; or NULL */
-    size_t name_count;
+    const char *const
+        *told;         /**< names where there is no room for them, which only the numbers tell; or NULL */
+    size_t name_count; /**< of either */
 } sf_axis;
 
 /** Values as colours: viridis from the lowest to the highest, NaN white. */
@@ -81,7 +83,7 @@ void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const 
                    size_t count);
 
 /** A step in each bin of equal width, or on a logarithmic axis each `width` times as far as the last; a fill
- * reaches down to `floor`. */
+ * reaches down to `floor`, where a value is NaN. */
 void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
                     const double *values, size_t count, double floor);
 

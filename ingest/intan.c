@@ -67,4 +67,6 @@ const sf_protocol sf_protocol_intan = {
     .transport = &sf_transport_tcp,
     .sender = &sender,
     .start = "RHX with its spike output sending on %s",
+    .written = 10 * 128,
+    .written_by = "TCPNumberDataBlocksPerWrite (10 blocks of 128 samples by default)",
 };

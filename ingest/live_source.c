@@ -25,10 +25,18 @@ typedef struct live_source {
 
 /* ---- reading ---- */
 
+/* A new run of the sender has another. */
+static void tell_origin(live_source *it)
+{
+    it->source.has_origin = it->decoder->has_origin;
+    it->source.origin_ns = it->decoder->origin_ns;
+}
+
 static int read_first(live_source *it, sf_batch *batch)
 {
     *batch = it->first;
     it->has_first = false;
+    tell_origin(it);
     return SF_READ_BATCH;
 }
 
@@ -55,6 +63,7 @@ int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_e
         sf_decoder_give(it->decoder, batch);
         status = SF_OK;
     }
+    tell_origin(it);
     return status == SF_OK      ? SF_READ_BATCH
            : status == SF_AGAIN ? SF_READ_NOTHING
            : status == SF_END   ? SF_READ_END

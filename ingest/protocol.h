@@ -53,6 +53,8 @@ typedef struct sf_protocol {
     const char *const *layouts;       /**< by sf_live_settings.layout; NULL: there is one */
     int queue;                        /**< messages that may wait for this program */
     const char *start;                /**< what to do where no stream came: a format for the endpoint */
+    uint32_t written;                 /**< samples that the rig sends at once by default; 0: as they come */
+    const char *written_by;           /**< its setting that says so */
 } sf_protocol;
 
 extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys, sf_protocol_event_broadcaster,

@@ -4,7 +4,9 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "core/text.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,11 +28,11 @@ static int add(sf_electrodes *to, size_t *capacity, const sf_unit *unit, int32_t
 /* A number up to the character that ends it, which is passed over; false where there is none. */
 static bool take_number(const char **at, char after, double *number)
 {
-    char *end;
-    *number = strtod(*at, &end);
-    bool is_there = end > *at && isfinite(*number) && *end == after;
-    *at = is_there ? end + (after != '\0') : *at;
-    return is_there;
+    const char *end, ends[] = {after, '\0'};
+    if (!sf_parse_real_until(*at + strspn(*at, " \t"), ends, number, &end) || *end != after)
+        return false;
+    *at = end + (after != '\0');
+    return true;
 }
 
 static bool take_index(const char **at, char after, int *index)
@@ -52,25 +54,213 @@ static bool take_routed(const char **at, int *channel, int *electrode, double *x
     return true;
 }
 
+/* Channels or electrodes that are there already. */
+typedef struct taken {
+    uint8_t of[2][(MOST_INDEX + 1) / 8];
+} taken;
+
+static bool was_taken(taken *all, int which, int index)
+{
+    uint8_t bit = (uint8_t)(1 << index % 8), *of = &all->of[which][index / 8];
+    bool was = (*of & bit) != 0;
+    *of |= bit;
+    return was;
+}
+
+/* A channel is one unit, though it may be wired to two electrodes, and so is an electrode that is read by two
+ * channels. */
 static int read_routing(sf_electrodes *to, const char *text, const char *path, sf_error *error)
 {
     size_t capacity = 0;
     int status = SF_OK;
+    taken *all = sf_alloc(1, sizeof *all);
+    if (all == NULL)
+        return sf_fail_memory(error);
     to->is_routing = true;
     for (const char *at = text; *at != '\0' && status == SF_OK;) {
         const char *begin = at;
         int channel, electrode;
         char name[16];
         sf_unit unit = {.kind = SF_UNIT_MULTI_UNIT, .name = name};
-        if (!take_routed(&at, &channel, &electrode, &unit.x_um, &unit.y_um))
-            return sf_fail(
-                error, SF_DATA, path,
-                "after %zu electrodes found '%.24s', expected CHANNEL(ELECTRODE)X/Y; as MaxLab Live "
-                "writes, or a probeinterface file (JSON)",
-                to->units.count, begin);
+        if (!take_routed(&at, &channel, &electrode, &unit.x_um, &unit.y_um)) {
+            status =
+                sf_fail(error, SF_DATA, path,
+                        "after %zu electrodes found '%.24s', expected CHANNEL(ELECTRODE)X/Y; as MaxLab Live "
+                        "writes, a probeinterface file (JSON), or a table of name,x,y",
+                        to->units.count, begin);
+            break;
+        }
+        if (was_taken(all, 0, channel) || was_taken(all, 1, electrode)) {
+            to->shared++;
+            continue;
+        }
         snprintf(name, sizeof name, "%d", electrode);
         unit.electrode = electrode;
         status = add(to, &capacity, &unit, channel, error);
+    }
+    sf_free(all);
+    return status;
+}
+
+/* ---- a table of name, x and y ---- */
+
+#define MOST_COLUMNS 64
+
+typedef struct table {
+    char separator;
+    size_t line, name, x, y, needed; /* columns, and how many a line must have */
+    double x_um, y_um;               /* of one unit of x and y */
+    const char *path;
+} table;
+
+/* A line with fields, which a routing begins with a number and a bracket in place of. */
+static char separator_of(const char *line)
+{
+    size_t digits = strspn(line, "0123456789"), length = strcspn(line, "\r\n");
+    if (digits > 0 && line[digits] == '(')
+        return '\0';
+    for (const char *of = ";\t,"; *of != '\0'; of++)
+        if (memchr(line, *of, length) != NULL)
+            return *of;
+    return '\0';
+}
+
+static size_t cut(const table *of, char *line, char *fields[MOST_COLUMNS])
+{
+    size_t count = 0;
+    for (char *rest = line; rest != NULL && count < MOST_COLUMNS;)
+        fields[count++] = sf_text_field(&rest, of->separator);
+    return count;
+}
+
+/* Micrometres in the unit that a heading such as x_um or `y (mm)` names behind its letter; 0: none that is
+ * known. */
+static double length_of(const char *heading, bool *is_named)
+{
+    char word[16] = "";
+    size_t length = 0;
+    for (const char *at = heading + 1; *at != '\0' && length + 1 < sizeof word; at++) {
+        bool micro = (unsigned char)*at >= 0x80; /* a micro sign, in UTF-8 or Latin-1 */
+        if (isalpha((unsigned char)*at) || (micro && (length == 0 || word[length - 1] != 'u')))
+            word[length++] = micro ? 'u' : (char)tolower((unsigned char)*at);
+    }
+    *is_named = *is_named || length > 0;
+    return length == 0 || strcmp(word, "um") == 0 || strncmp(word, "micro", 5) == 0 ? 1
+           : strcmp(word, "mm") == 0                                                ? 1e3
+                                                                                    : 0;
+}
+
+static bool heads(const char *field, char axis)
+{
+    return tolower((unsigned char)field[0]) == axis && !isalnum((unsigned char)field[1]);
+}
+
+static int refuse_row(const table *of, const char *expected, const char *found, sf_error *error)
+{
+    char shown[41];
+    sf_visible_printf(shown, sizeof shown, "%s", found);
+    return sf_fail(error, SF_DATA, of->path, "line %zu: expected %s, found '%s'", of->line, expected, shown);
+}
+
+/* Which columns are which; without a heading they are name, x, y. */
+static int take_heading(table *of, sf_electrodes *to, char *const *fields, size_t count, sf_error *error)
+{
+    static const char *const names[] = {"name",      "unit",    "neuron",  "cell",    "cluster",
+                                        "electrode", "channel", "contact", "site",    "id",
+                                        "ch",        "index",   "idx",     "unit_id", "unit_index"};
+    of->name = of->x = of->y = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (heads(fields[i], 'x') && of->x == SIZE_MAX)
+            of->x = i;
+        else if (heads(fields[i], 'y') && of->y == SIZE_MAX)
+            of->y = i;
+        for (size_t n = 0; of->name == SIZE_MAX && n < sizeof names / sizeof names[0]; n++)
+            if (strcasecmp(fields[i], names[n]) == 0) {
+                of->name = i;
+                to->has_indices = strstr(names[n], "ind") == names[n] || strcmp(names[n], "idx") == 0 ||
+                                  strcmp(names[n], "unit_index") == 0;
+            }
+    }
+    if (of->name == SIZE_MAX || of->x == SIZE_MAX || of->y == SIZE_MAX)
+        return refuse_row(of, "a heading such as name,x,y, with `index` for the place of a unit", fields[0],
+                          error);
+    of->x_um = length_of(fields[of->x], &to->names_length);
+    of->y_um = length_of(fields[of->y], &to->names_length);
+    if (of->x_um == 0 || of->y_um == 0)
+        return refuse_row(of, "x and y in um or mm", fields[of->x_um == 0 ? of->x : of->y], error);
+    of->needed = of->name > of->x ? of->name : of->x;
+    of->needed = 1 + (of->needed > of->y ? of->needed : of->y);
+    return SF_OK;
+}
+
+/* Where it is not known there is nothing, or NaN. */
+static bool read_length(const table *of, char *field, double scale, double *um)
+{
+    char *comma = of->separator != ',' ? strchr(field, ',') : NULL;
+    if (comma != NULL)
+        *comma = '.';
+    *um = NAN;
+    if (field[0] == '\0' || strcasecmp(field, "nan") == 0)
+        return true;
+    bool good = sf_parse_real(field, um);
+    *um *= scale;
+    return good;
+}
+
+static int take_row(table *of, sf_electrodes *to, size_t *capacity, char *const *fields, size_t count,
+                    sf_error *error)
+{
+    double x_um, y_um;
+    uint32_t unit;
+    if (count < of->needed)
+        return refuse_row(of, "a name, x and y", fields[0], error);
+    const char *name = fields[of->name];
+    const char *number = name + (name[0] == '#');
+    size_t digits = strspn(number, "0123456789");
+    bool is_number = digits > 0 && digits < 8 && number[digits] == '\0';
+    if (name[0] == '#' && is_number)
+        to->has_indices = true;
+    if (name[0] == '\0' || (to->has_indices && !is_number))
+        return refuse_row(of, to->has_indices ? "the index of a unit" : "a name", name, error);
+    if (!read_length(of, fields[of->x], of->x_um, &x_um) || !read_length(of, fields[of->y], of->y_um, &y_um))
+        return refuse_row(of, "x and y, as numbers", fields[of->x], error);
+    if (sf_reserve(&to->channels, capacity, to->units.count + 1, sizeof *to->channels) != 0)
+        return sf_fail_memory(error);
+    size_t before = to->units.count;
+    int status = sf_units_intern(&to->units, number, &unit, error);
+    if (status == SF_OK && unit != before)
+        return refuse_row(of, "each name once", name, error);
+    if (status != SF_OK)
+        return status;
+    to->channels[unit] = is_number ? (int32_t)strtol(number, NULL, 10) : -1;
+    to->units.items[unit].x_um = x_um;
+    to->units.items[unit].y_um = y_um;
+    to->units.items[unit].electrode = to->channels[unit];
+    to->units.items[unit].kind = SF_UNIT_MULTI_UNIT;
+    return SF_OK;
+}
+
+static int read_table(sf_electrodes *to, char *text, char separator, const char *path, sf_error *error)
+{
+    table of = {
+        .separator = separator, .name = 0, .x = 1, .y = 2, .needed = 3, .x_um = 1, .y_um = 1, .path = path};
+    char *fields[MOST_COLUMNS];
+    size_t capacity = 0;
+    int status = SF_OK;
+    bool begun = false;
+    to->is_table = true;
+    for (char *rest = text; status == SF_OK && rest != NULL;) {
+        char *line = strsep(&rest, "\n");
+        double number;
+        of.line++;
+        line[strcspn(line, "\r")] = '\0';
+        if (line[strspn(line, " \t")] == '\0')
+            continue;
+        size_t count = cut(&of, line, fields);
+        bool is_heading = !begun && !(count > 1 && sf_parse_real(fields[1], &number));
+        begun = true;
+        status = is_heading ? take_heading(&of, to, fields, count, error)
+                            : take_row(&of, to, &capacity, fields, count, error);
     }
     return status;
 }
@@ -142,9 +332,11 @@ int sf_electrodes_read(sf_electrodes *electrodes, const char *path, sf_error *er
     int status = sf_file_read(&text, path, error);
     if (status != SF_OK)
         return status;
-    const char *begin = text.data + strspn(text.data, " \t\r\n");
-    status = *begin == '{' ? read_json(electrodes, &text, path, error)
-                           : read_routing(electrodes, begin, path, error);
+    char *begin = text.data + strspn(text.data, "\xef\xbb\xbf \t\r\n");
+    char separator = separator_of(begin);
+    status = *begin == '{'       ? read_json(electrodes, &text, path, error)
+             : separator != '\0' ? read_table(electrodes, begin, separator, path, error)
+                                 : read_routing(electrodes, begin, path, error);
     sf_text_free(&text);
     if (status == SF_OK && electrodes->units.count == 0)
         status = sf_fail(error, SF_DATA, path, "has no electrode that is connected");

@@ -2,6 +2,7 @@
 #include "io/endpoint.h"
 
 #include "core/error.h"
+#include "core/text.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -98,4 +99,39 @@ int sf_endpoint_refuse(const char *endpoint, const char *permit, sf_error *error
                    "other machines could connect there, and nobody is asked who they are: bind to 127.0.0.1 "
                    "and tunnel, as with ssh -L, or say %s",
                    permit);
+}
+
+bool sf_endpoint_split(const char *endpoint, char host[256], char port[8])
+{
+    const char *colon = strrchr(endpoint, ':');
+    uint64_t number;
+    if (colon == NULL || colon == endpoint || !sf_parse_uint(colon + 1, UINT16_MAX, &number))
+        return false;
+    size_t length = (size_t)(colon - endpoint), brackets = endpoint[0] == '[' && colon[-1] == ']' ? 1 : 0;
+    if (length - 2 * brackets >= 256 || (brackets == 0 && memchr(endpoint, ':', length) != NULL))
+        return false;
+    snprintf(host, 256, "%.*s", (int)(length - 2 * brackets), endpoint + brackets);
+    snprintf(port, 8, "%u", (unsigned)number);
+    return true;
+}
+
+/* libzmq takes an address of version 6 without brackets, too. */
+static bool has_port(const char *address)
+{
+    const char *colon = strrchr(address, ':');
+    uint64_t port;
+    return colon != NULL && colon != address &&
+           (strcmp(colon, ":*") == 0 || sf_parse_uint(colon + 1, UINT16_MAX, &port));
+}
+
+int sf_endpoint_check(const char *endpoint, sf_error *error)
+{
+    static const char *const others[] = {"ipc://", "pgm://", "epgm://"}; /* than tcp */
+    bool can_be = begins(endpoint, "tcp://") && has_port(endpoint + strlen("tcp://"));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        can_be = can_be || (begins(endpoint, others[i]) && endpoint[strlen(others[i])] != '\0');
+    return can_be ? SF_OK
+                  : sf_fail(error, SF_USAGE, endpoint,
+                            "is no ZeroMQ endpoint: expected tcp://ADDRESS:PORT (address * for all) or "
+                            "ipc://PATH");
 }

@@ -13,6 +13,13 @@
  */
 bool sf_endpoint_is_public(const char *endpoint);
 
+/** The parts of HOST:PORT or [ADDRESS]:PORT with a port of at most 65535; false where it is none. */
+bool sf_endpoint_split(const char *endpoint, char host[256], char port[8]);
+
+/** Refuses what no ZeroMQ socket can be bound to, whatever is bound already: SF_USAGE with the endpoint as
+ * its place. */
+int sf_endpoint_check(const char *endpoint, sf_error *error);
+
 /** The refusal: SF_USAGE with `endpoint` as its place and what to do; `permit` is what allows it, as
  * "--insecure". */
 int sf_endpoint_refuse(const char *endpoint, const char *permit, sf_error *error);

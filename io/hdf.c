@@ -152,6 +152,21 @@ hid_t sf_hdf_open(hid_t at, const char *path)
     return object;
 }
 
+bool sf_hdf_external_link(hid_t at, const char *path, sf_text *file)
+{
+    H5L_info_t info;
+    char value[4096];
+    const char *name, *object;
+    bool found = H5Lget_info(at, path, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_EXTERNAL &&
+                 info.u.val_size <= sizeof value &&
+                 H5Lget_val(at, path, value, sizeof value, H5P_DEFAULT) >= 0 &&
+                 H5Lunpack_elink_val(value, info.u.val_size, NULL, &name, &object) >= 0;
+    reason[0] = '\0';
+    if (found)
+        sf_text_printf(file, "%s", name);
+    return found && !file->failed;
+}
+
 void sf_hdf_close(hid_t object)
 {
     if (object < 0)
@@ -248,10 +263,35 @@ static bool source_open(source *from, hid_t object, bool is_attribute)
     return false;
 }
 
+/* HDF5 converts what an integer cannot hold to the nearest one that there is, a unit of -1 to unit 0. */
+static H5T_conv_ret_t refuse_other_integers(H5T_conv_except_t why, hid_t from, hid_t to, void *value,
+                                            void *into, void *user)
+{
+    (void)why, (void)from, (void)value, (void)into;
+    bool *is_refused = user;
+    *is_refused = H5Tget_class(to) == H5T_INTEGER;
+    return *is_refused ? H5T_CONV_ABORT : H5T_CONV_UNHANDLED;
+}
+
+/* H5Dread, but that integers are those that are stored, or the read fails. */
+static herr_t read_values(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, void *values)
+{
+    bool is_refused = false;
+    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+    herr_t result = transfer >= 0 && H5Pset_type_conv_cb(transfer, refuse_other_integers, &is_refused) >= 0
+                        ? H5Dread(dataset, type, memory_space, file_space, transfer, values)
+                        : -1;
+    sf_hdf_close(transfer);
+    if (is_refused)
+        snprintf(reason, sizeof reason,
+                 "a value is negative, too large or no whole number, where none of these can be");
+    return result;
+}
+
 static herr_t source_read(const source *from, hid_t type, hid_t memory_space, hid_t file_space, void *values)
 {
     return from->is_attribute ? H5Aread(from->object, type, values)
-                              : H5Dread(from->object, type, memory_space, file_space, H5P_DEFAULT, values);
+                              : read_values(from->object, type, memory_space, file_space, values);
 }
 
 /* Trailing spaces, line ends and NULs are padding of fixed-length strings. */
@@ -328,6 +368,31 @@ static bool is_stored(hid_t dataset, hsize_t count, size_t size)
 {
     hsize_t most = most_bytes(dataset);
     return size > 0 && count <= most / size;
+}
+
+/* False where values were announced and none written, or not all of their chunks: they would read as zeros.
+ * Who chose another value for what is not there meant it so; and a writer that is at work, or was killed, was
+ * not done. */
+static bool is_written(const source *from, hsize_t count)
+{
+    unsigned intent = 0;
+    hid_t file = H5Iget_file_id(from->object);
+    bool is_live = H5Fget_intent(file, &intent) >= 0 && (intent & H5F_ACC_SWMR_READ) != 0;
+    sf_hdf_close(file);
+    hsize_t sizes[H5S_MAX_RANK], chunk[H5S_MAX_RANK], chunks = 1, stored = 0;
+    int rank = H5Sget_simple_extent_dims(from->space, sizes, NULL);
+    hid_t creation = H5Dget_create_plist(from->object);
+    H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
+    bool is_chosen = H5Pfill_value_defined(creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
+    bool is_chunked = H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, rank, chunk) == rank;
+    sf_hdf_close(creation);
+    if (count == 0 || is_live || is_chosen)
+        return true;
+    if (!is_chunked)
+        return H5Dget_storage_size(from->object) > 0;
+    for (int i = 0; i < rank; i++)
+        chunks = times(chunks, (sizes[i] + chunk[i] - 1) / (chunk[i] > 0 ? chunk[i] : 1));
+    return H5Dget_num_chunks(from->object, from->space, &stored) < 0 || stored >= chunks;
 }
 
 /* True where raw data are in this very file. */
@@ -543,6 +608,8 @@ static int check_length(const source *from, const char *path, const char *place,
         return sf_fail(error, SF_DATA, place,
                        "%s is damaged: its shape says %lld values and it stores %llu bytes", path,
                        (long long)count, (unsigned long long)H5Dget_storage_size(from->object));
+    if (!is_written(from, (hsize_t)count))
+        return sf_fail(error, SF_DATA, place, "%s is damaged: it was never written, or not all of it", path);
     hsize_t chunk = chunk_bytes(from->object, H5Tget_size(from->type));
     if (count > 0 && chunk > most_bytes(from->object))
         return sf_fail(error, SF_DATA, place,
@@ -654,6 +721,70 @@ int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_
     return sf_hdf_read_field(at, path, NULL, place, type, size, values, length, error);
 }
 
+static int read_references(hobj_ref_t **references, size_t *count, hid_t at, const char *path,
+                           const char *place, sf_error *error)
+{
+    source from;
+    *count = 0;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    status = check_length(&from, path, place, count, error);
+    if (status == SF_OK && H5Tequal(from.type, H5T_STD_REF_OBJ) <= 0)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold references", path);
+    if (status == SF_OK && (*references = sf_resize(NULL, *count, sizeof **references)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK && *count > 0 &&
+        source_read(&from, H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, *references) < 0)
+        status = sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    source_close(&from);
+    return status;
+}
+
+int sf_hdf_each_reference(hid_t at, const char *path, const char *place,
+                          int (*visit)(void *context, size_t i, hid_t object), void *context, sf_error *error)
+{
+    hobj_ref_t *references = NULL;
+    size_t count;
+    int status = read_references(&references, &count, at, path, place, error);
+    bool goes_on = status == SF_OK;
+    for (size_t i = 0; goes_on && i < count; i++) {
+        hid_t object = references[i] != 0 ? H5Rdereference2(at, H5P_DEFAULT, H5R_OBJECT, &references[i])
+                                          : H5I_INVALID_HID;
+        goes_on = object < 0 || visit(context, i, object) == 0;
+        sf_hdf_close(object);
+    }
+    reason[0] = '\0';
+    sf_free(references);
+    return status;
+}
+
+#if H5_VERSION_GE(1, 12, 0)
+static bool is_one(hid_t one, hid_t other)
+{
+    H5O_info2_t a, b;
+    int order = 1;
+    return H5Oget_info3(one, &a, H5O_INFO_BASIC) >= 0 && H5Oget_info3(other, &b, H5O_INFO_BASIC) >= 0 &&
+           a.fileno == b.fileno && H5Otoken_cmp(one, &a.token, &b.token, &order) >= 0 && order == 0;
+}
+#else
+static bool is_one(hid_t one, hid_t other)
+{
+    H5O_info_t a, b;
+    return H5Oget_info(one, &a) >= 0 && H5Oget_info(other, &b) >= 0 && a.fileno == b.fileno &&
+           a.addr == b.addr;
+}
+#endif
+
+bool sf_hdf_is_same(hid_t at, const char *one, const char *other)
+{
+    hid_t first = sf_hdf_open(at, one), second = sf_hdf_open(at, other);
+    bool same = first >= 0 && second >= 0 && is_one(first, second);
+    sf_hdf_close(first);
+    sf_hdf_close(second);
+    return same;
+}
+
 bool sf_hdf_has_field(hid_t at, const char *path, const char *field)
 {
     source from;
@@ -718,6 +849,24 @@ bool sf_hdf_read_cells(hid_t at, const char *path, size_t row, size_t column, in
     return good;
 }
 
+/* What of a column may stay unpacked, so that looks at many of its chunks in turn unpack each once. */
+#define COLUMN_CACHE (16u << 20)
+
+/* Opens a dataset so that chunks that were unpacked stay: all of them, or as many as COLUMN_CACHE holds, and
+ * one of any size. libhdf5 by itself keeps none above 1 MiB, and unpacks it again at each look. */
+static hid_t open_cached(hid_t at, const char *path, hsize_t chunk, size_t length, size_t size)
+{
+    hsize_t cached = times(length, size) < COLUMN_CACHE ? times(length, size) : COLUMN_CACHE;
+    cached = cached > chunk ? cached : chunk;
+    size_t slots = 521 + (size_t)(cached / (chunk > 4096 ? chunk : 4096)); /* 521: as by default */
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS), dataset = H5I_INVALID_HID;
+    if (access >= 0 && H5Pset_elink_cb(access, refuse_external_link, NULL) >= 0 &&
+        H5Pset_chunk_cache(access, slots, cached, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0)
+        dataset = H5Dopen2(at, path, access);
+    sf_hdf_close(access);
+    return dataset;
+}
+
 hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *length, sf_error *error)
 {
     *length = 0;
@@ -730,11 +879,15 @@ hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *
         status = sf_fail(error, SF_DATA, place, "%s is no vector", path);
     else if (status == SF_OK && class != H5T_INTEGER && class != H5T_FLOAT)
         status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
-    hid_t column = from.object;
-    if (status == SF_OK)
-        from.object = H5I_INVALID_HID; /* stays open */
-    source_close(&from);
-    return status == SF_OK ? column : H5I_INVALID_HID;
+    size_t size = H5Tget_size(from.type);
+    hsize_t chunk = chunk_bytes(from.object, size);
+    source_close(&from); /* as the cache of a dataset is that of who opens it first */
+    if (status != SF_OK)
+        return H5I_INVALID_HID;
+    hid_t column = open_cached(at, path, chunk, *length, size);
+    if (column < 0)
+        sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    return column;
 }
 
 bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void *values)
@@ -743,7 +896,7 @@ bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void
     hid_t space = H5Dget_space(column), memory = H5Screate_simple(1, &rows, NULL);
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &rows, NULL) >= 0 &&
-                H5Dread(column, type, memory, space, H5P_DEFAULT, values) >= 0;
+                read_values(column, type, memory, space, values) >= 0;
     sf_hdf_close(memory);
     sf_hdf_close(space);
     return good || (note_filter(column), false);

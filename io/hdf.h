@@ -50,6 +50,10 @@ int sf_hdf_open_file(sf_hdf_input *input, sf_error *error);
 hid_t sf_hdf_open(hid_t at, const char *path);
 void sf_hdf_close(hid_t object); /**< any kind of id; negative ids are allowed */
 
+/** Appends the name of the file that the link at `path` leads to; false where it is none that leaves its own.
+ */
+bool sf_hdf_external_link(hid_t at, const char *path, sf_text *file);
+
 bool sf_hdf_is_dataset(hid_t at, const char *path);
 bool sf_hdf_is_group(hid_t at, const char *path);
 
@@ -121,6 +125,15 @@ hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *
 /** Reads rows start to start + count - 1 of such a column as memory type `type`; false where it is damaged.
  */
 bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void *values);
+
+/** Opens each object that a dataset of references names, in its order, and calls `visit` with it until that
+ * returns non-zero; what refers to nothing is passed over. SF_DATA where there is no such dataset. */
+int sf_hdf_each_reference(hid_t at, const char *path, const char *place,
+                          int (*visit)(void *context, size_t i, hid_t object), void *context,
+                          sf_error *error);
+
+/** True where both paths lead to one object, as two links may. */
+bool sf_hdf_is_same(hid_t at, const char *one, const char *other);
 
 /** Reads a dataset of strings of either kind into a new array of new strings; sf_hdf_free_strings frees both.
  */

@@ -65,7 +65,7 @@ static int append(sf_journal *journal, sf_journal_head head, const void *rows, s
         return sf_fail(error, SF_IO, journal->file.path, "cannot write to the journal: %s", strerror(reason));
     }
     journal->number++;
-    atomic_fetch_add(&journal->bytes, size);
+    journal->file.length = (int64_t)(atomic_fetch_add(&journal->bytes, size) + size);
     return SF_OK;
 }
 
@@ -205,9 +205,12 @@ static void *run_thread(void *argument)
 int sf_journal_check(sf_journal *journal, sf_error *error)
 {
     int reason = atomic_load(&journal->sync_reason);
-    if (reason == 0 || journal->told)
+    if (journal->told)
         return SF_OK;
-    journal->told = true;
+    int status = journal->retired ? SF_OK : sf_output_file_check(&journal->file, error);
+    journal->told = reason != 0 || status != SF_OK;
+    if (reason == 0)
+        return status;
     return sf_fail(error, SF_IO, journal->file.path, "cannot write the journal to the disk: %s",
                    strerror(reason));
 }

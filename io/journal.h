@@ -85,7 +85,7 @@ const char *sf_journal_path(const sf_journal *journal);
 int sf_journal_append(sf_journal *journal, sf_journal_kind kind, unsigned table, uint64_t first,
                       const void *rows, size_t size, sf_error *error);
 
-/** SF_IO where a sync has failed; it is said once. */
+/** SF_IO where a sync has failed, or somebody else removed or cut the file; it is said once. */
 int sf_journal_check(sf_journal *journal, sf_error *error);
 
 /** Waits until all that was appended is on the disk. */

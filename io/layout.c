@@ -35,12 +35,15 @@ struct sf_layout {
 
 /* ---- columns ---- */
 
+/* What a row holds that was announced and never written. */
 static herr_t set_fill(hid_t creation, hid_t type)
 {
-    int64_t never_written = INT64_MIN;
-    if (H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != sizeof never_written)
-        return 0;
-    return H5Pset_fill_value(creation, H5T_NATIVE_INT64, &never_written);
+    int64_t no_time = INT64_MIN;
+    uint32_t no_unit = SF_NO_UNIT;
+    size_t size = H5Tget_class(type) == H5T_INTEGER ? H5Tget_size(type) : 0;
+    if (size == sizeof no_time)
+        return H5Pset_fill_value(creation, H5T_NATIVE_INT64, &no_time);
+    return size == sizeof no_unit ? H5Pset_fill_value(creation, H5T_NATIVE_UINT32, &no_unit) : 0;
 }
 
 hid_t sf_layout_column(hid_t parent, const char *name, hid_t type, hsize_t chunk, hsize_t columns,
@@ -251,14 +254,21 @@ static int fill_file(sf_layout *layout, const sf_recording *about, const sf_layo
     return status;
 }
 
-/* Readers of HDF5 1.8 take what is not live; single-writer multiple-reader files need 1.10. */
+/* Readers of HDF5 1.8 take what is not live; single-writer multiple-reader files need 1.10.
+ *
+ * A live file is created as one and not made one later by H5Fstart_swmr_write, which has the writer, too, try
+ * metadata again whose sum is wrong, 100 times, and wait twice as long each time: for ever where somebody
+ * else damaged the file, and all other files of the process with it. The writer's own metadata are right at
+ * once.
+ */
 static hid_t create_file(const char *name, bool live)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = H5I_INVALID_HID;
     H5F_libver_t least = live ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
-    if (access >= 0 && H5Pset_libver_bounds(access, least, H5F_LIBVER_LATEST) >= 0)
-        file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    if (access >= 0 && H5Pset_libver_bounds(access, least, H5F_LIBVER_LATEST) >= 0 &&
+        (!live || H5Pset_metadata_read_attempts(access, 1) >= 0))
+        file = H5Fcreate(name, H5F_ACC_TRUNC | (live ? H5F_ACC_SWMR_WRITE : 0), H5P_DEFAULT, access);
     sf_hdf_close(access);
     return file;
 }
@@ -351,8 +361,9 @@ hid_t sf_layout_file(const sf_layout *layout)
 int sf_layout_start_live(sf_layout *layout, sf_error *error)
 {
     sf_hdf_begin();
-    if (H5Fstart_swmr_write(layout->file) < 0)
+    if (H5Fflush(layout->file, H5F_SCOPE_LOCAL) < 0)
         return sf_hdf_fail(error, SF_IO, layout->output.path, "cannot open the file to readers");
+    sf_output_file_note(&layout->output);
     return SF_OK;
 }
 
@@ -445,6 +456,7 @@ int sf_layout_flush(sf_layout *layout, bool sync, sf_error *error)
     sf_hdf_begin();
     if (!flush_rows(layout->file) || H5Fflush(layout->file, H5F_SCOPE_LOCAL) < 0)
         return sf_hdf_fail(error, SF_IO, layout->output.path, "cannot write what was recorded");
+    sf_output_file_note(&layout->output);
     return sync ? sf_output_file_sync(&layout->output, error) : SF_OK;
 }
 

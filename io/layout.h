@@ -19,8 +19,8 @@
  *                occurrence_times_ns (n, 16) i64
  *   /results/    what the recorder adds (sinks/hdf5)
  *
- * Rows of time_ns that were never written read as INT64_MIN: what a killed writer
- * announced but did not store.
+ * Rows of time_ns that were never written read as INT64_MIN, those of unit as 4294967295: what a killed
+ * writer announced but did not store.
  */
 #ifndef SF_IO_LAYOUT_H
 #define SF_IO_LAYOUT_H
@@ -42,7 +42,7 @@ typedef struct sf_layout_options {
     const char *recording;     /**< path of what the file was made from, kept as text, or NULL */
     uint32_t part;             /**< of a recording in several files, from 1; 0: it is in one */
     bool without_streams;      /**< no /spikes and no /markers: nothing is to be appended to them */
-    bool live;      /**< opened for single-writer multiple-reader appends by sf_layout_start_live */
+    bool live;      /**< for single-writer multiple-reader appends; readers from sf_layout_start_live on */
     bool overwrite; /**< replace a file that is there, whole at once; without it such a file is refused ... */
     bool numbered;  /**< ... or with this has a successor, as run-2.h5 of run.h5 */
 } sf_layout_options;
@@ -61,7 +61,8 @@ const char *sf_layout_path(const sf_layout *layout);
 /** Where the file, or its folder, was moved, its path is the present one from here on. */
 void sf_layout_follow(sf_layout *layout);
 
-/** SF_IO where the file or its folder was removed. */
+/** SF_IO where the file or its folder was removed, or the file was cut by somebody else since the last flush.
+ */
 int sf_layout_check(const sf_layout *layout, sf_error *error);
 
 /** The open file, to add further groups and datasets before sf_layout_start_live. */
@@ -102,8 +103,8 @@ void sf_layout_abandon(sf_layout *layout);
 
 /**
  * Creates a chunked, growing dataset of `type` under `parent`; chunk is in rows; columns 1 for a plain
- * vector. Rows of 64-bit integers that were never written read as INT64_MIN. Returns its id, to be closed by
- * H5Dclose, or a negative one with the error filled in.
+ * vector. Rows of 64-bit integers that were never written read as INT64_MIN, of 32-bit ones as SF_NO_UNIT.
+ * Returns its id, to be closed by H5Dclose, or a negative one with the error filled in.
  */
 hid_t sf_layout_column(hid_t parent, const char *name, hid_t type, hsize_t chunk, hsize_t columns,
                        sf_error *error);

@@ -43,6 +43,9 @@ static int make_socket(sf_zmq_publisher *publisher, bool lossless)
 static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
 {
     const char *endpoint = settings->endpoint;
+    int status = sf_endpoint_check(endpoint, error);
+    if (status != SF_OK)
+        return status;
     bool insecure = settings->insecure || sf_curve_gate_refused(publisher->gate) >= 0; /* it has keys */
     if (!insecure && sf_endpoint_is_public(endpoint))
         return sf_endpoint_refuse(endpoint, settings->permit, error);
@@ -58,10 +61,7 @@ static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings 
             error, SF_UNAVAILABLE, endpoint,
             "the port is in use by another program: choose another one, or port 0 for any that is free");
     case EINVAL:
-    case EPROTONOSUPPORT:
-        return sf_fail(
-            error, SF_USAGE, endpoint,
-            "is no ZeroMQ endpoint: expected tcp://ADDRESS:PORT (address * for all) or ipc://PATH");
+        return sf_fail(error, SF_USAGE, endpoint, "is no ZeroMQ endpoint: there is no such address");
     default:
         return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", zmq_strerror(zmq_errno()));
     }

@@ -247,9 +247,6 @@ static int deal_out(layout *l, unsigned threads, sf_error *error)
     events->positions = sf_resize(NULL, events->count, sizeof *events->positions);
     if (l->number == NULL || events->times == NULL || events->owner == NULL || events->positions == NULL)
         return sf_fail_memory(error);
-    sf_memory_scattered(events->times, events->count * sizeof *events->times);
-    sf_memory_scattered(events->owner, events->count * sizeof *events->owner);
-    sf_memory_scattered(events->positions, events->count * sizeof *events->positions);
     place_pieces(l);
     sf_parallel_for(threads, l->piece_count, deal_out_piece, l);
     return SF_OK;

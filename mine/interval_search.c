@@ -480,7 +480,7 @@ static uint64_t choose(const search *s, miner *m, sf_node_range links, uint64_t 
 /* Fills m->hits with all ends of the extensions looked for; *found is their number. */
 static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wanted, size_t *found)
 {
-    const sf_list_entry *list = m->arena + from.offset;
+    const sf_list_entry *list = from.length > 0 ? m->arena + from.offset : NULL;
     const sf_followers *reaches = s->reaches[delay];
     if (sf_reserve(&m->windows, &m->window_capacity, from.length, sizeof *m->windows) != 0)
         return SF_NO_MEMORY;

@@ -15,9 +15,14 @@ double sf_shared_worth(double z, double z_of_reverse)
     return fmin(MOST_WORTH, (fmin(z, z_of_reverse) + 1 / sqrt(PI)) / sqrt(1 - 1 / PI));
 }
 
+double sf_shared_together(double z, double z_of_reverse)
+{
+    return fmin(MOST_WORTH, (z + z_of_reverse) / sqrt(2));
+}
+
 /* A group that grows. */
 typedef struct growth {
-    const double *worth;
+    const double *worth, *together;
     size_t units;
     const uint32_t *groups; /* units in one are not free */
     size_t free_count;
@@ -98,7 +103,7 @@ static void take(uint32_t *groups, uint32_t number, const growth *g, size_t size
     double sums[MOST_UNITS] = {0};
     for (size_t u = 0; u < g->units; u++)
         for (size_t i = 0; i < size; i++)
-            sums[u] += g->worth[u * g->units + g->members[i]];
+            sums[u] += g->together[u * g->units + g->members[i]];
     for (size_t i = 0; i < size; i++)
         groups[g->members[i]] = number;
     for (size_t u = 0; u < g->units; u++)
@@ -106,11 +111,11 @@ static void take(uint32_t *groups, uint32_t number, const growth *g, size_t size
             groups[u] = number;
 }
 
-size_t sf_shared_groups_find(uint32_t *groups, const double *worth, size_t units)
+size_t sf_shared_groups_find(uint32_t *groups, const double *worth, const double *together, size_t units)
 {
     memset(groups, 0, units * sizeof *groups);
     for (uint32_t number = 1;; number++) {
-        growth g = {.worth = worth, .units = units, .groups = groups};
+        growth g = {.worth = worth, .together = together, .units = units, .groups = groups};
         size_t size = find_one(&g);
         if (size == 0)
             return number - 1;

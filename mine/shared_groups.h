@@ -8,7 +8,10 @@
  * over all sets of k units is about sqrt(2 k ln(e n / k)). A group exceeds that by 1 or more. It is looked
  * for from the best pair on, by the unit that adds most; the best size counts, from 3 on; then among the
  * units that are left.
- * Units that stand out with all members together by three standard deviations join it.
+ * Units that stand out with all members together by three standard deviations join it. What tells of one
+ * unit beside a group that is known needs no proof in each pair: both ways of a pair count, by their sum,
+ * which shows more than the lesser of them; a pair that stands out one way alone is a link and has its worth
+ * only.
  */
 #ifndef SF_MINE_SHARED_GROUPS_H
 #define SF_MINE_SHARED_GROUPS_H
@@ -20,10 +23,13 @@
 /** x of a pair with these z; at most 4, so that a group needs most of its pairs. */
 double sf_shared_worth(double z, double z_of_reverse);
 
+/** The sum of both, standardised, and at most 4, too. */
+double sf_shared_together(double z, double z_of_reverse);
+
 /**
- * groups[unit]: 0, or the number of its group, from 1 on. worth: [first * units + second], the same both
- * ways, 0 where nothing is known of a pair. At most 64 units. The number of groups is returned.
+ * groups[unit]: 0, or the number of its group, from 1 on. worth and together: [first * units + second], the
+ * same both ways, 0 where nothing is known of a pair. At most 64 units. The number of groups is returned.
  */
-size_t sf_shared_groups_find(uint32_t *groups, const double *worth, size_t units);
+size_t sf_shared_groups_find(uint32_t *groups, const double *worth, const double *together, size_t units);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct measure {
     const sf_pair_survey *survey;
     const sf_survey_job *job;
     double *z;                        /* by pair; NaN of those that tell nothing */
-    double *worth;                    /* of a group (mine/shared_groups.h) */
+    double *worth, *together;         /* of a group (mine/shared_groups.h) */
     sf_rank *order;                   /* of those that are judged by, ascending z */
     uint32_t groups[SF_SURVEY_UNITS]; /* by unit of the survey */
     size_t group_count;
@@ -201,11 +201,13 @@ static bool find_groups(measure *m, double spread)
     memcpy(before, m->groups, sizeof before);
     for (size_t a = 0; a < units; a++)
         for (size_t b = 0; b < units; b++) {
-            double z = m->z[a * units + b], reverse = m->z[b * units + a];
-            m->worth[a * units + b] =
-                isnan(z) || isnan(reverse) ? 0 : sf_shared_worth(z / spread, reverse / spread);
+            double z = m->z[a * units + b] / spread, reverse = m->z[b * units + a] / spread;
+            double worth = isnan(z) || isnan(reverse) ? 0 : sf_shared_worth(z, reverse);
+            bool one_way = isnan(z) || isnan(reverse) || is_link(z, reverse);
+            m->worth[a * units + b] = worth;
+            m->together[a * units + b] = one_way ? worth : sf_shared_together(z, reverse);
         }
-    m->group_count = sf_shared_groups_find(m->groups, m->worth, units);
+    m->group_count = sf_shared_groups_find(m->groups, m->worth, m->together, units);
     if (2 * within_groups(m, &all) > all) {
         memset(m->groups, 0, sizeof m->groups);
         m->group_count = 0;
@@ -242,14 +244,17 @@ static int judge_survey(sf_sharpness *told, uint32_t *groups, const sf_pair_surv
     measure m = {.survey = survey, .job = job, .root = sqrt((double)survey->stride)};
     m.z = sf_resize(NULL, cells, sizeof *m.z);
     m.worth = sf_resize(NULL, cells, sizeof *m.worth);
+    m.together = sf_resize(NULL, cells, sizeof *m.together);
     m.order = sf_resize(NULL, cells, sizeof *m.order);
-    int status = m.z != NULL && m.worth != NULL && m.order != NULL ? SF_OK : SF_NO_MEMORY;
+    int status =
+        m.z != NULL && m.worth != NULL && m.together != NULL && m.order != NULL ? SF_OK : SF_NO_MEMORY;
     if (status == SF_OK)
         judge_with_groups(told, &m);
     for (size_t u = 0; u < survey->units && groups != NULL; u++)
         groups[survey->unit_of[u]] = m.groups[u];
     sf_free(m.z);
     sf_free(m.worth);
+    sf_free(m.together);
     sf_free(m.order);
     return status;
 }

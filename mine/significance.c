@@ -874,8 +874,10 @@ int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, cons
     as.width_ns = WIDE * job->delay.high_ns;
     if (as.width_ns <= widest_ns) {
         int status = sf_sharpness_measure(sharpness, groups, &as, error);
+        /* What a group shares stands out less against narrower shifts, which may not show it. */
+        double most = sharpness->groups > 0 ? SF_SHARPNESS_MOST : SMOOTH_SHARPNESS;
         if (status != SF_OK || (!isnan(sharpness->low_share) && sharpness->divisor >= SMOOTH_DIVISOR &&
-                                sharpness->sharpness <= SMOOTH_SHARPNESS))
+                                sharpness->sharpness <= most))
             return status;
     }
     as.width_ns = NARROW(job->delay.high_ns);

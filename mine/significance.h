@@ -69,9 +69,9 @@ int64_t sf_significance_width(const sf_delay *delays, size_t count);
 /**
  * How far segment-shift moves segments at these delays where `width_ns` is 0, as width_ns of the sharpness
  * that is measured for it: by three times the largest delay, which takes more of a link out of its delay and
- * less of it into the reverse pair's, where what units share is known to be smooth as far as that, and that
- * is widest_ns or less; else by half more than it. The job's own width does not matter. `groups` as in
- * sf_sharpness_measure. SF_NO_MEMORY, SF_CANCELLED.
+ * less of it into the reverse pair's, where what units share is known to be smooth as far as that, or a group
+ * is found and the others can be tested, and that is widest_ns or less; else by half more than it. The job's
+ * own width does not matter. `groups` as in sf_sharpness_measure. SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
                                  int64_t widest_ns, sf_error *error);

@@ -445,7 +445,8 @@ static int extend(const sf_surrogate_counter *c, worker *w, const siblings *s)
     if (status != SF_OK ||
         sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + found + 1, sizeof *w->arena) != 0)
         return SF_NO_MEMORY;
-    sf_hits_deal(w->arena + w->arena_count, w->ends + w->end_count, slots, w->hits, found);
+    if (slots > 0)
+        sf_hits_deal(w->arena + w->arena_count, w->ends + w->end_count, slots, w->hits, found);
     w->end_count += slots;
     w->arena_count += found;
     return SF_OK;

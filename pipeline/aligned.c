@@ -195,9 +195,14 @@ void sf_aligned_end(sf_aligned *it)
     atomic_store(&it->held, 0);
 }
 
+uint64_t sf_aligned_left_out(const sf_aligned *it)
+{
+    return atomic_load(&it->left_out);
+}
+
 void sf_aligned_look(sf_aligned *it, sf_source_status *status)
 {
-    uint64_t held = atomic_load(&it->held), left_out = atomic_load(&it->left_out);
+    uint64_t held = atomic_load(&it->held), left_out = sf_aligned_left_out(it);
     status->spikes += held + left_out;
     status->held += held;
     status->leaps += left_out;

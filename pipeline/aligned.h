@@ -32,6 +32,9 @@ bool sf_aligned_next(sf_aligned *aligned, sf_batch *batch);
 /** The source ended: what is held is left out. */
 void sf_aligned_end(sf_aligned *aligned);
 
+/** Any thread, real-time safe: spikes that were left out here. */
+uint64_t sf_aligned_left_out(const sf_aligned *aligned);
+
 /** Any thread: adds what is held and left out here, and says how the clocks lie. */
 void sf_aligned_look(sf_aligned *aligned, sf_source_status *status);
 

@@ -188,7 +188,8 @@ static int take_pairs(sf_connections *connections, const sf_connections_window *
         return SF_OK;
     const sf_stretch stretch = {.unit_spikes = window->unit_spikes,
                                 .unit_count = connections->units->count,
-                                .duration_ns = window->span.stop_ns - window->span.start_ns};
+                                .duration_ns =
+                                    sf_observed_ns(window->observed, window->observed_count, window->span)};
     return sf_links_of_pairs(snapshot, window->pairs, window->pair_count, connections->delays, &stretch,
                              error);
 }

@@ -41,6 +41,12 @@ static void post(const sf_control *control, uint32_t trigger, int64_t now_ns)
     atomic_store_explicit(&posted->withheld, state.withheld, memory_order_relaxed);
 }
 
+static void post_all(const sf_control *control, int64_t now_ns)
+{
+    for (uint32_t i = 0; i < control->trigger_count; i++)
+        post(control, i, now_ns);
+}
+
 static void add_verdict(const sf_control *control, uint32_t watched, sf_message *message)
 {
     sf_trigger_message *trigger = &message->trigger;
@@ -188,6 +194,26 @@ static bool is_analysed(sf_control *control, const sf_spike *spike)
     return cause == SF_FILTER_KEPT;
 }
 
+/* The first spikes of all may have waited for this run: triggers are armed behind them. */
+static void await_spikes(sf_control *control)
+{
+    if (control->began || control->setup.inputs->virtual_clock)
+        return;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    control->began = true;
+    sf_triggers_await(control->triggers, now_ns);
+    post_all(control, now_ns);
+}
+
+static void note_age(sf_control *control, int64_t due_ns)
+{
+    if (!sf_triggers_waits(control->triggers))
+        return;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    sf_triggers_on_time(control->triggers, now_ns - due_ns, now_ns);
+    post_all(control, now_ns);
+}
+
 sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns,
                              size_t count)
 {
@@ -196,6 +222,7 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
                             filters ? control->kept_arrivals_ns : arrivals_ns, filters ? 0 : count};
     if (count == 0)
         return analysed;
+    await_spikes(control);
     control->stream_ns = spikes[count - 1].time_ns;
     for (size_t i = 0; i < count && (control->watched_count > 0 || filters); i++) {
         if (control->setup.inputs->virtual_clock) /* what is sent is in one order in every replay */
@@ -210,6 +237,7 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
         }
         watch_one(control, &spikes[i], arrivals_ns[i]);
     }
+    note_age(control, arrivals_ns[count - 1]);
     return analysed;
 }
 
@@ -249,8 +277,7 @@ static void command(sf_control *control, const sf_trigger_event *event)
 {
     int64_t now_ns = now_at(control, control->stream_ns);
     take(control, event, now_ns);
-    for (uint32_t i = 0; i < control->trigger_count; i++)
-        post(control, i, now_ns);
+    post_all(control, now_ns);
 }
 
 static void fault(sf_control *control, uint64_t sources, sf_trigger_reason reason)
@@ -258,20 +285,32 @@ static void fault(sf_control *control, uint64_t sources, sf_trigger_reason reaso
     command(control, &(sf_trigger_event){.kind = SF_EVENT_FAULT, .sources = sources, .reason = reason});
 }
 
-static void look_at(sf_control *control, size_t source)
+static void look_at(sf_control *control, size_t source, const sf_feeder_faults *now)
 {
-    sf_feeder_faults now;
-    uint64_t *known = &control->faults[2 * source], bit = bit_of(source);
-    sf_feeder_look(&control->setup.feeders->items[source], &now);
-    if (now.lost > known[0])
+    sf_feeder_faults *known = &control->known[source];
+    uint64_t bit = bit_of(source);
+    unsigned causes = sf_loss_disarming(&control->setup.config->safe_loss);
+    if (sf_feeder_lost(now, causes) > sf_feeder_lost(known, causes))
         fault(control, bit, SF_TRIGGER_SOURCE_LOST);
-    if (now.steps > known[1])
+    if (now->steps > known->steps)
         fault(control, bit, SF_TRIGGER_SOURCE_STEPPED);
-    if (now.silent && (control->silent & bit) == 0)
+    if (now->silences > known->silences || (now->silent && !known->silent))
         fault(control, bit, SF_TRIGGER_SOURCE_SILENT);
-    known[0] = now.lost;
-    known[1] = now.steps;
-    control->silent = now.silent ? control->silent | bit : control->silent & ~bit;
+    *known = *now;
+    control->silent = now->silent ? control->silent | bit : control->silent & ~bit;
+}
+
+/* Any thread: the first source of these that is silent now; NULL: none is. */
+static const sf_feeder *silent_of(const sf_control *control, uint64_t sources)
+{
+    const sf_feeders *feeders = control->setup.feeders;
+    for (size_t i = 0; i < feeders->count; i++) {
+        sf_feeder_faults now;
+        sf_feeder_look(&feeders->items[i], &now);
+        if (now.silent && (sources & bit_of(i)) != 0)
+            return &feeders->items[i];
+    }
+    return NULL;
 }
 
 /* ---- orders ---- */
@@ -318,12 +357,30 @@ static void obey(sf_control *control, const sf_command *order)
     }
 }
 
-bool sf_control_order(sf_control *control, const sf_command *order)
+/* What would not be armed is refused: none of those that are asked for is armed. Under `ordering`. */
+static int check_arming(const sf_control *control, uint32_t trigger, sf_error *error)
+{
+    if (atomic_load(&control->halted))
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the run is being stopped: nothing is armed any more");
+    for (uint32_t i = 0; i < control->trigger_count; i++) {
+        if (trigger != SF_ALL_TRIGGERS && trigger != i)
+            continue;
+        const sf_feeder *silent = silent_of(control, control->changed[i].sources);
+        if (silent != NULL)
+            return sf_fail(error, SF_UNAVAILABLE, control->setup.config->triggers[i].name,
+                           "its source %s is silent: nothing was armed", silent->settings.source->name);
+    }
+    return SF_OK;
+}
+
+int sf_control_order(sf_control *control, const sf_command *order, sf_error *error)
 {
     pthread_mutex_lock(&control->ordering);
-    bool taken = sf_ring_push(&control->orders, order, 1) == 1;
+    int status = order->kind == SF_COMMAND_ARM ? check_arming(control, order->trigger, error) : SF_OK;
+    if (status == SF_OK && sf_ring_push(&control->orders, order, 1) == 0)
+        status = sf_fail(error, SF_AGAIN, NULL, "too many commands wait: ask again");
     pthread_mutex_unlock(&control->ordering);
-    return taken;
+    return status;
 }
 
 static void take_changes(sf_control *control)
@@ -338,12 +395,12 @@ void sf_control_halt(sf_control *control)
     atomic_store(&control->halted, true);
 }
 
-void sf_control_look(sf_control *control)
+void sf_control_look(sf_control *control, const sf_feeder_faults *faults)
 {
     if (atomic_load(&control->halted) && !control->disarmed)
         command(control, &(sf_trigger_event){.kind = SF_EVENT_DISARM, .trigger = SF_ALL_TRIGGERS});
     for (size_t i = 0; i < control->setup.feeders->count && control->trigger_count > 0; i++)
-        look_at(control, i);
+        look_at(control, i, &faults[i]);
     if (atomic_load_explicit(&control->changing, memory_order_acquire))
         take_changes(control);
     sf_command order;
@@ -382,6 +439,8 @@ void sf_control_status(sf_control *control, uint32_t trigger, const sf_hop_rates
         why = SF_TRIGGER_EXPIRED;
     pthread_mutex_lock(&control->ordering); /* of those who change the settings */
     double chance = chance_hz(control, trigger, rates);
+    if (why == SF_TRIGGER_OF_ITSELF && silent_of(control, control->changed[trigger].sources) != NULL)
+        why = SF_TRIGGER_SOURCE_SILENT; /* the front is about to see to it */
     pthread_mutex_unlock(&control->ordering);
     *status = (sf_trigger_status){.not_armed = sf_trigger_reason_text((sf_trigger_reason)why),
                                   .armed_s = why == SF_TRIGGER_OF_ITSELF ? left_s : NAN,
@@ -612,9 +671,9 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
     control->boards = sf_alloc(config->trigger_count, sizeof *control->boards);
     control->posts = sf_alloc(config->trigger_count, sizeof *control->posts);
     control->changed = sf_alloc(config->trigger_count, sizeof *control->changed);
-    control->faults = sf_alloc(setup->inputs->count, 2 * sizeof *control->faults);
+    control->known = sf_alloc(setup->inputs->count, sizeof *control->known);
     bool whole = control->watched != NULL && control->messages != NULL && control->boards != NULL &&
-                 control->posts != NULL && control->changed != NULL && control->faults != NULL;
+                 control->posts != NULL && control->changed != NULL && control->known != NULL;
     int status = whole ? open_watch(control, error) : sf_fail_memory(error);
     if (status == SF_OK)
         status = open_triggers(control, error);
@@ -638,7 +697,7 @@ void sf_control_close(sf_control *control)
     sf_free(control->boards);
     sf_free(control->posts);
     sf_free(control->changed);
-    sf_free(control->faults);
+    sf_free(control->known);
     sf_ring_close(&control->orders);
     if (control->lockable)
         pthread_mutex_destroy(&control->ordering);

@@ -72,7 +72,7 @@ typedef struct sf_control {
     uint32_t *boards;     /**< by trigger: the watched episode that it rests on; UINT32_MAX: none */
     sf_triggers *triggers;
     sf_trigger_post *posts;
-    uint64_t *faults;         /**< by source: frames and spikes lost so far, steps so far */
+    sf_feeder_faults *known;  /**< by source: what was looked at last */
     uint64_t silent;          /**< bit i: source i is */
     int64_t stream_ns;        /**< where the stream is */
     sf_ring orders;           /**< of sf_command */
@@ -83,6 +83,7 @@ typedef struct sf_control {
     bool lockable;
     atomic_bool halted; /**< no trigger is sent any more ... */
     bool disarmed;      /**< ... which the front has seen to */
+    bool began;         /**< spikes came */
 } sf_control;
 
 /** Resolves watched episodes and triggers. */
@@ -107,8 +108,9 @@ typedef struct sf_analysed {
 sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns,
                              size_t count);
 
-/** After each pull and before its spikes: faults of sources, then orders, then delays that are over. */
-void sf_control_look(sf_control *control);
+/** After each pull and before its spikes: faults, one of each source, then orders, then delays that are over.
+ */
+void sf_control_look(sf_control *control, const sf_feeder_faults *faults);
 
 /** All before this stream time has been watched, and what markers were expected have come. */
 void sf_control_reach(sf_control *control, int64_t watermark_ns);
@@ -119,9 +121,10 @@ void sf_control_end(sf_control *control);
 /** How long the front may sleep, at most so many milliseconds, for nothing to be late. */
 int sf_control_sleep_ms(const sf_control *control, int most);
 
-/** Any thread, which may wait for others that order: false where there is no room. The caller then rings the
+/** Any thread, which may wait for others that order. SF_AGAIN where there is no room; SF_UNAVAILABLE where a
+ * trigger cannot be armed: a source of it is silent, or the run is being stopped. The caller then rings the
  * front's bell. */
-bool sf_control_order(sf_control *control, const sf_command *order);
+int sf_control_order(sf_control *control, const sf_command *order, sf_error *error);
 
 /**
  * Any thread: from the front's next look on triggers go by these options, which differ from the run's in keys

@@ -69,7 +69,7 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
         return sf_fail_memory(&discovery->error);
     }
     for (size_t i = 0; i < result->count; i++) {
-        double expected = result->items[i].expected;
+        double expected = fmax(result->items[i].expected, 0); /* not known where nothing was observed */
         order[i] = (sf_rank){(expected - result->items[i].count) / sqrt(fmax(expected, 1)), i};
     }
     sf_ranks_sort(order, result->count);
@@ -107,7 +107,7 @@ static int mine_window(sf_discovery *discovery)
     sf_mine_input input = {.spikes = spikes,
                            .spike_count = count,
                            .units = discovery->units,
-                           .duration_ns = discovery->window.stop_ns - discovery->window.start_ns};
+                           .duration_ns = discovery->observed_ns};
     sf_progress progress = sf_background_progress(&discovery->background);
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &options, &progress, &discovery->error);
@@ -287,6 +287,7 @@ int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *windo
     memcpy(discovery->unit_spikes, window->unit_spikes,
            discovery->units->count * sizeof *window->unit_spikes);
     discovery->window = window->span;
+    discovery->observed_ns = window->observed_ns;
     discovery->resident = window->resident;
     sf_background_start(&discovery->background);
     return SF_OK;

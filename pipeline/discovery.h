@@ -73,6 +73,7 @@ typedef struct sf_discovery {
     double piece; /* SF_DISCOVERY_PIECE, or 0 where no hop waits for the device */
     uint64_t *unit_spikes;
     sf_span window;
+    int64_t observed_ns;
     sf_resident *resident;
     sf_tracking pinned; /* stay tracked whatever is found */
     sf_episode *found;  /* the most remarkable first */
@@ -100,6 +101,7 @@ void sf_discovery_close(sf_discovery *discovery);
 /** A window to mine. */
 typedef struct sf_discovery_window {
     sf_span span;
+    int64_t observed_ns;         /**< how much of it was observed, which chance is of */
     uint64_t begin, end;         /**< positions of the stream, which never descend from window to window */
     const sf_spike *spikes;      /**< those; copied as far as they are new */
     const uint64_t *unit_spikes; /**< how many each unit has; copied */

@@ -41,11 +41,13 @@ static void begin_bin(sf_features *features, uint64_t number, int64_t start_ns)
     features->open->lost = features->doubted;
 }
 
-/* A silence that windows pass over is passed over here, too. */
+/* What windows pass over, a silence or what a clock stepped over, is passed over here, too. */
 static void push_silence(sf_features *features, uint64_t number, uint64_t count, int64_t start_ns)
 {
     uint64_t length_ns = count * (uint64_t)features->bin_ns;
-    if (count == 0 || (features->silence_ns > 0 && length_ns > (uint64_t)features->silence_ns))
+    bool stepped_over = start_ns < atomic_load(&features->setup.handoff->leapt_ns) && length_ns > SF_SECOND;
+    if (count == 0 || stepped_over ||
+        (features->silence_ns > 0 && length_ns > (uint64_t)features->silence_ns))
         return;
     sf_features_bins *empty = features->empty;
     empty->first = number;
@@ -109,16 +111,17 @@ void sf_features_reach(sf_features *features, int64_t watermark_ns, bool ended)
 }
 
 /* The clock is read after the counts: what arrived by then may be of before the fault. */
-void sf_features_look(sf_features *features)
+void sf_features_look(sf_features *features, const sf_feeder_faults *all)
 {
     const sf_feeders *feeders = features->setup.feeders;
     bool real_time = !features->setup.inputs->virtual_clock;
+    unsigned holes = sf_loss_holes(&features->setup.config->safe_loss);
     for (size_t i = 0; i < feeders->count && features->bin_ns > 0; i++) {
-        sf_feeder_faults now;
-        sf_feeder_look(&feeders->items[i], &now);
-        if (now.lost + now.steps == features->faults[i] && !(now.silent && real_time))
+        const sf_feeder_faults *now = &all[i];
+        uint64_t faults = sf_feeder_lost(now, holes) + now->steps + now->silences;
+        if (faults == features->faults[i] && !(now->silent && real_time))
             continue;
-        features->faults[i] = now.lost + now.steps;
+        features->faults[i] = faults;
         features->doubted = true;
         features->noticed_ns = sf_clock_monotonic_ns();
         features->open->lost = true;

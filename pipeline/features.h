@@ -57,8 +57,9 @@ typedef struct sf_features {
 int sf_features_open(sf_features *features, const sf_features_setup *setup, sf_error *error);
 void sf_features_close(sf_features *features);
 
-/** Front thread, after each pull and before its spikes: faults of sources. Real-time safe, as the next. */
-void sf_features_look(sf_features *features);
+/** Front thread, after each pull and before its spikes: faults, one of each source. Real-time safe, as the
+ * next. */
+void sf_features_look(sf_features *features, const sf_feeder_faults *all);
 
 /** Spikes in stream order. */
 void sf_features_take(sf_features *features, const sf_spike *spikes, const int64_t *arrivals_ns,

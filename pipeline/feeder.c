@@ -11,6 +11,9 @@
 
 #define STALLED_NS SF_SECOND
 #define READ_MS 50
+#define BEHIND_NS SF_SECOND /* of which the log says something */
+#define FIRST_NS (3 * SF_SECOND)
+#define OLD_SHARE 10 /* one old spike in so many is no accident */
 
 bool sf_feeder_is_live(const sf_feeder *feeder)
 {
@@ -34,11 +37,24 @@ static uint64_t count_late(const sf_inlet_counts *in, const sf_continuity_counts
     return in->late + of->late;
 }
 
-/* Frames that did not come or could not be read, and spikes left out by whatever cause; those of units that
- * the source never told of are none of what is analysed. */
-static uint64_t count_lost(const sf_inlet_counts *in, const sf_continuity_counts *of)
+unsigned sf_loss_disarming(const sf_live_safe_loss *safe)
 {
-    return in->gaps + in->malformed + in->dropped + of->leaps + count_late(in, of);
+    return (unsigned)safe->gaps << SF_LOSS_GAPS | (unsigned)safe->malformed << SF_LOSS_MALFORMED |
+           (unsigned)safe->late << SF_LOSS_LATE | (unsigned)safe->dropped << SF_LOSS_DROPPED |
+           (unsigned)safe->leaps << SF_LOSS_LEAPS | (unsigned)safe->out_of_range << SF_LOSS_OUT_OF_RANGE;
+}
+
+unsigned sf_loss_holes(const sf_live_safe_loss *safe)
+{
+    return ((1u << SF_LOSS_OUT_OF_RANGE) - 1) | sf_loss_disarming(safe);
+}
+
+uint64_t sf_feeder_lost(const sf_feeder_faults *faults, unsigned causes)
+{
+    uint64_t lost = 0;
+    for (unsigned cause = 0; cause < SF_LOSS_CAUSES; cause++)
+        lost += causes >> cause & 1 ? faults->lost[cause] : 0;
+    return lost;
 }
 
 /* ---- what is logged ---- */
@@ -101,8 +117,8 @@ static void hear(sf_feeder *feeder, int64_t now_ns)
 {
     double silent_s = (double)(now_ns - atomic_load(&feeder->heard_ns)) * 1e-9;
     int before = atomic_load(&feeder->state);
-    if (before == SF_SOURCE_LOST ||
-        (before == SF_SOURCE_STALLED && worth_a_line(feeder->silences - 1, feeder->silences)))
+    uint64_t silences = atomic_load(&feeder->silences);
+    if (before == SF_SOURCE_LOST || (before == SF_SOURCE_STALLED && worth_a_line(silences - 1, silences)))
         sf_log(SF_LOG_WARNING, "%s: goes on after %.1f s", feeder->settings.source->name, silent_s);
     atomic_store(&feeder->heard_ns, now_ns);
     atomic_store(&feeder->gone, false);
@@ -111,8 +127,8 @@ static void hear(sf_feeder *feeder, int64_t now_ns)
 
 static void stall(sf_feeder *feeder)
 {
-    feeder->silences++;
-    if (worth_a_line(feeder->silences - 1, feeder->silences))
+    uint64_t before = atomic_fetch_add(&feeder->silences, 1);
+    if (worth_a_line(before, before + 1))
         sf_log(SF_LOG_WARNING, "%s: nothing for %g s: stalled", feeder->settings.source->name,
                (double)STALLED_NS * 1e-9);
     set_state(feeder, SF_SOURCE_STALLED);
@@ -140,6 +156,14 @@ static void give_up_where_all_are_gone(sf_feeder *feeder)
     atomic_store(&all->stopping, true);
 }
 
+/* Something came, after the run itself may have been stopped: then this looks before what came goes on. */
+static void look_back(sf_feeder *feeder, int64_t now_ns)
+{
+    if (now_ns - atomic_load(&feeder->heard_ns) >= STALLED_NS && !feeder->settings.source->virtual_clock &&
+        atomic_load(&feeder->state) == SF_SOURCE_LIVE)
+        stall(feeder);
+}
+
 /* Nothing came. On a virtual clock, where a run is the same every time, only what is lost is told. */
 static void miss(sf_feeder *feeder, int64_t now_ns)
 {
@@ -155,12 +179,126 @@ static void miss(sf_feeder *feeder, int64_t now_ns)
         give_up_where_all_are_gone(feeder);
 }
 
+/* ---- when spikes were due ---- */
+
+/* A recording comes when the run asks for it, and what is replayed at another pace or as fast as possible is
+ * due at no time. */
+static bool has_due_times(const sf_feeder *feeder)
+{
+    const sf_source *source = feeder->settings.source;
+    return sf_feeder_is_live(feeder) && !source->virtual_clock && !source->own_pace;
+}
+
+/* The furthest that a batch reaches; INT64_MIN: it has no times. */
+static int64_t end_of(const sf_batch *batch)
+{
+    int64_t end_ns = batch->clock_ns;
+    if (batch->spike_count > 0 && batch->spikes[batch->spike_count - 1].time_ns > end_ns)
+        end_ns = batch->spikes[batch->spike_count - 1].time_ns;
+    return end_ns;
+}
+
+/* Its times are of another epoch, or of a new run: they say nothing of when those before were due. */
+static void begin_epoch_of_due(sf_feeder *feeder, const sf_batch *batch)
+{
+    int64_t shift_ns = feeder->reference != NULL ? sf_inlet_count(feeder->reference).shift_ns : 0;
+    if (!batch->joins && batch->restarts == 0 && shift_ns == feeder->reference_shift_ns)
+        return;
+    feeder->reference_shift_ns = shift_ns;
+    feeder->due = (sf_due){0};
+    feeder->fresh = feeder->fresh || batch->restarts > 0;
+    feeder->behind_was_told = false;
+}
+
+#define LOOKS 8
+#define QUICK_NS (SF_MILLISECOND / 100)
+
+/* The monotonic clock less the wall clock. Where this thread is held between its looks at the two, what was
+ * due seems to have been due earlier, never later. */
+static int64_t monotonic_less_wall_ns(void)
+{
+    int64_t most_ns = INT64_MIN;
+    for (int i = 0; i < LOOKS; i++) {
+        int64_t begin_ns = sf_clock_monotonic_ns(), less_ns = begin_ns - sf_clock_wall_ns();
+        most_ns = less_ns > most_ns ? less_ns : most_ns;
+        if (sf_clock_monotonic_ns() - begin_ns < QUICK_NS)
+            break;
+    }
+    return most_ns;
+}
+
+/* Stream time 0 by the sender's origin, on the monotonic clock; INT64_MAX: not known. It is that of a run's
+ * first times: a clock that begins anew amid a run has none. */
+static int64_t origin_of(const sf_feeder *feeder)
+{
+    const sf_source *source = feeder->settings.source;
+    if (!source->has_origin || !feeder->fresh || feeder->reference != NULL)
+        return INT64_MAX;
+    return sf_time_plus(source->origin_ns, monotonic_less_wall_ns());
+}
+
+static void log_behind(sf_feeder *feeder, int64_t behind_ns)
+{
+    if (behind_ns < BEHIND_NS || feeder->behind_was_told)
+        return;
+    feeder->behind_was_told = true;
+    sf_log(SF_LOG_WARNING, "%s: its spikes come %.1f s after they were due", feeder->settings.source->name,
+           (double)behind_ns * 1e-9);
+}
+
+/* A rig that writes seldom has old spikes in each of its writes. Its first seconds tell, once. */
+static void look_at_first(sf_feeder *feeder, const sf_batch *judged)
+{
+    int64_t most_ns = feeder->settings.max_age_ns, arrival_ns = judged->arrival_ns;
+    if (most_ns == 0 || feeder->first_ended)
+        return;
+    for (size_t i = 0; i < judged->spike_count; i++) {
+        int64_t due_ns = sf_due_at(judged->due_offset_ns, judged->spikes[i].time_ns, arrival_ns);
+        feeder->first_spikes++;
+        feeder->first_old += arrival_ns - due_ns > most_ns;
+    }
+    feeder->first_ended = arrival_ns - feeder->began_ns >= FIRST_NS;
+    if (feeder->first_ended && feeder->first_old * OLD_SHARE > feeder->first_spikes)
+        sf_log(SF_LOG_WARNING,
+               "%s: of its first %" PRIu64 " spikes %.0f %% were older than max_age_ms (%g) when they came: "
+               "triggers on them do not stay armed",
+               feeder->settings.source->name, feeder->first_spikes,
+               100 * (double)feeder->first_old / (double)feeder->first_spikes, (double)most_ns * 1e-6);
+}
+
+/* Says of a batch when its spikes were due. What came before the run was ready to read says nothing of the
+ * time that the way takes. */
+static sf_batch judge_due(sf_feeder *feeder, const sf_batch *batch)
+{
+    sf_batch judged = *batch;
+    if (!has_due_times(feeder))
+        return judged;
+    begin_epoch_of_due(feeder, batch);
+    int64_t end_ns = end_of(batch), arrival_ns = batch->arrival_ns;
+    if (end_ns != INT64_MIN && arrival_ns >= feeder->began_ns) {
+        sf_due_take(&feeder->due, end_ns, arrival_ns, origin_of(feeder));
+        feeder->fresh = false;
+    }
+    if (!feeder->due.began)
+        return judged;
+    judged.tells_due = true;
+    judged.due_offset_ns = sf_due_offset_ns(&feeder->due, arrival_ns);
+    look_at_first(feeder, &judged);
+    if (end_ns != INT64_MIN) {
+        int64_t behind_ns = arrival_ns - sf_due_at(judged.due_offset_ns, end_ns, arrival_ns);
+        atomic_store(&feeder->behind_ns, behind_ns);
+        log_behind(feeder, behind_ns);
+    }
+    return judged;
+}
+
 /* ---- the thread ---- */
 
 /* While the run itself has no room, the sender is not to blame for what is not heard. */
 static void offer(sf_feeder *feeder, const sf_batch *batch)
 {
-    while (!sf_inlet_offer(feeder->settings.inlet, batch)) {
+    const sf_batch judged = judge_due(feeder, batch);
+    while (!sf_inlet_offer(feeder->settings.inlet, &judged)) {
         atomic_store(&feeder->waiting, true);
         sf_bell_ring(&feeder->all->filled);
         sf_bell_wait(&feeder->room, 10);
@@ -208,6 +346,8 @@ static int read_once(sf_feeder *feeder)
     sf_batch batch;
     int result = source->kind->read(source, &batch, READ_MS, &feeder->error);
     if (result == SF_READ_BATCH) {
+        if (sf_feeder_is_live(feeder))
+            look_back(feeder, sf_clock_monotonic_ns());
         int status = take(feeder, &batch);
         if (status != SF_OK)
             return status;
@@ -249,7 +389,8 @@ static void *feed(void *argument)
     sf_feeders *all = feeder->all;
     while (!atomic_load(&all->released) && !atomic_load(&all->stopping))
         sf_bell_wait(&feeder->room, 20);
-    atomic_store(&feeder->heard_ns, sf_clock_monotonic_ns());
+    feeder->began_ns = sf_clock_monotonic_ns();
+    atomic_store(&feeder->heard_ns, feeder->began_ns);
     int result = SF_READ_NOTHING;
     while (!atomic_load(&all->stopping) && result >= 0 && result != SF_READ_END)
         result = read_once(feeder);
@@ -290,7 +431,9 @@ void sf_feeder_finish(sf_feeder *feeder)
 
 int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings *settings, sf_error *error)
 {
-    *feeder = (sf_feeder){.all = all, .settings = *settings};
+    *feeder = (sf_feeder){.all = all, .settings = *settings, .fresh = true};
+    feeder->reference = settings->pulses != NULL ? settings->pulses->reference : NULL;
+    atomic_init(&feeder->behind_ns, -1);
     if (feeder->settings.patience_ns < STALLED_NS)
         feeder->settings.patience_ns = STALLED_NS;
     atomic_init(&feeder->missing_spikes, -1);
@@ -325,10 +468,18 @@ void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults)
     int state = atomic_load(&feeder->state);
     sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
     sf_continuity_counts of = believed(feeder);
+    uint64_t left_out = feeder->aligned != NULL ? sf_aligned_left_out(feeder->aligned) : 0;
     *faults = (sf_feeder_faults){.silent = state == SF_SOURCE_STALLED || state == SF_SOURCE_LOST ||
                                            state == SF_SOURCE_FAILED,
-                                 .lost = count_lost(&in, &of),
-                                 .steps = in.restarts + of.steps + of.epochs};
+                                 .silences = atomic_load(&feeder->silences),
+                                 .lost = {[SF_LOSS_GAPS] = in.gaps,
+                                          [SF_LOSS_MALFORMED] = in.malformed,
+                                          [SF_LOSS_LATE] = count_late(&in, &of),
+                                          [SF_LOSS_DROPPED] = in.dropped,
+                                          [SF_LOSS_LEAPS] = of.leaps + left_out,
+                                          [SF_LOSS_OUT_OF_RANGE] = in.out_of_range + in.left_out},
+                                 .steps = in.restarts + of.steps + of.epochs,
+                                 .steps_ahead = of.steps};
 }
 
 static int64_t silent_for(const sf_feeder *feeder)
@@ -347,6 +498,7 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
     sf_continuity_counts of = believed(feeder);
     *status = (sf_source_status){.state = (sf_source_state)atomic_load(&feeder->state),
                                  .silent_ns = silent_for(feeder),
+                                 .behind_ns = atomic_load(&feeder->behind_ns),
                                  .spikes = in.offered + in.left_out + of.held + of.leaps + of.late,
                                  .held = of.held,
                                  .late = count_late(&in, &of),

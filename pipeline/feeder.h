@@ -11,6 +11,7 @@
 #include "core/thread.h"
 #include "pipeline/aligned.h"
 #include "window/continuity.h"
+#include "window/due.h"
 #include "window/inlet.h"
 
 /** What the feeders of a run share. */
@@ -28,6 +29,7 @@ typedef struct sf_feeder_settings {
     sf_source *source; /**< borrowed, like the inlet */
     sf_inlet *inlet;
     int64_t leap_ns, lateness_ns;      /**< of sf_continuity_settings */
+    int64_t max_age_ns;                /**< the least that a trigger allows; 0: none asks for one */
     int64_t patience_ns;               /**< a sender that is not heard for so long is lost */
     const sf_aligned_settings *pulses; /**< that it shares; of the call; NULL: none */
 } sf_feeder_settings;
@@ -35,16 +37,25 @@ typedef struct sf_feeder_settings {
 typedef struct sf_feeder {
     sf_feeders *all;
     sf_feeder_settings settings;
-    sf_continuity *continuity; /**< NULL: a recording, whose times were looked at when it was read */
-    sf_aligned *aligned;       /**< NULL: it shares no pulses */
+    sf_continuity *continuity;  /**< NULL: a recording, whose times were looked at when it was read */
+    sf_aligned *aligned;        /**< NULL: it shares no pulses */
+    const sf_inlet *reference;  /**< whose stream time `aligned` tells; NULL: its own */
+    int64_t reference_shift_ns; /**< of that stream, as it was seen last */
+    sf_due due;                 /**< of the present epoch */
+    bool fresh;                 /**< no time of the present run has come */
+    int64_t began_ns;           /**< monotonic clock when it began to read */
+    bool first_ended;
+    uint64_t first_spikes, first_old; /**< of its first seconds, and of these older than max_age_ns */
+    bool behind_was_told;             /**< in the log, of the present epoch */
     sf_thread thread;
-    sf_bell room;             /**< rung after each pull while `waiting` */
-    atomic_bool waiting;      /**< the inlet had no room */
-    _Atomic int state;        /**< sf_source_state */
-    atomic_bool gone;         /**< lost for as long again, and its connection is closed */
-    _Atomic int64_t heard_ns; /**< monotonic clock when it was heard last */
+    sf_bell room;              /**< rung after each pull while `waiting` */
+    atomic_bool waiting;       /**< the inlet had no room */
+    _Atomic int state;         /**< sf_source_state */
+    atomic_bool gone;          /**< lost for as long again, and its connection is closed */
+    _Atomic int64_t heard_ns;  /**< monotonic clock when it was heard last */
+    _Atomic int64_t behind_ns; /**< of sf_source_status */
     _Atomic int64_t missing_spikes, missing_markers; /**< by the sender's totals; -1: not known */
-    uint64_t silences;                               /**< times that it stalled */
+    _Atomic uint64_t silences;                       /**< times that it stalled */
     sf_continuity_counts told;                       /**< what was logged */
     uint64_t late;                                   /**< likewise, at late_ns */
     int64_t late_ns;
@@ -69,12 +80,34 @@ void sf_feeder_finish(sf_feeder *feeder);
 /** Any thread; a snapshot. */
 void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status);
 
+/** Why something that was sent is not analysed: the counts of sf_source_status. */
+typedef enum sf_loss {
+    SF_LOSS_GAPS, /**< breaks in its numbering */
+    SF_LOSS_MALFORMED,
+    SF_LOSS_LATE,
+    SF_LOSS_DROPPED,
+    SF_LOSS_LEAPS,
+    SF_LOSS_OUT_OF_RANGE,
+    SF_LOSS_CAUSES
+} sf_loss;
+
 /** What makes a source's spikes unfit to act on; the counts only grow. */
 typedef struct sf_feeder_faults {
-    bool silent;    /**< a live one, longer than it may be */
-    uint64_t lost;  /**< frames, and spikes left out, of whatever was sent and is not analysed */
-    uint64_t steps; /**< of its clock, and new beginnings */
+    bool silent;                   /**< a live one, longer than it may be */
+    uint64_t silences;             /**< of it so far, with those that ended already */
+    uint64_t lost[SF_LOSS_CAUSES]; /**< frames, or spikes */
+    uint64_t steps;                /**< of its clock, and new beginnings; */
+    uint64_t steps_ahead;          /**< of these, those ahead */
 } sf_feeder_faults;
+
+/** Bits of the causes that disarm. */
+unsigned sf_loss_disarming(const sf_live_safe_loss *safe);
+
+/** Bits of the causes that make a hole in the stream: all of known units, and what disarms. */
+unsigned sf_loss_holes(const sf_live_safe_loss *safe);
+
+/** What was lost by these causes. */
+uint64_t sf_feeder_lost(const sf_feeder_faults *faults, unsigned causes);
 
 /** Any thread, real-time safe. What came with a batch is counted before the batch is offered. */
 void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults);

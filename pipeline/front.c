@@ -33,6 +33,13 @@ static void wake_feeders(sf_front *front)
             sf_bell_ring(&front->feeders.items[i].room);
 }
 
+static void look(sf_front *front)
+{
+    for (size_t i = 0; i < front->feeders.count; i++)
+        sf_feeder_look(&front->feeders.items[i], &front->faults[i]);
+    sf_control_look(&front->control, front->faults);
+}
+
 /* Where a stretch has ended by this time, the windows catch up, and what they order is done. */
 static void catch_up(sf_front *front, int64_t time_ns)
 {
@@ -40,7 +47,7 @@ static void catch_up(sf_front *front, int64_t time_ns)
         return;
     int64_t end_ns = time_ns - (time_ns - front->next_ns) % front->stretch_ns;
     sf_handoff_await(front->handoff, end_ns);
-    sf_control_look(&front->control);
+    look(front);
     front->next_ns = sf_time_plus(end_ns, front->stretch_ns);
 }
 
@@ -65,6 +72,36 @@ static int64_t choose_stretch_ns(const sf_live_options *config, bool virtual_clo
     if (!virtual_clock || (!tested && !ruled))
         return 0;
     return ruled ? sf_seconds_to_ns(config->window.hop_s) : sf_testing_length_ns(config);
+}
+
+static bool leaps_to(sf_front *front, int64_t time_ns)
+{
+    bool leaps = front->reached_ns != INT64_MIN &&
+                 time_ns > sf_time_plus(front->reached_ns, SF_CONTINUITY_AHEAD_NS / 2);
+    if (time_ns > front->reached_ns)
+        front->reached_ns = time_ns;
+    return leaps;
+}
+
+/* Nobody recorded what a clock stepped over: there are neither windows nor bins of it. */
+static void note_leaps(sf_front *front, const sf_merged *merged)
+{
+    uint64_t steps = 0;
+    for (size_t i = 0; i < front->feeders.count; i++)
+        steps += front->faults[i].steps_ahead;
+    bool stepped = steps != front->steps_ahead;
+    size_t count = merged->spike_count;
+    int64_t leapt_ns = INT64_MIN;
+    for (size_t i = stepped || count == 0 ? 0 : count - 1; i < count;
+         i++) /* else the last says where it is */
+        if (leaps_to(front, merged->spikes[i].time_ns))
+            leapt_ns = merged->spikes[i].time_ns;
+    if (leaps_to(front, merged->watermark_ns))
+        leapt_ns = merged->watermark_ns;
+    if (!stepped || leapt_ns == INT64_MIN)
+        return;
+    atomic_store(&front->handoff->leapt_ns, leapt_ns);
+    front->steps_ahead = steps;
 }
 
 static void hand_on(sf_front *front, const sf_merged *merged)
@@ -148,8 +185,9 @@ static void *run(void *argument)
         sf_merged merged;
         int64_t now_ns = sf_clock_monotonic_ns();
         sf_merge_pull(front->merge, now_ns, &merged);
-        sf_control_look(&front->control);
-        sf_features_look(&front->features);
+        look(front);
+        sf_features_look(&front->features, front->faults);
+        note_leaps(front, &merged);
         hand_on(front, &merged);
         wake_feeders(front);
         time_turn(front, &merged, now_ns);
@@ -171,14 +209,27 @@ static int64_t doubted_leap_ns(const sf_live_options *config, const sf_source *s
     return in_real_time ? sf_seconds_to_ns(config->merge.leap_s) : 0;
 }
 
+/* The least that a trigger allows; 0: any age will do. */
+static int64_t least_max_age_ns(const sf_live_options *config)
+{
+    double least_ms = 0;
+    for (uint32_t i = 0; i < config->trigger_count; i++) {
+        double most_ms = config->triggers[i].max_age_ms;
+        if (most_ms > 0 && (least_ms == 0 || most_ms < least_ms))
+            least_ms = most_ms;
+    }
+    return (int64_t)(least_ms * 1e6);
+}
+
 static int64_t lateness_ns(const sf_live_options *config)
 {
     return (int64_t)(config->merge.lateness_ms * 1e6);
 }
 
 /* What a source that is read has sent and is not taken yet waits in its transport, which pushes back on the
- * sender or counts what it loses. So its ring waits for room, whatever its policy: after a start or a pause
- * of this thread a backlog comes faster than it can be merged. What a program pushes goes by the policy. */
+ * sender or counts what it loses. So its ring waits for room, whatever its policy, which is that of the
+ * hand-over to the windows: after a start or a pause of this thread a backlog comes faster than it can be
+ * merged. What a program pushes goes by the policy. */
 static sf_ring_policy ring_policy(const sf_input *input)
 {
     return input->source->kind->read != NULL ? SF_RING_BLOCK : input->policy;
@@ -228,7 +279,9 @@ static int open_feeders(sf_front *front, const sf_live_options *config, const sf
     sf_feeders *all = &front->feeders;
     all->changed = &front->handoff->filled;
     all->items = sf_alloc(inputs->count, sizeof *all->items);
-    int status = all->items != NULL ? sf_bell_open(&all->filled, error) : sf_fail_memory(error);
+    front->faults = sf_alloc(inputs->count, sizeof *front->faults);
+    bool has_room = all->items != NULL && front->faults != NULL;
+    int status = has_room ? sf_bell_open(&all->filled, error) : sf_fail_memory(error);
     for (size_t i = 0; i < inputs->count && status == SF_OK; i++) {
         sf_aligned_settings pulses;
         bool is_aligned = inputs->items[i].pulses != 0;
@@ -242,6 +295,7 @@ static int open_feeders(sf_front *front, const sf_live_options *config, const sf
             .inlet = sf_merge_inlet(front->merge, i),
             .leap_ns = doubted_leap_ns(config, inputs->items[i].source),
             .lateness_ns = lateness_ns(config),
+            .max_age_ns = least_max_age_ns(config),
             .patience_ns = inputs->items[i].source->patience_ns,
         };
         status = sf_feeder_open(&all->items[all->count++], all, &settings, error);
@@ -258,7 +312,8 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                         .duration_ns = duration_ns,
                         .limit_ns = INT64_MAX,
                         .stretch_ns = choose_stretch_ns(config, inputs->virtual_clock),
-                        .next_ns = INT64_MIN};
+                        .next_ns = INT64_MIN,
+                        .reached_ns = INT64_MIN};
     const sf_control_setup control = {.config = config,
                                       .inputs = inputs,
                                       .feeders = &front->feeders,
@@ -313,11 +368,11 @@ void sf_front_stop(sf_front *front)
             sf_feeder_finish(&front->feeders.items[i]);
 }
 
-bool sf_front_order(sf_front *front, const sf_command *order)
+int sf_front_order(sf_front *front, const sf_command *order, sf_error *error)
 {
-    bool taken = sf_control_order(&front->control, order);
+    int status = sf_control_order(&front->control, order, error);
     sf_bell_ring(&front->feeders.filled);
-    return taken;
+    return status;
 }
 
 /* Those that read sources do not stand in the way of the one that watches. */
@@ -370,6 +425,7 @@ void sf_front_close(sf_front *front)
     for (size_t i = 0; i < front->feeders.count; i++)
         sf_feeder_close(&front->feeders.items[i]);
     sf_free(front->feeders.items);
+    sf_free(front->faults);
     sf_pulse_train_close(front->train);
     sf_bell_close(&front->feeders.filled);
     if (front->merge != NULL)

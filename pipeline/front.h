@@ -28,8 +28,11 @@ typedef struct sf_front {
     int64_t stretch_ns; /**< on a virtual clock, of what is tested: at its end the windows catch up; else 0 */
     int64_t next_ns;    /**< the next end of one */
     sf_durations turns; /**< of its thread that did something */
-    sf_durations latency; /**< from arrival until watched, of the oldest spike of a turn */
-    bool over;            /**< the limit was reached: what still comes is let go */
+    sf_durations latency;     /**< from arrival until watched, of the oldest spike of a turn */
+    sf_feeder_faults *faults; /**< of each source, as they were looked at last */
+    int64_t reached_ns;       /**< where the stream is; INT64_MIN: nowhere yet */
+    uint64_t steps_ahead;     /**< of sources, that were found in the stream */
+    bool over;                /**< the limit was reached: what still comes is let go */
 } sf_front;
 
 /** Resolves watched episodes, opens the merge. Handoff, board and publisher are borrowed. */
@@ -44,8 +47,8 @@ void sf_front_release(sf_front *front);
 /** Sources are not read any more; what was read goes through. Any thread. */
 void sf_front_stop(sf_front *front);
 
-/** Any thread: something for the front thread to do (sf_control_order); false where too much waits. */
-bool sf_front_order(sf_front *front, const sf_command *order);
+/** Any thread: something for the front thread to do; a status of sf_control_order. */
+int sf_front_order(sf_front *front, const sf_command *order, sf_error *error);
 
 /** Of threads that were started: as sf_pipeline_hurry. */
 void sf_front_hurry(sf_front *front, const sf_realtime *wanted);

@@ -9,6 +9,7 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
     *handoff = (sf_handoff){0};
     atomic_store(&handoff->watermark_ns, INT64_MIN);
     atomic_store(&handoff->settled_ns, INT64_MIN);
+    atomic_store(&handoff->leapt_ns, INT64_MIN);
     sf_ring_policy policy = block ? SF_RING_BLOCK : SF_RING_DROP_NEWEST;
     int status = sf_ring_open(&handoff->spikes, sizeof(sf_spike), room, policy, error);
     if (status == SF_OK)

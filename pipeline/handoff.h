@@ -28,6 +28,8 @@ typedef struct sf_handoff {
     sf_ring blanked; /**< of sf_span */
     _Atomic int64_t watermark_ns, arrival_ns;
     _Atomic int64_t settled_ns; /**< the windows are done with all that comes before */
+    _Atomic int64_t
+        leapt_ns; /**< where the stream was after its clock stepped ahead last; INT64_MIN: never */
     atomic_bool ended;
     atomic_bool abandoned; /**< nobody empties it any more: nothing waits for that */
     sf_bell filled, emptied;

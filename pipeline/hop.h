@@ -8,6 +8,7 @@
 #ifndef SF_PIPELINE_HOP_H
 #define SF_PIPELINE_HOP_H
 
+#include "analysis/quantity.h"
 #include "core/message.h"
 #include "pipeline/times.h"
 #include "plan/operation.h"
@@ -21,9 +22,12 @@ typedef struct sf_hop_batch {
 /** Of every unit, in the newest window and in the stream so far. */
 typedef struct sf_hop_rates {
     uint64_t *spikes;
-    double *hz;
-    uint64_t *so_far;  /**< spikes in all windows together, each counted once ... */
-    int64_t so_far_ns; /**< ... and how long these cover */
+    double *hz;          /**< over what was observed of the unit in the window; NaN where nothing was */
+    int64_t observed_ns; /**< how much of the window all units were observed */
+    uint64_t *so_far;    /**< spikes in all windows together, each counted once ... */
+    int64_t so_far_ns;   /**< ... and how long all units were observed in these */
+    const sf_observed *observed; /**< as in sf_hops_options */
+    size_t observed_count;
 } sf_hop_rates;
 
 /** What the window path asks of the threads before it. */

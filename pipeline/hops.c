@@ -149,6 +149,8 @@ static int open_elements(sf_hops *hops, sf_error *error)
         status = open_densities(hops, error);
     if (status != SF_OK)
         return status;
+    hops->rates.observed = options->observed;
+    hops->rates.observed_count = options->observed_count;
     hops->rates.spikes = sf_alloc(units->count, sizeof *hops->rates.spikes);
     hops->rates.hz = sf_alloc(units->count, sizeof *hops->rates.hz);
     hops->rates.so_far = sf_alloc(units->count, sizeof *hops->rates.so_far);
@@ -260,14 +262,17 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
     return status;
 }
 
-/* A silence such as a recording may hold, or a live source that stepped ahead. */
+/* A long silence, such as a recording may hold, or what a live source's clock stepped over. */
 static void pass_silence(sf_hops *hops, int64_t watermark_ns)
 {
     int64_t silence_ns = sf_seconds_to_ns(hops->options.config->window.silence_s);
+    bool stepped = hops->cutter.last_cut_ns < hops->leapt_ns;
+    if (stepped && (silence_ns == 0 || silence_ns > SF_SECOND))
+        silence_ns = SF_SECOND;
     uint64_t windows = sf_cutter_skip(&hops->cutter, &hops->history, watermark_ns, silence_ns);
     if (windows > 0)
-        sf_log(SF_LOG_WARNING, "no spike for more than %g s: %" PRIu64 " empty windows are left out",
-               hops->options.config->window.silence_s, windows);
+        sf_log(SF_LOG_WARNING, "%s more than %g s: %" PRIu64 " empty windows are left out",
+               stepped ? "a clock stepped over" : "no spike for", (double)silence_ns * 1e-9, windows);
 }
 
 int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)

@@ -57,6 +57,7 @@ typedef struct sf_hops {
     sf_runner runner;
     int64_t arrival_ns;  /**< of the newest spike fed */
     int64_t last_ns;     /**< time of the newest spike fed */
+    int64_t leapt_ns;    /**< of sf_handoff; silences before it of over a second are steps of a clock */
     int64_t tell_due_ns; /**< monotonic clock at which a live run's next status is due */
 } sf_hops;
 

@@ -250,7 +250,8 @@ static void free_options(void *options)
     sf_free(options);
 }
 
-static int open_pipeline(sf_pipeline **pipeline, const sf_live_options *options, sf_error *error)
+static int open_pipeline(sf_pipeline **pipeline, const sf_live_options *options, uint64_t handoff_room,
+                         sf_error *error)
 {
     size_t count = options->source_count;
     sf_input *inputs = sf_alloc(count, sizeof *inputs);
@@ -258,7 +259,8 @@ static int open_pipeline(sf_pipeline **pipeline, const sf_live_options *options,
     for (size_t i = 0; i < count && status == SF_OK; i++)
         status = sf_pushed_open(&inputs[i], &options->sources[i], error);
     if (status == SF_OK) {
-        const sf_pipeline_options wanted = {.live = options, .sources = inputs, .source_count = count};
+        const sf_pipeline_options wanted = {
+            .live = options, .sources = inputs, .source_count = count, .handoff_room = handoff_room};
         status = sf_pipeline_open(pipeline, &wanted, error);
     } else if (inputs != NULL) {
         sf_sources_close(inputs, count);
@@ -277,7 +279,7 @@ static int read_options(sf_live_options *own, const sf_live_options *options, sf
     return status == SF_OK ? sf_live_resolve(own, error) : status;
 }
 
-int sf_live_open(sf_live **live, const sf_live_options *options, sf_error *error)
+int sf_live_open_room(sf_live **live, const sf_live_options *options, uint64_t handoff_room, sf_error *error)
 {
     *live = NULL;
     sf_live_options *own = sf_alloc(1, sizeof *own);
@@ -286,12 +288,17 @@ int sf_live_open(sf_live **live, const sf_live_options *options, sf_error *error
     sf_pipeline *pipeline;
     int status = read_options(own, options, error);
     if (status == SF_OK)
-        status = open_pipeline(&pipeline, own, error);
+        status = open_pipeline(&pipeline, own, handoff_room, error);
     if (status != SF_OK) {
         sf_free(own);
         return status;
     }
     return sf_live_start(live, pipeline, own, (sf_live_owner){free_options, own}, error);
+}
+
+int sf_live_open(sf_live **live, const sf_live_options *options, sf_error *error)
+{
+    return sf_live_open_room(live, options, 0, error);
 }
 
 void sf_live_finish(sf_live *live)

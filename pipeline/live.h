@@ -18,6 +18,9 @@ typedef struct sf_live_owner {
 int sf_live_start(sf_live **out, sf_pipeline *pipeline, const sf_live_options *options, sf_live_owner owner,
                   sf_error *error);
 
+/** As sf_live_open, with `handoff_room` of sf_pipeline_options. */
+int sf_live_open_room(sf_live **live, const sf_live_options *options, uint64_t handoff_room, sf_error *error);
+
 /** Any thread, and handlers of signals: as sf_pipeline_halt. What was accepted is still worked off. */
 void sf_live_halt(sf_live *live);
 

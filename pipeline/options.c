@@ -25,6 +25,7 @@ const sf_live_options sf_live_defaults = {
     .mine = {.every = 5, .delays_ms = "0.5:5", .max_size = 4, .engine = "auto", .track_most = 200},
     .graph = {.enabled = true, .metric = SF_LIVE_EPISODES, .dt_ms = 50, .surrogates = 200, .seed = 1},
     .significance = {.kind = SF_SIGNIFICANCE_SEGMENT_SHIFT, .surrogates = 500, .most = 1000, .seed = 1},
+    .safe_loss = {.gaps = true, .malformed = true, .late = true, .dropped = true, .leaps = true},
     .topics = (1u << SF_TOPIC_COUNT) - 1,
     .queue = 1024,
     .queue_policy = SF_RING_BLOCK,
@@ -85,7 +86,10 @@ void sf_live_options_init(void *options, size_t size)
 
 sf_live_density sf_live_density_default(sf_quantity quantity)
 {
-    return densities[quantity];
+    bool is_known = (size_t)quantity < sizeof densities / sizeof densities[0];
+    sf_live_density density = densities[is_known ? quantity : SF_QUANTITY_ISI];
+    density.quantity = quantity; /* of one that is unknown, to be refused with it */
+    return density;
 }
 
 /* ---- keys ---- */
@@ -215,6 +219,16 @@ static const sf_key dedup_keys[] = {
     {0},
 };
 
+static const sf_key safe_loss_keys[] = {
+    SWITCH("gaps", safe_loss.gaps),
+    SWITCH("malformed", safe_loss.malformed),
+    SWITCH("late", safe_loss.late),
+    SWITCH("dropped", safe_loss.dropped),
+    SWITCH("leaps", safe_loss.leaps),
+    SWITCH("out_of_range", safe_loss.out_of_range),
+    {0},
+};
+
 static const sf_key window_keys[] = {
     REAL("length_s", window.length_s, 0.001, 86400),
     REAL("hop_s", window.hop_s, 0.001, 86400),
@@ -228,7 +242,7 @@ static const sf_key mine_keys[] = {
     REAL("min_count", mine.min_count, 0, 1e12),
     REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6),
     REAL("min_fraction", mine.min_fraction, 0, 1),
-    WHOLE("max_size", mine.max_size, 1, SF_EPISODE_MAX_SIZE),
+    WHOLE("max_size", mine.max_size, 2, SF_EPISODE_MAX_SIZE),
     SWITCH("self", mine.self),
     TEXT("engine", mine.engine),
     WHOLE("threads", mine.threads, 0, 1024),
@@ -273,6 +287,7 @@ static const sf_key features_keys[] = {
 static const sf_key_table features_table = {.parts = {features_keys}};
 static const sf_key_table merge_table = {.parts = {merge_keys}};
 static const sf_key_table dedup_table = {.parts = {dedup_keys}};
+static const sf_key_table safe_loss_table = {.parts = {safe_loss_keys}};
 static const sf_key_table window_table = {.parts = {window_keys}};
 static const sf_key_table mine_table = {.parts = {mine_keys}};
 static const sf_key_table graph_table = {.parts = {graph_keys}};
@@ -291,6 +306,7 @@ const sf_key sf_live_keys[] = {
     LIST("track", track, track_count, 100000, NULL),
     LIST("watch", watch, watch_count, 100000, NULL),
     LIST("triggers", triggers, trigger_count, 256, &trigger_table),
+    GROUP("safe_loss", safe_loss_table),
     GROUP("features", features_table),
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),

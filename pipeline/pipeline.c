@@ -81,7 +81,7 @@ static void disarm(sf_pipeline *pipeline, const sf_delivered *delivered)
         .kind = SF_COMMAND_DISARM,
         .trigger = sf_live_find_trigger(pipeline->front.control.setup.config, delivered->name),
         .reason = SF_TRIGGER_OLD};
-    sf_front_order(&pipeline->front, &command);
+    sf_front_order(&pipeline->front, &command, NULL);
 }
 
 static int tell_deliveries(sf_pipeline *pipeline, sf_error *error)
@@ -129,6 +129,12 @@ static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
     return tell_deliveries(pipeline, error);
 }
 
+static int advance(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
+{
+    pipeline->hops.leapt_ns = atomic_load(&pipeline->handoff.leapt_ns);
+    return sf_hops_advance(&pipeline->hops, watermark_ns, error);
+}
+
 /* Takes what was there when the watermark was read, and what it is about, and publishes the hops that this
  * closes: as soon as they are closed, so that a stream that is faster than the windows does not pile up here.
  */
@@ -157,10 +163,10 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
         if (status == SF_OK)
             status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
         if (status == SF_OK) /* what comes later is not before it */
-            status = sf_hops_advance(&pipeline->hops, reached_ns, error);
+            status = advance(pipeline, reached_ns, error);
     }
     if (status == SF_OK && watermark_ns != INT64_MIN)
-        status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
+        status = advance(pipeline, watermark_ns, error);
     if (status == SF_OK)
         sf_handoff_settle(handoff, watermark_ns);
     return status;
@@ -256,11 +262,12 @@ static uint64_t count_breaks(void *user)
 {
     sf_pipeline *pipeline = user;
     const sf_feeders *feeders = &pipeline->front.feeders;
+    unsigned holes = sf_loss_holes(&pipeline->front.control.setup.config->safe_loss);
     uint64_t breaks = sf_ring_dropped(&pipeline->handoff.spikes) + atomic_load(&feeders->changes);
     for (size_t i = 0; i < feeders->count; i++) {
         sf_feeder_faults faults;
         sf_feeder_look(&feeders->items[i], &faults);
-        breaks += faults.lost + faults.steps;
+        breaks += sf_feeder_lost(&faults, holes) + faults.steps;
     }
     return breaks;
 }
@@ -271,7 +278,7 @@ static bool fire(void *user, uint32_t index, int64_t time_ns, int64_t arrival_ns
     sf_pipeline *pipeline = user;
     const sf_command order = {
         .kind = SF_COMMAND_FIRE, .trigger = index, .time_ns = time_ns, .arrival_ns = arrival_ns};
-    return sf_front_order(&pipeline->front, &order);
+    return sf_front_order(&pipeline->front, &order, NULL) == SF_OK;
 }
 
 /* ---- opening and closing ---- */
@@ -402,9 +409,9 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
     return atomic_load(&pipeline->finished);
 }
 
-bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command)
+int sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command, sf_error *error)
 {
-    return sf_front_order(&pipeline->front, command);
+    return sf_front_order(&pipeline->front, command, error);
 }
 
 int sf_pipeline_copy_density(sf_pipeline *pipeline, sf_density_copy *copy, const char *density,

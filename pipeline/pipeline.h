@@ -52,8 +52,9 @@ void sf_pipeline_end_source(sf_pipeline *pipeline, size_t source);
 /** Waits up to timeout_ms for the end of the streams; true once everything accepted has been published. */
 bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms);
 
-/** Any thread but the front's: something for triggers, or a mark; false where too much waits. */
-bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command);
+/** Any thread but the front's: something for triggers, or a mark. SF_AGAIN where too much waits;
+ * SF_UNAVAILABLE for a trigger that cannot be armed now. */
+int sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command, sf_error *error);
 
 /** Any thread: the keys marked live in these options, which else are the run's, hold from now on, without a
  * spike lost; as sf_control_change. */

@@ -150,14 +150,6 @@ static int open_patterns(sf_queries *queries, const sf_live_options *config, boo
     return read_patterns(queries, error);
 }
 
-int sf_queries_check(const sf_live_options *config, sf_error *error)
-{
-    sf_queries queries;
-    int status = open_patterns(&queries, config, true, error);
-    sf_queries_close(&queries);
-    return status;
-}
-
 int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
                     sf_device *device, bool virtual_clock, sf_error *error)
 {

@@ -55,10 +55,6 @@ int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf
                     sf_device *device, bool virtual_clock, sf_error *error);
 void sf_queries_close(sf_queries *queries);
 
-/** Reads the patterns of a configuration and forgets them: what sf_queries_open would refuse, without units.
- * SF_CONFIG. */
-int sf_queries_check(const sf_live_options *config, sf_error *error);
-
 /** Answers everything for a snapshot, of the message's window, into the message; adds to parts_ns, by
  * sf_hop_part, what each kind of question took. */
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,

@@ -77,7 +77,6 @@ static int reserve(sf_tracking *tracking, size_t count, sf_error *error)
     tracking->capacity = count;
     if (tracking->items == NULL)
         return sf_fail_memory(error);
-    sf_memory_scattered(tracking->items, count * sizeof *tracking->items);
     return SF_OK;
 }
 
@@ -121,7 +120,6 @@ int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error)
     sf_episode *episodes = sf_resize(NULL, tracking->count, sizeof *episodes);
     if (episodes == NULL)
         return sf_fail_memory(error);
-    sf_memory_scattered(episodes, tracking->count * sizeof *episodes);
     for (size_t i = 0; i < tracking->count; i++)
         episodes[i] = tracking->items[i].episode;
     return sf_counted_make(&tracking->counted, episodes, tracking->count, there, error);

@@ -28,6 +28,7 @@ typedef struct trigger {
     history sent;      /* shams among them */
     waiting *waits;    /* state.waiting of them; room for SF_TRIGGER_WAITING where it has a delay */
     uint64_t delayed;  /* ever */
+    bool starts;       /* armed from the beginning, once a spike is on time */
 } trigger;
 
 struct sf_triggers {
@@ -37,6 +38,8 @@ struct sf_triggers {
     waiting *waits; /* of all triggers */
     bool begun;
     bool delays;     /* some trigger has one */
+    size_t starting; /* triggers that start */
+    int64_t start_ends_ns;
     int64_t next_ns; /* when the next delay is over */
     sf_decision *decisions;
     size_t decision_count;
@@ -220,7 +223,7 @@ static void withhold(sf_triggers *triggers, trigger *item, const sf_cause *occur
                      sf_trigger_reason reason, int64_t now_ns)
 {
     decide(triggers, item, occurrence, SF_OUTCOME_WITHHELD, reason, occurrence->arrival_ns, now_ns);
-    if (reason == SF_TRIGGER_OLD)
+    if (reason == SF_TRIGGER_OLD && !item->starts)
         disarm(triggers, item, reason, now_ns);
 }
 
@@ -273,11 +276,18 @@ static void complete(sf_triggers *triggers, trigger *item, const sf_cause *occur
         send(triggers, item, occurrence, occurrence->arrival_ns, now_ns);
 }
 
+static void end_start(sf_triggers *triggers, trigger *item)
+{
+    triggers->starting -= item->starts;
+    item->starts = false;
+}
+
 /* What waits is withheld at once, so that arming again does not bring it back. */
 static void disarm(sf_triggers *triggers, trigger *item, sf_trigger_reason why, int64_t now_ns)
 {
-    if (why_not_armed(item, now_ns) == SF_TRIGGER_OF_ITSELF || why == SF_TRIGGER_DISARMED)
+    if (why_not_armed(item, now_ns) == SF_TRIGGER_OF_ITSELF || why == SF_TRIGGER_DISARMED || item->starts)
         item->state.why = why;
+    end_start(triggers, item);
     uint32_t count = item->state.waiting;
     item->state.waiting = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -285,8 +295,9 @@ static void disarm(sf_triggers *triggers, trigger *item, sf_trigger_reason why, 
                item->waits[i].occurrence.arrival_ns, now_ns);
 }
 
-static void arm(trigger *item, int64_t for_ns, int64_t now_ns)
+static void arm(sf_triggers *triggers, trigger *item, int64_t for_ns, int64_t now_ns)
 {
+    end_start(triggers, item);
     int64_t lasts_ns = for_ns > 0 ? for_ns : item->settings.arm_ns;
     item->state.why = SF_TRIGGER_OF_ITSELF;
     item->state.armed_until_ns = lasts_ns > 0 ? sf_time_plus(now_ns, lasts_ns) : INT64_MAX;
@@ -403,8 +414,41 @@ static void begin(sf_triggers *triggers, int64_t now_ns)
 {
     for (size_t i = 0; i < triggers->count; i++)
         if (triggers->items[i].settings.armed)
-            arm(&triggers->items[i], 0, now_ns);
+            arm(triggers, &triggers->items[i], 0, now_ns);
     triggers->begun = true;
+}
+
+void sf_triggers_await(sf_triggers *triggers, int64_t now_ns)
+{
+    if (triggers->begun)
+        return;
+    begin(triggers, now_ns);
+    triggers->start_ends_ns = sf_time_plus(now_ns, SF_TRIGGER_START_NS);
+    for (size_t i = 0; i < triggers->count; i++) {
+        trigger *item = &triggers->items[i];
+        item->starts = item->settings.armed && item->settings.max_age_ns > 0;
+        triggers->starting += item->starts;
+        if (item->starts)
+            item->state.why = SF_TRIGGER_OLD;
+    }
+}
+
+void sf_triggers_on_time(sf_triggers *triggers, int64_t age_ns, int64_t now_ns)
+{
+    for (size_t i = 0; i < triggers->count; i++) {
+        trigger *item = &triggers->items[i];
+        if (!item->starts)
+            continue;
+        if (now_ns > triggers->start_ends_ns)
+            end_start(triggers, item);
+        else if (age_ns <= item->settings.max_age_ns)
+            arm(triggers, item, 0, now_ns);
+    }
+}
+
+bool sf_triggers_waits(const sf_triggers *triggers)
+{
+    return triggers->starting > 0;
 }
 
 static bool is_meant(const sf_trigger_event *event, const sf_triggers *triggers, size_t index)
@@ -423,7 +467,7 @@ static void command(sf_triggers *triggers, const sf_trigger_event *event, int64_
         bool renewed = event->kind == SF_EVENT_RENEW;
         if (event->kind == SF_EVENT_ARM ||
             (renewed && why_not_armed(&triggers->items[i], now_ns) == SF_TRIGGER_OF_ITSELF))
-            arm(&triggers->items[i], event->arm_ns, now_ns);
+            arm(triggers, &triggers->items[i], event->arm_ns, now_ns);
         else if (!renewed)
             disarm(triggers, &triggers->items[i],
                    event->reason != SF_TRIGGER_OF_ITSELF ? event->reason : SF_TRIGGER_DISARMED, now_ns);

@@ -21,6 +21,9 @@
 #define SF_NO_TRIGGER UINT32_MAX
 #define SF_ALL_TRIGGERS UINT32_MAX
 
+/** A run that begins has caught up by then. */
+#define SF_TRIGGER_START_NS (3 * INT64_C(1000000000))
+
 /** A trigger remembers as many completions, and as many that were sent, as its count and rate look back on,
  * and at least so many: what a later setting of them may ask for. */
 #define SF_TRIGGER_REMEMBERED 64
@@ -125,6 +128,19 @@ void sf_triggers_close(sf_triggers *triggers);
  */
 size_t sf_triggers_take(sf_triggers *triggers, const sf_trigger_event *event, int64_t now_ns,
                         const sf_decision **decisions);
+
+/**
+ * The stream begins, and what is first of it may have waited for the run: before anything else was taken,
+ * what is armed from the beginning and asks for an age becomes armed only once a spike is on time, within
+ * SF_TRIGGER_START_NS. Until then, and for good where none is, it is disarmed as too old. Real-time safe.
+ */
+void sf_triggers_await(sf_triggers *triggers, int64_t now_ns);
+
+/** The newest spike was this old. Real-time safe. */
+void sf_triggers_on_time(sf_triggers *triggers, int64_t age_ns, int64_t now_ns);
+
+/** Whether any trigger still waits for a spike on time. */
+bool sf_triggers_waits(const sf_triggers *triggers);
 
 /** Which of these, "most" or "min_count", a trigger cannot be given later, as it does not remember enough;
  * NULL: it can. Any thread. */

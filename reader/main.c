@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* synfire-read PARENT KIND PATH [STREAM]: reads an HDF5 file from outside for the process PARENT and leaves
- * what it found, or why there is nothing, as a parcel (io/parcel.h) at SF_APART_PARCEL. KIND may name a part
- * of a recording's spikes. */
+/* synfire-read PARENT KIND PATH [STREAM]: reads an HDF5 or MATLAB file from outside for the process PARENT
+ * and leaves what it found, or why there is nothing, as a parcel (io/parcel.h) at SF_APART_PARCEL. KIND may
+ * name a part of a recording's spikes. */
 #include "core/error.h"
 #include "io/apart.h"
 #include "io/graph/hdf5_file.h"
@@ -9,6 +9,7 @@
 #include "io/hdf_about.h"
 #include "io/occurrence_file.h"
 #include "io/state_file.h"
+#include "replay/mat.h"
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"
 
@@ -26,13 +27,14 @@
 typedef struct kind {
     const char *name;
     int (*put)(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
+    bool takes_mat; /* also of a MATLAB file that is no HDF5, which is not open then */
 } kind;
 
 static const kind kinds[] = {
-    {"about", sf_hdf_about_put},       {"recording", sf_recording_put},
-    {"piece", sf_recording_put_piece}, {"streams", sf_recording_put_streams},
-    {"truth", sf_truth_put},           {"occurrences", sf_occurrence_set_put},
-    {"graph", sf_graph_hdf5_put},      {"state", sf_state_put},
+    {"about", sf_hdf_about_put, false},      {"recording", sf_recording_put, true},
+    {"piece", sf_recording_put_piece, true}, {"streams", sf_recording_put_streams, true},
+    {"truth", sf_truth_put, false},          {"occurrences", sf_occurrence_set_put, false},
+    {"graph", sf_graph_hdf5_put, false},     {"state", sf_state_put, false},
 };
 
 /* ---- limits ---- */
@@ -143,7 +145,8 @@ int main(int argc, char **argv)
     static sf_parcel_writer parcel = {.fd = SF_APART_PARCEL};
     sf_error error = {0};
     input.path = path;
-    int status = sf_hdf_open_file(&input, &error);
+    input.file = H5I_INVALID_HID;
+    int status = asked->takes_mat && sf_mat_has_signature(path) ? SF_OK : sf_hdf_open_file(&input, &error);
     if (status == SF_OK)
         status = asked->put(&parcel, &input, &error);
     if (status == SF_NO_MEMORY)

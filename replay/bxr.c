@@ -333,8 +333,11 @@ static int read_settings(chip *it, double *rate_hz, const sf_hdf_input *input, s
         return sf_fail_memory(error);
     const char *rate = find_key(json.data, "\"TimeConverter\"", "\"FrameRate\""),
                *model = find_key(json.data, "\"MeaPlate\"", "\"Model\"");
-    if (!sf_hdf_attribute_number(input->file, "SamplingRate", rate_hz) && rate != NULL)
-        *rate_hz = strtod(rate, NULL);
+    double stated;
+    const char *rest;
+    if (!sf_hdf_attribute_number(input->file, "SamplingRate", rate_hz) && rate != NULL &&
+        sf_parse_real_until(rate, ",} \t\r\n", &stated, &rest))
+        *rate_hz = stated;
     *it = (chip){.pitch_um = pitch_of(model != NULL ? model : ""), .columns = SIDE, .well = input->stream};
     sf_text_free(&json);
     return sf_reader_check_rate(rate_hz, input->rate_hz, input->path,

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "io/hdf.h"
+#include "replay/csv_plate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct carmen {
     int64_t *counts;
     double *positions; /* NULL: none */
     char **names;      /* NULL: none */
+    char **wells;      /* of a plate: of each train, as /well has it or its name begins; NULL: of no plate */
     sf_trains_in_seconds seconds;
     size_t *ends;
     size_t trains, spikes, name_count;
@@ -34,6 +36,7 @@ static void free_parts(carmen *parts)
     sf_free(parts->counts);
     sf_free(parts->positions);
     sf_hdf_free_strings(parts->names, parts->name_count);
+    sf_hdf_free_strings(parts->wells, parts->wells != NULL ? parts->trains : 0);
     sf_train_times_close(&parts->seconds);
     sf_free(parts->ends);
 }
@@ -97,6 +100,34 @@ static int read_names(carmen *parts, const sf_hdf_input *input, sf_error *error)
     return status;
 }
 
+/* Files of plates have /well: of each train its well, or a list of wells beside names such as A1_23. */
+static int read_wells(carmen *parts, const sf_hdf_input *input, sf_error *error)
+{
+    size_t count = 0;
+    char **wells = NULL;
+    if (sf_hdf_class(input->file, "/well") != H5T_STRING)
+        return SF_OK;
+    int status = sf_hdf_read_strings(input->file, "/well", input->path, &wells, &count, error);
+    if (status != SF_OK || count == parts->trains) {
+        parts->wells = status == SF_OK ? wells : NULL;
+        return status;
+    }
+    sf_hdf_free_strings(wells, count);
+    wells = sf_alloc(parts->trains, sizeof *wells);
+    bool named = wells != NULL && parts->names != NULL;
+    for (size_t i = 0; named && i < parts->trains; i++) {
+        char well[8];
+        int column, row;
+        named = sf_plate_electrode(parts->names[i], well, &column, &row) &&
+                (wells[i] = sf_copy_string(well)) != NULL;
+    }
+    if (named)
+        parts->wells = wells;
+    else
+        sf_hdf_free_strings(wells, wells != NULL ? parts->trains : 0);
+    return SF_OK;
+}
+
 typedef struct position {
     double x, y;
 } position;
@@ -137,7 +168,8 @@ static int add_units(sf_recording *recording, const carmen *parts, sf_error *err
                         .x_um = parts->positions != NULL ? parts->positions[i] : NAN,
                         .y_um = parts->positions != NULL ? parts->positions[parts->trains + i] : NAN,
                         .kind = kind,
-                        .electrode = -1};
+                        .electrode = -1,
+                        .well = parts->wells != NULL ? parts->wells[i] : NULL};
         status = sf_units_add(&recording->units, &unit, error);
     }
     return status;
@@ -196,13 +228,64 @@ static int read_parts(carmen *parts, const sf_hdf_input *input, sf_error *error)
         status = check_counts(parts, input->path, error);
     if (status == SF_OK)
         status = read_positions(parts, input, error);
-    return status == SF_OK ? read_names(parts, input, error) : status;
+    if (status == SF_OK)
+        status = read_names(parts, input, error);
+    return status == SF_OK ? read_wells(parts, input, error) : status;
+}
+
+/* ---- wells of a plate ---- */
+
+/* Each well with its spikes, in the order of the file; none of a file of one array. */
+static int list_wells(sf_streams *wells, const sf_hdf_input *input, sf_error *error)
+{
+    carmen parts = {0};
+    if (sf_hdf_class(input->file, "/well") != H5T_STRING)
+        return SF_OK;
+    wells->what = "well";
+    int status = read_parts(&parts, input, error);
+    for (size_t i = 0; status == SF_OK && parts.wells != NULL && i < parts.trains; i++) {
+        size_t at = 0;
+        while (at < wells->count && strcmp(wells->items[at].name, parts.wells[i]) != 0)
+            at++;
+        if (at == wells->count)
+            status = sf_streams_add(wells, parts.wells[i], 0, error);
+        if (status == SF_OK)
+            wells->items[at].spikes += parts.ends[i] - (i > 0 ? parts.ends[i - 1] : 0);
+    }
+    free_parts(&parts);
+    return status;
+}
+
+/* Only this well's units and spikes; it was recorded as long as the plate. */
+static int keep_well(sf_recording *recording, const char *well, sf_error *error)
+{
+    const sf_units *units = &recording->units;
+    const sf_unit **kept = sf_alloc(units->count, sizeof *kept);
+    size_t count = 0;
+    if (kept == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->spike_count && !recording->declared; i++) {
+        int64_t time_ns = recording->spikes[i].time_ns;
+        sf_span *all = &recording->recorded;
+        all->start_ns = i == 0 || time_ns < all->start_ns ? time_ns : all->start_ns;
+        all->stop_ns = i == 0 || time_ns >= all->stop_ns ? time_ns + 1 : all->stop_ns;
+    }
+    for (size_t i = 0; i < units->count; i++)
+        if (units->items[i].well != NULL && strcmp(units->items[i].well, well) == 0)
+            kept[count++] = &units->items[i];
+    int status = sf_reader_keep_units(recording, kept, count, error);
+    sf_free(kept);
+    return status;
 }
 
 static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     carmen parts = {0};
     int status = sf_reader_set_format(recording, error, "CARMEN");
+    if (status == SF_OK && input->only_part && input->stream != NULL)
+        status =
+            sf_fail(error, SF_USAGE, input->path,
+                    "a well of a plate is not read in pieces: `synfire convert` writes it as a file that is");
     if (status == SF_OK)
         status = read_parts(&parts, input, error);
     if (status == SF_OK)
@@ -216,8 +299,11 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         status = read_metadata(recording, input, error);
     if (status == SF_OK)
         status = read_recorded(recording, input, error);
+    if (status == SF_OK && input->stream != NULL)
+        status = keep_well(recording, input->stream, error);
     free_parts(&parts);
     return status;
 }
 
-const sf_reader sf_reader_carmen = {.has_parts = true, .recognises = recognises, .read = read_recording};
+const sf_reader sf_reader_carmen = {
+    .has_parts = true, .recognises = recognises, .list = list_wells, .read = read_recording};

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/csv.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "replay/csv_form.h"
 #include "replay/csv_plate.h"
 #include "replay/reader.h"
+#include "replay/sessions.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,33 +20,50 @@
 #define LONGEST_NAME 255
 #define LEAST_SWAPPED 20 /* spikes that tell whether columns are swapped */
 #define LINES_PER_UPDATE 65536
-#define MOST_WELLS 1536
 #define MOST_NOTES 64
+
+/* A stream is of one well, of one part, or of both. */
+typedef struct stream_key {
+    const char *well; /* of a unit; NULL: of none */
+    uint32_t part;    /* or SF_NO_UNIT */
+} stream_key;
 
 typedef struct csv {
     sf_recording *recording;
     sf_lines lines;
     size_t capacity;
     sf_csv_form form;
-    bool is_told;   /* `form` is by a heading or by the caller, else the plain one */
-    bool is_plate;  /* a spike list of AxIS: units are WELL_ELECTRODE */
-    bool has_begun; /* a spike was read */
-    bool has_ended; /* what follows are no spikes */
-    size_t notes;   /* metadata of a plate's first two columns */
-    double rate_hz; /* of samples */
+    bool is_told;        /* `form` is by a heading or by the caller, else the plain one */
+    char first_line[64]; /* where nothing in it is known; else "" */
+    bool is_plate;       /* a spike list of AxIS: units are WELL_ELECTRODE */
+    bool is_past_first;  /* a line that is neither blank nor a comment was read */
+    bool has_begun;      /* a spike was read */
+    bool has_ended;      /* what follows are no spikes */
+    size_t notes;        /* metadata of a plate's first two columns */
+    double rate_hz;      /* of samples */
     bool rate_given;
-    sf_streams wells;
+    sf_units parts;    /* trials, sweeps or sessions, by name */
+    uint32_t *part_of; /* of each spike, where there are any */
+    size_t part_capacity;
+    sf_streams streams; /* wells, parts, or parts of wells */
+    stream_key *keys;   /* what each of them is of */
+    size_t key_capacity;
     sf_error *error;
 } csv;
 
 /* What stands where a spike is expected; a fitting sentence is rather long than wrong. */
 static const char plain_form[] = "a unit's name, a comma and a time in seconds"; /* or what separates here */
 
+static const char only_unit[] = "1"; /* of a file of times alone */
+
 /* ---- fields ---- */
 
-/* A word, and not one that a broken export writes for a number. */
+/* A word, and not one that a broken export writes for a number; one that begins beyond ASCII, as a minus of
+ * Unicode does, has no digits. */
 static bool is_word(const char *field)
 {
+    if ((unsigned char)*field >= 0x80)
+        return strpbrk(field, "0123456789") == NULL;
     return (isalpha((unsigned char)*field) || *field == '_') && strncasecmp(field, "nan", 3) != 0 &&
            strncasecmp(field, "inf", 3) != 0;
 }
@@ -90,14 +110,12 @@ static void mend_heading(const sf_lines *lines, char *line)
  * of a spike may hold nothing but words beside its time. */
 static bool is_heading(const csv *in, char *const *fields, size_t count)
 {
-    if (count < 2)
-        return false;
     if (in->is_told)
         return in->form.time < count && is_word(fields[in->form.time]);
     return count == 2 ? is_word(fields[1]) : sf_csv_heads_times(fields, count);
 }
 
-/* How the file is read is told where it is not the plain way. */
+/* How the file is read: in few words where its heading says name,seconds and nothing else. */
 static int tell_form(csv *in, char *const *names)
 {
     static const char *const scales[] = {[0] = "ns", [3] = "us", [6] = "ms", [9] = "s"};
@@ -105,15 +123,27 @@ static int tell_form(csv *in, char *const *names)
     const char *in_units = form->counts_samples ? "samples" : scales[form->exponent];
     char name[64] = "", time[64] = "";
     if (form->unit == plain.unit && form->time == plain.time && form->count == plain.count &&
-        form->exponent == plain.exponent && !form->counts_samples && in->lines.separator != ' ')
-        return SF_OK;
+        form->exponent == plain.exponent && form->names_scale && !form->counts_samples &&
+        in->lines.separator != ' ')
+        return sf_reader_set_format(in->recording, in->error, "CSV of name,seconds");
     if (names != NULL) {
-        snprintf(name, sizeof name, " '%.40s'", names[form->unit]);
+        if (form->unit != SF_CSV_NONE)
+            snprintf(name, sizeof name, " '%.40s'", names[form->unit]);
         snprintf(time, sizeof time, " '%.40s'", names[form->time]);
     }
+    const char *unnamed = form->names_scale                  ? ""
+                          : form->exponent != plain.exponent ? ", as NEST writes .gdf"
+                                                             : ", as no unit of time is named";
+    if (form->unit == SF_CSV_NONE)
+        return sf_reader_set_format(in->recording, in->error,
+                                    "CSV: one column of times%s of one unit, in %s%s", time, in_units,
+                                    unnamed);
+    char parts[48] = "";
+    if (form->part_count > 0 && names != NULL)
+        snprintf(parts, sizeof parts, ", each %.24s apart", names[form->parts[0]]);
     return sf_reader_set_format(in->recording, in->error,
-                                "CSV: units of column %zu%s, times of column %zu%s in %s", form->unit + 1,
-                                name, form->time + 1, time, in_units);
+                                "CSV: units of column %zu%s, times of column %zu%s in %s%s%s", form->unit + 1,
+                                name, form->time + 1, time, in_units, unnamed, parts);
 }
 
 static int check_rate(csv *in)
@@ -131,9 +161,11 @@ static int take_heading(csv *in, char *const *fields, size_t count)
 {
     if (in->is_told) /* by the caller, who says it otherwise */
         return SF_OK;
-    int status = sf_csv_form_of(&in->form, fields, count, in->lines.path, in->error);
-    if (status == SF_OK)
-        status = tell_form(in, fields);
+    sf_error reason = {0};
+    int status = sf_csv_form_of(&in->form, fields, count, in->lines.path, &reason);
+    if (status != SF_OK)
+        return sf_fail(in->error, status, in->lines.path, "line %zu: %s", in->lines.number, reason.text);
+    status = tell_form(in, fields);
     if (status == SF_OK)
         status = check_rate(in);
     in->is_told = true;
@@ -149,9 +181,10 @@ static int take_columns(csv *in, const char *columns)
         return sf_fail_memory(in->error);
     size_t count = cut(&commas, copy, fields);
     sf_error reason = {0};
-    int status = count < 2 ? sf_fail(in->error, SF_USAGE, "columns",
-                                     "found '%s', expected all columns as time_ms,unit", columns)
-                           : sf_csv_form_of(&in->form, fields, count, NULL, &reason);
+    int status = count < 2 && !sf_csv_heads_times(fields, count)
+                     ? sf_fail(in->error, SF_USAGE, "columns",
+                               "found '%s', expected all columns as time_ms,unit", columns)
+                     : sf_csv_form_of(&in->form, fields, count, NULL, &reason);
     if (status == SF_DATA)
         status = sf_fail(in->error, SF_USAGE, "columns", "%s", reason.text);
     in->is_told = true;
@@ -221,12 +254,47 @@ static bool make_name(const csv *in, char *const *fields, char name[LONGEST_NAME
     const sf_csv_form *form = &in->form;
     const char *well = form->well != SF_CSV_NONE ? fields[form->well] : NULL;
     const char *more = form->of_unit != SF_CSV_NONE ? fields[form->of_unit] : NULL;
+    if (form->unit == SF_CSV_NONE) {
+        snprintf(name, LONGEST_NAME + 1, "%s", only_unit);
+        return true;
+    }
     if (fields[form->unit][0] == '\0' || (well != NULL && well[0] == '\0'))
         return false;
     int length =
         snprintf(name, LONGEST_NAME + 1, "%s%s%s%s%s", well != NULL ? well : "", well != NULL ? "_" : "",
                  fields[form->unit], more != NULL ? ":" : "", more != NULL ? more : "");
     return length > 0 && length <= LONGEST_NAME;
+}
+
+/* Notes which trial, sweep or session the next spike is of. */
+static int take_part(csv *in, char *const *fields)
+{
+    char name[LONGEST_NAME + 1] = "";
+    size_t length = 0, next = in->recording->spike_count;
+    for (size_t i = 0; i < in->form.part_count && length < sizeof name; i++)
+        length += (size_t)snprintf(name + length, sizeof name - length, "%s%s", i > 0 ? "/" : "",
+                                   fields[in->form.parts[i]]);
+    if (length == 0 || length > LONGEST_NAME)
+        return sf_lines_refuse(&in->lines, "the name of a trial, session or the like, of 1 to 255 bytes",
+                               name, in->error);
+    if (sf_reserve(&in->part_of, &in->part_capacity, next + 1, sizeof *in->part_of) != 0)
+        return sf_fail_memory(in->error);
+    return sf_units_intern(&in->parts, name, &in->part_of[next], in->error);
+}
+
+/* Where times are samples, as a counter of 64 bits without a sign has a negative number. */
+static int refuse_time(const csv *in, const char *time)
+{
+    char *end;
+    unsigned long long number = strtoull(time, &end, 10);
+    if (in->form.counts_samples && *end == '\0' && number > INT64_MAX && number < ULLONG_MAX)
+        return sf_fail(in->error, SF_DATA, in->lines.path,
+                       "line %zu: %llu is %lld stored unsigned: a time before 0", in->lines.number, number,
+                       (long long)number);
+    return sf_lines_refuse(&in->lines,
+                           in->form.counts_samples ? "a whole number of samples, of 146 years at most"
+                                                   : "a time from 0 to 4.6e9 seconds",
+                           time, in->error);
 }
 
 static int take_spike(csv *in, char *const *fields, size_t count, const char *original)
@@ -253,11 +321,10 @@ static int take_spike(csv *in, char *const *fields, size_t count, const char *or
         electrode = 10 * column + row;
     }
     if (!read_time(in, time, &time_ns))
-        return sf_lines_refuse(&in->lines,
-                               in->form.counts_samples ? "a whole number of samples, of 146 years at most"
-                                                       : "a time from 0 to 4.6e9 seconds",
-                               time, in->error);
+        return refuse_time(in, time);
     int status = find_unit(in, name, well, electrode, &unit);
+    if (status == SF_OK && in->form.part_count > 0)
+        status = take_part(in, fields);
     return status == SF_OK ? add_spike(in, unit, time_ns, read_amplitude(in, fields, count)) : status;
 }
 
@@ -294,14 +361,16 @@ static int begin_plate(csv *in, char *const *fields)
     int column, row;
     in->is_plate = in->form.of_electrodes && in->form.well == SF_CSV_NONE &&
                    sf_plate_electrode(fields[in->form.unit], well, &column, &row);
-    in->has_begun = in->is_plate || fields[in->form.unit][0] != '\0';
+    in->has_begun = in->is_plate || in->form.unit == SF_CSV_NONE || fields[in->form.unit][0] != '\0';
     return in->is_plate ? sf_reader_set_format(in->recording, in->error, "Axion spike list") : SF_OK;
 }
 
 static size_t last_needed(const sf_csv_form *form)
 {
-    size_t last = form->unit > form->time ? form->unit : form->time;
+    size_t last = form->unit != SF_CSV_NONE && form->unit > form->time ? form->unit : form->time;
     last = form->of_unit != SF_CSV_NONE && form->of_unit > last ? form->of_unit : last;
+    for (size_t i = 0; i < form->part_count; i++)
+        last = form->parts[i] > last ? form->parts[i] : last;
     return form->well != SF_CSV_NONE && form->well > last ? form->well : last;
 }
 
@@ -310,32 +379,119 @@ static size_t last_needed(const sf_csv_form *form)
 static int refuse_count(const csv *in, const char *original)
 {
     char expected[64];
-    snprintf(expected, sizeof expected, "%zu fields", in->form.count);
+    snprintf(expected, sizeof expected, "%zu field%s", in->form.count, in->form.count == 1 ? "" : "s");
     return sf_lines_refuse(&in->lines, in->is_told ? expected : plain_form, original, in->error);
+}
+
+/* True where these words head the times of a file that has nothing else: the line after them is one number.
+ */
+static bool heads_one_column(const sf_lines *lines, const char *heading)
+{
+    if (lines->at >= lines->end)
+        return false;
+    char *names[] = {(char *)(uintptr_t)heading};
+    const char *next = lines->at + strspn(lines->at, " \t\r\n"), *rest;
+    double number;
+    return sf_csv_heads_times(names, 1) && sf_parse_real_until(next, " \t\r\n", &number, &rest) &&
+           strchr("\n", rest[strspn(rest, " \t\r")]) != NULL;
+}
+
+/* A line that begins with # before the first spike, and is not what heads the columns. */
+static int is_comment(bool *is, csv *in, const char *line)
+{
+    char *copy, *fields[SF_CSV_MOST_COLUMNS];
+    *is = false;
+    if (in->is_past_first || line[strspn(line, " \t")] != '#')
+        return SF_OK;
+    if ((copy = sf_copy_string(line)) == NULL)
+        return sf_fail_memory(in->error);
+    mend_heading(&in->lines, copy);
+    size_t count = cut(&in->lines, copy, fields);
+    *is = count < 2 ? !heads_one_column(&in->lines, fields[0])
+                    : !sf_csv_heads_times(fields, count < SF_CSV_MOST_COLUMNS ? count : SF_CSV_MOST_COLUMNS);
+    sf_free(copy);
+    if (*is)
+        sf_lines_separate_anew(&in->lines);
+    return SF_OK;
+}
+
+/* The first line, where it has the times of one unit and no more. */
+static int take_one_column(csv *in)
+{
+    in->form = sf_csv_form_plain();
+    in->form.count = 1;
+    in->form.unit = SF_CSV_NONE;
+    in->form.time = 0;
+    in->form.names_scale = false;
+    in->is_told = true;
+    return tell_form(in, NULL);
+}
+
+/* A first line without what may be a number, and that heads neither times nor units, is of no recording; nor
+ * is JSON, XML or PDF. */
+static bool is_nothing_known(const csv *in, char *const *fields, size_t count)
+{
+    char first = fields[0][0];
+    bool is_markup = first == '{' || first == '<'; /* whatever words are in it */
+    bool known = in->is_told || (!is_markup && sf_csv_heads_times(fields, count));
+    if (!known && first != '\0' && strchr("{[<%", first) != NULL)
+        return true;
+    for (size_t i = 0; !known && i < count; i++)
+        known = sf_csv_heads_units(fields[i]) || strcasecmp(fields[i], "nan") == 0 ||
+                strcasecmp(fields[i], "inf") == 0 ||
+                (fields[i][0] != '\0' && strchr("+-.0123456789", fields[i][0]) != NULL);
+    return !known;
+}
+
+/* One helpful line for what is a letter or a program, in place of what its first or second line lacks. */
+static int refuse_unknown(const csv *in)
+{
+    char shown[41];
+    sf_visible_printf(shown, sizeof shown, "%s", in->first_line);
+    return sf_fail(
+        in->error, SF_DATA, in->lines.path,
+        "this is no recording that is known: it begins '%s', expected lines of name,seconds such as "
+        "A,0.0135, a heading such as unit,time_s above them, or a file or folder of the systems in "
+        "docs/formats.md",
+        shown);
 }
 
 static int read_line(csv *in, char *line)
 {
     char original[64],
         *fields[SF_CSV_MOST_COLUMNS]; /* fields are cut in place, and a refusal shows the line */
-    bool is_first = in->lines.number == 1;
+    bool is_first = !in->is_past_first, is_note_alone;
+    int noted = is_comment(&is_note_alone, in, line);
+    if (noted != SF_OK || is_note_alone)
+        return noted;
     snprintf(original, sizeof original, "%s", line);
     if (is_first)
         mend_heading(&in->lines, line);
+    if (is_first && in->lines.separator == ' ' && heads_one_column(&in->lines, line))
+        in->lines.separator = ','; /* its heading is of several words */
     size_t count = cut(&in->lines, line, fields),
            seen = count < SF_CSV_MOST_COLUMNS ? count : SF_CSV_MOST_COLUMNS;
     if (is_blank(fields, 0, seen))
         return SF_OK;
+    in->is_past_first = true;
+    if (is_first && is_nothing_known(in, fields, seen))
+        snprintf(in->first_line, sizeof in->first_line, "%s", original);
     if (is_first && is_heading(in, fields, seen)) {
         int status = take_heading(in, fields, seen);
         return status == SF_OK && in->form.of_electrodes ? take_note(in, fields) : status;
     }
+    double number;
+    if (is_first && !in->is_told && count == 1 && sf_parse_real(fields[0], &number)) {
+        int status = take_one_column(in);
+        if (status != SF_OK)
+            return status;
+    }
     if (is_first && !in->is_told && count > 2)
-        return sf_fail(
-            in->error, SF_DATA, in->lines.path,
-            "line 1 has %zu columns and none of them is headed as times: --columns says what they are, with "
-            "- for one that does not matter, as --columns unit,-,time_ms",
-            count);
+        return sf_fail(in->error, SF_DATA, in->lines.path,
+                       "line %zu has %zu columns and none of them is headed as times: --columns says what "
+                       "they are, with "
+                       "- for one that does not matter, as --columns unit,-,time_ms",
+                       in->lines.number, count);
     if (last_needed(&in->form) >= seen)
         return in->is_plate ? SF_OK : refuse_count(in, original);
     int status = SF_OK;
@@ -351,17 +507,26 @@ static int read_line(csv *in, char *line)
     return take_spike(in, fields, count, original);
 }
 
-/* Times where names should be: nearly every line names another unit, all of them numbers. */
+/* Times where names should be, of columns that no word tells apart: nearly every line names another unit, all
+ * of them numbers, or what names units has decimals and what should be times has none. */
 static int refuse_swapped(const csv *in)
 {
     const sf_units *units = &in->recording->units;
     size_t spikes = in->recording->spike_count;
-    if (in->is_told || spikes < LEAST_SWAPPED || 2 * units->count < spikes)
-        return SF_OK;
+    size_t decimals = 0;
     double time;
-    for (size_t i = 0; i < units->count; i++)
+    if (in->is_told && !in->form.is_guess)
+        return SF_OK;
+    for (size_t i = 0; i < units->count; i++) {
         if (!sf_parse_real(units->items[i].name, &time))
             return SF_OK;
+        decimals += strchr(units->items[i].name, '.') != NULL;
+    }
+    bool whole = 2 * decimals >= units->count && units->count > 1;
+    for (size_t i = 0; whole && i < spikes; i++)
+        whole = in->recording->spikes[i].time_ns % SF_SECOND == 0;
+    if (!whole && (spikes < LEAST_SWAPPED || 2 * units->count < spikes))
+        return SF_OK;
     return sf_fail(
         in->error, SF_DATA, in->lines.path,
         "%zu lines name %zu units, all of them numbers: these are times. Expected name,seconds: swap "
@@ -378,36 +543,6 @@ static int compare_names(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->name, right->name);
 }
 
-/* Keeps these units, in this order, and their spikes. */
-static int keep_units(sf_recording *recording, const sf_unit *const *kept, size_t count, sf_error *error)
-{
-    sf_units before = recording->units, after = {0};
-    uint32_t *moved = sf_alloc(before.count, sizeof *moved);
-    int status = moved != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; status == SF_OK && i < before.count; i++)
-        moved[i] = SF_NO_UNIT;
-    for (size_t i = 0; status == SF_OK && i < count; i++) {
-        moved[kept[i] - before.items] = (uint32_t)i;
-        status = sf_units_add(&after, kept[i], error);
-    }
-    size_t spikes = 0;
-    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++) {
-        sf_spike spike = recording->spikes[i];
-        spike.unit = moved[spike.unit];
-        if (spike.unit != SF_NO_UNIT)
-            recording->spikes[spikes++] = spike;
-    }
-    sf_free(moved);
-    if (status != SF_OK) {
-        sf_units_free(&after);
-        return status;
-    }
-    recording->spike_count = spikes;
-    sf_units_free(&recording->units);
-    recording->units = after;
-    return SF_OK;
-}
-
 /* Puts units in the order of their names, so that an index does not depend on which unit fires first; of a
  * well, only its own. */
 static int order_units(sf_recording *recording, const char *well, sf_error *error)
@@ -421,42 +556,147 @@ static int order_units(sf_recording *recording, const char *well, sf_error *erro
         if (well == NULL || strcmp(units->items[i].well, well) == 0)
             kept[count++] = &units->items[i];
     qsort(kept, count, sizeof *kept, compare_names);
-    int status = keep_units(recording, kept, count, error);
+    int status = sf_reader_keep_units(recording, kept, count, error);
     sf_free(kept);
     return status;
 }
 
-static int find_well(csv *in, const char *name, size_t *at)
+/* ---- streams ---- */
+
+static const char *well_of(const csv *in, size_t spike)
 {
-    sf_streams *wells = &in->wells;
-    for (*at = wells->count; *at > 0; (*at)--)
-        if (strcmp(wells->items[*at - 1].name, name) == 0) {
-            (*at)--;
-            return SF_OK;
-        }
-    *at = wells->count;
-    if (wells->count == MOST_WELLS)
-        return sf_fail(in->error, SF_DATA, in->lines.path, "names more than %d wells, which no plate has",
-                       MOST_WELLS);
-    return sf_streams_add(wells, name, 0, in->error);
+    return in->recording->units.items[in->recording->spikes[spike].unit].well;
 }
 
-/* In the order of their names, with their spikes; none where the file tells of none. Units are in order. */
-static int count_wells(csv *in)
+static uint32_t part_of(const csv *in, size_t spike)
+{
+    return in->part_of != NULL ? in->part_of[spike] : SF_NO_UNIT;
+}
+
+static bool is_of(const csv *in, size_t spike, const stream_key *key)
+{
+    const char *well = well_of(in, spike);
+    return part_of(in, spike) == key->part &&
+           (well == key->well || (well != NULL && key->well != NULL && strcmp(well, key->well) == 0));
+}
+
+static void name_stream(const csv *in, const stream_key *key, char name[2 * LONGEST_NAME])
+{
+    const char *part = key->part != SF_NO_UNIT ? in->parts.items[key->part].name : "";
+    snprintf(name, 2 * LONGEST_NAME, "%s%s%s", key->well != NULL ? key->well : "",
+             key->well != NULL && part[0] != '\0' ? "/" : "", part);
+}
+
+typedef struct counted_stream {
+    char *name;
+    stream_key key;
+    uint64_t spikes;
+    sf_span span; /* of its spikes */
+} counted_stream;
+
+static int by_name(const void *a, const void *b)
+{
+    const counted_stream *left = a, *right = b;
+    int order = strverscmp(left->name, right->name);
+    return order != 0 ? order : strcmp(left->name, right->name);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const counted_stream *left = a, *right = b;
+    return (left->span.start_ns > right->span.start_ns) - (left->span.start_ns < right->span.start_ns);
+}
+
+/* Sessions of one clock that follow each other were each recorded from their own first spike on; trials that
+ * all count from a start of their own are as long as the longest. */
+static bool follow_each_other(counted_stream *list, size_t count)
+{
+    qsort(list, count, sizeof *list, by_start);
+    for (size_t i = 1; i < count; i++)
+        if (list[i].span.start_ns < list[i - 1].span.stop_ns)
+            return false;
+    return count > 1;
+}
+
+/* The streams of all spikes. Consecutive spikes are mostly of one. */
+static int list_streams(csv *in, counted_stream **list, size_t *count)
 {
     const sf_recording *recording = in->recording;
-    const sf_units *units = &recording->units;
-    in->wells.what = "well";
-    if (units->count == 0 || units->items[0].well == NULL)
-        return SF_OK;
-    size_t *wells = sf_alloc(units->count, sizeof *wells);
-    int status = wells != NULL ? SF_OK : sf_fail_memory(in->error);
-    for (size_t i = 0; status == SF_OK && i < units->count; i++)
-        status = find_well(in, units->items[i].well, &wells[i]);
-    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++)
-        in->wells.items[wells[recording->spikes[i].unit]].spikes++;
-    sf_free(wells);
+    size_t capacity = 0, last = 0;
+    sf_units names = {0};
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++) {
+        uint32_t at = (uint32_t)last;
+        if (*count == 0 || !is_of(in, i, &(*list)[last].key)) {
+            char name[2 * LONGEST_NAME];
+            const stream_key key = {well_of(in, i), part_of(in, i)};
+            name_stream(in, &key, name);
+            status = sf_units_intern(&names, name, &at, in->error);
+            if (status == SF_OK && at == *count) {
+                if (sf_reserve(list, &capacity, *count + 1, sizeof **list) != 0)
+                    status = sf_fail_memory(in->error);
+                else
+                    (*list)[(*count)++] = (counted_stream){
+                        .name = sf_copy_string(name), .key = key, .span = {INT64_MAX, INT64_MIN}};
+                if (status == SF_OK && (*list)[at].name == NULL)
+                    status = sf_fail_memory(in->error);
+            }
+            last = at;
+        }
+        if (status != SF_OK)
+            break;
+        counted_stream *of = &(*list)[last];
+        int64_t time_ns = recording->spikes[i].time_ns;
+        of->spikes++;
+        of->span.start_ns = time_ns < of->span.start_ns ? time_ns : of->span.start_ns;
+        of->span.stop_ns = time_ns >= of->span.stop_ns ? time_ns + 1 : of->span.stop_ns;
+    }
+    sf_units_free(&names);
     return status;
+}
+
+/* In the order of their names, with their spikes; none where the file tells of none. What was recorded of
+ * each is the span of the file, as far as the file itself does not say. */
+static int count_streams(csv *in)
+{
+    sf_recording *recording = in->recording;
+    bool wells = recording->units.count > 0 && recording->units.items[0].well != NULL;
+    counted_stream *list = NULL;
+    size_t count = 0;
+    if (!wells && in->part_of == NULL)
+        return SF_OK;
+    in->streams.what = wells ? "well" : "stream";
+    int status = list_streams(in, &list, &count);
+    sf_span all = {INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < count; i++) {
+        all.start_ns = list[i].span.start_ns < all.start_ns ? list[i].span.start_ns : all.start_ns;
+        all.stop_ns = list[i].span.stop_ns > all.stop_ns ? list[i].span.stop_ns : all.stop_ns;
+    }
+    bool own = status == SF_OK && in->part_of != NULL && follow_each_other(list, count);
+    if (status == SF_OK && !recording->declared && !own)
+        recording->recorded = all;
+    if (status == SF_OK && count > 0)
+        qsort(list, count, sizeof *list, by_name);
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
+        if (sf_reserve(&in->keys, &in->key_capacity, i + 1, sizeof *in->keys) != 0)
+            status = sf_fail_memory(in->error);
+        else
+            in->keys[i] = list[i].key;
+        if (status == SF_OK)
+            status = sf_streams_add(&in->streams, list[i].name, list[i].spikes, in->error);
+    }
+    for (size_t i = 0; i < count; i++)
+        sf_free(list[i].name);
+    sf_free(list);
+    return status;
+}
+
+static void free_streams(csv *in)
+{
+    sf_streams_free(&in->streams);
+    sf_units_free(&in->parts);
+    sf_free(in->part_of);
+    sf_free(in->keys);
 }
 
 /* ---- the file ---- */
@@ -481,20 +721,72 @@ static int read_lines(csv *in, const sf_reading *how, const sf_progress *progres
                          in->is_told ? "what the heading says" : plain_form);
     if (status == SF_OK)
         status = refuse_swapped(in);
+    if (status == SF_DATA && in->recording->spike_count == 0 && in->first_line[0] != '\0')
+        status = refuse_unknown(in);
     if (status == SF_OK && in->is_plate)
         status = sf_plate_place(in->recording, in->error);
     if (status == SF_OK)
         status = order_units(in->recording, NULL, in->error);
-    return status == SF_OK ? count_wells(in) : status;
+    if (status == SF_OK && in->is_plate)
+        status = sf_plate_take_section(in->recording, in->error);
+    return status == SF_OK ? count_streams(in) : status;
 }
 
-static int choose_well(csv *in, const char *asked)
+/* Keeps the spikes of one stream, and the units of its well: those that are silent in it, too. */
+static int choose_stream(csv *in, const char *asked)
 {
-    const char *well;
-    if (in->wells.count == 0)
-        return asked == NULL ? SF_OK : sf_refuse_stream(in->lines.path, asked, in->error);
-    int status = sf_streams_choose(&in->wells, asked, in->lines.path, &well, in->error);
-    return status == SF_OK ? order_units(in->recording, well, in->error) : status;
+    const char *name;
+    sf_session session;
+    sf_recording *recording = in->recording;
+    int status = sf_streams_choose(&in->streams, asked, in->lines.path, &name, &session, in->error);
+    size_t at = 0, kept = 0;
+    while (status == SF_OK && name != NULL && in->streams.items[at].name != name)
+        at++;
+    for (size_t i = 0; status == SF_OK && name != NULL && i < recording->spike_count; i++)
+        if (is_of(in, i, &in->keys[at]))
+            recording->spikes[kept++] = recording->spikes[i];
+    if (status == SF_OK && name != NULL) {
+        recording->spike_count = kept;
+        status = order_units(recording, in->keys[at].well, in->error);
+    }
+    return status == SF_OK
+               ? sf_sessions_take(recording, in->streams.count > 1 ? name : NULL, session, in->error)
+               : status;
+}
+
+/* In place of streams whose clock steps back, their sessions. */
+static int list_sessions(csv *in, sf_streams *streams)
+{
+    const sf_recording *all = in->recording;
+    streams->what = in->streams.count > 0 ? in->streams.what : "session";
+    int status = in->part_of == NULL ? sf_sessions_list(streams, NULL, true, all, in->error) : SF_OK;
+    if (status != SF_OK || in->streams.count == 0)
+        return status;
+    if (in->part_of == NULL && streams->count == 0) { /* no unit steps back, of whatever well */
+        *streams = in->streams;
+        in->streams = (sf_streams){0};
+        return SF_OK;
+    }
+    sf_streams_free(streams);
+    streams->what = in->streams.what;
+    sf_recording one = {.units = all->units};
+    one.spikes = sf_resize(NULL, all->spike_count, sizeof *one.spikes);
+    status = one.spikes != NULL ? SF_OK : sf_fail_memory(in->error);
+    for (size_t s = 0; status == SF_OK && s < in->streams.count; s++) {
+        one.spike_count = 0;
+        for (size_t i = 0; i < all->spike_count; i++)
+            if (is_of(in, i, &in->keys[s]))
+                one.spikes[one.spike_count++] = all->spikes[i];
+        status = sf_sessions_list(streams, &in->streams.items[s], in->streams.count == 1, &one, in->error);
+    }
+    sf_free(one.spikes);
+    return status;
+}
+
+static bool is_gdf(const char *path)
+{
+    const char *suffix = strrchr(path, '.');
+    return suffix != NULL && strcmp(suffix, ".gdf") == 0;
 }
 
 /* All wells, which the caller frees with the recording; nothing where it fails. */
@@ -505,10 +797,13 @@ static int read_all(csv *in, const sf_reading *how, const sf_progress *progress)
     in->rate_hz = how->rate_hz;
     in->rate_given = how->rate_hz > 0;
     in->form = sf_csv_form_plain();
+    if (is_gdf(in->lines.path)) {
+        in->form.exponent = 6;
+        in->form.names_scale = false;
+    }
     in->recording->path = sf_copy_string(in->lines.path);
-    in->recording->format = sf_copy_string("CSV");
-    return in->recording->path != NULL && in->recording->format != NULL ? read_lines(in, how, progress)
-                                                                        : sf_fail_memory(in->error);
+    int status = in->recording->path != NULL ? tell_form(in, NULL) : sf_fail_memory(in->error);
+    return status == SF_OK ? read_lines(in, how, progress) : status;
 }
 
 int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_reading *how,
@@ -518,10 +813,10 @@ int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_r
     csv in = {.recording = recording, .lines = *lines, .error = error};
     int status = read_all(&in, how, progress);
     if (status == SF_OK)
-        status = choose_well(&in, how != NULL ? how->stream : NULL);
+        status = choose_stream(&in, how != NULL ? how->stream : NULL);
     if (status == SF_OK)
         status = sf_recording_finish(recording, error);
-    sf_streams_free(&in.wells);
+    free_streams(&in);
     if (status != SF_OK)
         sf_recording_clear(recording);
     return status;
@@ -532,7 +827,8 @@ static int open_lines(sf_lines *lines, const char *path, sf_error *error)
     sf_error reason;
     int status = sf_lines_open(lines, path, &reason);
     if (status == SF_DATA)
-        return sf_fail(error, SF_DATA, path, "this is neither HDF5 nor lines of name,seconds: %s",
+        return sf_fail(error, SF_DATA, path,
+                       "this is neither HDF5 nor lines of name,seconds: %s; docs/formats.md has what is read",
                        reason.text);
     return status == SF_OK ? SF_OK : sf_fail(error, reason.code, reason.place, "%s", reason.text);
 }
@@ -566,12 +862,19 @@ static const other_system other_systems[] = {
     {".ncs", "Neuralynx (.ncs)", SORT, true, NULL},
     {".tsq", "Tucker-Davis (.tsq)", NULL, false, NULL},
     {".tev", "Tucker-Davis (.tev)", NULL, false, NULL},
-    {".mat", "MATLAB (.mat)", NULL, false, NULL},
+    {".mat", "MATLAB (.mat) of v4", "in MATLAB, save(..., '-v7.3') writes one that is", false, NULL},
     {".spikes", "Open Ephys (.spikes)", NULL, false, NULL},
     {".continuous", "Open Ephys (.continuous)", SORT, true, NULL},
     {".rhd", "Intan (.rhd)", SORT, true, NULL},
     {".rhs", "Intan (.rhs)", SORT, true, NULL},
     {".nix", "NIX (.nix)", NULL, false, NULL},
+    {".npy", "NumPy (.npy)", "in Python synfire.Recording.from_arrays takes arrays of times and units over",
+     false, "\x93NUMPY"},
+    {".npz", "NumPy (.npz)", "in Python synfire.Recording.from_arrays takes arrays of times and units over",
+     false, "PK"},
+    {".gz", "gzip (.gz)", "`gunzip -k` unpacks it, and `zcat FILE | synfire info /dev/stdin` does without",
+     false, "\x1f\x8b"},
+    {".zip", "zip (.zip)", "unpack it", false, "PK"},
 };
 
 static bool begins_with(const char *path, const char *mark)
@@ -635,10 +938,11 @@ int sf_csv_list(sf_streams *streams, const char *path, const sf_reading *how, sf
     sf_lines whole = in.lines;
     status = read_all(&in, how, NULL);
     sf_lines_close(&whole);
-    sf_recording_clear(&recording);
     if (status == SF_OK)
-        *streams = in.wells;
-    else
-        sf_streams_free(&in.wells);
+        status = list_sessions(&in, streams);
+    if (status != SF_OK)
+        sf_streams_free(streams);
+    free_streams(&in);
+    sf_recording_clear(&recording);
     return status;
 }

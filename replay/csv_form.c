@@ -9,14 +9,28 @@
 #include <string.h>
 
 /* In the order in which they count: `spike amplitude` is an amplitude, `unit_time` a time. */
-typedef enum role { OTHER, UNIT, ELECTRODE, TIME, SAMPLE, AMPLITUDE, WELL, SKIPPED } role;
+typedef enum role { OTHER, PART, UNIT, ELECTRODE, TIME, SAMPLE, AMPLITUDE, WELL, SKIPPED } role;
 
-enum { NO_SCALE = -1, NOT_READ = -2 };
+#define LONGEST_HEADING 256
 
 static const struct {
     const char *word;
     role role;
 } role_words[] = {
+    {"trial", PART},
+    {"trials", PART},
+    {"sweep", PART},
+    {"sweeps", PART},
+    {"session", PART},
+    {"sessions", PART},
+    {"recording", PART},
+    {"recordings", PART},
+    {"segment", PART},
+    {"segments", PART},
+    {"repetition", PART},
+    {"repetitions", PART},
+    {"block", PART},
+    {"blocks", PART},
     {"unit", UNIT},
     {"units", UNIT},
     {"neuron", UNIT},
@@ -26,6 +40,12 @@ static const struct {
     {"cluster", UNIT},
     {"clusters", UNIT},
     {"name", UNIT},
+    {"neurone", UNIT},
+    {"neurona", UNIT},
+    {"einheit", UNIT},
+    {"unidad", UNIT},
+    {"sender", UNIT},
+    {"senders", UNIT},
     {"electrode", ELECTRODE},
     {"electrodes", ELECTRODE},
     {"channel", ELECTRODE},
@@ -34,6 +54,9 @@ static const struct {
     {"ch", ELECTRODE},
     {"contact", ELECTRODE},
     {"site", ELECTRODE},
+    {"kanal", ELECTRODE},
+    {"elektrode", ELECTRODE},
+    {"canal", ELECTRODE},
     {"time", TIME},
     {"times", TIME},
     {"timestamp", TIME},
@@ -42,6 +65,10 @@ static const struct {
     {"spiketimes", TIME},
     {"t", TIME},
     {"ts", TIME},
+    {"zeit", TIME},
+    {"temps", TIME},
+    {"tiempo", TIME},
+    {"tempo", TIME},
     {"sample", SAMPLE},
     {"samples", SAMPLE},
     {"frame", SAMPLE},
@@ -64,74 +91,155 @@ static const struct {
     {"secs", 9},
     {"second", 9},
     {"seconds", 9},
+    {"sek", 9},
+    {"sekunde", 9},
+    {"sekunden", 9},
+    {"seconde", 9},
+    {"secondes", 9},
+    {"segundo", 9},
+    {"segundos", 9},
     {"ms", 6},
     {"msec", 6},
     {"msecs", 6},
     {"millisecond", 6},
     {"milliseconds", 6},
+    {"milli", 6},
+    {"millis", 6},
+    {"millisekunden", 6},
     {"us", 3},
     {"usec", 3},
     {"usecs", 3},
     {"microsecond", 3},
     {"microseconds", 3},
+    {"micro", 3},
+    {"micros", 3},
+    {"microsekunden", 3},
     {"ns", 0},
     {"nsec", 0},
     {"nanosecond", 0},
     {"nanoseconds", 0},
-    {"min", NOT_READ},
-    {"mins", NOT_READ},
-    {"minute", NOT_READ},
-    {"minutes", NOT_READ},
-    {"h", NOT_READ},
-    {"hour", NOT_READ},
-    {"hours", NOT_READ},
+    {"nano", 0},
+    {"nanos", 0},
+    {"nanosekunden", 0},
+    {"min", SF_CSV_NOT_READ},
+    {"mins", SF_CSV_NOT_READ},
+    {"minute", SF_CSV_NOT_READ},
+    {"minutes", SF_CSV_NOT_READ},
+    {"h", SF_CSV_NOT_READ},
+    {"hour", SF_CSV_NOT_READ},
+    {"hours", SF_CSV_NOT_READ},
+    {"day", SF_CSV_NOT_READ},
+    {"days", SF_CSV_NOT_READ},
+    {"step", SF_CSV_NOT_READ}, /* of a simulation, of a length that no text says */
+    {"steps", SF_CSV_NOT_READ},
 };
 
 #define COUNT(of) (sizeof(of) / sizeof *(of))
 
-/* A micro sign, of which Unicode has two. */
-static size_t micro_length(const char *at)
+#define NO_LETTER '?' /* what stands for a character that is not known */
+
+/* A heading in ASCII: a micro sign, of which Unicode has two and Latin-1 one, becomes u; what else is beyond
+ * ASCII may be a micro sign that was lost, as a question mark may. */
+static void take_ascii(const char *name, char ascii[LONGEST_HEADING])
 {
-    return strncmp(at, "\xc2\xb5", 2) == 0 || strncmp(at, "\xce\xbc", 2) == 0 ? 2 : 0;
+    size_t length = 0;
+    while (*name != '\0' && length + 1 < LONGEST_HEADING) {
+        size_t bytes = sf_utf8_length(name);
+        bool micro = bytes == 2 ? strncmp(name, "\xc2\xb5", 2) == 0 || strncmp(name, "\xce\xbc", 2) == 0
+                                : bytes == 0 && *name == '\xb5';
+        ascii[length++] = bytes == 1 ? *name : micro ? 'u' : NO_LETTER;
+        name += bytes > 0 ? bytes : 1;
+    }
+    ascii[length] = '\0';
 }
 
-/* The next word in small letters; one ends where a capital follows a small letter, too. */
-static bool next_word(const char **at, char word[24])
+static bool is_of_word(char c)
+{
+    return isalnum((unsigned char)c) || c == NO_LETTER;
+}
+
+/* The next word in small letters; one ends where a capital follows a small letter, too. *depth is how many
+ * brackets it stands in. */
+static bool next_word(const char **at, char word[24], int *depth)
 {
     size_t length = 0;
     const char *from = *at;
-    while (*from != '\0' && !isalnum((unsigned char)*from) && micro_length(from) == 0)
-        from++;
+    for (; *from != '\0' && !is_of_word(*from); from++)
+        *depth += strchr("([{", *from) != NULL ? 1 : strchr(")]}", *from) != NULL ? -1 : 0;
     bool was_small = false;
-    while (isalnum((unsigned char)*from) || micro_length(from) > 0) {
-        size_t micro = micro_length(from);
-        if (was_small && isupper((unsigned char)*from))
-            break;
-        was_small = micro > 0 || islower((unsigned char)*from);
+    for (; is_of_word(*from) && !(was_small && isupper((unsigned char)*from)); from++) {
+        was_small = islower((unsigned char)*from);
         if (length < 23)
-            word[length++] = micro > 0 ? 'u' : (char)tolower((unsigned char)*from);
-        from += micro > 0 ? micro : 1;
+            word[length++] = (char)tolower((unsigned char)*from);
     }
     word[length] = '\0';
     *at = from;
     return length > 0;
 }
 
-/* What a column is, and the scale of its times. */
+static int scale_of(const char *word)
+{
+    for (size_t i = 0; i < COUNT(scales); i++)
+        if (strcmp(word, scales[i].word) == 0)
+            return scales[i].exponent;
+    return SF_CSV_NO_SCALE;
+}
+
+/* A unit of time behind a number, as 10us, or behind a sign that was lost. */
+static bool is_multiple(const char *word)
+{
+    size_t signs = strspn(word, "0123456789?");
+    return signs > 0 && scale_of(word + signs) != SF_CSV_NO_SCALE;
+}
+
+/* As 10 and x10 are. */
+static bool is_factor(const char *word)
+{
+    return strpbrk(word, "0123456789") != NULL && word[strspn(word, "0123456789x")] == '\0';
+}
+
+static role role_of_word(const char *word)
+{
+    for (size_t i = 0; i < COUNT(role_words); i++)
+        if (strcmp(word, role_words[i].word) == 0)
+            return role_words[i].role;
+    return OTHER;
+}
+
+/* What a column is, and the scale of its times. What stands in brackets, or behind `in`, says the scale and
+ * nothing else. A scale that is not read: another word there, two units of time, a multiple of one. */
 static role role_of(const char *name, int *exponent)
 {
     role found = strcmp(name, "-") == 0 ? SKIPPED : OTHER;
-    char word[24];
-    *exponent = NO_SCALE;
-    while (next_word(&name, word)) {
-        for (size_t i = 0; i < COUNT(role_words); i++)
-            if (strcmp(word, role_words[i].word) == 0 && role_words[i].role > found)
-                found = role_words[i].role;
-        for (size_t i = 0; i < COUNT(scales); i++)
-            if (strcmp(word, scales[i].word) == 0)
-                *exponent = scales[i].exponent;
+    char word[24], ascii[LONGEST_HEADING];
+    const char *at = ascii;
+    int depth = 0;
+    bool says_scale = false, has_factor = false, unread = false;
+    take_ascii(name, ascii);
+    *exponent = SF_CSV_NO_SCALE;
+    while (next_word(&at, word, &depth)) {
+        role of = role_of_word(word);
+        int scale = scale_of(word);
+        found = of > found ? of : found;
+        has_factor = has_factor || is_factor(word);
+        unread = unread || is_multiple(word) ||
+                 (scale != SF_CSV_NO_SCALE && *exponent != SF_CSV_NO_SCALE && scale != *exponent) ||
+                 ((depth > 0 || says_scale) && scale == SF_CSV_NO_SCALE && of == OTHER);
+        *exponent = scale != SF_CSV_NO_SCALE ? scale : *exponent;
+        says_scale = strcmp(word, "in") == 0;
     }
-    return found == OTHER && *exponent != NO_SCALE ? TIME : found;
+    if (found == PART && *exponent != SF_CSV_NO_SCALE) /* when a trial began, not which it is */
+        return SKIPPED;
+    found = found == OTHER && *exponent != SF_CSV_NO_SCALE ? TIME : found;
+    if (found == TIME && (unread || (has_factor && *exponent != SF_CSV_NO_SCALE)))
+        *exponent = SF_CSV_NOT_READ;
+    return found;
+}
+
+int sf_csv_scale(const char *name)
+{
+    int exponent;
+    return role_of(name, &exponent) == TIME || exponent != SF_CSV_NO_SCALE ? exponent : SF_CSV_NO_SCALE;
 }
 
 bool sf_csv_heads_times(char *const *names, size_t count)
@@ -143,6 +251,13 @@ bool sf_csv_heads_times(char *const *names, size_t count)
             return true;
     }
     return false;
+}
+
+bool sf_csv_heads_units(const char *name)
+{
+    int exponent;
+    role found = role_of(name, &exponent);
+    return found == UNIT || found == ELECTRODE;
 }
 
 sf_csv_form sf_csv_form_plain(void)
@@ -206,6 +321,18 @@ static size_t find_unknown(const heading *h)
     return at;
 }
 
+/* Columns of trials; where nothing else may name units, the only one does, as of one neuron's trials. */
+static void find_parts(const heading *h, sf_csv_form *form)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->roles[i] == PART && form->part_count < SF_CSV_MOST_PARTS)
+            form->parts[form->part_count++] = i;
+    if (form->unit == SF_CSV_NONE && form->part_count == 1) {
+        form->unit = form->parts[0];
+        form->part_count = 0;
+    }
+}
+
 static int refuse_missing(const heading *h, const char *what, const char *word)
 {
     sf_text names = {0};
@@ -231,17 +358,22 @@ static int find_times(const heading *h, sf_csv_form *form)
     }
     if (status == SF_OK && form->time == SF_CSV_NONE && h->count == 2)
         form->time = h->roles[1] == OTHER ? 1 : h->roles[0] == OTHER ? 0 : SF_CSV_NONE;
+    form->is_guess = form->time != SF_CSV_NONE && h->roles[form->time] == OTHER;
     if (status != SF_OK)
         return status;
     if (form->time == SF_CSV_NONE)
         return refuse_missing(h, "times", "time_s");
-    form->exponent = h->exponents[form->time] == NO_SCALE ? 9 : h->exponents[form->time];
-    if (form->exponent != NOT_READ)
+    int exponent = form->counts_samples ? SF_CSV_NO_SCALE : h->exponents[form->time];
+    form->names_scale = form->counts_samples || exponent != SF_CSV_NO_SCALE;
+    form->exponent = exponent == SF_CSV_NO_SCALE ? 9 : exponent;
+    if (form->exponent != SF_CSV_NOT_READ)
         return SF_OK;
     char name[41];
     sf_visible_printf(name, sizeof name, "%s", h->names[form->time]);
     return sf_fail(h->error, SF_DATA, h->path,
-                   "times in '%s' are not read: expected s, ms, us, ns or samples", name);
+                   "times in '%s' are not read: expected s, ms, us, ns or samples, as time_ms; --columns "
+                   "says it otherwise",
+                   name);
 }
 
 int sf_csv_form_of(sf_csv_form *form, char *const *names, size_t count, const char *path, sf_error *error)
@@ -265,8 +397,10 @@ int sf_csv_form_of(sf_csv_form *form, char *const *names, size_t count, const ch
         status = find(&h, AMPLITUDE, AMPLITUDE, "amplitudes", &form->amplitude, NULL);
     if (status == SF_OK && form->unit == SF_CSV_NONE)
         form->unit = find_unknown(&h);
-    if (status == SF_OK && form->unit == SF_CSV_NONE)
+    if (status == SF_OK)
+        find_parts(&h, form);
+    if (status == SF_OK && form->unit == SF_CSV_NONE && h.count > 1)
         status = refuse_missing(&h, "units", "unit");
-    form->of_electrodes = status == SF_OK && h.roles[form->unit] == ELECTRODE;
+    form->of_electrodes = status == SF_OK && form->unit != SF_CSV_NONE && h.roles[form->unit] == ELECTRODE;
     return status;
 }

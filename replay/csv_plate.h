@@ -17,4 +17,10 @@ bool sf_plate_electrode(const char *text, char well[8], int *column, int *row);
  */
 int sf_plate_place(sf_recording *recording, sf_error *error);
 
+/**
+ * Declares what AxIS ran over, `Actual File Section Run` as `0s to 18m2s`. A list that falls silent before
+ * half of it was cut short: then spikes tell, and the metadata `recorded` says so. SF_NO_MEMORY.
+ */
+int sf_plate_take_section(sf_recording *recording, sf_error *error);
+
 #endif

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/csv_form.h"
 #include "replay/lines.h"
 
 #include <ctype.h>
@@ -36,14 +37,16 @@ static int read_epoch(sf_epoch *epoch, const sf_lines *lines, int exponent, char
     return SF_OK;
 }
 
-/* The first line, where it is words: the second says the unit of times. */
+/* The first line, where it is words: the second says the unit of times; SF_CSV_NOT_READ where that is none
+ * that is read. */
 static bool take_heading(const sf_lines *lines, char *line, int *exponent)
 {
     if (lines->number != 1 || !isalpha((unsigned char)line[strspn(line, " \t\r\"")]))
         return false;
     char *rest = line;
     sf_lines_field(lines, &rest);
-    *exponent = rest != NULL ? sf_lines_exponent(sf_lines_field(lines, &rest)) : *exponent;
+    int scale = rest != NULL ? sf_csv_scale(sf_lines_field(lines, &rest)) : SF_CSV_NO_SCALE;
+    *exponent = scale != SF_CSV_NO_SCALE ? scale : *exponent;
     return true;
 }
 
@@ -67,7 +70,11 @@ int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error 
         bool is_blank = line[strspn(line, " \t\r\"")] == '\0';
         if (is_blank || take_heading(&lines, line, &exponent))
             continue;
-        if (sf_reserve(&list, &capacity, length + 1, sizeof **epochs) != 0)
+        if (exponent == SF_CSV_NOT_READ)
+            status = sf_fail(error, SF_DATA, path,
+                             "line 1: its unit of time is not read: expected s, ms, us or ns, as "
+                             "start_ms,stop_ms,label");
+        else if (sf_reserve(&list, &capacity, length + 1, sizeof **epochs) != 0)
             status = sf_fail_memory(error);
         else
             status = read_epoch((sf_epoch *)list + length++, &lines, exponent, line, error);

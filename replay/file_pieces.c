@@ -80,6 +80,7 @@ static void close_pieces(sf_pieces *pieces)
     sf_free(f->path);
     sf_free((char *)f->selection.stream);
     sf_free((char *)f->selection.units);
+    sf_free((char *)f->selection.kind);
     sf_free((sf_epoch *)f->selection.epochs);
     sf_free((char *)f->selection.blank);
 }
@@ -98,6 +99,7 @@ static int copy_selection(sf_selection *to, const sf_selection *from, sf_error *
     to->epochs_path = NULL;
     bool whole = copy_text(&to->stream, from->stream);
     whole = copy_text(&to->units, from->units) && whole;
+    whole = copy_text(&to->kind, from->kind) && whole;
     whole = copy_text(&to->blank, from->blank) && whole;
     to->epochs = NULL;
     sf_epoch *epochs = from->epochs != NULL ? sf_resize(NULL, from->epoch_count, sizeof *epochs) : NULL;
@@ -131,6 +133,7 @@ static int read_ends(file_pieces *f, sf_recording *recording, sf_spike ends[2], 
 static int find_times(file_pieces *f, sf_recording *recording, sf_error *error)
 {
     sf_spike ends[2] = {{0}}, *own = recording->spikes;
+    int64_t stated_ns = recording->tick_ns;
     int status = read_ends(f, recording, ends, error);
     if (status != SF_OK)
         return status;
@@ -139,7 +142,7 @@ static int find_times(file_pieces *f, sf_recording *recording, sf_error *error)
     status = sf_recording_finish(recording, error);
     recording->spikes = own;
     recording->spike_count = 0;
-    recording->tick_ns = 0;
+    recording->tick_ns = stated_ns; /* two spikes tell nothing of it */
     f->recorded = recording->recorded;
     sf_time_point *points[] = {&f->selection.from, &f->selection.to};
     int64_t first_ns = f->rows > 0 ? ends[0].time_ns : recording->recorded.start_ns;
@@ -163,14 +166,23 @@ static int select_pieces(file_pieces *f, sf_recording *recording, const sf_selec
         status = sf_pieces_survey(&f->base, f->unit_count, progress, error);
     if (status != SF_OK)
         return status;
+    if (recording->tick_ns == 0)
+        recording->tick_ns = sf_tick_find(&f->base.tick);
     recording->selected->spikes = f->base.spike_count;
     recording->selected->spikes_in_file = f->rows;
     recording->pieces = &f->base;
     recording->selected->data = sf_recording_hash(recording);
+    size_t lost = 0; /* which the recording itself knows; the rest are those of its pieces */
+    for (size_t i = 0; i < recording->dropped_count; i++)
+        if (recording->dropped[i].kind == SF_DROP_LOST)
+            recording->dropped[lost++] = recording->dropped[i];
+    recording->dropped_count = lost;
+    for (size_t i = 0; i < f->base.dropped_count; i++)
+        sf_recording_drop(recording, f->base.dropped[i].cause, f->base.dropped[i].count)->kind =
+            f->base.dropped[i].kind;
     sf_selected *selected = recording->selected;
-    selected->dropped_count = recording->dropped_count = f->base.dropped_count;
-    memcpy(recording->dropped, f->base.dropped, sizeof recording->dropped);
-    memcpy(selected->dropped, f->base.dropped, sizeof selected->dropped);
+    selected->dropped_count = recording->dropped_count;
+    memcpy(selected->dropped, recording->dropped, sizeof selected->dropped);
     return SF_OK;
 }
 

@@ -141,7 +141,7 @@ static int read_shank(sf_recording *recording, hid_t shank, double rate_hz, cons
     if (status == SF_OK)
         status = sf_reader_number_units(recording, &units, ids, count, describe, &all, error);
     const sf_spikes_in_samples spikes = {
-        .samples = times, .units = units, .count = count, .rate_hz = rate_hz * PARTS};
+        .samples = times, .units = units, .count = count, .rate_hz = rate_hz * PARTS, .finer = true};
     if (status == SF_OK)
         status = sf_samples_take(recording, &spikes, path, error);
     sf_free(times);

@@ -16,6 +16,9 @@ int sf_lines_open(sf_lines *lines, const char *path, sf_error *error)
     int status = sf_file_read(&text, path, error);
     if (status == SF_OK && text.length == 0)
         status = sf_fail(error, SF_DATA, path, "the file is empty");
+    else if (status == SF_OK && text.length >= 2 &&
+             (memcmp(text.data, "\xff\xfe", 2) == 0 || memcmp(text.data, "\xfe\xff", 2) == 0))
+        status = sf_fail(error, SF_DATA, path, "this is UTF-16, expected UTF-8 or Latin-1: save it as UTF-8");
     else if (status == SF_OK && memchr(text.data, '\0', text.length) != NULL)
         status = sf_fail(error, SF_DATA, path, "this is no text: it holds bytes of value zero");
     if (status != SF_OK) {
@@ -96,6 +99,12 @@ sf_lines sf_lines_over(const char *path, char *text, size_t size)
                       .separator = find_separator(text, text + size)};
 }
 
+void sf_lines_separate_anew(sf_lines *lines)
+{
+    if (lines->at < lines->end) /* after the last line it is beyond */
+        lines->separator = find_separator(lines->at, lines->end);
+}
+
 char *sf_lines_next(sf_lines *lines)
 {
     if (lines->at >= lines->end)
@@ -127,15 +136,6 @@ bool sf_lines_scaled(const sf_lines *lines, char *field, int exponent, int64_t *
     if (comma != NULL)
         *comma = '.';
     return sf_parse_scaled(field, exponent, value);
-}
-
-int sf_lines_exponent(const char *heading)
-{
-    size_t length = strlen(heading);
-    while (length > 0 && (heading[length - 1] == ')' || heading[length - 1] == ']'))
-        length--;
-    bool is_ms = length >= 2 && strncmp(heading + length - 2, "ms", 2) == 0;
-    return is_ms && (length == 2 || !isalpha((unsigned char)heading[length - 3])) ? 6 : 9;
 }
 
 int sf_lines_refuse(const sf_lines *lines, const char *expected, const char *found, sf_error *error)

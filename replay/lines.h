@@ -25,6 +25,9 @@ void sf_lines_close(sf_lines *lines);
 /** Lines over text[0..size), which is changed in the course and stays the caller's; text[size] is NUL. */
 sf_lines sf_lines_over(const char *path, char *text, size_t size);
 
+/** What separates is told by the next line that is not blank: the ones before were no fields. */
+void sf_lines_separate_anew(sf_lines *lines);
+
 /** The next line without its end, or NULL. A byte order mark is skipped. */
 char *sf_lines_next(sf_lines *lines);
 
@@ -33,10 +36,6 @@ char *sf_lines_field(const sf_lines *lines, char **rest);
 
 /** As sf_parse_scaled; where no comma separates, one is the decimal mark. Changes the field. */
 bool sf_lines_scaled(const sf_lines *lines, char *field, int exponent, int64_t *value);
-
-/** The exponent by which times below this heading become ns: 6 where it ends in ms (`time_ms`, `start (ms)`),
- * else 9. */
-int sf_lines_exponent(const char *heading);
 
 /** Refuses with SF_DATA: "line N: expected ..., found '...'". What was found is cut and made safe to print.
  */

@@ -133,6 +133,10 @@ typedef struct routing {
     int32_t *channels, *electrodes;
     double *x, *y;
     size_t count;
+    sf_ids seconds;                        /* channels of an electrode that has another one, too */
+    int32_t of_channel[3];                 /* a channel with two electrodes, and these */
+    int32_t of_electrode[3];               /* an electrode with two channels, and these */
+    size_t channel_count, electrode_count; /* how many such there are */
 } routing;
 
 static int read_routing(routing *to, hid_t at, const char *table, const char *path, sf_error *error)
@@ -159,13 +163,58 @@ static void free_routing(routing *it)
     sf_free(it->electrodes);
     sf_free(it->x);
     sf_free(it->y);
+    sf_ids_free(&it->seconds);
+}
+
+/* Whether row i is of a channel or an electrode that a unit has already: a channel is one unit, whatever it
+ * is wired to, and of two channels of one electrode the second would be the same spikes again. */
+static int take_shared(bool *is_shared, sf_recording *recording, const sf_ids *channels,
+                       const sf_ids *electrodes, routing *from, size_t i, sf_error *error)
+{
+    uint32_t by_channel = sf_ids_find(channels, from->channels[i]),
+             by_electrode = sf_ids_find(electrodes, from->electrodes[i]);
+    *is_shared = by_channel != SF_NO_UNIT || by_electrode != SF_NO_UNIT;
+    if (by_channel != SF_NO_UNIT && from->channel_count++ == 0)
+        memcpy(
+            from->of_channel,
+            (int32_t[]){from->channels[i], recording->units.items[by_channel].electrode, from->electrodes[i]},
+            sizeof from->of_channel);
+    if (by_channel != SF_NO_UNIT || by_electrode == SF_NO_UNIT)
+        return SF_OK;
+    int32_t first = -1;
+    for (size_t k = 0; k < i && first < 0; k++)
+        first = from->electrodes[k] == from->electrodes[i] ? from->channels[k] : -1;
+    if (from->electrode_count++ == 0)
+        memcpy(from->of_electrode, (int32_t[]){from->electrodes[i], first, from->channels[i]},
+               sizeof from->of_electrode);
+    return sf_ids_set(&from->seconds, from->channels[i], by_electrode, error);
+}
+
+static int tell_shared(sf_recording *recording, const routing *from, sf_error *error)
+{
+    char told[256] = "";
+    size_t length = 0;
+    if (from->channel_count > 0)
+        length += (size_t)snprintf(told, sizeof told,
+                                   "channel %" PRId32 " has electrodes %" PRId32 " and %" PRId32
+                                   ", and is one unit at the first%s",
+                                   from->of_channel[0], from->of_channel[1], from->of_channel[2],
+                                   from->channel_count > 1 ? ", and others likewise" : "");
+    if (from->electrode_count > 0)
+        snprintf(told + length, sizeof told - length,
+                 "%selectrode %" PRId32 " has channels %" PRId32 " and %" PRId32
+                 ", of which the second is left out%s",
+                 length > 0 ? "; " : "", from->of_electrode[0], from->of_electrode[1], from->of_electrode[2],
+                 from->electrode_count > 1 ? ", and others likewise" : "");
+    return told[0] != '\0' ? sf_recording_set_metadata(recording, "routing", told, error) : SF_OK;
 }
 
 /* A unit for each electrode that is connected. */
-static int add_units(sf_recording *recording, sf_ids *channels, const routing *from, const char *well,
+static int add_units(sf_recording *recording, sf_ids *channels, routing *from, const char *well,
                      sf_error *error)
 {
     int status = SF_OK;
+    sf_ids electrodes = {0};
     for (size_t i = 0; status == SF_OK && i < from->count; i++) {
         char name[16];
         if (from->channels[i] < 0 || from->electrodes[i] < 0)
@@ -177,11 +226,18 @@ static int add_units(sf_recording *recording, sf_ids *channels, const routing *f
                               .kind = SF_UNIT_MULTI_UNIT,
                               .electrode = from->electrodes[i],
                               .well = well};
+        bool is_shared;
+        status = take_shared(&is_shared, recording, channels, &electrodes, from, i, error);
+        if (status != SF_OK || is_shared)
+            continue;
         status = sf_ids_set(channels, from->channels[i], (uint32_t)recording->units.count, error);
+        if (status == SF_OK)
+            status = sf_ids_set(&electrodes, from->electrodes[i], (uint32_t)recording->units.count, error);
         if (status == SF_OK)
             status = sf_units_add(&recording->units, &unit, error);
     }
-    return status;
+    sf_ids_free(&electrodes);
+    return status == SF_OK ? tell_shared(recording, from, error) : status;
 }
 
 /* ---- spikes ---- */
@@ -214,6 +270,23 @@ static int read_table(table *to, hid_t at, const char *name, const sf_ids *chann
     for (size_t i = 0; status == SF_OK && i < to->count; i++)
         to->units[i] = sf_ids_find(channels, to->channels[i]);
     return status;
+}
+
+/* Leaves out the spikes of an electrode that another channel has told already. */
+static void drop_seconds(sf_recording *recording, table *rows, const sf_ids *seconds)
+{
+    size_t kept = 0;
+    for (size_t i = 0; seconds->count > 0 && i < rows->count; i++) {
+        rows->frames[kept] = rows->frames[i];
+        rows->units[kept] = rows->units[i];
+        if (rows->amplitudes != NULL)
+            rows->amplitudes[kept] = rows->amplitudes[i];
+        kept += sf_ids_find(seconds, rows->channels[i]) == SF_NO_UNIT;
+    }
+    if (seconds->count == 0 || kept == rows->count)
+        return;
+    sf_recording_drop(recording, "on a second channel of an electrode", rows->count - kept);
+    rows->count = kept;
 }
 
 static void free_table(table *it)
@@ -282,6 +355,8 @@ static int read_plan(sf_recording *recording, plan *of, const char *path, sf_err
         status = read_table(&rows, of->at, of->spikes, &channels, path, error);
     if (status == SF_OK && !of->has_first)
         of->frames[0] = least(rows.frames, rows.count);
+    if (status == SF_OK)
+        drop_seconds(recording, &rows, &electrodes.seconds);
     const sf_spikes_in_samples spikes = {.samples = rows.frames,
                                          .units = rows.units,
                                          .amplitudes = rows.amplitudes,

@@ -151,9 +151,10 @@ static int read_pitch(double *pitch, hid_t file, sf_error *error)
     *pitch = NAN;
     if (data >= 0 && sf_hdf_attribute_text(data, "MeaName", &name)) {
         const char *at = strstr(name.data, "MEA");
-        char *end = NULL;
-        double number = at != NULL ? strtod(at + 3, &end) : 0;
-        if (number >= 10 && number <= 1000 && *end == '/')
+        const char *end = "";
+        double number;
+        if (at != NULL && sf_parse_real_until(at + 3, "/", &number, &end) && *end == '/' && number >= 10 &&
+            number <= 1000)
             *pitch = number;
     }
     int status = name.failed ? sf_fail_memory(error) : SF_OK;

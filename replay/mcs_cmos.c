@@ -84,7 +84,7 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     if (status == SF_OK)
         status = sf_reader_number_units(recording, &units, sensors, count, describe, NULL, error);
     const sf_spikes_in_samples spikes = {
-        .samples = times, .units = units, .count = count, .rate_hz = MICROSECONDS};
+        .samples = times, .units = units, .count = count, .rate_hz = MICROSECONDS, .finer = true};
     if (status == SF_OK)
         status = sf_samples_take(recording, &spikes, input->path, error);
     sf_free(times);

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/seconds.h"
 #include "core/text.h"
 #include "io/hdf.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static bool recognises(hid_t file)
 {
@@ -35,7 +35,8 @@ static int add_if_units(void *context, const char *name)
     table_list *list = context;
     hid_t group = sf_hdf_open(list->file, name);
     size_t size[2];
-    if (group >= 0 && H5Iget_type(group) == H5I_GROUP && sf_hdf_is_dataset(group, "spike_times"))
+    if (group >= 0 && H5Iget_type(group) == H5I_GROUP && sf_hdf_is_dataset(group, "spike_times") &&
+        !sf_reader_is_listed(list->tables, list->file, name))
         list->status = sf_streams_add(
             list->tables, name, sf_hdf_shape(group, "spike_times", size) == 1 ? size[0] : 0, list->error);
     sf_hdf_close(group);
@@ -53,6 +54,16 @@ static int list_tables(sf_streams *tables, const sf_hdf_input *input, sf_error *
 
 static int refuse_without_units(const sf_hdf_input *input, sf_error *error)
 {
+    sf_text file = {0};
+    bool is_elsewhere = sf_hdf_external_link(input->file, "/units", &file);
+    if (is_elsewhere)
+        sf_fail(
+            error, SF_DATA, input->path,
+            "no spike times: its /units is a link into another file, '%s', which is not followed: give that",
+            file.data);
+    sf_text_free(&file);
+    if (is_elsewhere)
+        return SF_DATA;
     return sf_fail(
         error, SF_DATA, input->path,
         "no spike times: this NWB file has no Units table with them; looked for spike_times in /units and "
@@ -82,31 +93,39 @@ static int read_texts(hid_t table, const char *column, size_t units, const char 
 
 /* ---- units ---- */
 
-/* The Units table holds sorted units unless its column `quality` knows better. */
-static sf_unit_kind tell_kind(const char *quality)
-{
-    if (quality != NULL && strcasecmp(quality, "noise") == 0)
-        return SF_UNIT_NOISE;
-    if (quality != NULL && (strcasecmp(quality, "mua") == 0 || strncasecmp(quality, "multi", 5) == 0))
-        return SF_UNIT_MULTI_UNIT;
-    if (quality != NULL && strcasecmp(quality, "unknown") == 0)
-        return SF_UNIT_UNKNOWN;
-    return SF_UNIT_SORTED;
-}
+/* Columns that tell what a unit is, the last word of a person before that of a sorter. */
+static const char *const label_columns[] = {"group", "quality", "KSLabel", "ks_label"};
+
+enum { LABEL_COLUMNS = sizeof label_columns / sizeof *label_columns };
 
 /* What names units: the column unit_name, else their ids, else their numbers. */
 typedef struct labels {
-    char **names, **qualities;
+    char **names;
+    char **kinds[LABEL_COLUMNS]; /* of each such column the words; NULL: the table has none */
     int64_t *ids;
 } labels;
+
+/* The Units table holds sorted units unless a label knows better. `unsorted` of one leaves it to the next. */
+static sf_unit_kind tell_kind(const labels *all, size_t unit)
+{
+    sf_unit_kind kind = SF_UNIT_SORTED, found;
+    for (size_t c = 0; c < LABEL_COLUMNS; c++) {
+        if (all->kinds[c] == NULL || !sf_unit_kind_of(all->kinds[c][unit], &found))
+            continue;
+        if (found != SF_UNIT_UNKNOWN)
+            return found;
+        kind = SF_UNIT_UNKNOWN;
+    }
+    return kind;
+}
 
 static int read_labels(labels *all, hid_t table, size_t units, const char *path, sf_error *error)
 {
     void *ids = NULL;
     size_t count = units;
     int status = read_texts(table, "unit_name", units, path, &all->names, error);
-    if (status == SF_OK)
-        status = read_texts(table, "quality", units, path, &all->qualities, error);
+    for (size_t c = 0; status == SF_OK && c < LABEL_COLUMNS; c++)
+        status = read_texts(table, label_columns[c], units, path, &all->kinds[c], error);
     if (status == SF_OK && sf_hdf_is_dataset(table, "id"))
         status = sf_hdf_read(table, "id", path, H5T_NATIVE_INT64, sizeof(int64_t), &ids, &count, error);
     all->ids = ids;
@@ -124,19 +143,22 @@ static int add_units(sf_recording *recording, hid_t table, size_t units, const s
     int status = read_labels(&all, table, units, input->path, error);
     if (status == SF_OK)
         status = sf_nwb_read_electrodes(&places, table, units, input, error);
+    if (status == SF_OK)
+        status = sf_nwb_tell_positions(recording, &places, error);
     for (size_t i = 0; status == SF_OK && i < units; i++) {
         char number[24];
         snprintf(number, sizeof number, "%" PRId64, all.ids != NULL ? all.ids[i] : (int64_t)i);
         sf_unit unit = {.name = all.names != NULL ? all.names[i] : number,
                         .x_um = NAN,
                         .y_um = NAN,
-                        .kind = tell_kind(all.qualities != NULL ? all.qualities[i] : NULL),
+                        .kind = tell_kind(&all, i),
                         .electrode = -1};
         sf_nwb_place_unit(&unit, &places, i);
         status = sf_units_add(&recording->units, &unit, error);
     }
     sf_hdf_free_strings(all.names, all.names != NULL ? units : 0);
-    sf_hdf_free_strings(all.qualities, all.qualities != NULL ? units : 0);
+    for (size_t c = 0; c < LABEL_COLUMNS; c++)
+        sf_hdf_free_strings(all.kinds[c], all.kinds[c] != NULL ? units : 0);
     sf_free(all.ids);
     sf_nwb_free_electrodes(&places);
     return status;
@@ -148,6 +170,40 @@ static int compare_spans(const void *a, const void *b)
 {
     const sf_span *left = a, *right = b;
     return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* True where a time is in one of the spans, which ascend and do not touch. */
+static bool is_observed(const sf_span *spans, size_t count, int64_t time_ns)
+{
+    size_t low = 0, high = count; /* spans before low begin no later, from high on later */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spans[middle].start_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && time_ns < spans[low - 1].stop_ns;
+}
+
+/* Intervals in which no spike lies are of other data, or in another unit of time, and say nothing of these;
+ * spikes are not in order yet. */
+static int doubt_unobserved(sf_recording *recording, size_t count, sf_error *error)
+{
+    const sf_span *spans = recording->observed;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        if (is_observed(spans, count, recording->spikes[i].time_ns))
+            return SF_OK;
+    if (recording->spike_count == 0 || recording->is_part)
+        return SF_OK;
+    char told[160];
+    snprintf(told, sizeof told,
+             "no spike lies where obs_intervals say it was observed, %s to %s s: they are not believed",
+             sf_seconds_of(spans[0].start_ns).text, sf_seconds_of(spans[count - 1].stop_ns).text);
+    recording->observed_count = 0;
+    recording->recorded = (sf_span){0, 0};
+    recording->declared = false;
+    return sf_recording_set_metadata(recording, "observed", told, error);
 }
 
 /* Units are observed each in their own intervals; the recording is observed where any of them is. */
@@ -190,7 +246,89 @@ static int read_observed(sf_recording *recording, hid_t table, const char *path,
     recording->recorded = (sf_span){recording->observed[0].start_ns, recording->observed[count - 1].stop_ns};
     recording->declared = true;
     recording->observed_count = count > 1 ? count : 0;
-    return SF_OK;
+    return doubt_unobserved(recording, count, error);
+}
+
+/* ---- how long, where no unit says when it was observed ---- */
+
+typedef struct span_found {
+    const char *path;
+    double from, to; /* seconds */
+    bool any;
+    int status;
+    sf_error *error;
+} span_found;
+
+static void widen(span_found *found, double from, double to)
+{
+    if (!sf_seconds_fit(from) || !sf_seconds_fit(to) || !(from < to))
+        return;
+    found->from = found->any && found->from < from ? found->from : from;
+    found->to = found->any && found->to > to ? found->to : to;
+    found->any = true;
+}
+
+/* A series of voltages or the like: from its first sample to just after its last. */
+static int visit_series(void *context, hid_t group, const char *name)
+{
+    span_found *found = context;
+    hid_t series = sf_hdf_open(group, name), start = H5I_INVALID_HID;
+    size_t size[2];
+    double from, rate;
+    if (series >= 0 && H5Iget_type(series) == H5I_GROUP &&
+        sf_hdf_attribute_begins(series, "neurodata_type", "ElectricalSeries") &&
+        sf_hdf_shape(series, "data", size) > 0 && size[0] > 0) {
+        start = sf_hdf_open(series, "starting_time");
+        void *values = NULL;
+        size_t length = 0;
+        if (start >= 0 && sf_hdf_attribute_number(start, "rate", &rate) && rate > 0) {
+            found->status = sf_hdf_read(series, "starting_time", found->path, H5T_NATIVE_DOUBLE,
+                                        sizeof(double), &values, &length, found->error);
+            from = found->status == SF_OK && length > 0 ? *(double *)values : NAN;
+            widen(found, from, from + (double)size[0] / rate);
+            sf_free(values);
+        }
+    }
+    sf_hdf_close(start);
+    sf_hdf_close(series);
+    return found->status != SF_OK;
+}
+
+/* A table such as `sessions`, whose rows say when there was recording. */
+static int read_sessions(span_found *found, hid_t file)
+{
+    hid_t table = sf_hdf_open(file, "/intervals/sessions");
+    void *starts = NULL, *stops = NULL;
+    size_t rows = 0, ends = 0;
+    if (table >= 0 && sf_hdf_is_dataset(table, "start_time") && sf_hdf_is_dataset(table, "stop_time")) {
+        found->status = sf_hdf_read(table, "start_time", found->path, H5T_NATIVE_DOUBLE, sizeof(double),
+                                    &starts, &rows, found->error);
+        if (found->status == SF_OK)
+            found->status = sf_hdf_read(table, "stop_time", found->path, H5T_NATIVE_DOUBLE, sizeof(double),
+                                        &stops, &ends, found->error);
+        for (size_t i = 0; found->status == SF_OK && i < rows && i < ends; i++)
+            widen(found, ((double *)starts)[i], ((double *)stops)[i]);
+    }
+    sf_free(starts);
+    sf_free(stops);
+    sf_hdf_close(table);
+    return found->status;
+}
+
+static int read_recorded(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
+{
+    span_found found = {.path = input->path, .error = error};
+    if (recording->declared || read_sessions(&found, input->file) != SF_OK)
+        return found.status;
+    hid_t acquired = sf_hdf_open(input->file, "/acquisition");
+    if (!found.any && acquired >= 0 && H5Iget_type(acquired) == H5I_GROUP)
+        sf_hdf_each_member(acquired, visit_series, &found);
+    sf_hdf_close(acquired);
+    if (found.status == SF_OK && found.any) {
+        recording->recorded = (sf_span){sf_seconds_to_ns(found.from), sf_seconds_to_ns(found.to)};
+        recording->declared = true;
+    }
+    return found.status;
 }
 
 /* ---- intervals: tables of epochs, trials and the like become markers ---- */
@@ -274,13 +412,22 @@ static int read_markers(sf_recording *recording, const sf_hdf_input *input, sf_e
 
 /* ---- the whole ---- */
 
+/* The smallest difference of two spike times, where somebody filled it in. */
+static int take_resolution(sf_recording *recording, const char *text, sf_error *error)
+{
+    double seconds;
+    if (sf_parse_real(text, &seconds) && seconds > 0 && seconds < 1)
+        recording->tick_ns = llround(seconds * 1e9);
+    return sf_recording_set_metadata(recording, "resolution_s", text, error);
+}
+
 static int read_metadata(sf_recording *recording, hid_t table, const sf_hdf_input *input, sf_error *error)
 {
     int status = sf_nwb_read_metadata(recording, input->file, error);
     hid_t times = sf_hdf_open(table, "spike_times");
     sf_text resolution = {0};
     if (status == SF_OK && sf_hdf_attribute_text(times, "resolution", &resolution))
-        status = sf_recording_set_metadata(recording, "resolution_s", resolution.data, error);
+        status = take_resolution(recording, resolution.data, error);
     if (resolution.failed)
         status = sf_fail_memory(error);
     sf_text_free(&resolution);
@@ -306,6 +453,8 @@ static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *
     }
     if (status == SF_OK)
         status = read_observed(recording, table, input->path, error);
+    if (status == SF_OK)
+        status = read_recorded(recording, input, error);
     if (status == SF_OK)
         status = read_metadata(recording, table, input, error);
     if (status == SF_OK)

@@ -62,7 +62,7 @@ static int add_if_unit_times(void *context, const char *path)
     list->units = list->spikes = 0;
     if (group >= 0 && H5Iget_type(group) == H5I_GROUP)
         sf_hdf_each_member(group, count_unit, list);
-    if (list->units > 0)
+    if (list->units > 0 && !sf_reader_is_listed(list->modules, list->file, path))
         list->status = sf_streams_add(list->modules, path, list->spikes, list->error);
     sf_hdf_close(group);
     return list->status != SF_OK;

@@ -126,6 +126,91 @@ static int read_regions(sf_nwb_electrodes *all, hid_t table, size_t units, const
     return status;
 }
 
+#define BETWEEN_GROUPS_UM 1e4 /* farther than any distance on one probe that an analysis asks for */
+
+/* Where the electrodes of a group are. */
+typedef struct box {
+    double low_x, high_x, low_y, high_y;
+} box;
+
+static void stretch(box *it, double x, double y)
+{
+    it->low_x = fmin(it->low_x, x); /* which passes over NaN */
+    it->high_x = fmax(it->high_x, x);
+    it->low_y = fmin(it->low_y, y);
+    it->high_y = fmax(it->high_y, y);
+}
+
+static bool overlap(const box *boxes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (boxes[i].low_x <= boxes[k].high_x && boxes[k].low_x <= boxes[i].high_x &&
+                boxes[i].low_y <= boxes[k].high_y && boxes[k].low_y <= boxes[i].high_y)
+                return true;
+    return false;
+}
+
+/* Positions on a probe are relative to its group of electrodes, so that groups that are probes lie on one
+ * another: these are laid side by side, so far apart that no electrodes of two are neighbours. Groups that do
+ * not overlap, as shanks, share one frame and stay. */
+static int lay_apart(sf_nwb_electrodes *all, const uint32_t *group_of, size_t groups, sf_error *error)
+{
+    box *boxes = sf_alloc(groups, sizeof *boxes);
+    if (boxes == NULL)
+        return sf_fail_memory(error);
+    for (size_t k = 0; k < groups; k++)
+        boxes[k] = (box){INFINITY, -INFINITY, INFINITY, -INFINITY};
+    for (size_t i = 0; i < all->count; i++)
+        stretch(&boxes[group_of[i]], all->x[i], all->y[i]);
+    if (overlap(boxes, groups)) {
+        double next = NAN; /* where the next group begins */
+        for (size_t k = 0; k < groups; k++) {
+            double shift = isfinite(next) && isfinite(boxes[k].low_x) ? next - boxes[k].low_x : 0;
+            for (size_t i = 0; i < all->count; i++)
+                all->x[i] += group_of[i] == k ? shift : 0;
+            next = isfinite(boxes[k].high_x) ? boxes[k].high_x + shift + BETWEEN_GROUPS_UM : next;
+        }
+        all->groups_apart = groups;
+    }
+    sf_free(boxes);
+    return SF_OK;
+}
+
+static int place_groups(sf_nwb_electrodes *all, hid_t table, const char *path, sf_error *error)
+{
+    char **names = NULL;
+    size_t count = 0;
+    sf_units groups = {0};
+    if (sf_hdf_class(table, "group_name") != H5T_STRING)
+        return SF_OK;
+    int status = sf_hdf_read_strings(table, "group_name", path, &names, &count, error);
+    if (status == SF_OK && count != all->count)
+        status = sf_fail(error, SF_DATA, path,
+                         "damaged: group_name has %zu rows and there are %zu electrodes", count, all->count);
+    uint32_t *group_of = status == SF_OK ? sf_alloc(count, sizeof *group_of) : NULL;
+    if (status == SF_OK && group_of == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        status = sf_units_intern(&groups, names[i], &group_of[i], error);
+    if (status == SF_OK)
+        status = lay_apart(all, group_of, groups.count, error);
+    sf_free(group_of);
+    sf_units_free(&groups);
+    sf_hdf_free_strings(names, names != NULL ? count : 0);
+    return status;
+}
+
+int sf_nwb_tell_positions(sf_recording *recording, const sf_nwb_electrodes *all, sf_error *error)
+{
+    char told[128];
+    if (all->groups_apart == 0)
+        return SF_OK;
+    snprintf(told, sizeof told, "relative to each of %zu electrode groups, which are laid side by side",
+             all->groups_apart);
+    return sf_recording_set_metadata(recording, "positions", told, error);
+}
+
 int sf_nwb_open_electrodes(sf_nwb_electrodes *all, const sf_hdf_input *input, sf_error *error)
 {
     hid_t table = sf_hdf_open(input->file, TABLE);
@@ -134,6 +219,8 @@ int sf_nwb_open_electrodes(sf_nwb_electrodes *all, const sf_hdf_input *input, sf
         return SF_OK;
     }
     int status = try_positions(all, table, "rel_x", "rel_y", input->path, error);
+    if (status == SF_OK && all->x != NULL)
+        status = place_groups(all, table, input->path, error);
     if (status == SF_OK && all->x == NULL)
         status = try_positions(all, table, "x", "y", input->path, error);
     void *ids = NULL;

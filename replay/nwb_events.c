@@ -207,6 +207,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     sf_text_free(&version);
     if (status == SF_OK)
         status = sf_nwb_open_electrodes(&all.places, input, error);
+    if (status == SF_OK)
+        status = sf_nwb_tell_positions(recording, &all.places, error);
     if (status == SF_OK) {
         hid_t acquisition = sf_hdf_open(input->file, "/acquisition");
         sf_hdf_each_member(acquisition, visit_series, &all);

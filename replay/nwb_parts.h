@@ -15,7 +15,8 @@ typedef struct sf_nwb_electrodes {
     double *x, *y; /**< NULL: no usable geometry */
     int64_t *ids;
     size_t count;
-    int64_t *rows; /**< electrodes of unit i: rows[ends[i - 1]] to rows[ends[i]] */
+    size_t groups_apart; /**< groups of electrodes that lay on one another and were moved along x; 0: none */
+    int64_t *rows;       /**< electrodes of unit i: rows[ends[i - 1]] to rows[ends[i]] */
     size_t *ends;
 } sf_nwb_electrodes;
 
@@ -26,6 +27,8 @@ int sf_nwb_read_electrodes(sf_nwb_electrodes *all, hid_t units_table, size_t uni
                            sf_error *error);
 /** A unit is in the middle of its electrodes; it has an electrode number where it has one electrode. */
 void sf_nwb_place_unit(sf_unit *unit, const sf_nwb_electrodes *all, size_t index);
+/** Where groups were moved, the metadata `positions` says so. SF_NO_MEMORY. */
+int sf_nwb_tell_positions(sf_recording *recording, const sf_nwb_electrodes *all, sf_error *error);
 void sf_nwb_free_electrodes(sf_nwb_electrodes *all);
 
 /** The ends of the rows of a ragged column, which ascend and end where the column does; sf_free takes *ends.

@@ -37,9 +37,10 @@ static int find_units(results *r, const sf_recording *recording, const char *pat
     sf_streams tables = {0};
     const sf_hdf_input input = {.file = r->to.file, .path = recording->path};
     const char *asked = recording->selected != NULL ? recording->selected->stream : NULL, *chosen = NULL;
+    sf_session session;
     int status = sf_reader_nwb.list(&tables, &input, error);
     if (status == SF_OK)
-        status = sf_streams_choose(&tables, asked, recording->path, &chosen, error);
+        status = sf_streams_choose(&tables, asked, recording->path, &chosen, &session, error);
     if (status == SF_OK && chosen != NULL)
         sf_text_printf(&r->units, "/%s", chosen);
     sf_streams_free(&tables);

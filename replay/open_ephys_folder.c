@@ -116,6 +116,7 @@ typedef struct spikes {
     const json_t *list; /* of the file */
     const char *path, *stream;
     bool *several; /* of each entry: it has more than one electrode */
+    bool *silent;  /* it has no spike; its key follows those of spikes, so that it is a unit */
     int64_t *samples, *keys;
     size_t count, capacity, key_capacity;
     double rate_hz;
@@ -168,6 +169,7 @@ static int add_entry(spikes *all, size_t index, const json_t *entry, sf_error *e
         (sf_reserve(&all->samples, &all->capacity, all->count + count, sizeof *samples) != 0 ||
          sf_reserve(&all->keys, &all->key_capacity, all->count + count, sizeof *samples) != 0))
         status = sf_fail_memory(error);
+    all->silent[index] = count == 0;
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         int64_t cluster = clusters != NULL ? clusters[i] : 0;
         if (electrodes[i] < 0 || electrodes[i] >= ELECTRODES || cluster < 0 || cluster >= CLUSTERS)
@@ -182,6 +184,20 @@ static int add_entry(spikes *all, size_t index, const json_t *entry, sf_error *e
     sf_free(electrodes);
     sf_free(clusters);
     return status;
+}
+
+/* Keys of electrodes that have no spike, after those of spikes. */
+static int add_silent(spikes *all, size_t *keys, sf_error *error)
+{
+    *keys = all->count;
+    for (size_t i = 0; i < json_array_size(all->list); i++) {
+        if (!all->silent[i])
+            continue;
+        if (sf_reserve(&all->keys, &all->key_capacity, *keys + 1, sizeof *all->keys) != 0)
+            return sf_fail_memory(error);
+        all->keys[(*keys)++] = key_of(i, 0, 0);
+    }
+    return SF_OK;
 }
 
 /* ---- lines of TTL ---- */
@@ -235,6 +251,99 @@ static int read_events(sf_recording *recording, const json_t *structure, const c
     return status;
 }
 
+/* ---- how long ---- */
+
+#define MOST_PAUSES 4096
+
+typedef struct sampled {
+    sf_npy numbers; /* of the samples, ascending */
+    double rate_hz;
+    sf_span *spans; /* between pauses */
+    size_t count, capacity;
+} sampled;
+
+static int number_at(int64_t *number, const sampled *s, size_t at, sf_error *error)
+{
+    return sf_npy_read_integers(&s->numbers, NULL, at, 1, number, error);
+}
+
+/* The first sample at or after `from` whose successor is not the next number; where there is none, the last:
+ * numbers less their place ascend, so halves without a pause show. */
+static int find_pause(size_t *last, const sampled *s, size_t from, sf_error *error)
+{
+    size_t low = from, high = s->numbers.count - 1;
+    int64_t first, number;
+    int status = number_at(&first, s, from, error);
+    while (status == SF_OK && low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+        status = number_at(&number, s, middle, error);
+        if (status == SF_OK && number - first == (int64_t)(middle - from))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *last = low;
+    return status;
+}
+
+static int add_spans(sampled *s, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t from = 0, last; status == SF_OK && from < s->numbers.count && s->count < MOST_PAUSES;
+         from = last + 1) {
+        int64_t first = 0, end = 0;
+        sf_span span;
+        status = find_pause(&last, s, from, error);
+        if (status == SF_OK)
+            status = number_at(&first, s, from, error);
+        if (status == SF_OK)
+            status = number_at(&end, s, last, error);
+        if (status != SF_OK || !sf_samples_to_ns(first, s->rate_hz, &span.start_ns) ||
+            !sf_samples_to_ns(end + 1, s->rate_hz, &span.stop_ns) || span.start_ns >= span.stop_ns ||
+            (s->count > 0 && span.start_ns < s->spans[s->count - 1].stop_ns))
+            break; /* numbers that run back tell nothing */
+        if (sf_reserve(&s->spans, &s->capacity, s->count + 1, sizeof *s->spans) != 0)
+            return sf_fail_memory(error);
+        s->spans[s->count++] = span;
+    }
+    return status;
+}
+
+/* The voltages that were recorded beside the spikes have a number for each sample. */
+static int read_recorded(sf_recording *recording, const json_t *structure, const char *path,
+                         const char *stream, double rate_hz, sf_error *error)
+{
+    json_t *entry;
+    size_t i;
+    int status = SF_OK;
+    json_array_foreach(json_object_get(structure, "continuous"), i, entry)
+    {
+        char folder[SF_FOLDER_PATH], numbers[SF_FOLDER_PATH];
+        sampled s = {.rate_hz = rate_hz, .numbers = {.file = -1}};
+        if (status != SF_OK || recording->declared ||
+            strcmp(text_of(entry, "stream_name", stream), stream) != 0 ||
+            json_number_value(json_object_get(entry, "sample_rate")) != rate_hz ||
+            !folder_of(folder, path, "continuous", entry) ||
+            !sf_folder_has(numbers, folder, file_of(folder, "sample_numbers.npy", "timestamps.npy")))
+            continue;
+        status = sf_npy_open(&s.numbers, numbers, 0, 0, error);
+        if (status == SF_OK)
+            status = add_spans(&s, error);
+        if (status == SF_OK && s.count > 0) {
+            recording->recorded = (sf_span){s.spans[0].start_ns, s.spans[s.count - 1].stop_ns};
+            recording->declared = true;
+        }
+        if (status == SF_OK && s.count > 1) {
+            recording->observed = s.spans;
+            recording->observed_count = s.count;
+            s.spans = NULL;
+        }
+        sf_free(s.spans);
+        sf_npy_close(&s.numbers);
+    }
+    return status;
+}
+
 /* ---- the whole ---- */
 
 static int read_spikes(sf_recording *recording, const json_t *structure, const char *path,
@@ -243,9 +352,10 @@ static int read_spikes(sf_recording *recording, const json_t *structure, const c
     spikes all = {.list = json_object_get(structure, "spikes"), .path = path, .stream = how->stream};
     uint32_t *units = NULL;
     json_t *entry;
-    size_t i;
+    size_t i, keys = 0;
     all.several = sf_alloc(json_array_size(all.list), sizeof *all.several);
-    int status = all.several != NULL ? SF_OK : sf_fail_memory(error);
+    all.silent = sf_alloc(json_array_size(all.list), sizeof *all.silent);
+    int status = all.several != NULL && all.silent != NULL ? SF_OK : sf_fail_memory(error);
     json_array_foreach(all.list, i, entry)
     {
         if (status == SF_OK && strcmp(stream_of(entry), how->stream) == 0)
@@ -255,7 +365,9 @@ static int read_spikes(sf_recording *recording, const json_t *structure, const c
         status =
             sf_reader_check_rate(&all.rate_hz, how->rate_hz, path, "sample_rate in structure.oebin", error);
     if (status == SF_OK)
-        status = sf_reader_number_units(recording, &units, all.keys, all.count, describe, &all, error);
+        status = add_silent(&all, &keys, error);
+    if (status == SF_OK)
+        status = sf_reader_number_units(recording, &units, all.keys, keys, describe, &all, error);
     const sf_spikes_in_samples taken = {
         .samples = all.samples, .units = units, .count = all.count, .rate_hz = all.rate_hz};
     if (status == SF_OK)
@@ -263,8 +375,11 @@ static int read_spikes(sf_recording *recording, const json_t *structure, const c
     if (status == SF_OK)
         status = read_events(recording, structure, path, how->stream, all.rate_hz, error);
     if (status == SF_OK)
+        status = read_recorded(recording, structure, path, how->stream, all.rate_hz, error);
+    if (status == SF_OK)
         status = sf_reader_metadata_real(recording, "sampling_rate", all.rate_hz, error);
     sf_free(all.several);
+    sf_free(all.silent);
     sf_free(all.samples);
     sf_free(all.keys);
     sf_free(units);

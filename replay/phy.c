@@ -18,9 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static bool recognises(const char *path)
 {
@@ -28,26 +26,6 @@ static bool recognises(const char *path)
     return sf_folder_has(inside, path, "spike_times.npy") &&
            (sf_folder_has(inside, path, "params.py") || sf_folder_has(inside, path, "spike_clusters.npy") ||
             sf_folder_has(inside, path, "spike_templates.npy"));
-}
-
-/* ---- params.py ---- */
-
-/* The number of a line `sample_rate = 25000.`; what else the file does is not run. */
-static int read_rate(double *rate_hz, const char *folder, sf_error *error)
-{
-    char path[SF_FOLDER_PATH];
-    sf_text text = {0};
-    if (!sf_folder_has(path, folder, "params.py"))
-        return SF_OK;
-    int status = sf_file_read(&text, path, error);
-    for (const char *at = status == SF_OK && text.length > 0 ? text.data : NULL; at != NULL;) {
-        at += strspn(at, " \t\r\n");
-        if (strncmp(at, "sample_rate", 11) == 0 && at[11 + strspn(at + 11, " \t")] == '=')
-            *rate_hz = strtod(strchr(at, '=') + 1, NULL);
-        at = strchr(at, '\n');
-    }
-    sf_text_free(&text);
-    return status;
 }
 
 /* ---- tables of clusters ---- */
@@ -85,12 +63,12 @@ static int find_cluster(cluster **found, clusters *all, int64_t id, sf_error *er
     return SF_OK;
 }
 
+/* `unsorted` says nothing that another table does not know better. */
 static void take_kind(cluster *to, const char *word)
 {
-    to->kind = strcasecmp(word, "good") == 0    ? SF_UNIT_SORTED
-               : strcasecmp(word, "mua") == 0   ? SF_UNIT_MULTI_UNIT
-               : strcasecmp(word, "noise") == 0 ? SF_UNIT_NOISE
-                                                : to->kind;
+    sf_unit_kind kind;
+    if (sf_unit_kind_of(word, &kind) && kind != SF_UNIT_UNKNOWN)
+        to->kind = kind;
 }
 
 /* A table with a heading: its columns cluster_id (or id), `kind` and, where there is one, ch. */
@@ -102,6 +80,7 @@ static int read_table(clusters *all, const char *folder, const char *name, const
         return SF_OK;
     int status = sf_file_read(&text, path, error), id_at = -1, kind_at = -1, channel_at = -1;
     char *rest = text.data;
+    char separator = rest != NULL && memchr(rest, '\t', strcspn(rest, "\n")) == NULL ? ',' : '\t';
     for (size_t row = 0; status == SF_OK && rest != NULL && *rest != '\0'; row++) {
         char *line = rest, *end = strchr(rest, '\n');
         rest = end != NULL ? end + 1 : NULL;
@@ -110,7 +89,7 @@ static int read_table(clusters *all, const char *folder, const char *name, const
         cluster found = {.id = -1, .channel = -1};
         int column = 0;
         for (char *field; line != NULL; column++) {
-            field = sf_text_field(&line, '\t');
+            field = sf_text_field(&line, separator);
             field[strcspn(field, "\r")] = '\0';
             double number;
             if (row == 0) {
@@ -338,10 +317,11 @@ static void place_units(sf_recording *recording, const clusters *all)
 
 static int read_about(clusters *all, const char *folder, sf_error *error)
 {
-    static const char *const tables[][2] = {{"cluster_KSLabel.tsv", "KSLabel"},
-                                            {"cluster_info.tsv", "group"},
-                                            {"cluster_group.csv", "group"},
-                                            {"cluster_group.tsv", "group"}};
+    static const char *const tables[][2] = {
+        {"cluster_KSLabel.tsv", "KSLabel"}, {"cluster_group.tsv", "KSLabel"}, /* as Kilosort 4 writes it */
+        {"cluster_info.tsv", "KSLabel"},    {"cluster_info.tsv", "group"},
+        {"cluster_groups.csv", "group"}, /* phy 1 */
+        {"cluster_group.csv", "group"},     {"cluster_group.tsv", "group"}};
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < sizeof tables / sizeof tables[0];
          i++) /* the last word counts */
@@ -371,7 +351,7 @@ static int read_folder(sf_recording *recording, const char *path, const sf_readi
     clusters all = {0};
     int status = sf_reader_set_format(recording, error, "Phy");
     if (status == SF_OK)
-        status = read_rate(&rate_hz, path, error);
+        status = sf_phy_rate(&rate_hz, path, how->rate_hz > 0, error);
     if (status == SF_OK)
         status = sf_reader_check_rate(&rate_hz, how->rate_hz, path, "sample_rate in params.py", error);
     sf_folder_has(inside, path, "spike_times.npy");
@@ -395,6 +375,8 @@ static int read_folder(sf_recording *recording, const char *path, const sf_readi
         status = sf_samples_take(recording, &spikes, path, error);
     if (status == SF_OK)
         status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
+    if (status == SF_OK)
+        status = sf_phy_recorded(recording, path, rate_hz, error);
     free_clusters(&all);
     sf_free(samples);
     sf_free(ids);

@@ -39,7 +39,8 @@ static int64_t number_in(const char *name)
 
 typedef struct search {
     const sf_electrodes *electrodes;
-    numbered *channels; /* by channel, which is how others call a contact; by electrode in a routing */
+    const sf_unit *units; /* that are to be found */
+    numbered *channels;   /* by channel, which is how others call a contact; by electrode in a routing */
     size_t count;
 } search;
 
@@ -73,6 +74,11 @@ static const sf_unit *by_number_in_name(const search *s, const sf_unit *unit)
     return find_number(s, number_in(unit->name));
 }
 
+static const sf_unit *by_index(const search *s, const sf_unit *unit)
+{
+    return find_number(s, unit - s->units);
+}
+
 static const struct {
     const char *what;
     const sf_unit *(*find)(const search *s, const sf_unit *unit);
@@ -80,9 +86,10 @@ static const struct {
     {"name", by_name},
     {"electrode number", by_electrode},
     {"the number in the name", by_number_in_name},
+    {"index", by_index}, /* where the file says that it has indices, and only then */
 };
 
-enum { WAYS = sizeof ways / sizeof ways[0] };
+enum { BY_INDEX = 3 };
 
 static size_t count_found(const search *s, const sf_units *units, size_t way)
 {
@@ -95,10 +102,11 @@ static size_t count_found(const search *s, const sf_units *units, size_t way)
 static int place(const search *s, sf_recording *recording, const char *path, sf_error *error)
 {
     sf_units *units = &recording->units;
-    size_t way = 0, found = 0;
-    while (way < WAYS && (found = count_found(s, units, way)) == 0)
+    bool has_indices = s->electrodes->has_indices;
+    size_t way = has_indices ? BY_INDEX : 0, end = way + (has_indices ? 1 : BY_INDEX), found = 0;
+    while (way < end && (found = count_found(s, units, way)) == 0)
         way++;
-    if (way == WAYS)
+    if (way == end)
         return sf_fail(
             error, SF_DATA, path,
             "has %zu electrodes and none of the %zu units: neither names such as %s are among the units' "
@@ -110,9 +118,16 @@ static int place(const search *s, sf_recording *recording, const char *path, sf_
         units->items[i].x_um = electrode != NULL ? electrode->x_um : NAN;
         units->items[i].y_um = electrode != NULL ? electrode->y_um : NAN;
     }
-    char told[512];
-    snprintf(told, sizeof told, "%zu of %zu units by %s, of %.400s", found, units->count, ways[way].what,
-             path);
+    char told[640], more[120] = "";
+    if (s->electrodes->is_table)
+        snprintf(more, sizeof more, ", in um%s",
+                 s->electrodes->names_length ? "" : ", as no unit of length is named");
+    if (s->electrodes->shared > 0)
+        snprintf(more, sizeof more,
+                 "; %zu of its routing left out, as their channel or electrode has another one",
+                 s->electrodes->shared);
+    snprintf(told, sizeof told, "%zu of %zu units by %s, of %.400s%s", found, units->count, ways[way].what,
+             path, more);
     return sf_recording_set_metadata(recording, "positions", told, error);
 }
 
@@ -122,7 +137,7 @@ int sf_positions_take(sf_recording *recording, const char *path, sf_error *error
     int status = sf_electrodes_read(&electrodes, path, error);
     if (status != SF_OK)
         return status;
-    search s = {.electrodes = &electrodes, .count = electrodes.units.count};
+    search s = {.electrodes = &electrodes, .units = recording->units.items, .count = electrodes.units.count};
     s.channels = sf_alloc(s.count, sizeof *s.channels);
     if (s.channels == NULL)
         status = sf_fail_memory(error);

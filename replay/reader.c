@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "replay/ids.h"
+#include "replay/sessions.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,10 +15,10 @@
 
 /* In the order of docs/formats.md: the first that recognises a file reads it. */
 static const sf_reader *const readers[] = {
-    &sf_reader_synfire, &sf_reader_carmen, &sf_reader_nwb_1,    &sf_reader_nwb_events,
-    &sf_reader_nwb,     &sf_reader_mcs,    &sf_reader_mcs_cmos, &sf_reader_maxwell,
-    &sf_reader_bxr_2,   &sf_reader_bxr_3,  &sf_reader_kwik,     &sf_reader_herding_spikes,
-    &sf_reader_foreign,
+    &sf_reader_synfire, &sf_reader_carmen,  &sf_reader_nwb_1,    &sf_reader_nwb_events,
+    &sf_reader_nwb,     &sf_reader_mcs,     &sf_reader_mcs_cmos, &sf_reader_maxwell,
+    &sf_reader_bxr_2,   &sf_reader_bxr_3,   &sf_reader_kwik,     &sf_reader_herding_spikes,
+    &sf_reader_mat,     &sf_reader_foreign,
 };
 
 int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)
@@ -30,6 +31,14 @@ int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *f
     sf_free(recording->format);
     recording->format = sf_copy_string(text);
     return recording->format != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+bool sf_reader_is_listed(const sf_streams *streams, hid_t file, const char *path)
+{
+    for (size_t i = 0; i < streams->count; i++)
+        if (sf_hdf_is_same(file, streams->items[i].name, path))
+            return true;
+    return false;
 }
 
 int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, const char *key,
@@ -89,6 +98,43 @@ int sf_reader_number_units(sf_recording *recording, uint32_t **units, const int6
     return status;
 }
 
+int64_t sf_reader_last_ns(const sf_recording *recording)
+{
+    int64_t last_ns = 0;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        last_ns = recording->spikes[i].time_ns > last_ns ? recording->spikes[i].time_ns : last_ns;
+    return last_ns;
+}
+
+int sf_reader_keep_units(sf_recording *recording, const sf_unit *const *kept, size_t count, sf_error *error)
+{
+    sf_units before = recording->units, after = {0};
+    uint32_t *moved = sf_alloc(before.count, sizeof *moved);
+    int status = moved != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < before.count; i++)
+        moved[i] = SF_NO_UNIT;
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
+        moved[kept[i] - before.items] = (uint32_t)i;
+        status = sf_units_add(&after, kept[i], error);
+    }
+    size_t spikes = 0;
+    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++) {
+        sf_spike spike = recording->spikes[i];
+        spike.unit = moved[spike.unit];
+        if (spike.unit != SF_NO_UNIT)
+            recording->spikes[spikes++] = spike;
+    }
+    sf_free(moved);
+    if (status != SF_OK) {
+        sf_units_free(&after);
+        return status;
+    }
+    recording->spike_count = spikes;
+    sf_units_free(&recording->units);
+    recording->units = after;
+    return SF_OK;
+}
+
 int sf_reader_check_rate(double *rate_hz, double given, const char *path, const char *looked_for,
                          sf_error *error)
 {
@@ -119,49 +165,89 @@ int sf_refuse_rate(const char *path, sf_error *error)
 static const sf_reader *find_reader(hid_t file)
 {
     const sf_reader *const *reader = readers;
+    if (file < 0)
+        return &sf_reader_mat;
     while (!(*reader)->recognises(file)) /* the last one takes every file */
         reader++;
     return *reader;
 }
 
+static int refuse_pieces(const char *path, sf_error *error)
+{
+    return sf_fail(error, SF_USAGE, path,
+                   "sessions are told by the order of all spikes, which are read in pieces here");
+}
+
+/* Reads one of the streams, and leaves its spikes in the order of the file. */
 static int read_chosen(sf_recording *recording, const sf_reader *reader, const sf_hdf_input *asked,
                        sf_error *error)
 {
     sf_streams streams = {0};
     sf_hdf_input input = *asked;
+    sf_session session = SF_SESSION_ANY;
     int status = reader->list != NULL ? reader->list(&streams, asked, error) : SF_OK;
-    if (status == SF_OK && reader->list != NULL)
-        status = sf_streams_choose(&streams, asked->stream, asked->path, &input.stream, error);
+    if (status == SF_OK && streams.what == NULL && asked->stream != NULL &&
+        !sf_streams_may_be_session(asked->stream))
+        status = sf_refuse_stream(asked->path, asked->stream, error);
+    if (status == SF_OK)
+        status = sf_streams_choose(&streams, asked->stream, asked->path, &input.stream, &session, error);
+    if (status == SF_OK && session != SF_SESSION_ANY && asked->parts > 0)
+        status = refuse_pieces(asked->path, error);
     if (status == SF_OK)
         status = reader->read(recording, &input, error);
+    if (status == SF_OK && !recording->is_part)
+        status = sf_sessions_take(recording, streams.count > 1 ? input.stream : NULL, session, error);
     sf_streams_free(&streams);
     return status;
 }
 
-int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_error *error)
+static int check_input(const sf_reader *reader, const sf_hdf_input *input, sf_error *error)
 {
-    const sf_reader *reader = find_reader(input->file);
-    return reader->list != NULL ? reader->list(streams, input, error) : SF_OK;
-}
-
-int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
-{
-    *recording = (sf_recording){0};
-    const sf_reader *reader = find_reader(input->file);
-    if (input->stream != NULL && reader->list == NULL)
-        return sf_refuse_stream(input->path, input->stream, error);
     if (input->rate_hz > 0 && !reader->counts_samples)
         return sf_refuse_rate(input->path, error);
     if (input->only_part && !reader->has_parts)
         return sf_fail(
             error, SF_USAGE, input->path,
             "this layout is read as a whole, not in pieces: `synfire convert` writes it as one that is");
-    int status = SF_OK;
-    if ((recording->path = sf_copy_string(input->path)) == NULL)
+    return SF_OK;
+}
+
+typedef struct stream_source {
+    const sf_reader *reader;
+    const sf_hdf_input *asked;
+} stream_source;
+
+static int read_stream(sf_recording *recording, const char *stream, const void *context, sf_error *error)
+{
+    const stream_source *from = context;
+    sf_hdf_input input = *from->asked;
+    input.stream = stream;
+    return from->reader->read(recording, &input, error);
+}
+
+int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_error *error)
+{
+    const stream_source from = {find_reader(input->file), input};
+    sf_streams found = {0};
+    int status = check_input(from.reader, input, error);
+    if (status == SF_OK && from.reader->list != NULL)
+        status = from.reader->list(&found, input, error);
+    if (status == SF_OK)
+        status = sf_sessions_list_all(streams, &found, read_stream, &from, error);
+    sf_streams_free(&found);
+    return status;
+}
+
+int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
+{
+    *recording = (sf_recording){0};
+    const sf_reader *reader = find_reader(input->file);
+    int status = check_input(reader, input, error);
+    if (status == SF_OK && (recording->path = sf_copy_string(input->path)) == NULL)
         status = sf_fail_memory(error);
     if (status == SF_OK)
         status = read_chosen(recording, reader, input, error);
-    if (status == SF_OK)
+    if (status == SF_OK && (!recording->is_part || input->only_part)) /* parts are joined as they come */
         status = sf_recording_finish(recording, error);
     if (status != SF_OK)
         sf_recording_clear(recording);

@@ -15,8 +15,8 @@ typedef struct sf_reader {
     bool has_parts;      /**< reads a part of the spikes without the others: of the rows, or of the stream */
     /** Existence of objects and attributes only; reads no data. */
     bool (*recognises)(hid_t file);
-    /** The recordings that the file holds side by side; none where it has no spikes. NULL: the layout holds
-     * one. */
+    /** The recordings that the file holds side by side; none where it has no spikes, and no `what` where the
+     * file is of one. NULL: the layout holds one. */
     int (*list)(sf_streams *streams, const sf_hdf_input *input, sf_error *error);
     /**
      * `input->stream` is one of the list, or NULL where that was empty or there is no `list`. Fills format,
@@ -30,9 +30,10 @@ typedef struct sf_reader {
 
 extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1,
     sf_reader_nwb_events, sf_reader_mcs, sf_reader_mcs_cmos, sf_reader_maxwell, sf_reader_bxr_2,
-    sf_reader_bxr_3, sf_reader_kwik, sf_reader_herding_spikes, sf_reader_foreign;
+    sf_reader_bxr_3, sf_reader_kwik, sf_reader_herding_spikes, sf_reader_mat, sf_reader_foreign;
 
-/** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. */
+/** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. One
+ * that is not open (input->file < 0) is of MATLAB, before v7.3. */
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 
 /** The recordings that a file which is open holds side by side; the caller frees them, on failure too. */
@@ -76,6 +77,7 @@ typedef struct sf_spikes_in_samples {
     int64_t first; /**< the sample at time 0 */
     double rate_hz;
     bool from_first; /**< spikes before it were not recorded: they are left out and counted */
+    bool finer;      /**< a sample is less than a step of the clock may be, which the times then tell */
 } sf_spikes_in_samples;
 
 /** Fills recording->spikes; those of no unit are left out and counted. SF_DATA beyond 146 years. */
@@ -88,6 +90,16 @@ bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns);
 /** Samples in a second that an amplifier may have. */
 #define SF_LEAST_RATE_HZ 1.0
 #define SF_MOST_RATE_HZ 1e9
+
+/** True where one of the streams, whose names are paths, is the object at `path`: two links to one table are
+ * one. */
+bool sf_reader_is_listed(const sf_streams *streams, hid_t file, const char *path);
+
+/** Before spikes are put in order: the time of the last; 0 where all are before it. */
+int64_t sf_reader_last_ns(const sf_recording *recording);
+
+/** Keeps these of the recording's units, in this order, and their spikes. SF_NO_MEMORY. */
+int sf_reader_keep_units(sf_recording *recording, const sf_unit *const *kept, size_t count, sf_error *error);
 
 /** *rate_hz, 0 where the file has none, becomes what the caller gave, if that is not 0. SF_DATA where it is
  * none; `looked_for` names where it should be. */

@@ -11,6 +11,7 @@
 #include "replay/csv.h"
 #include "replay/file_pieces.h"
 #include "replay/folder.h"
+#include "replay/mat.h"
 #include "replay/positions.h"
 #include "replay/reader.h"
 #include "replay/recording_parcel.h"
@@ -29,8 +30,9 @@ static int read_apart(sf_recording *recording, const char *path, const sf_readin
 {
     sf_parcel parcel;
     char kind[96];
-    uint32_t parts =
-        sf_ranks_count() > 1 ? sf_ranks_count() : 0; /* each reads its part, where the layout allows it */
+    uint32_t parts = sf_ranks_count() > 1 && !sf_streams_may_be_session(how->stream)
+                         ? sf_ranks_count()
+                         : 0; /* each reads its part, where the layout allows it */
     snprintf(kind, sizeof kind, "recording:%" PRIu32 "/%" PRIu32 "@%.17g", parts > 0 ? sf_ranks_rank() : 0,
              parts, how->rate_hz);
     int status = sf_apart_read(&parcel, kind, path, how->stream, progress, error);
@@ -38,7 +40,7 @@ static int read_apart(sf_recording *recording, const char *path, const sf_readin
 }
 
 /* What kind of a thing that can be read it is. */
-typedef enum path_kind { TEXT, HDF5, FOLDER } path_kind;
+typedef enum path_kind { TEXT, HDF5, MATLAB, FOLDER } path_kind;
 
 static int check_path(const char *path, path_kind *kind, sf_error *error)
 {
@@ -54,6 +56,12 @@ static int check_path(const char *path, path_kind *kind, sf_error *error)
         return sf_fail(error, SF_NO_INPUT, path, "this is a device, expected a recording file");
     if (S_ISREG(about.st_mode) && sf_hdf_has_signature(path)) /* a pipe can only be text */
         *kind = HDF5;
+    else if (S_ISREG(about.st_mode) && sf_mat_has_signature(path))
+        *kind = MATLAB;
+    else if (S_ISREG(about.st_mode) && sf_folder_recognises(path))
+        *kind = FOLDER;
+    else if (S_ISREG(about.st_mode))
+        return sf_folder_refuse_part(path, error);
     return SF_OK;
 }
 
@@ -71,24 +79,28 @@ int sf_recording_read(sf_recording *recording, const char *path, const sf_readin
         return sf_fail(error, SF_USAGE, "columns", "%s is no text: its layout says what is where", path);
     if (kind == FOLDER)
         return sf_folder_read(recording, path, how, error);
-    if (kind == HDF5)
+    if (kind == HDF5 || kind == MATLAB)
         return read_apart(recording, path, how, progress, error);
     return sf_csv_read(recording, path, how, progress, error);
 }
 
 int sf_recording_list(sf_streams *streams, const char *path, const sf_reading *how, sf_error *error)
 {
+    static const sf_reading as_it_says;
     path_kind kind;
     sf_parcel parcel;
+    char asked[64];
     *streams = (sf_streams){0};
+    how = how != NULL ? how : &as_it_says;
     int status = check_path(path, &kind, error);
     if (status != SF_OK)
         return status;
     if (kind == FOLDER)
-        return sf_folder_list(streams, path, error);
+        return sf_folder_list(streams, path, how, error);
     if (kind == TEXT)
         return sf_csv_list(streams, path, how, error);
-    status = sf_apart_read(&parcel, "streams", path, NULL, NULL, error);
+    snprintf(asked, sizeof asked, "streams:0/0@%.17g", how->rate_hz);
+    status = sf_apart_read(&parcel, asked, path, NULL, NULL, error);
     return status == SF_OK ? sf_streams_take(streams, &parcel, path, error) : status;
 }
 
@@ -100,7 +112,8 @@ static int read_pieces(sf_recording *recording, const char *path, const sf_selec
     int status = check_path(path, &kind, error);
     if (status == SF_OK && kind != HDF5)
         status = sf_fail(error, SF_USAGE, path,
-                         "text and folders are read as a whole, not in pieces: `synfire convert` writes it "
+                         "text, folders, archives and MATLAB files are read as a whole, not in pieces: "
+                         "`synfire convert` writes it "
                          "as HDF5 that is");
     return status == SF_OK ? sf_file_pieces_open(recording, path, selection, progress, error) : status;
 }
@@ -116,6 +129,8 @@ int sf_recording_spare(const char *path, sf_error *error)
         bool known = sf_hdf_about_read(&about, path);
         spared = !known || (!about.truth && strcmp(about.kind, "graph") != 0 &&
                             strcmp(about.kind, "occurrences") != 0 && strcmp(about.kind, "state") != 0);
+    } else if (sf_mat_has_signature(path) || sf_folder_recognises(path)) {
+        spared = true;
     } else {
         sf_recording recording;
         spared = sf_csv_read(&recording, path, NULL, NULL, NULL) == SF_OK;
@@ -138,6 +153,8 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
     int status = sf_selection_read(&own, selection, error);
     if (status != SF_OK)
         return status;
+    if (own.kind == NULL)
+        own.kind = SF_KINDS_ANALYSED;
     sf_recording *recording = sf_alloc(1, sizeof *recording);
     if (recording == NULL)
         return sf_fail_memory(error);

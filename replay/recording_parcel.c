@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/ranks.h"
 #include "replay/reader.h"
+#include "replay/sessions.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@ typedef struct unit_row {
 typedef struct span_row {
     sf_span recorded;
     uint64_t declared;
+    int64_t tick_ns;
 } span_row;
 
 /* ---- handing over ---- */
@@ -44,6 +46,7 @@ static void put_notes(sf_parcel_writer *parcel, const sf_recording *recording)
     sf_parcel_put_number(parcel, recording->dropped_count);
     for (size_t i = 0; i < recording->dropped_count; i++) {
         sf_parcel_put_text(parcel, recording->dropped[i].cause);
+        sf_parcel_put_number(parcel, recording->dropped[i].kind);
         sf_parcel_put_number(parcel, recording->dropped[i].count);
     }
 }
@@ -61,7 +64,7 @@ int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
     int status = sf_recording_read_hdf5(&recording, input, error);
     if (status != SF_OK)
         return status;
-    span_row spans = {recording.recorded, recording.declared};
+    span_row spans = {recording.recorded, recording.declared, recording.tick_ns};
     sf_parcel_put_text(parcel, recording.format);
     put_units(parcel, &recording.units);
     sf_parcel_put(parcel, recording.spikes, recording.spike_count, sizeof *recording.spikes);
@@ -124,7 +127,8 @@ static int take_spans(sf_recording *recording, sf_parcel *parcel, sf_error *erro
     size_t count;
     const span_row *spans = sf_parcel_take_exactly(parcel, sizeof *spans, 1);
     const sf_span *observed = sf_parcel_take(parcel, sizeof *observed, &count);
-    bool sound = !parcel->damaged && spans->recorded.start_ns <= spans->recorded.stop_ns;
+    bool sound =
+        !parcel->damaged && spans->recorded.start_ns <= spans->recorded.stop_ns && spans->tick_ns >= 0;
     for (size_t i = 0; sound && i < count; i++)
         sound = observed[i].start_ns <= observed[i].stop_ns &&
                 (i == 0 || observed[i - 1].stop_ns <= observed[i].start_ns);
@@ -132,6 +136,7 @@ static int take_spans(sf_recording *recording, sf_parcel *parcel, sf_error *erro
         return sf_parcel_refuse(recording->path, error);
     recording->recorded = spans->recorded;
     recording->declared = spans->declared != 0;
+    recording->tick_ns = spans->tick_ns;
     if (count == 0)
         return SF_OK;
     recording->observed = sf_resize(NULL, count, sizeof *recording->observed);
@@ -154,11 +159,11 @@ static int take_notes(sf_recording *recording, sf_parcel *parcel, sf_error *erro
     uint64_t causes = sf_parcel_take_number(parcel);
     for (uint64_t i = 0; status == SF_OK && i < causes; i++) {
         const char *cause = sf_parcel_take_text(parcel);
-        uint64_t count = sf_parcel_take_number(parcel);
-        if (parcel->damaged || cause == NULL)
+        uint64_t kind = sf_parcel_take_number(parcel), count = sf_parcel_take_number(parcel);
+        if (parcel->damaged || cause == NULL || kind > SF_DROP_LOST)
             status = sf_parcel_refuse(recording->path, error);
         else
-            sf_recording_drop(recording, cause, count);
+            sf_recording_drop(recording, cause, count)->kind = (uint8_t)kind;
     }
     return status == SF_OK && parcel->damaged ? sf_parcel_refuse(recording->path, error) : status;
 }
@@ -208,8 +213,11 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
     recording->file_spikes = status == SF_OK ? sf_parcel_take_number(parcel) : 0;
     if (status == SF_OK && parcel->damaged)
         status = sf_parcel_refuse(path, error);
-    if (status == SF_OK && recording->is_part && joins)
+    bool joined = recording->is_part && joins;
+    if (status == SF_OK && joined)
         status = join_parts(recording, error);
+    if (status == SF_OK && joined) /* now that all rows are in the order of the file */
+        status = sf_sessions_take(recording, NULL, SF_SESSION_ANY, error);
     return status == SF_OK ? sf_recording_finish(recording, error)
                            : status; /* order and times, as of any file */
 }

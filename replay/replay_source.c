@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The source `replay`: a file of a recording, played as if it were live. */
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
+#include "core/recording.h"
 #include "replay/player.h"
-#include "replay/recording_file.h"
 
 #include <string.h>
+
+#define NOT_SAID "none" /* the default: as the file says */
 
 typedef struct replay_settings {
     sf_source_settings common;
     const char *recording, *speed;
+    const char *stream, *kind, *columns; /* as the options of their names, or NOT_SAID */
+    double rate_hz;
 } replay_settings;
 
 static const replay_settings defaults = {.common = {.ring = SF_PLAYER_RING, .policy = SF_RING_BLOCK},
-                                         .speed = "1"};
+                                         .speed = "1",
+                                         .stream = NOT_SAID,
+                                         .kind = NOT_SAID,
+                                         .columns = NOT_SAID};
 
 static const sf_key keys[] = {
     {.name = "recording",
@@ -22,6 +30,10 @@ static const sf_key keys[] = {
      .needed = true,
      .use = SF_KEY_READS},
     {.name = "speed", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, speed)},
+    {.name = "stream", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, stream)},
+    {.name = "kind", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, kind)},
+    {.name = "columns", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, columns)},
+    {.name = "rate_hz", .type = SF_KEY_REAL, .offset = offsetof(replay_settings, rate_hz), .most = 1e9},
     {0},
 };
 
@@ -36,6 +48,32 @@ static int check(const sf_source_settings *common, sf_error *error)
                    settings->speed);
 }
 
+static const char *said(const char *setting)
+{
+    return strcmp(setting, NOT_SAID) != 0 ? setting : NULL;
+}
+
+/* A wrong choice is one of the configuration here. */
+static int refuse(int status, sf_error *error)
+{
+    sf_error reason = error != NULL ? *error : (sf_error){0};
+    return status == SF_USAGE
+               ? sf_fail(error, SF_CONFIG, "recording", "%.200s: %s", reason.place, reason.text)
+               : status;
+}
+
+/* What may mislead in it. */
+static void log_reading(const sf_recording *recording)
+{
+    static const char *const told[][2] = {
+        {"clock", "its clock runs back or began anew: "}, {"recorded", "recorded "}, {"observed", ""}};
+    for (size_t i = 0; i < recording->metadata_count; i++)
+        for (size_t k = 0; k < sizeof told / sizeof told[0]; k++)
+            if (strcmp(recording->metadata[i].key, told[k][0]) == 0)
+                sf_log(SF_LOG_WARNING, "%.80s: %s%s", recording->path, told[k][1],
+                       recording->metadata[i].value);
+}
+
 static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_source_settings *common,
                        const sf_progress *progress, sf_error *error)
 {
@@ -45,12 +83,17 @@ static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_sou
     (void)progress;
     if (!sf_player_speed(settings->speed, &speed))
         return check(common, error);
-    sf_recording *recording = sf_alloc(1, sizeof *recording);
-    if (recording == NULL)
-        return sf_fail_memory(error);
-    int status = sf_recording_read(recording, settings->recording, NULL, NULL, error);
-    if (status == SF_OK)
-        status = sf_player_open(out, recording, speed, error);
+    sf_recording *recording;
+    sf_selection selection = sf_selection_default();
+    selection.stream = said(settings->stream);
+    selection.kind = said(settings->kind);
+    selection.columns = said(settings->columns);
+    selection.rate_hz = settings->rate_hz;
+    int status = sf_recording_open(&recording, settings->recording, &selection, NULL, error);
+    if (status != SF_OK)
+        return refuse(status, error);
+    log_reading(recording);
+    status = sf_player_open(out, recording, speed, error);
     if (status == SF_OK) {
         sf_player_keep(*out, recording);
         return SF_OK;

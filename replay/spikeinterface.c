@@ -10,32 +10,21 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/units.h"
-#include "io/npy.h"
+#include "io/npz.h"
 #include "replay/ids.h"
 #include "replay/reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define INFO "numpysorting_info.json"
 #define ARCHIVE "sorting_cached.npz"
 #define UNIT_IDS "unit_ids.npy"
 #define MOST_SEGMENTS 65536
-
-static bool recognises(const char *path)
-{
-    char inside[SF_FOLDER_PATH];
-    return (sf_folder_has(inside, path, "spikes.npy") && sf_folder_has(inside, path, INFO)) ||
-           sf_folder_has(inside, path, ARCHIVE);
-}
 
 static bool is_archive(const char *path)
 {
@@ -45,93 +34,18 @@ static bool is_archive(const char *path)
 
 /* ---- archives ---- */
 
-static uint64_t number_at(const unsigned char *at, size_t bytes)
+/* An archive alone, as NpzSortingExtractor writes it under any name. */
+static bool is_lone_archive(const char *path)
 {
-    uint64_t number = 0;
-    for (size_t i = 0; i < bytes; i++)
-        number |= (uint64_t)at[i] << 8 * i;
-    return number;
+    const char *suffix = strrchr(path, '.');
+    return suffix != NULL && strcmp(suffix, ".npz") == 0 && sf_npz_has(path, UNIT_IDS);
 }
 
-#define LONGEST_END (22 + 65535)
-#define MOST_DIRECTORY (1 << 20)
-
-/* The archive's list of members, which its end points to. */
-static int read_directory(unsigned char **directory, size_t *size, int file, const char *path,
-                          sf_error *error)
+static bool recognises(const char *path)
 {
-    struct stat about;
-    *directory = NULL;
-    if (fstat(file, &about) != 0)
-        return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
-    size_t length = about.st_size < LONGEST_END ? (size_t)about.st_size : LONGEST_END, at = 0;
-    unsigned char *tail = sf_resize(NULL, length, 1);
-    int status = tail != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK && pread(file, tail, length, about.st_size - (off_t)length) == (ssize_t)length)
-        for (at = length >= 22 ? length - 21 : 0; at > 0 && memcmp(tail + at - 1, "PK\5\6", 4) != 0;)
-            at--;
-    uint64_t start = 0;
-    *size = 0;
-    if (at > 0) {
-        *size = (size_t)number_at(tail + at - 1 + 12, 4);
-        start = number_at(tail + at - 1 + 16, 4);
-    }
-    sf_free(tail);
-    if (status == SF_OK && (at == 0 || *size > MOST_DIRECTORY || start + *size > (uint64_t)about.st_size))
-        status = sf_fail(error, SF_DATA, path, "damaged: this is no whole archive of arrays (.npz)");
-    if (status == SF_OK && (*directory = sf_resize(NULL, *size, 1)) == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK && pread(file, *directory, *size, (off_t)start) != (ssize_t)*size)
-        status = sf_fail(error, SF_IO, path, "cannot read the end of it");
-    return status;
-}
-
-/* Where the bytes of a member are. */
-static int find_member(uint64_t *offset, uint64_t *length, const char *path, const char *name,
-                       sf_error *error)
-{
-    unsigned char *directory = NULL, head[30];
-    size_t size = 0, at = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
-    int status = read_directory(&directory, &size, file, path, error);
-    bool found = false, stored = false;
-    while (status == SF_OK && !found && at + 46 <= size && memcmp(directory + at, "PK\1\2", 4) == 0) {
-        const unsigned char *entry = directory + at;
-        size_t name_length = number_at(entry + 28, 2);
-        at += 46 + name_length + number_at(entry + 30, 2) + number_at(entry + 32, 2);
-        found = at <= size && strlen(name) == name_length && memcmp(entry + 46, name, name_length) == 0;
-        if (found) {
-            stored = number_at(entry + 10, 2) == 0;
-            *length = number_at(entry + 24, 4);
-            *offset = number_at(entry + 42, 4);
-        }
-    }
-    if (status == SF_OK && !found)
-        status = sf_fail(error, SF_DATA, path, "damaged: it holds no array %s", name);
-    else if (status == SF_OK && (!stored || *length == UINT32_MAX || *length == 0))
-        status = sf_fail(
-            error, SF_DATA, path,
-            "holds %s compressed, or more than 4 GiB; expected what numpy.savez writes: save the sorting "
-            "again with format='numpy_folder'",
-            name);
-    if (status == SF_OK &&
-        (pread(file, head, sizeof head, (off_t)*offset) != sizeof head || memcmp(head, "PK\3\4", 4) != 0))
-        status = sf_fail(error, SF_DATA, path, "damaged: %s is not where the archive says", name);
-    if (status == SF_OK)
-        *offset += sizeof head + number_at(head + 26, 2) + number_at(head + 28, 2);
-    sf_free(directory);
-    close(file);
-    return status;
-}
-
-static int open_member(sf_npy *npy, const char *path, const char *name, sf_error *error)
-{
-    uint64_t offset = 0, length = 0;
-    npy->file = -1;
-    int status = find_member(&offset, &length, path, name, error);
-    return status == SF_OK ? sf_npy_open(npy, path, offset, length, error) : status;
+    char inside[SF_FOLDER_PATH];
+    return (sf_folder_has(inside, path, "spikes.npy") && sf_folder_has(inside, path, INFO)) ||
+           sf_folder_has(inside, path, ARCHIVE) || is_lone_archive(path);
 }
 
 static int add_name(void *context, const char *name, sf_error *error)
@@ -144,7 +58,7 @@ static int add_name(void *context, const char *name, sf_error *error)
 static int load_names(sf_units *names, const char *path, sf_error *error)
 {
     sf_npy npy;
-    int status = open_member(&npy, path, UNIT_IDS, error);
+    int status = sf_npz_open(&npy, path, UNIT_IDS, error);
     if (status == SF_OK && sf_npy_is_text(&npy))
         status = sf_npy_read_texts(&npy, add_name, names, error);
     sf_npy_close(&npy);
@@ -172,7 +86,7 @@ static int load_member(int64_t **values, size_t *count, const char *path, const 
 {
     sf_npy npy;
     *values = NULL;
-    int status = open_member(&npy, path, name, error);
+    int status = sf_npz_open(&npy, path, name, error);
     if (status == SF_OK && (*values = sf_resize(NULL, npy.count, sizeof **values)) == NULL)
         status = sf_fail_memory(error);
     look_up labels = {.names = names, .values = *values};
@@ -190,6 +104,7 @@ static int load_member(int64_t **values, size_t *count, const char *path, const 
 typedef struct sorting {
     double rate_hz;
     int64_t segments;
+    bool is_one;               /* an archive of one segment, without numbers of segments */
     json_t *info;              /* of a folder; NULL: of an archive, */
     sf_units names;            /* whose units may have names */
     char file[SF_FOLDER_PATH]; /* of the spikes, or the archive */
@@ -212,17 +127,28 @@ static int open_folder(sorting *it, const char *path, sf_error *error)
     return SF_OK;
 }
 
+/* What spikeextractors wrote has one segment, whose arrays have no number. */
+static void member_of(char name[64], const sorting *it, const char *what, int64_t segment)
+{
+    if (it->is_one)
+        snprintf(name, 64, "spike_%s.npy", what);
+    else
+        snprintf(name, 64, "spike_%s_seg%" PRId64 ".npy", what, segment);
+}
+
 static int open_archive(sorting *it, const char *path, sf_error *error)
 {
     sf_npy rate = {.file = -1};
     int64_t *segments = NULL;
     size_t count = 0;
-    sf_folder_has(it->file, path, ARCHIVE);
-    int status = open_member(&rate, it->file, "sampling_frequency.npy", error);
+    if (!sf_folder_has(it->file, path, ARCHIVE))
+        snprintf(it->file, sizeof it->file, "%s", path);
+    int status = sf_npz_open(&rate, it->file, "sampling_frequency.npy", error);
     if (status == SF_OK && rate.count > 0)
         status = sf_npy_read_reals(&rate, 0, 1, &it->rate_hz, error);
     sf_npy_close(&rate);
-    if (status == SF_OK)
+    it->is_one = status == SF_OK && sf_npz_has(it->file, "spike_indexes.npy");
+    if (status == SF_OK && !it->is_one)
         status = load_member(&segments, &count, it->file, "num_segment.npy", NULL, error);
     it->segments = count > 0 ? segments[0] : 1;
     sf_free(segments);
@@ -264,8 +190,8 @@ static int list_segments(sf_streams *streams, const char *path, sf_error *error)
         char name[64];
         uint64_t spikes = 0;
         if (it.info == NULL) {
-            snprintf(name, sizeof name, "spike_indexes_seg%" PRId64 ".npy", k);
-            status = open_member(&npy, it.file, name, error);
+            member_of(name, &it, "indexes", k);
+            status = sf_npz_open(&npy, it.file, name, error);
             spikes = status == SF_OK ? npy.count : 0;
             sf_npy_close(&npy);
         }
@@ -318,9 +244,9 @@ static int read_archive_spikes(columns *to, const sorting *it, int64_t segment, 
 {
     char name[64];
     size_t labels = 0;
-    snprintf(name, sizeof name, "spike_indexes_seg%" PRId64 ".npy", segment);
+    member_of(name, it, "indexes", segment);
     int status = load_member(&to->samples, &to->count, it->file, name, NULL, error);
-    snprintf(name, sizeof name, "spike_labels_seg%" PRId64 ".npy", segment);
+    member_of(name, it, "labels", segment);
     if (status == SF_OK)
         status = load_member(&to->labels, &labels, it->file, name, &it->names, error);
     if (status == SF_OK && labels != to->count)

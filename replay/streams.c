@@ -6,6 +6,7 @@
 #include "core/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_STREAMS 65536
@@ -45,19 +46,22 @@ static int refuse(const sf_streams *streams, const char *asked, const char *path
     int status;
     if (names.failed)
         status = sf_fail_memory(error);
+    else if (streams->count == 0)
+        status =
+            sf_fail(error, SF_USAGE, path, "there is no stream '%s' to choose: this layout holds one", asked);
     else if (asked != NULL)
         status = sf_fail(error, SF_USAGE, path, "there is no %s '%s'; there is %s", streams->what, asked,
                          names.data);
     else
-        status =
-            sf_fail(error, SF_USAGE, path, "there are %zu %ss; choose one with --stream, or '*' for each: %s",
-                    streams->count, streams->what, names.data);
+        status = sf_fail(error, SF_USAGE, path, "there are %zu %ss; choose one with --stream: %s",
+                         streams->count, streams->what, names.data);
     sf_text_free(&names);
     return status;
 }
 
-int sf_streams_choose(const sf_streams *streams, const char *asked, const char *path, const char **chosen,
-                      sf_error *error)
+/* True where exactly one is of this name, or begins with it up to a slash; or there are none to choose from.
+ */
+static bool find(const sf_streams *streams, const char *asked, const char **chosen)
 {
     size_t length = asked != NULL ? strlen(asked) : 0, begin_so = 0;
     *chosen = NULL;
@@ -65,17 +69,58 @@ int sf_streams_choose(const sf_streams *streams, const char *asked, const char *
         const char *name = streams->items[i].name;
         if (asked != NULL && strcmp(name, asked) == 0) {
             *chosen = name;
-            return SF_OK;
+            return true;
         }
         if (asked == NULL || (strncmp(name, asked, length) == 0 && name[length] == '/')) {
             begin_so++;
             *chosen = name;
         }
     }
-    if (begin_so == 1 || streams->count == 0)
-        return SF_OK;
-    *chosen = NULL;
-    return refuse(streams, asked, path, error);
+    if (begin_so != 1)
+        *chosen = NULL;
+    return begin_so == 1 || (streams->count == 0 && (asked == NULL || streams->what != NULL));
+}
+
+static const char *last_part(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash != NULL ? slash + 1 : name;
+}
+
+/* `session2`, `joined`; else SF_SESSION_ANY. */
+static sf_session session_of(const char *name)
+{
+    const char *digits = name + sizeof "session" - 1;
+    if (strcmp(name, "joined") == 0)
+        return SF_SESSION_JOINED;
+    if (strncmp(name, "session", sizeof "session" - 1) != 0 || digits[0] < '1' || digits[0] > '9' ||
+        strlen(digits) > 6 || digits[strspn(digits, "0123456789")] != '\0')
+        return SF_SESSION_ANY;
+    return (sf_session)strtoul(digits, NULL, 10);
+}
+
+bool sf_streams_may_be_session(const char *asked)
+{
+    return asked != NULL && session_of(last_part(asked)) != SF_SESSION_ANY;
+}
+
+int sf_streams_choose(const sf_streams *streams, const char *asked, const char *path, const char **chosen,
+                      sf_session *session, sf_error *error)
+{
+    *session = SF_SESSION_ANY;
+    if (sf_streams_may_be_session(asked) && !(streams->count > 0 && find(streams, asked, chosen))) {
+        const char *last = last_part(asked);
+        char *before = last > asked ? sf_copy_string(asked) : NULL;
+        if (last > asked && before == NULL)
+            return sf_fail_memory(error);
+        if (before != NULL)
+            before[last - asked - 1] = '\0';
+        bool found = find(streams, before, chosen);
+        sf_free(before);
+        *session = session_of(last);
+        return found ? SF_OK : refuse(streams, asked, path, error);
+    }
+    return find(streams, asked, chosen) ? SF_OK : refuse(streams, asked, path, error);
 }
 
 void sf_streams_put(sf_parcel_writer *parcel, const sf_streams *streams)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reader of synfire's own layout (io/layout.h), also of files that a killed recorder left behind. */
 #include "replay/reader.h"
+#include "replay/run_losses.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -117,6 +118,18 @@ typedef struct spike_columns {
 static const char *const column_paths[SPIKE_COLUMNS] = {"/spikes/time_ns", "/spikes/unit",
                                                         "/spikes/amplitude"};
 
+/* Another program wrote what is no unsigned integer. */
+static int check_units(hid_t units, const char *path, sf_error *error)
+{
+    hid_t type = H5Dget_type(units);
+    bool is_unsigned = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
+    sf_hdf_close(type);
+    return is_unsigned ? SF_OK
+                       : sf_fail(error, SF_DATA, path,
+                                 "damaged: %s holds signed or real numbers, expected unsigned integers",
+                                 column_paths[UNIT]);
+}
+
 static int open_columns(spike_columns *columns, const sf_hdf_input *input, sf_error *error)
 {
     columns->rows = SIZE_MAX;
@@ -130,7 +143,7 @@ static int open_columns(spike_columns *columns, const sf_hdf_input *input, sf_er
                            column_paths[TIME], columns->lengths[TIME], column_paths[i], columns->lengths[i]);
         columns->rows = columns->lengths[i] < columns->rows ? columns->lengths[i] : columns->rows;
     }
-    return SF_OK;
+    return check_units(columns->ids[UNIT], input->path, error);
 }
 
 static int read_block(spike_block *block, const spike_columns *columns, size_t start, size_t count,
@@ -151,10 +164,11 @@ static int take_block(sf_recording *recording, const spike_block *block, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         size_t row = first + recording->spike_count;
-        *done = block->times[i] == INT64_MIN;
+        bool has_time = block->times[i] != INT64_MIN;
+        *done = !has_time || block->units[i] == SF_NO_UNIT;
         if (*done && !input->live)
-            return sf_fail(error, SF_DATA, input->path,
-                           "damaged: row %zu of /spikes/time_ns was never written", row);
+            return sf_fail(error, SF_DATA, input->path, "damaged: row %zu of %s was never written", row,
+                           column_paths[has_time ? UNIT : TIME]);
         if (*done)
             return SF_OK;
         if (block->units[i] >= recording->units.count)
@@ -366,6 +380,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *given, sf
         status = read_metadata(recording, &input, error);
     if (status == SF_OK)
         status = read_spans(recording, &input, error);
+    if (status == SF_OK && (input.part == 0 || !input.only_part)) /* of pieces the first has what is whole */
+        status = sf_run_losses_read(recording, &input, error);
     return status;
 }
 

@@ -24,7 +24,8 @@ static int refuse_time(double seconds, const sf_trains_in_seconds *trains, size_
                        sf_error *error)
 {
     size_t begin = train > 0 ? trains->ends[train - 1] : 0;
-    const char *problem = isnan(seconds)                    ? "not a number"
+    const char *problem = isnan(seconds)      ? "not a number"
+                          : seconds >= 0x1p63 ? "out of range, as a negative number stored unsigned is"
                           : !(fabs(seconds) < MOST_SECONDS) ? "out of range (146 years)"
                                                             : /* the remaining reason */ "negative";
     return sf_fail(error, SF_DATA, trains->path,
@@ -188,6 +189,29 @@ bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns)
     return fits;
 }
 
+/* A counter without a sign has -12 as 2^64 - 12, which is more than fits, or as 2^32 - 12, far beyond the
+ * others. */
+static int refuse_unsigned(const sf_spikes_in_samples *spikes, const char *path, sf_error *error)
+{
+    const int64_t end = INT64_C(1) << 32, span = INT64_C(1) << 20;
+    size_t found = spikes->count, others = 0;
+    for (size_t i = 0; i < spikes->count; i++) {
+        if (spikes->samples[i] == INT64_MAX)
+            return sf_fail(
+                error, SF_DATA, path,
+                "damaged: spike %zu is at a sample of 2^63 or more, as a negative one stored unsigned is", i);
+        bool beyond = spikes->samples[i] >= end - span && spikes->samples[i] < end;
+        found = beyond && found == spikes->count ? i : found;
+        others += !beyond && (spikes->samples[i] >= end / 2 || spikes->samples[i] < 0);
+    }
+    if (found == spikes->count || others > 0 || spikes->first != 0)
+        return SF_OK;
+    return sf_fail(error, SF_DATA, path,
+                   "damaged: spike %zu is at sample %" PRId64 ", which is %" PRId64
+                   " stored unsigned, before the recording began",
+                   found, spikes->samples[found], spikes->samples[found] - end);
+}
+
 int sf_samples_take(sf_recording *recording, const sf_spikes_in_samples *spikes, const char *path,
                     sf_error *error)
 {
@@ -195,6 +219,10 @@ int sf_samples_take(sf_recording *recording, const sf_spikes_in_samples *spikes,
     if (recording->spikes == NULL)
         return sf_fail_memory(error);
     uint64_t unmapped = 0, early = 0;
+    int status = refuse_unsigned(spikes, path, error);
+    if (status != SF_OK)
+        return status;
+    recording->tick_ns = spikes->finer ? 0 : llround(1e9 / spikes->rate_hz);
     for (size_t i = 0; i < spikes->count; i++) {
         sf_spike *spike = &recording->spikes[recording->spike_count];
         int64_t sample;

@@ -108,7 +108,8 @@ int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, 
 void sf_config_compare(const sf_config *now, const sf_config *next,
                        void (*tell)(void *user, const char *key, bool live), void *user);
 
-/** Refuses a sink that would write over what the run reads. SF_CONFIG. */
+/** Refuses a sink that would write over what the run reads, SF_CONFIG, or into a folder that is not there,
+ * SF_CANNOT_CREATE. */
 int sf_config_check_files(const sf_config *config, sf_error *error);
 
 /** What the pipeline or a source refused by one of its keys gets the place of that key here: `list` is what

@@ -12,6 +12,7 @@
 #include "run/config_tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +138,20 @@ static int check_together(sf_config *config, sf_error *error)
     return status;
 }
 
+/* As creating it would say. */
+static int check_folder(const char *path, sf_error *error)
+{
+    char *folder = sf_copy_string(path), *end = folder != NULL ? strrchr(folder, '/') : NULL;
+    struct stat about;
+    int cause = 0;
+    if (end != NULL && end != folder) {
+        *end = '\0';
+        cause = stat(folder, &about) != 0 ? errno : S_ISDIR(about.st_mode) ? 0 : ENOTDIR;
+    }
+    sf_free(folder);
+    return cause == 0 ? SF_OK : sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(cause));
+}
+
 /* A sink that may overwrite must not take a recording that is replayed, nor the run's own configuration. */
 int sf_config_check_files(const sf_config *config, sf_error *error)
 {
@@ -151,6 +166,9 @@ int sf_config_check_files(const sf_config *config, sf_error *error)
             if (read != NULL && sf_file_same(path, read))
                 return refuse_file(config, i, key, path, "the recording that is replayed", error);
         }
+        int status = sf_config_sink_kind(config, i)->keeps ? check_folder(path, error) : SF_OK;
+        if (status != SF_OK)
+            return status;
     }
     return SF_OK;
 }

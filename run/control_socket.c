@@ -119,9 +119,7 @@ static int order(sf_control_socket *it, sf_command command, const char *trigger,
         command.trigger = sf_live_find_trigger(it->options, trigger);
     if (trigger[0] != '\0' && command.trigger == it->options->trigger_count)
         return sf_fail(error, SF_USAGE, "trigger", "no trigger is named '%s'", trigger);
-    if (sf_pipeline_order(it->pipeline, &command))
-        return SF_OK;
-    return sf_fail(error, SF_AGAIN, NULL, "too many commands wait: ask again");
+    return sf_pipeline_order(it->pipeline, &command, error);
 }
 
 static int obey(sf_control_socket *it, const sf_request *request, sf_error *error)

@@ -233,7 +233,7 @@ static void check_clock(sf_tool_checks *checks, const char *system)
     char source[64] = "of unknown source";
     struct timespec resolution = {0};
     read_line(source, sizeof source, system, path);
-    clock_getres(CLOCK_MONOTONIC, &resolution);
+    clock_getres(CLOCK_BOOTTIME, &resolution);
     int64_t step_ns = resolution.tv_sec * SF_SECOND + resolution.tv_nsec, begin_ns = sf_clock_monotonic_ns();
     for (int i = 0; i < CLOCK_READS; i++)
         sf_clock_monotonic_ns();

@@ -6,14 +6,16 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "ingest/protocol.h"
 #include "io/curve.h"
 #include "io/descriptors.h"
-#include "pipeline/queries.h"
+#include "pipeline/rehearsal.h"
 #include "replay/player.h"
 #include "run/rule_file.h"
 #include "run/tool.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,6 +106,14 @@ static int read_rules(sf_live_rule **rules, const sf_config *config, sf_error *e
         return status == SF_OK ? SF_OK : sf_fail_memory(error);
     snprintf(key, sizeof key, "rules.%u", failed);
     return sf_config_refuse(config, key, error, "%s: %s", reason.place, reason.text);
+}
+
+static sf_live_options live_options(const sf_config *config, const sf_live_rule *rules)
+{
+    sf_live_options live = config->live;
+    live.rules = rules;
+    live.rule_count = config->rule_count;
+    return live;
 }
 
 /* ---- the pipeline ---- */
@@ -286,9 +296,7 @@ static int open_parts(sf_run *run, const sf_run_options *options, sf_error *erro
         status = sf_config_print(&run->configuration, options->config, error);
     if (status == SF_OK)
         status = read_rules(&run->rules, options->config, error);
-    run->live = options->config->live;
-    run->live.rules = run->rules;
-    run->live.rule_count = options->config->rule_count;
+    run->live = live_options(options->config, run->rules);
     if (status == SF_OK)
         status = open_pipeline(run, options, error);
     return status == SF_OK ? open_sinks(run, error) : status;
@@ -397,20 +405,82 @@ static int check_secrets(const sf_config *config, sf_error *error)
     return status;
 }
 
-int sf_run_check(const sf_config *config, sf_error *error)
+/* The least that a trigger allows, and whose it is; false: none asks for an age. */
+static bool least_age(const sf_config *config, double *ms, uint32_t *trigger)
 {
+    *ms = INFINITY;
+    for (uint32_t i = 0; i < config->live.trigger_count; i++)
+        if (config->live.triggers[i].max_age_ms > 0 && config->live.triggers[i].max_age_ms < *ms) {
+            *ms = config->live.triggers[i].max_age_ms;
+            *trigger = i;
+        }
+    return isfinite(*ms);
+}
+
+/* A rig that writes seldom has spikes that are too old in each of its writes. */
+static void warn_of_writes(const sf_config *config)
+{
+    double age_ms;
+    uint32_t trigger = 0;
+    bool asks = least_age(config, &age_ms, &trigger);
+    for (size_t i = 0; asks && i < config->source_count; i++)
+        for (const sf_protocol *const *all = sf_protocols; *all != NULL; all++) {
+            const sf_protocol *is = *all;
+            if (is->written == 0 || &is->source != sf_config_source_kind(config, i))
+                continue;
+            double hz = ((const sf_live_settings *)sf_config_source(config, i))->sample_rate_hz;
+            double write_ms = 1e3 * is->written / hz;
+            if (write_ms > age_ms)
+                sf_log(SF_LOG_WARNING,
+                       "sources.%zu: %s sends %.1f ms at once, by its setting %s: the oldest of them are "
+                       "beyond triggers.%u.max_age_ms (%g), which does not stay armed unless it sends less",
+                       i, is->system, write_ms, is->written_by, trigger, age_ms);
+        }
+}
+
+/* Receivers that cannot be. */
+static int examine_sinks(const sf_config *config, sf_error *error)
+{
+    for (uint32_t i = 0; i < config->sink_count; i++) {
+        const sf_sink_kind *kind = sf_config_sink_kind(config, i);
+        sf_error reason = {0};
+        char place[64];
+        snprintf(place, sizeof place, "sinks.%u", i);
+        if (kind->examine == NULL || kind->examine(config->sinks[i].settings, &reason) == SF_OK)
+            continue;
+        return sf_config_refuse(config, place, error, "%s: %s", reason.place, reason.text);
+    }
+    return SF_OK;
+}
+
+/* As run opens it, with the rules that were read. */
+static int rehearse(const sf_config *config, const sf_live_rule *rules, const sf_units *units,
+                    sf_error *error)
+{
+    const sf_live_options live = live_options(config, rules);
     sf_error reason = {0};
-    sf_live_rule *rules = NULL;
-    int status = sf_queries_check(&config->live, &reason);
+    int status = sf_pipeline_rehearse(&live, units, &reason);
     if (status != SF_OK && error != NULL)
         *error = reason;
-    status = sf_config_locate(config, status, "", error);
-    if (status == SF_OK)
-        status = check_core(config, error);
+    return sf_config_locate(config, status, "", error);
+}
+
+int sf_run_check(const sf_config *config, const sf_recording *recording, sf_error *error)
+{
+    sf_live_rule *rules = NULL;
+    int status = check_core(config, error);
     if (status == SF_OK)
         status = check_secrets(config, error);
     if (status == SF_OK)
+        status = examine_sinks(config, error);
+    if (status == SF_OK)
+        status = sf_config_check_files(config, error);
+    if (status == SF_OK)
         status = read_rules(&rules, config, error);
+    if (status == SF_OK)
+        status = rehearse(config, rules, recording != NULL ? &recording->units : NULL, error);
     sf_rule_files_free(rules, config->rule_count);
+    if (status == SF_OK)
+        warn_of_writes(config);
     return status;
 }

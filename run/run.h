@@ -44,9 +44,10 @@ sf_pipeline *sf_run_pipeline(const sf_run *run);
  */
 int sf_run_close(sf_run *run, sf_error *error);
 
-/** Reads what a configuration names and forgets it: what opening would refuse of it without units. SF_CONFIG.
- */
-int sf_run_check(const sf_config *config, sf_error *error);
+/** Opens the pipeline as the run would and closes it again, without sources and sinks: what is refused there
+ * is refused here. `recording`: the one that is to be replayed; NULL: the units are those that the
+ * configuration names. SF_CONFIG, and as sf_pipeline_open. */
+int sf_run_check(const sf_config *config, const sf_recording *recording, sf_error *error);
 
 /* ---- round trips ---- */
 

@@ -82,6 +82,22 @@ void sf_tool_tell_distance(sf_provenance *provenance, double min_distance_um)
     provenance->min_distance_um = min_distance_um;
 }
 
+void sf_tool_losses_words(sf_text *text, const sf_drop *dropped, size_t count)
+{
+    sf_losses_words(text, dropped, count);
+}
+
+void sf_tool_undeclared_words(sf_text *text, const sf_provenance *provenance)
+{
+    const sf_selected *of = &provenance->selected;
+    if (provenance->of_recording && !of->declared && of->spikes > 0)
+        sf_text_printf(
+            text,
+            "%s: the file does not say how long was recorded: rates are from first to last spike, %.6g s; "
+            "--recorded A:B says it",
+            of->recording, (double)(of->recorded.stop_ns - of->recorded.start_ns) * 1e-9);
+}
+
 void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance)
 {
     sf_provenance_json(json, key, provenance);

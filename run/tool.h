@@ -42,6 +42,13 @@ void sf_tool_tell_distance(sf_provenance *provenance, double min_distance_um);
 /** The object `key` (NULL: at the top): program, command, seed, selection; null for what there is not. */
 void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance);
 
+/** sf_losses_words of what is not among the spikes of a recording. */
+void sf_tool_losses_words(sf_text *text, const sf_drop *dropped, size_t count);
+
+/** Appends that the rates of a result are from first to last spike, where nobody says how long its recording
+ * was; else nothing. */
+void sf_tool_undeclared_words(sf_text *text, const sf_provenance *provenance);
+
 /* ---- simulating ---- */
 
 /** A recording without spikes, of the units that the simulation will have: chains are read by their names. */
@@ -161,6 +168,7 @@ typedef struct sf_tool_busy {
     const char *kind; /**< "source", "stage", "queue", "sink": a literal */
     char name[SF_STATUS_NAME_SIZE];
     char authentication[8]; /**< of a source that comes over a network: "curve", "none"; else empty */
+    double behind_s;        /**< of a source: its newest spikes came so long after they were due; NaN */
     uint64_t refused;       /**< connections without a key that a sink lets in */
     double busy_ms;         /**< in all, since the start */
     double busy;            /**< share of the time, of one core */
@@ -176,7 +184,7 @@ typedef struct sf_tool_top {
     char stream[64];
     uint64_t spikes;
     double rate_hz, run_s, hop_ms;
-    double latency_p50_ms, latency_p99_ms, latency_max_ms; /**< from arrival until watched */
+    double latency_p50_ms, latency_p99_ms, latency_max_ms; /**< from due until watched */
     double since_s;           /**< that `busy` is of: since the status before this one, or since the start */
     bool last;                /**< the run has ended */
     uint64_t control_refused; /**< connections to its control socket without a key that is let in */

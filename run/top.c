@@ -159,8 +159,13 @@ static sf_tool_busy *add(sf_tool_top *top, const char *kind, const json_t *map)
 {
     static sf_tool_busy beyond;
     sf_tool_busy *row = top->count < SF_TOOL_MOST_BUSY ? &top->rows[top->count++] : &beyond;
-    *row = (sf_tool_busy){
-        .kind = kind, .busy = NAN, .hop_share = NAN, .p50_ms = NAN, .p99_ms = NAN, .max_ms = NAN};
+    *row = (sf_tool_busy){.kind = kind,
+                          .behind_s = NAN,
+                          .busy = NAN,
+                          .hop_share = NAN,
+                          .p50_ms = NAN,
+                          .p99_ms = NAN,
+                          .max_ms = NAN};
     text(row->name, sizeof row->name, map, "name");
     return row;
 }
@@ -178,6 +183,7 @@ static void add_source(sf_tool_top *top, const json_t *map)
     static const char *const losses[] = {"late", "out_of_range", "dropped", "leaps"};
     sf_tool_busy *row = add(top, "source", map);
     row->busy_ms = NAN;
+    row->behind_s = real(map, "behind_s");
     row->waiting = whole(map, "ring_fill");
     row->room = whole(map, "ring_size");
     text(row->authentication, sizeof row->authentication, map, "authentication");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/redis.h"
+#include "replay/mat.h"
 #include "run/tool.h"
 #include "sinks/web_server.h"
 
@@ -23,6 +24,8 @@ void sf_tool_versions(sf_text *text)
                    yaml_get_version_string());
     if (sf_redis_version() != NULL)
         sf_text_printf(text, ", hiredis %s", sf_redis_version());
+    if (sf_mat_library() != NULL)
+        sf_text_printf(text, ", matio %s", sf_mat_library());
     if (sf_web_library() != NULL)
         sf_text_printf(text, ", %s", sf_web_library());
 }

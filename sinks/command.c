@@ -326,12 +326,12 @@ static int split_endpoint(command_sink *sink, sf_error *error)
 
 static int open_way(command_sink *sink, sf_error *error)
 {
-    int status = split_endpoint(sink, error);
+    int status;
     int64_t until_ns = sf_clock_monotonic_ns() + sink->timeout_ms * SF_MILLISECOND;
-    if (status == SF_OK && sink->via == VIA_REQ) {
+    if (sink->via == VIA_REQ) {
         sink->context = zmq_ctx_new();
         status = sink->context != NULL ? connect_zmq(sink, error) : sf_fail_memory(error);
-    } else if (status == SF_OK) {
+    } else {
         status = connect_tcp(sink, until_ns, error); /* what is not there is told at the start */
     }
     if (sink->via == VIA_HTTP)
@@ -339,10 +339,9 @@ static int open_way(command_sink *sink, sf_error *error)
     return status;
 }
 
-static int open_command(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
-                        sf_error *error)
+/* All but the connection. */
+static int prepare(void **self, const sf_sink_settings *settings, sf_error *error)
 {
-    (void)stream;
     const command_settings *wanted = (const command_settings *)settings;
     command_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL)
@@ -362,13 +361,35 @@ static int open_command(void **self, const sf_sink_settings *settings, const sf_
     if (status == SF_OK && (sink->endpoint == NULL || sink->expect == NULL || sink->target == NULL))
         status = sf_fail_memory(error);
     if (status == SF_OK)
-        status = open_way(sink, error);
+        status = split_endpoint(sink, error);
     if (status != SF_OK) {
         close_command(sink, NULL);
         return status;
     }
     *self = sink;
     return SF_OK;
+}
+
+static int open_command(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
+                        sf_error *error)
+{
+    (void)stream;
+    int status = prepare(self, settings, error);
+    if (status != SF_OK)
+        return status;
+    status = open_way(*self, error);
+    if (status != SF_OK) {
+        close_command(*self, NULL);
+        *self = NULL;
+    }
+    return status;
+}
+
+static int examine_command(const sf_sink_settings *settings, sf_error *error)
+{
+    void *sink = NULL;
+    int status = prepare(&sink, settings, error);
+    return status == SF_OK ? close_command(sink, NULL) : status;
 }
 
 static const char *address_command(void *self)
@@ -418,6 +439,7 @@ const sf_sink_kind sf_sink_command = {
     .descriptors = SF_ZMQ_DESCRIPTORS,
     .acts = true,
     .open = open_command,
+    .examine = examine_command,
     .publish = publish_command,
     .pulse_ms = sf_output_pulse_ms,
     .end_pulse = end_pulse,

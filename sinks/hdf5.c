@@ -398,6 +398,7 @@ static int append_sources(hdf5_sink *self, const sf_message *message, sf_error *
         const sf_source_status *source = &message->status.sources[i];
         source_row row = {.seq = message->seq,
                           .silent_ns = source->silent_ns,
+                          .behind_ns = source->behind_ns,
                           .spikes = source->spikes,
                           .held = source->held,
                           .late = source->late,
@@ -428,9 +429,12 @@ static int append_sources(hdf5_sink *self, const sf_message *message, sf_error *
     return status;
 }
 
+/* What the recorder of another file lost is none of this one's. */
 static int append_sinks(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
+    char own[SF_STATUS_NAME_SIZE];
     int status = SF_OK;
+    sf_sink_name(own, "hdf5", sf_recorder_path(self->recorder));
     for (size_t i = 0; status == SF_OK && i < message->status.sink_count; i++) {
         const sf_sink_status *sink = &message->status.sinks[i];
         sink_row row = {.seq = message->seq,
@@ -445,7 +449,8 @@ static int append_sinks(hdf5_sink *self, const sf_message *message, sf_error *er
                         .syncs = sink->syncs,
                         .sync_max_ms = sink->sync_max_ms,
                         .disk_left_s = sink->disk_left_s,
-                        .refused = sink->refused};
+                        .refused = sink->refused,
+                        .own = strncmp(sink->name, own, sizeof own) == 0};
         memcpy(row.name, sink->name, strnlen(sink->name, sizeof row.name));
         memcpy(row.state, sink->state, strnlen(sink->state, sizeof row.state));
         memcpy(row.note, sink->note, strnlen(sink->note, sizeof row.note));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * JSON lines: every message one line, written whole as it comes, to a file, a pipe or standard output.
- * A failed write to a file is cut back to the last whole line, so that every line of the file is one message.
+ * A failed write to a file is cut back to the last whole line, so that every line of the file is one message;
+ * where somebody else cuts the file, as those do who keep logs short, lines go on at its end.
  * Who reads standard output may leave, as `head` does: nothing has failed then, and what comes after goes
  * nowhere.
  */
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "sinks/sink.h"
@@ -98,6 +100,17 @@ static int encode(jsonl_sink *sink, const sf_message *message, sf_error *error)
     return sf_fail_memory(error);
 }
 
+/* A line begins at the end of a file that is there, which is the end of the last line but where somebody else
+ * cut it. */
+static void seek_end(jsonl_sink *sink)
+{
+    off_t end = sink->is_file && sink->output.is_open ? lseek(sink->fd, 0, SEEK_END) : sink->whole;
+    if (end >= 0 && end < sink->whole)
+        sf_log(SF_LOG_WARNING, "%s was cut while it was being written: lines go on at its end", sink->path);
+    if (end >= 0)
+        sink->whole = end;
+}
+
 static int fail_write(jsonl_sink *sink, sf_error *error)
 {
     int cause = errno;
@@ -116,6 +129,8 @@ static int publish_jsonl(void *self, const sf_message *message, sf_error *error)
         return SF_PUBLISH_TAKEN;
     if (sink->written == 0 && encode(sink, message, error) != SF_OK)
         return SF_NO_MEMORY;
+    if (sink->written == 0)
+        seek_end(sink);
     while (sink->written < sink->line.length) {
         struct pollfd room = {.fd = sink->fd, .events = POLLOUT};
         if (!sink->is_file && poll(&room, 1, WAIT_MS) == 0)

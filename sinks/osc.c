@@ -113,6 +113,14 @@ static int open_osc(void **self, const sf_sink_settings *settings, const sf_stre
     return SF_OK;
 }
 
+/* Nothing is sent: a receiver of datagrams need not be there. */
+static int examine_osc(const sf_sink_settings *settings, sf_error *error)
+{
+    void *sink = NULL;
+    int status = open_osc(&sink, settings, NULL, error);
+    return status == SF_OK ? close_osc(sink, NULL) : status;
+}
+
 /* ---- values in the types of OSC ---- */
 
 static int32_t clamp(uint64_t value)
@@ -220,7 +228,7 @@ static int send_trigger(osc_sink *sink, const sf_message *message, sf_error *err
     return check_sent(sink, sent, error);
 }
 
-/* One a source: who, how it is, whole seconds of silence. */
+/* One a source: who, how it is, whole seconds of silence; and by how much it is behind. */
 static int send_sources(osc_sink *sink, const sf_status_message *status, sf_error *error)
 {
     int sent = 0;
@@ -228,6 +236,9 @@ static int send_sources(osc_sink *sink, const sf_status_message *status, sf_erro
         const sf_source_status *source = &status->sources[i];
         sent = lo_send(sink->to, "/synfire/source", "ssi", source->name, sf_source_state_name(source->state),
                        clamp((uint64_t)(source->silent_ns / SF_SECOND)));
+        if (sent >= 0 && source->behind_ns >= 0)
+            sent = lo_send(sink->to, "/synfire/source/behind", "sf", source->name,
+                           (double)source->behind_ns * 1e-9);
     }
     return check_sent(sink, sent, error);
 }
@@ -311,6 +322,7 @@ const sf_sink_kind sf_sink_osc = {
     .descriptors = 4,
     .acts = true,
     .open = open_osc,
+    .examine = examine_osc,
     .publish = publish_osc,
     .close = close_osc,
     .address = address_osc,

@@ -246,6 +246,24 @@ static void leave_damaged(sf_recorder *self)
     close_journal(&self->at.journal);
 }
 
+/* After a failure the file is left as the last flush put it: HDF5 promises nothing about appending after an
+ * append failed. Where memory ran out nothing was half appended, and the next message may go well. */
+static int break_off(sf_recorder *self, int status, sf_error *error)
+{
+    self->broken = self->is_damaged = status != SF_NO_MEMORY;
+    if (error != NULL)
+        snprintf(error->place, sizeof error->place, "%s", self->at.path);
+    return status;
+}
+
+/* A file that somebody else removed or cut is written no more: HDF5 would read in it, and write where nothing
+ * is. */
+static int check_file(sf_recorder *self, sf_error *error)
+{
+    int status = sf_layout_check(sf_recorder_file_layout(self->at.file), error);
+    return status == SF_OK ? SF_OK : break_off(self, status, error);
+}
+
 int sf_recorder_open(sf_recorder **out, const sf_recorder_settings *settings, const sf_stream_info *stream,
                      sf_error *error)
 {
@@ -284,6 +302,8 @@ int sf_recorder_begin(sf_recorder *self, sf_error *error)
 int sf_recorder_close(sf_recorder *self, sf_error *error)
 {
     int status = SF_OK;
+    if (self->begun && self->at.file != NULL && !self->broken)
+        status = check_file(self, error);
     if (!self->begun)
         sf_recorder_file_discard(self->at.file);
     else if (self->is_damaged)
@@ -304,16 +324,6 @@ const char *sf_recorder_path(const sf_recorder *self)
 }
 
 /* ---- appending ---- */
-
-/* After a failure the file is left as the last flush put it: HDF5 promises nothing about appending after an
- * append failed. Where memory ran out nothing was half appended, and the next message may go well. */
-static int break_off(sf_recorder *self, int status, sf_error *error)
-{
-    self->broken = self->is_damaged = status != SF_NO_MEMORY;
-    if (error != NULL)
-        snprintf(error->place, sizeof error->place, "%s", self->at.path);
-    return status;
-}
 
 /* The file goes on without its journal. */
 static void lose_journal(sf_recorder *self, const sf_error *reason)
@@ -465,6 +475,9 @@ int sf_recorder_turn(sf_recorder *self, sf_error *error)
     if (self->broken)
         return sf_fail(error, SF_IO, self->at.path, "recording broke off earlier");
     sf_error reason = {0};
+    int status = check_file(self, error);
+    if (status != SF_OK)
+        return status;
     if (is_due(self) && rotate(self, &reason) != SF_OK) {
         self->rotate_again_ns = sf_clock_monotonic_ns() + ROTATE_AGAIN_NS;
         sf_log(SF_LOG_WARNING, "%s goes on: its next file cannot be begun: %s", self->at.path, reason.text);
@@ -554,8 +567,8 @@ int sf_recorder_check(sf_recorder *self, sf_error *error)
     if (self->broken)
         return SF_OK;
     count_journal(self);
-    int status = sf_layout_check(sf_recorder_file_layout(self->at.file), error);
-    return status == SF_OK ? watch_room(self, error) : break_off(self, status, error);
+    int status = check_file(self, error);
+    return status == SF_OK ? watch_room(self, error) : status;
 }
 
 /* With a journal that is on the disk the file itself need not be: readers see it, and a kill takes nothing.
@@ -567,8 +580,11 @@ int sf_recorder_flush(sf_recorder *self, sf_error *error)
     sf_error reason = {0};
     if (self->at.journal != NULL && sf_journal_check(self->at.journal, &reason) != SF_OK)
         lose_journal(self, &reason);
+    int status = check_file(self, error);
+    if (status != SF_OK)
+        return status;
     bool is_alone = self->at.journal == NULL || self->settings.sync_s == 0;
-    int status = sf_layout_flush(sf_recorder_file_layout(self->at.file), is_alone, error);
+    status = sf_layout_flush(sf_recorder_file_layout(self->at.file), is_alone, error);
     if (status != SF_OK)
         return break_off(self, status, error);
     status = (int)self->journal_error.code;

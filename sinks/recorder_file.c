@@ -171,6 +171,7 @@ static const table_form forms[SF_RECORDER_TABLES] = {
                            FIELD(source_row, name),
                            FIELD(source_row, state),
                            FIELD(source_row, silent_ns),
+                           FIELD(source_row, behind_ns),
                            FIELD(source_row, spikes),
                            FIELD(source_row, held),
                            FIELD(source_row, late),
@@ -202,7 +203,7 @@ static const table_form forms[SF_RECORDER_TABLES] = {
                          FIELD(sink_row, spikes_lost), FIELD(sink_row, markers),
                          FIELD(sink_row, markers_lost), FIELD(sink_row, state), FIELD(sink_row, note),
                          FIELD(sink_row, journal_bytes), FIELD(sink_row, syncs), FIELD(sink_row, sync_max_ms),
-                         FIELD(sink_row, disk_left_s), FIELD(sink_row, refused)}},
+                         FIELD(sink_row, disk_left_s), FIELD(sink_row, refused), FIELD(sink_row, own)}},
     [SF_TABLE_DENSITY_VALUES] = {"density_values", sizeof(double), 4096, {{NULL, F64, 0, 0}}},
     [SF_TABLE_MATCH_UNITS] = {"match_units", sizeof(uint32_t), 1024, {{NULL, U32, 0, 0}}},
 };

@@ -144,7 +144,7 @@ typedef struct status_row {
 typedef struct source_row {
     uint64_t seq;
     char name[SF_STATUS_NAME_SIZE], state[8], authentication[8];
-    int64_t silent_ns;
+    int64_t silent_ns, behind_ns; /* behind: -1: not known */
     uint64_t spikes, held, late, duplicate, out_of_range, dropped, leaps;
     int64_t missing_spikes; /* -1: not known */
     uint64_t markers, markers_late, markers_dropped, markers_left_out;
@@ -160,7 +160,8 @@ typedef struct sink_row {
     char state[16], note[256];
     uint64_t journal_bytes, syncs;
     double sync_max_ms, disk_left_s;
-    int64_t refused; /* -1: nobody is asked for a key */
+    int64_t refused;        /* -1: nobody is asked for a key */
+    uint32_t own, reserved; /* own: 1 where it is the recorder of this file */
 } sink_row;
 
 #endif

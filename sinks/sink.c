@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct sf_sink {
     sf_message *begun;   /* of which a part went out; NULL: none */
     int64_t begun_took_ns;
     int64_t offered_since_ns;
+    int64_t told_left_ns; /* when the sink was closed, or what is left was told last */
     int64_t flush_due_ns; /* INT64_MAX: nothing to flush */
     int64_t check_due_ns; /* INT64_MAX: what was opened is gone, and that was said */
     sf_error first_failure;
@@ -303,11 +305,24 @@ static void keep_house(sf_sink *sink)
         atomic_store(&sink->ready, true);
 }
 
+/* What a recorder still holds at the end may take its time on a slow disk. */
+static void tell_left(sf_sink *sink)
+{
+    int64_t now_ns = sf_clock_monotonic_ns();
+    if (sink->raw == NULL || sink->kind->shows || now_ns - sink->told_left_ns < SF_SECOND)
+        return;
+    uint64_t spikes = sf_raw_feed_put_so_far(sink->raw) - sf_raw_feed_taken_so_far(sink->raw);
+    sf_log(SF_LOG_WARNING,
+           "sink %s writes what it holds: %" PRIu64 " spikes and %" PRIu64 " messages are left", sink->name,
+           spikes, (uint64_t)sf_ring_fill(&sink->messages));
+    sink->told_left_ns = now_ns;
+}
+
 /* Serves all that was accepted, then closes the kind's part. */
 static void finish(sf_sink *sink)
 {
     while (serve(sink))
-        ;
+        tell_left(sink);
     if (sink->flush_due_ns != INT64_MAX)
         flush(sink);
     sf_error error = {0};
@@ -368,14 +383,20 @@ static int open_kind(void *argument)
     return call->sink->kind->open(&call->sink->self, call->settings, call->stream, call->error);
 }
 
-/* "zmq tcp://127.0.0.1:7710"; of a path only the file's own name. Every sink tells it to all. */
+void sf_sink_name(char name[SF_STATUS_NAME_SIZE], const char *kind, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(name, SF_STATUS_NAME_SIZE, "%s %s", kind, slash != NULL ? slash + 1 : path);
+}
+
+/* "zmq tcp://127.0.0.1:7710". Every sink tells it to all. */
 static void make_name(sf_sink *sink, const sf_sink_settings *settings)
 {
-    const char *address = sink->address;
-    const char *slash = settings->path != NULL ? strrchr(address, '/') : NULL;
-    const char *shown = slash != NULL ? slash + 1 : address;
-    int length = settings->path != NULL ? (int)strlen(shown) : (int)strcspn(shown, "#");
-    snprintf(sink->name, sizeof sink->name, "%s %.*s", sink->kind->settings.name, length, shown);
+    const char *address = sink->address, *kind = sink->kind->settings.name;
+    if (settings->path != NULL)
+        sf_sink_name(sink->name, kind, address);
+    else
+        snprintf(sink->name, sizeof sink->name, "%s %.*s", kind, (int)strcspn(address, "#"), address);
 }
 
 static int start(sf_sink *sink, const sf_sink_settings *settings, const sf_stream_info *stream,
@@ -463,6 +484,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
     if (sink == NULL)
         return SF_OK;
     sf_sink_ending(sink);
+    sink->told_left_ns = sf_clock_monotonic_ns();
     atomic_store(&sink->stopping, true);
     if (sink->thread.running) {
         sf_bell_ring(&sink->work);

@@ -65,6 +65,8 @@ typedef struct sf_sink_kind {
     bool acts;  /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
                    what became of each that has a name */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
+    /** What open says of the settings alone, without whoever is to receive; may be NULL. */
+    int (*examine)(const sf_sink_settings *settings, sf_error *error);
     /** Before all that follows: the run will be, so that what is to be replaced may go. Where it is never
      * called, close leaves everything as it was. May be NULL. */
     int (*begin)(void *self, sf_error *error);
@@ -133,6 +135,9 @@ void sf_sink_ending(sf_sink *sink);
 /** The run was told to stop: a pulse that is under way ends now, and of a kind that acts no further trigger
  * with a name goes out. Any thread; safe in a handler of signals. */
 void sf_sink_halt(sf_sink *sink);
+
+/** What a sink with a path is called: its kind and the file's own name, without folders. */
+void sf_sink_name(char name[SF_STATUS_NAME_SIZE], const char *kind, const char *path);
 
 bool sf_sink_ready(sf_sink *sink); /**< any thread */
 

@@ -40,10 +40,12 @@ static int close_web(void *self, sf_error *error)
 /* Nothing asks who watches, so that only this machine may, unless told. */
 static int check_reach(const sf_sink_settings *settings, sf_error *error)
 {
-    char endpoint[SF_KEY_LONGEST + 8];
+    char endpoint[SF_KEY_LONGEST + 8], host[256], port[8];
+    if (!sf_endpoint_split(settings->endpoint, host, port))
+        return sf_fail(error, SF_CONFIG, "endpoint", "found '%s', expected HOST:PORT, as 127.0.0.1:7730",
+                       settings->endpoint);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", settings->endpoint);
-    bool is_address = strchr(settings->endpoint, ':') != NULL; /* else the server refuses it */
-    if (settings->insecure || !is_address || !sf_endpoint_is_public(endpoint))
+    if (settings->insecure || !sf_endpoint_is_public(endpoint))
         return SF_OK;
     sf_endpoint_refuse(settings->endpoint, "`insecure: true`", error);
     if (error != NULL)
@@ -130,6 +132,7 @@ const sf_sink_kind sf_sink_web = {
     .descriptors = 24,
     .shows = true,
     .open = open_web,
+    .examine = check_reach,
     .publish = publish_web,
     .record = record_web,
     .wait = wait_web,

@@ -147,6 +147,13 @@ static void add_sources(sf_text *text, const sf_status_message *status)
         begin_row(text, "source_silent_seconds", "source", i, status->sources[i].name);
         end_row(text, NULL, NULL, (double)status->sources[i].silent_ns * 1e-9);
     }
+    head(text, "source_behind_seconds", "gauge", "The newest spikes came so long after they were due.");
+    for (size_t i = 0; i < status->source_count; i++) {
+        if (status->sources[i].behind_ns < 0)
+            continue;
+        begin_row(text, "source_behind_seconds", "source", i, status->sources[i].name);
+        end_row(text, NULL, NULL, (double)status->sources[i].behind_ns * 1e-9);
+    }
     head(text, "source_state", "gauge", "1 for the state that a source is in.");
     for (size_t i = 0; i < status->source_count; i++)
         for (sf_source_state state = SF_SOURCE_LIVE; state <= SF_SOURCE_FAILED; state++) {

@@ -48,6 +48,7 @@ const char *sf_web_library(void)
 #include "core/clock.h"
 #include "core/json.h"
 #include "core/memory.h"
+#include "io/endpoint.h"
 #include "sinks/web_request.h"
 
 #include <errno.h>
@@ -417,21 +418,6 @@ void sf_web_server_wait(sf_web_server *server, sf_bell *work)
 
 /* ---- opening and closing ---- */
 
-/* HOST:PORT, or [HOST]:PORT. */
-static bool split_endpoint(const char *endpoint, char host[256], char port[8])
-{
-    const char *colon = strrchr(endpoint, ':');
-    uint64_t number;
-    if (colon == NULL || colon == endpoint || !sf_parse_uint(colon + 1, UINT16_MAX, &number))
-        return false;
-    size_t length = (size_t)(colon - endpoint), brackets = endpoint[0] == '[' && colon[-1] == ']' ? 1 : 0;
-    if (length - 2 * brackets >= 256 || (brackets == 0 && memchr(endpoint, ':', length) != NULL))
-        return false;
-    snprintf(host, 256, "%.*s", (int)(length - 2 * brackets), endpoint + brackets);
-    snprintf(port, 8, "%u", (unsigned)number);
-    return true;
-}
-
 /* Binds to the first address of a host; -1, and errno says why. */
 static int bind_to(const struct addrinfo *address)
 {
@@ -453,9 +439,8 @@ static int listen_at(sf_web_server *server, const char *endpoint, sf_error *erro
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
     char host[256], port[8];
-    if (!split_endpoint(endpoint, host, port))
-        return sf_fail(error, SF_CONFIG, "endpoint", "found '%s', expected HOST:PORT, as 127.0.0.1:7730",
-                       endpoint);
+    if (!sf_endpoint_split(endpoint, host, port))
+        return sf_fail(error, SF_CONFIG, endpoint, "is no HOST:PORT");
     int failure = getaddrinfo(host, port, &hints, &found);
     if (failure != 0)
         return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot find the host: %s", gai_strerror(failure));

@@ -10,12 +10,15 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "io/curve.h"
 #include "io/descriptors.h"
+#include "io/endpoint.h"
 #include "io/publisher.h"
 #include "sinks/sink.h"
 
 #include <string.h>
 
+#define PERMIT "`insecure: true`"
 #define LINGER_MS 5000 /* at the end subscribers get so long to fetch what was sent to them */
 
 typedef struct zmq_sink {
@@ -43,7 +46,7 @@ static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_e
                                           .queue = queue,
                                           .lossless = settings->policy == SF_RING_BLOCK,
                                           .insecure = settings->insecure,
-                                          .permit = "`insecure: true`",
+                                          .permit = PERMIT,
                                           .curve = {settings->key, settings->clients}};
     int status = sf_publisher_open(&sink->publisher, &wanted, error);
     if (status != SF_USAGE)
@@ -53,12 +56,17 @@ static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_e
     return SF_CONFIG;
 }
 
+static int refuse_none(sf_error *error)
+{
+    return sf_fail(error, SF_CONFIG, "endpoint",
+                   "a zmq sink needs an endpoint to bind, such as tcp://127.0.0.1:7710");
+}
+
 static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
                     sf_error *error)
 {
     if (settings->endpoint == NULL || settings->endpoint[0] == '\0')
-        return sf_fail(error, SF_CONFIG, "endpoint",
-                       "a zmq sink needs an endpoint to bind, such as tcp://127.0.0.1:7710");
+        return refuse_none(error);
     zmq_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL)
         return sf_fail_memory(error);
@@ -72,6 +80,18 @@ static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stre
     }
     *self = sink;
     return SF_OK;
+}
+
+/* Whoever else is bound there now. */
+static int examine_zmq(const sf_sink_settings *settings, sf_error *error)
+{
+    if (settings->endpoint == NULL || settings->endpoint[0] == '\0')
+        return refuse_none(error);
+    int status = sf_endpoint_check(settings->endpoint, error);
+    bool open = settings->insecure || strcmp(settings->key, SF_CURVE_NONE) != 0;
+    if (status == SF_OK && !open && sf_endpoint_is_public(settings->endpoint))
+        status = sf_endpoint_refuse(settings->endpoint, PERMIT, error);
+    return status;
 }
 
 static int encode(zmq_sink *sink, const sf_message *message, sf_error *error)
@@ -146,6 +166,7 @@ const sf_sink_kind sf_sink_zmq = {
     .descriptors = SF_ZMQ_DESCRIPTORS + SF_CURVE_DESCRIPTORS,
     .acts = true,
     .open = open_zmq,
+    .examine = examine_zmq,
     .publish = publish_zmq,
     .close = close_zmq,
     .account = account_zmq,

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "window/due.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@ typedef struct note {
     bool ends_batch;
     bool joins; /* its items are the first of an epoch that has base_ns where the stream is */
     int64_t base_ns;
+    bool tells_due; /* as of sf_batch */
+    int64_t due_offset_ns;
 } note;
 
 struct sf_inlet {
@@ -143,7 +146,9 @@ static void owe_note(sf_inlet *inlet, const sf_batch *batch, bool first, bool co
                          .arrival_ns = batch->arrival_ns,
                          .ends_batch = complete,
                          .joins = joins || still_joins,
-                         .base_ns = joins ? batch->base_ns : inlet->owed.base_ns};
+                         .base_ns = joins ? batch->base_ns : inlet->owed.base_ns,
+                         .tells_due = batch->tells_due,
+                         .due_offset_ns = batch->due_offset_ns};
     inlet->owes = true;
 }
 
@@ -286,8 +291,16 @@ static void make_room(sf_inlet *inlet, size_t count)
     inlet->first = 0;
 }
 
+/* When a spike of the current note, at this time of the source's own, was due: not after it arrived. */
+static int64_t due_at(const sf_inlet *inlet, int64_t time_ns)
+{
+    const note *current = &inlet->current;
+    return current->tells_due ? sf_due_at(current->due_offset_ns, time_ns, current->arrival_ns)
+                              : current->arrival_ns;
+}
+
 /* Puts a spike in its place among those that wait; equal ones stay in the order they came. */
-static void hold(sf_inlet *inlet, const sf_spike *spike)
+static void hold(sf_inlet *inlet, const sf_spike *spike, int64_t due_ns)
 {
     make_room(inlet, 1);
     size_t at = inlet->last++;
@@ -295,7 +308,7 @@ static void hold(sf_inlet *inlet, const sf_spike *spike)
     while (at > inlet->first && sf_place_before(sf_place_of(spike), sf_place_of(&held[at - 1].spike)))
         at--;
     memmove(&held[at + 1], &held[at], (inlet->last - 1 - at) * sizeof *held);
-    held[at] = (sf_held){*spike, inlet->current.arrival_ns};
+    held[at] = (sf_held){*spike, due_ns};
 }
 
 static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
@@ -304,6 +317,7 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
         add(&inlet->out_of_range, 1);
         return;
     }
+    int64_t due_ns = due_at(inlet, spike.time_ns);
     spike.time_ns = shifted(inlet, spike.time_ns);
     spike.unit += inlet->unit_offset;
     sf_place place = sf_place_of(&spike);
@@ -313,7 +327,7 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
         add(&inlet->late, 1);
         return;
     }
-    hold(inlet, &spike);
+    hold(inlet, &spike, due_ns);
     if (!inlet->any_spike || sf_place_before(inlet->newest, place))
         inlet->newest = place;
     inlet->any_spike = true;
@@ -330,8 +344,7 @@ static size_t admit_in_order(sf_inlet *inlet, const sf_spike *spikes, size_t cou
         last = inlet->newest;
     make_room(inlet, count);
     sf_held *held = inlet->held + inlet->last;
-    const int64_t arrival_ns = inlet->current.arrival_ns,
-                  shift_ns = atomic_load_explicit(&inlet->shift_ns, memory_order_relaxed);
+    const int64_t shift_ns = atomic_load_explicit(&inlet->shift_ns, memory_order_relaxed);
     size_t taken = 0;
     for (; taken < count && spikes[taken].unit < inlet->settings.unit_count; taken++) {
         sf_spike spike = spikes[taken];
@@ -340,7 +353,7 @@ static size_t admit_in_order(sf_inlet *inlet, const sf_spike *spikes, size_t cou
         if (sf_place_before(sf_place_of(&spike), last))
             break;
         last = sf_place_of(&spike);
-        held[taken] = (sf_held){spike, arrival_ns};
+        held[taken] = (sf_held){spike, due_at(inlet, spikes[taken].time_ns)};
     }
     if (taken == 0)
         return 0;

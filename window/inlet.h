@@ -96,7 +96,7 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet);
 
 /* ---- the merge's side: window/merge.c alone calls these ---- */
 
-/** A spike that waits, and the monotonic clock when it arrived. */
+/** A spike that waits, and the monotonic clock when it was due: when it arrived, or before. */
 typedef struct sf_held {
     sf_spike spike;
     int64_t arrival_ns;

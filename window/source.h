@@ -30,6 +30,8 @@ typedef struct sf_batch {
     int64_t missing_spikes, missing_markers;
     bool joins;      /**< times are of another epoch from this batch on, where base_ns ... */
     int64_t base_ns; /**< ... is to be where the stream is; set by window/continuity.h, not by sources */
+    bool tells_due;  /**< a spike was due, by the monotonic clock, at its time and ... */
+    int64_t due_offset_ns; /**< ... this; set by pipeline/feeder.h (window/due.h), not by sources */
 } sf_batch;
 
 typedef enum sf_read_result {
@@ -77,6 +79,8 @@ struct sf_source {
     bool can_wait;                  /**< the policy `block` is allowed */
     bool virtual_clock;             /**< as fast as possible: time is what the stream says */
     bool own_pace;                  /**< a recording that is played faster or slower than real time */
+    bool has_origin;                /**< of the present run, its sender tells when stream time 0 was: */
+    int64_t origin_ns;              /**< ... wall clock since 1970; both are set by the thread that reads */
     int64_t patience_ns;            /**< a live source whose sender is silent for so long is lost */
 };
 

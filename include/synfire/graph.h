@@ -76,9 +76,11 @@ SF_API int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_opti
                          const sf_progress *progress, sf_error *error);
 
 typedef enum sf_graph_file {
-    SF_GRAPH_FILE_NONE,        /**< there is none, or it is no graph */
-    SF_GRAPH_FILE_READ,        /**< sf_graph_open reads it */
-    SF_GRAPH_FILE_WRITTEN_ONLY /**< a graph that synfire writes and does not read: .dot, .json */
+    SF_GRAPH_FILE_NONE,         /**< there is none, or it is no graph */
+    SF_GRAPH_FILE_READ,         /**< sf_graph_open reads it */
+    SF_GRAPH_FILE_WRITTEN_ONLY, /**< a graph that synfire writes and does not read: .dot, .json */
+    SF_GRAPH_FILE_PAIRS /**< lines such as 0,1: sf_graph_open reads edges, sf_recording_open units and seconds
+                         */
 } sf_graph_file;
 
 /** What a file is, by its first bytes. */

@@ -151,7 +151,7 @@ typedef struct sf_live_trigger {
     const char *follows;  /**< the name of one that stands before it */
     bool armed;           /**< from the beginning */
     double arm_s;         /**< arming lasts so long unless it is renewed; 0: to the end */
-    double max_age_ms;    /**< since its last spike arrived, or since its delay was over; 0: any */
+    double max_age_ms;    /**< since its last spike was due, or since its delay was over; 0: any */
     double refractory_ms; /**< the least time between two */
     uint32_t most;        /**< at most so many in any most_s; 0: any number */
     double most_s;
@@ -195,6 +195,17 @@ typedef struct sf_live_dedup {
     double ms; /**< 0: all are */
     double um;
 } sf_live_dedup;
+
+/** Which losses of a source disarm the triggers on its units, by the counts of sf_source_status. All but the
+ * last are holes in the stream of known units: bins of features say so, and no test rests on the stretch. */
+typedef struct sf_live_safe_loss {
+    bool gaps;         /**< frames that the sender's numbering shows as missing */
+    bool malformed;    /**< frames with a fault: truncated, overlong, unordered */
+    bool late;         /**< spikes older than their lateness */
+    bool dropped;      /**< spikes that found the ring full */
+    bool leaps;        /**< spikes of times that were not believed */
+    bool out_of_range; /**< spikes of unknown units; where it is set they count as holes, too */
+} sf_live_safe_loss;
 
 /** Of the stages of a hop. Results are the same. */
 typedef enum sf_live_schedule {
@@ -251,6 +262,7 @@ typedef struct sf_live_options {
     sf_live_dedup dedup;
     const sf_live_blank *blank;
     uint32_t blank_count;
+    sf_live_safe_loss safe_loss; /**< all but out_of_range */
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -262,7 +274,8 @@ static inline sf_live_options sf_live_options_default(void)
     return options;
 }
 
-/** A density of this quantity with every default; `unit` or `episode` is to be set. */
+/** A density of this quantity with every default; `unit` or `episode` is to be set. Of a quantity that there is
+ * not, sf_live_open refuses the density. */
 SF_API sf_live_density sf_live_density_default(sf_quantity quantity);
 
 /* ---- messages: rows and columns, read-only, which live as long as their message ---- */
@@ -350,7 +363,7 @@ typedef struct sf_delivery_message {
     uint64_t trigger_seq;
     const char *outcome; /**< a literal: "sent"; "failed"; "too old": it was kept, and the trigger disarmed */
     int64_t sent_ns;     /**< monotonic clock, when it was handed to the socket or line */
-    double latency_ms;   /**< from the arrival of its last spike */
+    double latency_ms;   /**< since its last spike was due */
 } sf_delivery_message;
 
 /** What became of a completion. Its time_ns is that of the last spike. */
@@ -362,7 +375,7 @@ typedef struct sf_decision_message {
     const char *reason;   /**< a literal, why it was withheld: "disarmed", "refractory", ...; else NULL */
     uint64_t trigger_seq; /**< of the trigger's message; 0: there is none */
     int64_t decided_ns;   /**< monotonic clock; on a virtual clock stream time */
-    double wait_ms;       /**< from the arrival of its last spike to the decision */
+    double wait_ms;       /**< from when its last spike was due to the decision */
 } sf_decision_message;
 
 typedef struct sf_density_message {
@@ -474,9 +487,11 @@ typedef enum sf_source_state {
 typedef struct sf_source_status {
     char name[SF_STATUS_NAME_SIZE];
     sf_source_state state;
-    int64_t silent_ns;                               /**< by wall clock, of a live source; else 0 */
-    uint64_t spikes;                                 /**< that came */
-    uint64_t held;                                   /**< spikes of times that are in doubt now */
+    int64_t silent_ns; /**< by wall clock, of a live source; else 0 */
+    int64_t behind_ns; /**< its newest spikes came so long after they were due; -1: not known, as of a
+                          recording */
+    uint64_t spikes;   /**< that came */
+    uint64_t held;     /**< spikes of times that are in doubt now */
     uint64_t late, duplicate, out_of_range, dropped; /**< spikes that did not enter, by cause */
     uint64_t leaps;                                  /**< spikes with a time that was not believed */
     int64_t missing_spikes; /**< that the sender says it sent and that did not come; -1: not known (yet) */
@@ -556,9 +571,9 @@ typedef struct sf_trigger_status {
 
 typedef struct sf_status_message {
     uint64_t spikes; /**< since the start */
-    double rate_hz;  /**< all units, over the window */
+    double rate_hz;  /**< all units, over what was observed of the window; NaN: nothing was */
     size_t unit_count;
-    double *unit_rates_hz;
+    double *unit_rates_hz; /**< likewise, over what was observed of the unit */
     size_t source_count;
     sf_source_status *sources;
     size_t sink_count;
@@ -592,7 +607,7 @@ typedef struct sf_status_message {
     double run_s;                      /**< monotonic clock, since the pipeline was opened */
     double hop_ms;                     /**< how long a hop lasts */
     uint64_t window_fill, window_size; /**< spikes between watching and the windows, and room for them */
-    sf_took latency; /**< from the arrival of a spike until it had been watched: of the oldest that come
+    sf_took latency; /**< from when a spike was due until it had been watched: of the oldest that come
                         together */
     int64_t
         control_refused; /**< as `refused` of a sink, of the control socket; -1 where there is none, too */
@@ -619,7 +634,8 @@ struct sf_message {
     sf_topic topic;
     uint64_t seq;       /**< per topic, from 1 without holes */
     int64_t time_ns;    /**< stream clock: the end of the window, or the time of the trigger's last spike */
-    int64_t arrival_ns; /**< monotonic clock when the newest spike in it arrived; 0: no spike yet */
+    int64_t arrival_ns; /**< monotonic clock when the newest spike in it was due: of a live stream by its own
+                           time, else when it arrived; 0: no spike yet */
     int references;     /**< the library's own */
     union {
         sf_episodes_message episodes;

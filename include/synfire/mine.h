@@ -534,6 +534,8 @@ typedef struct sf_episodes_columns {
      * test, of both ends the larger. They keep bursts, the other links and a part of the tested one. NaN
      * where an episode has no verdict of surrogates; NULL as p. */
     const double *expected_given_rest;
+    /** By window, how much of it was recorded: what rates are over. 0: nothing is known of it. */
+    const int64_t *window_recorded_ns;
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */

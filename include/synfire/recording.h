@@ -72,10 +72,19 @@ typedef struct sf_metadata_entry {
     const char *value;
 } sf_metadata_entry;
 
-/** Spikes that a reader or a selection left out, by cause ("before first frame", "unmapped channel", ...). */
+typedef enum sf_drop_kind {
+    SF_DROP_FOUND,  /**< it is in the file and no spike to analyse, or a duplicate */
+    SF_DROP_CHOSEN, /**< as the selection says, spike by spike */
+    SF_DROP_LOST    /**< it is not in the file: the run that recorded it tells of it */
+} sf_drop_kind;
+
+/** The cause of spikes of units that their owner labelled noise. */
+#define SF_DROP_NOISE "of units labelled noise"
+
+/** Spikes that are not among those of a recording, by cause: SF_DROP_NOISE, "unmapped channel", ... */
 typedef struct sf_drop {
     char cause[55];
-    bool chosen; /**< as the selection says, spike by spike; else found in the file, or a duplicate */
+    uint8_t kind; /**< sf_drop_kind */
     uint64_t count;
 } sf_drop;
 
@@ -95,8 +104,9 @@ typedef struct sf_time_point {
  * loses its spikes. Recorded time shrinks with the spikes, so that rates stay right.
  *
  * Duplicates go first, so that what is left of a unit does not depend on which others are selected: a spike
- * goes that is at most dedup_ns after a kept one on the same unit or on one at most dedup_um away. Then
- * units, blanked times, epochs, and from <= time < to.
+ * goes that is at most dedup_ns after a kept one on the same unit or on one at most dedup_um away. Noise
+ * goes before them, as it is no spike of a neuron. Then units and kinds, blanked times, epochs, and from <=
+ * time < to.
  */
 typedef struct sf_selection {
     size_t size;
@@ -125,6 +135,15 @@ typedef struct sf_selection {
      * positions are taken for all units, and the metadata `positions` says how they were found; units that
      * are not in it have none. NULL: as the recording says. */
     const char *positions;
+    /**
+     * Kinds of units that are looked at: a comma list of good (or sorted), mua (or multi-unit), unsorted (or
+     * unknown) and noise, or all. NULL: of a file all but what its owner labelled noise, unless `units` names
+     * such a unit; sf_recording_select then leaves the units as they are.
+     */
+    const char *kind;
+    /** When it was recorded, where the caller knows it and the file does not: no spike may lie outside. Both
+     * 0: as the file says, else from its first spike to its last. */
+    sf_span recorded;
 } sf_selection;
 
 SF_API void sf_selection_init(void *selection, size_t size);
@@ -165,6 +184,10 @@ typedef struct sf_selected {
     sf_drop dropped[SF_DROP_CAUSES]; /**< what is not in the analysis, by cause */
     size_t dropped_count;
     int64_t duration_ns; /**< recorded time that was looked at */
+    const char *kinds;   /**< of units, as asked for; NULL: all but noise */
+    size_t noise_units;  /**< units labelled noise that are left out */
+    sf_span recorded;    /**< of the recording, before anything was selected */
+    bool declared;       /**< the file or the caller said so; else it is from the first to the last spike */
     uint64_t data;       /**< a hash of unit names, and of spikes by their time since the first */
 } sf_selected;
 
@@ -247,7 +270,9 @@ typedef struct sf_recording_columns {
     size_t observed_count;
     const sf_span *observed; /**< ordered and disjoint; none: all of `recorded` */
     int64_t duration_ns;     /**< recorded time: of the observed intervals where there are any */
-    int64_t tick_ns; /**< the step of its clock, of all its spikes whatever is selected later; 0: not known */
+    /** The step of its clock, whatever is selected later: as the file says (its sampling rate or resolution),
+     * else the common measure of the time steps of all spikes; 0: not known. */
+    int64_t tick_ns;
     size_t metadata_count;
     const sf_metadata_entry *metadata;
     size_t dropped_count;
@@ -287,7 +312,7 @@ typedef struct sf_overview_columns {
     int64_t first_ns, last_ns;     /**< spikes; both 0 where there are none */
     /** Declared or observed time; where the file declares none, from the first spike to the last. */
     int64_t duration_ns;
-    int64_t tick_ns; /**< the smallest time step between two spikes; 0 where there are not two times */
+    int64_t tick_ns;                     /**< the step of its clock, as of the recording; 0: not known */
     uint64_t intervals, short_intervals; /**< between spikes of one unit; those under 2 ms */
     uint64_t repeats;                    /**< spikes at most 0.25 ms after one of the same unit */
     uint64_t neighbour_repeats;          /**< the others that come so after one of a neighbouring unit */

@@ -3,7 +3,7 @@
  * Ids are vertices counted from 0; a comment `# Nodes: N ...` says that there are vertices up to N - 1, edges
  * or not, and `# name 0 A` names vertex 0 (io/graph/vertex_names.h). Where an id is greater than a file of
  * this length can have vertices, as those of segmented neurons are, ids are names: the vertices are the ids
- * that occur, in ascending order. */
+ * that occur, in ascending order. With commas between them they are pairs, which may be a recording, too. */
 #include "io/graph/file.h"
 #include "io/graph/vertex_names.h"
 
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct reader {
     sf_edge_list *list;
@@ -26,9 +27,14 @@ typedef struct reader {
     size_t id_count, id_capacity;
 } reader;
 
+/* A comment or, of pairs, what heads them. */
 static bool is_comment(const sf_scan *scan)
 {
-    return scan->word[0] == '#' || scan->word[0] == '%';
+    static const char *const headings[] = {"source", "from", "src", "pre"};
+    bool heads = false;
+    for (size_t i = 0; scan->commas && i < sizeof headings / sizeof headings[0]; i++)
+        heads = heads || strcasecmp(scan->word, headings[i]) == 0;
+    return heads || scan->word[0] == '#' || scan->word[0] == '%';
 }
 
 /* Two numbers on the first line that is no comment. */
@@ -206,9 +212,8 @@ static int read_wide(reader *r, sf_scan start, sf_error *error)
     return status;
 }
 
-static int parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
+static int parse_from(sf_edge_list *list, sf_scan start, size_t size, sf_error *error)
 {
-    const sf_scan start = sf_scan_start(path, text, size);
     reader r = {.list = list, .scan = start, .file_bytes = size};
     list->directed = true;
     int status = read_edges(&r, error);
@@ -218,6 +223,44 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
     if (status == SF_OK && list->vertex_count == 0)
         status = sf_scan_fail(&r.scan, error, "there is no edge, expected lines of two vertices");
     return status;
+}
+
+static int parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
+{
+    return parse_from(list, sf_scan_start(path, text, size), size, error);
+}
+
+/* ---- with commas ---- */
+
+/* All whole lines that are no comments are two ids, or these and a weight. */
+static bool detect_pairs(const char *start, size_t size)
+{
+    sf_scan scan = sf_scan_start("", start, size);
+    size_t pairs = 0;
+    scan.commas = true;
+    while (sf_scan_line(&scan) && (scan.line_end < scan.end || pairs == 0)) {
+        uint64_t ignored;
+        double weight;
+        sf_scan ahead = scan;
+        if (!sf_scan_word(&ahead) || is_comment(&ahead))
+            continue;
+        bool has_comma = memchr(scan.at, ',', (size_t)(scan.line_end - scan.at)) != NULL;
+        if (!has_comma || sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) != SF_OK ||
+            sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) != SF_OK)
+            return false;
+        ahead = scan;
+        if (sf_scan_word(&ahead) && (sf_scan_real(&scan, "", &weight, NULL) != SF_OK || sf_scan_word(&scan)))
+            return false;
+        pairs++;
+    }
+    return pairs > 0;
+}
+
+static int parse_pairs(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
+{
+    sf_scan start = sf_scan_start(path, text, size);
+    start.commas = true;
+    return parse_from(list, start, size, error);
 }
 
 static int print(sf_text *out, const sf_csr *csr, sf_error *error)
@@ -238,3 +281,6 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
 
 const sf_graph_format sf_graph_edge_list = {
     .name = "edge list", .endings = ".el .edges", .detect = detect, .parse = parse, .print = print};
+
+const sf_graph_format sf_graph_pairs = {
+    .name = "edge list with commas", .endings = "", .detect = detect_pairs, .parse = parse_pairs};

@@ -18,7 +18,8 @@ static const sf_graph_format *const formats[] = {
 #ifdef SYNFIRE_HAVE_IO
     &sf_graph_hdf5,
 #endif
-    &sf_graph_matrix_market, &sf_graph_graphml, &sf_graph_labelled, &sf_graph_dot, &sf_graph_edge_list,
+    &sf_graph_matrix_market, &sf_graph_graphml,   &sf_graph_labelled,
+    &sf_graph_dot,           &sf_graph_edge_list, &sf_graph_pairs,
 };
 
 enum { FORMATS = sizeof formats / sizeof formats[0], PEEK = 4096 };

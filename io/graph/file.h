@@ -25,8 +25,8 @@ typedef struct sf_graph_format {
     int (*write)(const sf_csr *csr, const char *path, sf_error *error);
 } sf_graph_format;
 
-extern const sf_graph_format sf_graph_matrix_market, sf_graph_edge_list, sf_graph_labelled, sf_graph_graphml,
-    sf_graph_dot, sf_graph_hdf5;
+extern const sf_graph_format sf_graph_matrix_market, sf_graph_edge_list, sf_graph_pairs, sf_graph_labelled,
+    sf_graph_graphml, sf_graph_dot, sf_graph_hdf5;
 
 /** The format of an existing file that can be read, or NULL where it is no graph. */
 const sf_graph_format *sf_graph_file_format(const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GraphML: reading, over libexpat. One graph, no hyperedges, ports or nested graphs, and one direction rule
- * for all edges. Keys become columns; a node's text key "name" becomes its name, else its id is. */
+/* GraphML: reading, over libexpat. One graph, no hyperedges or nested graphs, and one direction rule for all
+ * edges, whatever ports they join. Keys become columns; a node's text key "name" becomes its name, else its
+ * key "label", as Gephi has it, or the first label that yEd draws, else its id is. */
 #include "io/graph/graphml.h"
 
 #include "core/error.h"
@@ -33,6 +34,8 @@ typedef struct key {
     char *name;
     owner owner;
     bool is_text, is_name;
+    bool is_label;              /* of nodes: a name where there is no key for that */
+    bool is_drawn;              /* how yEd draws it: of a node its labels, else nothing that counts */
     size_t column, edge_column; /* edge_column: the second one of a key for all */
     char *otherwise;            /* <default>, or NULL */
 } key;
@@ -54,8 +57,11 @@ typedef struct reader {
     size_t depth;
     size_t passed; /* how many elements are open in the innermost place and passed over */
     bool seen_graph;
-    size_t row; /* of the node or edge that is open */
-    key *data;  /* the key of the <data> that is open; NULL where they are the graph's own */
+    bool has_names;     /* a key for names was declared */
+    size_t label_from;  /* `passed` within yEd's label that is open; 0: none is */
+    bool label_is_read; /* of the node that is open */
+    size_t row;         /* of the node or edge that is open */
+    key *data;          /* the key of the <data> that is open; NULL where they are the graph's own */
     sf_text text;
 } reader;
 
@@ -227,14 +233,20 @@ static void start_key(reader *r, const char **attributes)
     r->keys = keys;
     key *added = &r->keys[r->key_ids.count];
     *added = (key){.owner = owner_of(attribute(attributes, "for")),
-                   .is_text = type == NULL || strcmp(type, "string") == 0};
+                   .is_text = type == NULL || strcmp(type, "string") == 0,
+                   .is_drawn = attribute(attributes, "yfiles.type") != NULL};
     if (sf_words_add(&r->key_ids, id, &number, r->error) != SF_OK ||
         (added->name = sf_copy_string(name != NULL ? name : id)) == NULL) {
         fail_memory(r);
         return;
     }
     added->is_name = added->is_text && added->owner == OF_NODES && strcmp(added->name, "name") == 0;
+    added->is_label = added->is_text && (added->owner & OF_NODES) != 0 &&
+                      (added->is_drawn || strcasecmp(added->name, "label") == 0);
+    r->has_names = r->has_names || added->is_name;
     int status = SF_OK;
+    if (added->is_drawn)
+        return;
     if ((added->owner & OF_NODES) != 0 && !added->is_name)
         status = sf_columns_add(&r->list->vertex_columns, added->name, &added->column, r->error);
     if (status == SF_OK && (added->owner & OF_EDGES) != 0)
@@ -249,8 +261,9 @@ static void start_data(reader *r, const char **attributes)
     owner element = outside(r) == IN_NODE ? OF_NODES : outside(r) == IN_EDGE ? OF_EDGES : OF_OTHER;
     r->data = element != OF_OTHER ? find_key(r, id) : NULL;
     sf_text_clear(&r->text);
+    r->label_is_read = false;
     if (element == OF_OTHER)
-        return; /* data of the graph itself */
+        return; /* data of the graph or the file itself */
     if (r->data == NULL)
         refuse(r, current_line(r), "data of the key '%s', which no <key> declares", id != NULL ? id : "");
     else if ((r->data->owner & element) == 0)
@@ -320,6 +333,10 @@ static void end_data(reader *r)
     char *text = r->data != NULL ? whole_text(r) : NULL;
     if (text == NULL)
         return;
+    if (r->data->is_label && outside(r) == IN_NODE && !r->has_names && trimmed(text)[0] != '\0')
+        rename_vertex(r, r->row, trimmed(text));
+    if (r->data->is_drawn || r->status != SF_OK)
+        return;
     if (outside(r) == IN_EDGE)
         set_value(r, r->data, &r->list->edge_columns, r->data->edge_column, r->row, text);
     else if (r->data->is_name)
@@ -351,6 +368,8 @@ static void fill_defaults(reader *r)
 {
     for (size_t i = 0; i < r->key_ids.count && r->status == SF_OK; i++) {
         const key *k = &r->keys[i];
+        if (k->is_drawn)
+            continue;
         if (k->otherwise != NULL && (k->owner & OF_NODES) != 0 && !k->is_name)
             fill_column(r, k, &r->list->vertex_columns, k->column);
         if (k->otherwise != NULL && (k->owner & OF_EDGES) != 0)
@@ -388,10 +407,10 @@ static void start_file(reader *r, const char **attributes)
 static void refuse_element(reader *r, const char **attributes)
 {
     (void)attributes;
-    refuse(r, current_line(r), "found a <hyperedge> or a <port>%s, expected nodes and plain edges", "");
+    refuse(r, current_line(r), "found a <hyperedge>%s, expected nodes and plain edges", "");
 }
 
-/* Each element where it may stand, and what begins and ends with it. */
+/* Each element where it may stand, and what begins and ends with it; `start` NULL: it is passed over. */
 static const struct element {
     const char *name;
     where within, place;
@@ -408,11 +427,12 @@ static const struct element {
     {"key", IN_GRAPH, IN_KEY, start_key, NULL},
     {"node", IN_GRAPH, IN_NODE, start_node, NULL},
     {"edge", IN_GRAPH, IN_EDGE, start_edge, NULL},
+    {"data", IN_FILE, IN_DATA, start_data, end_data},
     {"data", IN_GRAPH, IN_DATA, start_data, end_data},
     {"data", IN_NODE, IN_DATA, start_data, end_data},
     {"data", IN_EDGE, IN_DATA, start_data, end_data},
     {"hyperedge", IN_GRAPH, IN_GRAPH, refuse_element, NULL},
-    {"port", IN_NODE, IN_NODE, refuse_element, NULL},
+    {"port", IN_NODE, IN_NODE, NULL, NULL},
 };
 
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };
@@ -440,15 +460,22 @@ static void on_start(void *user, const char *qualified, const char **attributes)
         return;
     for (size_t i = 0; r->passed == 0 && name != NULL && i < ELEMENTS; i++) {
         const struct element *e = &elements[i];
-        bool same = strcmp(name, e->name) == 0;
+        bool same = strcmp(name, e->name) == 0, fits = same && e->within == here(r);
         known = known || same;
-        if (same && e->within == here(r)) {
+        if (fits && e->start == NULL) { /* with all that is in it */
+            r->passed++;
+            return;
+        }
+        if (fits) {
             r->open[++r->depth] = e->place;
             e->start(r, attributes);
             return;
         }
     }
     r->passed++;
+    const char *bar = strrchr(qualified, '|');
+    if (here(r) == IN_DATA && r->label_from == 0 && bar != NULL && strcmp(bar + 1, "NodeLabel") == 0)
+        r->label_from = r->passed;
     if (known) {
         char found[64];
         snprintf(found, sizeof found, "<%s> inside %s", name, place_names[here(r)]);
@@ -463,6 +490,8 @@ static void on_end(void *user, const char *qualified)
     if (r->status != SF_OK)
         return;
     if (r->passed > 0) {
+        r->label_is_read = r->label_is_read || (r->label_from > 0 && r->passed == r->label_from);
+        r->label_from = r->passed == r->label_from ? 0 : r->label_from;
         r->passed--;
         return;
     }
@@ -478,7 +507,9 @@ static void on_end(void *user, const char *qualified)
 static void on_text(void *user, const char *text, int length)
 {
     reader *r = user;
-    if ((here(r) == IN_DATA || here(r) == IN_DEFAULT) && r->status == SF_OK)
+    bool is_aside = r->data != NULL && r->data->is_drawn &&
+                    (r->label_from == 0 || r->passed != r->label_from || r->label_is_read);
+    if (((here(r) == IN_DATA && !is_aside) || here(r) == IN_DEFAULT) && r->status == SF_OK)
         sf_text_append(&r->text, text, (size_t)length);
 }
 

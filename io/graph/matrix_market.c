@@ -151,7 +151,7 @@ static int read_entries(sf_edge_list *list, sf_scan *scan, const header *head, s
     uint64_t found = 0;
     while (sf_scan_line(scan)) {
         sf_scan ahead = *scan;
-        if (!sf_scan_word(&ahead))
+        if (!sf_scan_word(&ahead) || ahead.word[0] == '%') /* as some programs put comments here, too */
             continue;
         if (found == head->entries)
             return sf_scan_fail(scan, error,

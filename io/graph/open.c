@@ -30,7 +30,9 @@ int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_options *op
 
 sf_graph_file sf_graph_file_kind(const char *path)
 {
-    return sf_graph_file_format(path) != NULL    ? SF_GRAPH_FILE_READ
+    const sf_graph_format *format = sf_graph_file_format(path);
+    return format == &sf_graph_pairs             ? SF_GRAPH_FILE_PAIRS
+           : format != NULL                      ? SF_GRAPH_FILE_READ
            : sf_graph_written_only(path) != NULL ? SF_GRAPH_FILE_WRITTEN_ONLY
                                                  : SF_GRAPH_FILE_NONE;
 }

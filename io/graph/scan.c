@@ -28,18 +28,18 @@ bool sf_scan_line(sf_scan *scan)
     return true;
 }
 
-static bool is_space(char c)
+static bool separates(const sf_scan *scan, char c)
 {
-    return c == ' ' || c == '\t';
+    return c == ' ' || c == '\t' || (scan->commas && c == ',');
 }
 
 bool sf_scan_word(sf_scan *scan)
 {
-    while (scan->at < scan->line_end && is_space(*scan->at))
+    while (scan->at < scan->line_end && separates(scan, *scan->at))
         scan->at++;
     size_t length = 0;
     scan->cut = false;
-    for (; scan->at < scan->line_end && !is_space(*scan->at); scan->at++) {
+    for (; scan->at < scan->line_end && !separates(scan, *scan->at); scan->at++) {
         if (length < sizeof scan->word - 1)
             scan->word[length++] = *scan->at != '\0' ? *scan->at : '?';
         else

@@ -15,6 +15,7 @@ typedef struct sf_scan {
     size_t line;               /**< 1-based; 0 before the first */
     char word[SF_SCAN_WORD];   /**< the last word read, cut to fit */
     bool cut;                  /**< the last word did not fit */
+    bool commas;               /**< they separate words as white space does; set by the caller */
 } sf_scan;
 
 /** The text need not end in NUL and stays the caller's. */

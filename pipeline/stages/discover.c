@@ -48,11 +48,13 @@ static int mine(sf_hop *hop, sf_error *error)
     sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
     const sf_history *history = sf_read_history(hop);
     const sf_hop_window *window = sf_read_window(hop);
+    const sf_hop_rates *rates = sf_read_rates(hop);
     sf_discovery_window mined = {.span = window->span,
+                                 .observed_ns = rates->observed_ns,
                                  .begin = window->begin,
                                  .end = window->end,
                                  .spikes = sf_history_view(history, window->begin),
-                                 .unit_spikes = sf_read_rates(hop)->spikes};
+                                 .unit_spikes = rates->spikes};
     if ((hop->segment->hop + 1) % every != 0 || !sf_discovery_idle(found))
         return sf_discovery_see(found, &mined, error);
     const sf_pairing *pairs = sf_read_pairs(hop);

@@ -3,6 +3,8 @@
 #include "pipeline/hop.h"
 #include "window/segment.h"
 
+#include <math.h>
+
 static int feed(sf_hop *hop, sf_error *error);
 static int slide(sf_hop *hop, sf_error *error);
 static int drop(sf_hop *hop, sf_error *error);
@@ -38,11 +40,20 @@ static int feed(sf_hop *hop, sf_error *error)
     return status;
 }
 
-/* What no window before this one covered: those that a silence passes over count as not recorded. */
+/* What no window before this one covered, as far as it was observed: windows that a silence passes over count
+ * as not recorded. */
 static int64_t newly_covered_ns(const sf_hop_rates *rates, sf_span before, sf_span now)
 {
     bool goes_on = rates->so_far_ns > 0 && before.stop_ns > now.start_ns;
-    return now.stop_ns - (goes_on ? before.stop_ns : now.start_ns);
+    const sf_span new = {goes_on ? before.stop_ns : now.start_ns, now.stop_ns};
+    return sf_observed_ns(rates->observed, rates->observed_count, new);
+}
+
+static void find_hz(sf_hop_rates *rates, uint32_t first, size_t count, int64_t observed_ns)
+{
+    double seconds = (double)observed_ns * 1e-9;
+    for (size_t unit = first; unit < first + count; unit++)
+        rates->hz[unit] = observed_ns > 0 ? (double)rates->spikes[unit] / seconds : NAN;
 }
 
 /* At a cost of the spikes that come and go. */
@@ -63,9 +74,12 @@ static int slide(sf_hop *hop, sf_error *error)
         rates->spikes[left[i - window->begin].unit]--;
     rates->so_far_ns += newly_covered_ns(rates, window->span, hop->segment->window);
     *window = (sf_hop_window){hop->segment->window, begin, end};
-    double seconds = (double)(window->span.stop_ns - window->span.start_ns) * 1e-9;
-    for (size_t unit = 0; unit < hop->units->count; unit++)
-        rates->hz[unit] = seconds > 0 ? (double)rates->spikes[unit] / seconds : 0;
+    rates->observed_ns = sf_observed_ns(rates->observed, rates->observed_count, window->span);
+    find_hz(rates, 0, hop->units->count, window->span.stop_ns - window->span.start_ns);
+    for (size_t i = 0; i < rates->observed_count; i++) {
+        const sf_observed *observed = &rates->observed[i];
+        find_hz(rates, observed->first_unit, observed->unit_count, sf_observed_ns(observed, 1, window->span));
+    }
     return SF_OK;
 }
 

@@ -49,7 +49,8 @@ const sf_stage sf_stage_report = {
 typedef struct filling {
     sf_episodes_message *episodes;
     const sf_tracked *tracked;
-    const uint64_t *counts, *unit_spikes;
+    const uint64_t *counts;
+    const sf_hop_rates *rates;
     const sf_testing *tests;
 } filling;
 
@@ -57,15 +58,14 @@ static void fill_episode(const filling *f, size_t i)
 {
     const sf_tracked *tracked = &f->tracked[i];
     sf_episode_count *item = &f->episodes->items[i];
-    sf_span window = f->episodes->window;
     sf_verdict verdict = sf_testing_verdict(f->tests, &tracked->episode);
     *item = (sf_episode_count){
         .episode = tracked->episode,
         .count = f->counts[i],
-        .expected = sf_expected_episode(&tracked->episode, f->unit_spikes, window.stop_ns - window.start_ns),
+        .expected = sf_expected_episode(&tracked->episode, f->rates->spikes, f->rates->observed_ns),
         .p = verdict.p,
         .q = verdict.q,
-        .p_age_s = sf_verdict_age_s(&verdict, window.stop_ns),
+        .p_age_s = sf_verdict_age_s(&verdict, f->episodes->window.stop_ns),
         .tests = verdict.tests,
         .not_tested = verdict.not_tested};
     memcpy(item->id, tracked->id, sizeof item->id);
@@ -96,7 +96,7 @@ static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_er
     filling f = {.episodes = episodes,
                  .tracked = tracking->items,
                  .counts = sf_read_counts(hop)->items,
-                 .unit_spikes = sf_read_rates(hop)->spikes,
+                 .rates = sf_read_rates(hop),
                  .tests = sf_read_tests(hop)};
     return sf_parallel_for(threads > 0 ? threads : sf_thread_cores(),
                            (episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE, fill_some, &f);
@@ -232,17 +232,26 @@ static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *erro
     return SF_OK;
 }
 
+/* Of those that were observed; NaN where none was. */
+static double rate_of_all(const sf_hop_rates *rates, size_t unit_count)
+{
+    double sum = NAN;
+    for (size_t unit = 0; unit < unit_count; unit++)
+        if (!isnan(rates->hz[unit]))
+            sum = isnan(sum) ? rates->hz[unit] : sum + rates->hz[unit];
+    return sum;
+}
+
 static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *error)
 {
-    const sf_hop_window *window = sf_read_window(hop);
-    double seconds = (double)(window->span.stop_ns - window->span.start_ns) * 1e-9;
+    const sf_hop_rates *rates = sf_read_rates(hop);
     into->unit_count = hop->units->count;
     into->unit_rates_hz = sf_alloc(into->unit_count, sizeof *into->unit_rates_hz);
     if (into->unit_rates_hz == NULL)
         return sf_fail_memory(error);
-    memcpy(into->unit_rates_hz, sf_read_rates(hop)->hz, into->unit_count * sizeof *into->unit_rates_hz);
+    memcpy(into->unit_rates_hz, rates->hz, into->unit_count * sizeof *into->unit_rates_hz);
     into->spikes = sf_read_history(hop)->end;
-    into->rate_hz = seconds > 0 ? (double)(window->end - window->begin) / seconds : 0;
+    into->rate_hz = rate_of_all(rates, into->unit_count);
     into->tracked = sf_read_tracked(hop)->now.count;
     into->edges = sf_read_graph(hop)->snapshot.count;
     into->last = hop->last;
@@ -252,7 +261,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     tell_parts(hop, into);
     const sf_hop_sources *sources = sf_read_sources(hop);
     int told = tell_sinks(hop, into, error);
-    return told == SF_OK ? sources->complete_status(sources->user, sf_read_rates(hop), into, error) : told;
+    return told == SF_OK ? sources->complete_status(sources->user, rates, into, error) : told;
 }
 
 static int report(sf_hop *hop, sf_error *error)

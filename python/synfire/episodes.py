@@ -422,8 +422,14 @@ class Episodes(Sequence[Episode]):
 
     @property
     def window_counts(self) -> Array | None:
-        """A row for each window."""
+        """A row for each window; 0 where nothing was recorded, too: `window_recorded_s` tells."""
         return view(self._columns.window_counts, (int(self._columns.window_count), len(self)), self._handle)
+
+    @property
+    def window_recorded_s(self) -> Array:
+        """How much of each window was recorded, which rates are over."""
+        found = view(self._columns.window_recorded_ns, int(self._columns.window_count), self._handle)
+        return np.empty(0) if found is None else found / 1e9
 
     @property
     def last_is_partial(self) -> bool:
@@ -588,7 +594,7 @@ class Episodes(Sequence[Episode]):
         return pandas.DataFrame(columns)
 
     def windows_to_frame(self) -> pandas.DataFrame:
-        """Counts in windows as a pandas frame: a row for each window and episode."""
+        """Counts in windows as a pandas frame: a row for each window and episode. NaN where nothing was recorded."""
         import pandas
         windows, counts = self.windows, self.window_counts
         episodes = list(self)
@@ -598,10 +604,14 @@ class Episodes(Sequence[Episode]):
         spans = windows[of]
         partial = np.zeros(len(windows), bool)
         partial[-1:] = self.last_is_partial
+        recorded = self.window_recorded_s[of]
+        counted = np.where(recorded > 0, counts.reshape(-1), np.nan)
+        rates = np.divide(counted, recorded, out=np.full(len(of), np.nan), where=recorded > 0)
         return pandas.DataFrame({
             "from_s": spans["start_ns"] / 1e9, "to_s": spans["stop_ns"] / 1e9, "partial": partial[of],
             "id": [episode.id for episode in episodes] * len(windows),
-            "episode": [episode.text for episode in episodes] * len(windows), "count": counts.reshape(-1)})
+            "episode": [episode.text for episode in episodes] * len(windows),
+            "count": counted, "rate_hz": rates, "recorded_s": recorded})
 
     def _known(self, name: str, dtype: Any) -> Array:
         found = self._by_episode(name)

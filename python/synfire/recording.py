@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
@@ -14,6 +15,8 @@ from . import _declarations as c
 from ._library import (Array, Handle, Progress, bytes_of, call, columns_of, dtype_of, lib, options_of, path_of, pointer_to, text_of,
                        text_or_none, view, word, work)
 from .errors import UsageError
+
+_log = logging.getLogger("synfire")
 
 if TYPE_CHECKING:
     import pandas
@@ -116,12 +119,17 @@ def _point(value: Seconds | None) -> c.sf_time_point:
 def _selection(units: str | Sequence[str | int] | None, start: Seconds | None, stop: Seconds | None,
                epochs: str | os.PathLike[str] | Sequence[Epoch] | None, blank: tuple[str, float, float] | None,
                dedup: tuple[float, float] | None, stream: str | None, rate: float | None = None,
-               columns: str | None = None, positions: str | os.PathLike[str] | None = None) -> Any:
+               columns: str | None = None, positions: str | os.PathLike[str] | None = None,
+               kind: str | Sequence[str] | None = None, recorded: tuple[float, float] | None = None) -> Any:
     """An sf_selection, which holds what it borrows."""
     if units is not None and not isinstance(units, str):
         units = ",".join(f"#{unit}" if isinstance(unit, (int, np.integer)) else '"%s"' % unit for unit in units)
     selection = options_of(c.sf_selection, units=units, stream=stream, rate_hz=rate, columns=columns,
                            positions=None if positions is None else path_of(positions))
+    if kind is not None:
+        selection.kind = bytes_of(kind if isinstance(kind, str) else ",".join(kind))
+    if recorded is not None:
+        selection.recorded = span_of(*recorded)
     selection.from_, selection.to = _point(start), _point(stop)
     if isinstance(epochs, (str, os.PathLike)):
         read, count = ctypes.POINTER(c.sf_epoch)(), ctypes.c_size_t()
@@ -169,19 +177,30 @@ class Recording:
              epochs: str | os.PathLike[str] | Sequence[Epoch] | None = None,
              blank: tuple[str, float, float] | None = None, dedup: tuple[float, float] | None = None,
              stream: str | None = None, rate: float | None = None, columns: str | None = None,
-             positions: str | os.PathLike[str] | None = None, progress: Progress = None) -> Recording:
+             positions: str | os.PathLike[str] | None = None, kind: str | Sequence[str] | None = None,
+             recorded: tuple[float, float] | None = None, progress: Progress = None) -> Recording:
         """Reads a recording, or a part of it; the layout is found by content.
 
         `units` are names and indices, as "a,b,#10-#20" or as a list; `start` <= time < `stop`; `epochs` a list or a
         file of them; `blank=("light", -1, 5)` drops what is 1 ms before to 5 ms after each of these markers;
-        `dedup=(0.4, 100)` spikes within 0.4 ms after another at most 100 um away; `stream` is one of several in a file;
+        `dedup=(0.4, 100)` spikes within 0.4 ms after another at most 100 um away; `stream` is one of several in a file,
+        or a session of a clock that steps back ("session2", or "joined" for all, one after the other);
         `rate` are samples in a second, where a file that counts samples does not say; `columns` what the columns of a
-        text are, as a heading ("time_ms,unit"); `positions` a file of probeinterface or a routing of MaxLab Live.
+        text are, as a heading ("time_ms,unit"); `positions` a file of probeinterface or a routing of MaxLab Live;
+        `kind` the kinds of units, as "good,mua" or "all", without which units labelled noise are left out;
+        `recorded` from when to when it was recorded, in seconds, where the file does not say.
         """
-        selection = _selection(units, start, stop, epochs, blank, dedup, stream, rate, columns, positions)
+        selection = _selection(units, start, stop, epochs, blank, dedup, stream, rate, columns, positions, kind,
+                               recorded)
         handle = _new()
         work(lib.sf_recording_open, handle.out, path_of(path), ctypes.byref(selection), progress=progress)
-        return cls(handle)
+        recording = cls(handle)
+        about = recording.metadata
+        for key, words in (("clock", "its clock runs back or began anew: "), ("recorded", "recorded "), ("observed", "")):
+            if key in about and not (key == "recorded" and recorded is not None):
+                choice = f": {about['sessions']}, or joined" if key == "clock" and "sessions" in about else ""
+                _log.warning("%s: %s%s%s", path, words, about[key], choice)
+        return recording
 
     @classmethod
     def from_arrays(cls, times: Any, units: Any = None, *, names: Sequence[str] | None = None, rate: float | None = None,
@@ -278,9 +297,10 @@ class Recording:
 
     def select(self, *, units: str | Sequence[str | int] | None = None, start: Seconds | None = None,
                stop: Seconds | None = None, epochs: str | os.PathLike[str] | Sequence[Epoch] | None = None,
-               blank: tuple[str, float, float] | None = None, dedup: tuple[float, float] | None = None) -> Recording:
-        """A copy of a part, as `load` takes it; units keep their numbers."""
-        selection = _selection(units, start, stop, epochs, blank, dedup, None)
+               blank: tuple[str, float, float] | None = None, dedup: tuple[float, float] | None = None,
+               kind: str | Sequence[str] | None = None, recorded: tuple[float, float] | None = None) -> Recording:
+        """A copy of a part, as `load` takes it; units keep their numbers. Without `kind` those of all kinds stay."""
+        selection = _selection(units, start, stop, epochs, blank, dedup, None, kind=kind, recorded=recorded)
         handle = _new()
         call(lib.sf_recording_select, handle.out, self._handle.pointer, ctypes.byref(selection))
         return Recording(handle)
@@ -392,9 +412,17 @@ class Recording:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """What a reader or a selection left out, by cause."""
-        return {text_of(self._columns.dropped[i].cause): int(self._columns.dropped[i].count)
-                for i in range(self._columns.dropped_count)}
+        """Spikes that a reader or a selection left out, by cause."""
+        return self._drops(False)
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """Spikes that are not in the file, as the run that recorded it tells, by cause."""
+        return self._drops(True)
+
+    def _drops(self, lost: bool) -> dict[str, int]:
+        drops = [self._columns.dropped[i] for i in range(self._columns.dropped_count)]
+        return {text_of(drop.cause): int(drop.count) for drop in drops if (drop.kind == 2) == lost}
 
     def find_unit(self, unit: str | int) -> int:
         """The index of a unit, by its name or as "#2"."""
@@ -562,12 +590,4 @@ def _neo_name(train: Any, index: int) -> str:
     return f"e{index + 1}"
 
 
-def load(path: str | os.PathLike[str], *, units: str | Sequence[str | int] | None = None,
-         start: Seconds | None = None, stop: Seconds | None = None,
-         epochs: str | os.PathLike[str] | Sequence[Epoch] | None = None,
-         blank: tuple[str, float, float] | None = None, dedup: tuple[float, float] | None = None,
-         stream: str | None = None, rate: float | None = None, columns: str | None = None,
-         positions: str | os.PathLike[str] | None = None, progress: Progress = None) -> Recording:
-    """Reads a recording, or a part of it: see Recording.load."""
-    return Recording.load(path, units=units, start=start, stop=stop, epochs=epochs, blank=blank, dedup=dedup,
-                          stream=stream, rate=rate, columns=columns, positions=positions, progress=progress)
+load = Recording.load  #: one name for whoever reads

@@ -29,6 +29,9 @@ const page = {
 
 /* ---- numbers and words ---- */
 
+/* A time of the stream in seconds, as finely as hops may follow each other. */
+const seconds = value => value === null || !Number.isFinite(value) ? "–" : String(Number(value.toFixed(3)));
+
 function digits(value, count = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -353,7 +356,7 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${told.episodes.length > 0 ? `${told.episodes.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${told.episodes.length > 0 ? `${told.episodes.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [chainText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
@@ -774,7 +777,7 @@ function densityText(told) {
   const [kind] = told.quantity.split(" ");
   const unit = kind === "position" ? " of the covariance root" : told.grid.axis === "log" ? " of the natural logarithm" : kind === "rate" ? " Hz" : " s";
   const outside = told.outside > 0 ? `; ${digits(100 * told.outside, 2)} % lie outside` : "";
-  return `bandwidth ${digits(told.h)}${unit}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${outside}`;
+  return `bandwidth ${digits(told.h)}${unit}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${outside}`;
 }
 
 function drawLine(told) {
@@ -814,7 +817,7 @@ function drawTriggers() {
   by("watched").hidden = watched.length === 0 && named.length > 0;
   fillTable("watched", watched, ({id}) => {
     const newest = triggerCounts.get(id);
-    return [itemText(id), [whole(newest?.occurrence ?? 0), "n"], [newest ? digits(newest.time_ns * 1e-9, 7) : "–", "n"],
+    return [itemText(id), [whole(newest?.occurrence ?? 0), "n"], [newest ? seconds(newest.time_ns * 1e-9) : "–", "n"],
       newest ? [shortQ(newest), newest.q === null ? "n not" : "n"] : ["–", "n"]];
   }, (row, {id}) => makeMarkable(row, id));
   by("named").hidden = named.length === 0;
@@ -876,11 +879,11 @@ function healthFigures(status) {
   return [
     ["spikes", whole(status.spikes)], ["active units", `${status.unit_rates_hz.filter(rate => rate > 0).length} of ${status.unit_rates_hz.length}`],
     ...recordingFigures(status.sinks),
-    ["arrival to watched", `${digits(status.latency?.p50_ms, 2)} ms, p99 ${digits(status.latency?.p99_ms, 2)} ms`],
+    ["due to watched", `${digits(status.latency?.p50_ms, 2)} ms, p99 ${digits(status.latency?.p99_ms, 2)} ms`],
     ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`, status.device_state === "sick"],
     ["tested last", status.not_tested ?? whole(status.tested)], ...lossFigures(status),
     ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
-    ["stream time", `${digits(status.time_ns * 1e-9, 7)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
+    ["stream time", `${seconds(status.time_ns * 1e-9)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
     ["watched", whole(status.watched)], ["edges", whole(status.edges)],
   ];
 }
@@ -905,8 +908,9 @@ function drawHealth() {
   fillTable("sources", status.sources, source => {
     const lost = LOSSES.filter(([key]) => source[key] > 0).map(([key, name]) => `${name} ${whole(source[key])}`).join(", ");
     const silent = source.silent_ms > 1000 ? `, silent ${digits(source.silent_ms / 1000, 2)} s` : "", [text, kind] = stateText(source.state);
+    const behind = source.behind_s * 1000 > status.hop_ms ? `, ! ${digits(source.behind_s, 2)} s behind` : "";
     const unproved = source.authentication === "none" ? ", unauthenticated" : "", repeats = source.duplicate > 0 ? `; ${whole(source.duplicate)} repeats of an instant` : "";
-    return [source.name, [text + silent + unproved, kind], [whole(source.spikes), "n"], [(lost || "none") + repeats, lost ? "warn" : ""]];
+    return [source.name, [text + silent + behind + unproved, behind ? "warn" : kind], [whole(source.spikes), "n"], [(lost || "none") + repeats, lost ? "warn" : ""]];
   });
   fillTable("sinks", status.sinks, sink => {
     const lost = sink.dropped + sink.failed, refused = sink.refused > 0 ? ` (${whole(sink.refused)} refused)` : "";

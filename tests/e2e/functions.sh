@@ -72,6 +72,14 @@ expect() {
     [ ! -s out ] || { echo "something is printed:"; cat out; return 1; }
 }
 
+# Ends the test where the command succeeds. A bare `! command` ends nothing: bash -e passes it over.
+must_fail() {
+    if "$@"; then
+        echo "succeeded, and should not: $*"
+        return 1
+    fi
+}
+
 # Installs what was built into the folder $1.
 install_into() {
     cmake --install "$SYNFIRE_BUILD" --prefix "$PWD/$1" >/dev/null

@@ -68,7 +68,7 @@ shown_name = shown_evil.replace("\\x0d", "")
 
 # Refusals: the line of a CSV, the name of the file, an argument, a key and a value of a configuration.
 shows(["bad.csv: line 2: expected", "\\x1b[31mred"], "info", write("bad.csv", b"a,0.5\nb," + EVIL + b"\n"))
-shows(["\\xff\\xfe"], "info", write("latin.csv", b"a,\xff\xfe\n"))
+shows(["\\xff\\xfe"], "info", write("latin.csv", b"a,1\nb,\xff\xfe\n"))
 shows(["cannot open", shown_evil], "info", EVIL + b".csv")
 shows(["there is no command '" + shown_evil], EVIL)
 shows(["\\x1b[31mred"], "info", write("one.csv", "a,1\n"), "--units", EVIL)
@@ -81,7 +81,7 @@ rows = []
 for i in range(60):
     rows.append(name + b",%d.000" % i)
     rows.append(PLAIN.encode() + b",%d.003" % i)
-recording = write("names.csv", b"\n".join(rows) + b"\n")
+recording = write("names.csv", b"unit,seconds\n" + b"\n".join(rows) + b"\n")
 shows([PLAIN, shown_name[:20]], "info", recording)
 shows([PLAIN, shown_name], "mine", recording, "--delay", "1:5", "--min-count", "10")
 shows([PLAIN, shown_name], "mine", recording, "--delay", "1:5", "--min-count", "10", "--verbose")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """line.py SIGNALS COMMAND...: runs a command that raises a line by 1 and lowers it by 0 at the pseudo-terminal `line`,
-sends the signals while it is up, and prints what was the last byte and how the command left."""
+sends the signals while it is up, and prints what was the last byte and how the command left. Where one of them stops
+the command, the line is down while it is stopped; it goes on, and is ended by SIGINT."""
 import os
 import pty
 import select
@@ -28,6 +29,13 @@ while time.monotonic() < deadline:
         for number in signals:
             run.send_signal(number)
             time.sleep(0.02)
+        if signals[0] in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+            os.waitid(os.P_PID, run.pid, os.WSTOPPED)
+            while select.select([master], [], [], 0)[0]:
+                got += os.read(master, 100)
+            assert got[-1] == 0, "the line is up while the command is stopped"
+            run.send_signal(signal.SIGCONT)
+            run.send_signal(signal.SIGINT)
 if run.poll() is None:
     run.kill()
     sys.exit("the command does not end")

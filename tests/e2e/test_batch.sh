@@ -117,6 +117,8 @@ grep -q 'plate.csv: B1' plate-B1.svg && grep -q 'plate.csv: A2' plate-A2.svg && 
 $SYNFIRE plot raster plate.csv --stream A2 -o alone.svg --quiet >out
 cmp alone.svg plate-A2.svg
 expect 64 "{}" "$SYNFIRE" plot raster plate.csv small.csv --stream '*' -o one.svg --quiet
+$SYNFIRE plot raster plate.csv --stream B1 -o 'one {}.svg' --quiet >out # and where one is chosen
+[ -s 'one plate-B1.svg' ]
 $SYNFIRE report plate.csv --stream '*1' -o '{}.html' --quiet >out
 grep -q 'plate.csv: A1' plate-A1.html && grep -q 'plate.csv: B1' plate-B1.html && [ ! -e plate-A2.html ]
 expect 64 "none of the 0 of plate.csv that match 'C*' has spikes" "$SYNFIRE" info plate.csv --stream 'C*'
@@ -140,7 +142,7 @@ bfs --delay 4:6 --min-count 2 --source #0
 match --delay 4:6 --min-count 2 feed-forward-loop
 END
 $SYNFIRE density plate.csv --stream '*' --quantity isi --csv --quiet --grid 0.01:0.1:300 >out
-[ "$(head -1 out)" = "recording,stream,unit,name,x,density" ] && [ "$(cut -d, -f2,3 out | sort -u | wc -l)" = 10 ]
+[ "$(head -1 out)" = "recording,stream,unit,name,x,density_per_ln_s" ] && [ "$(cut -d, -f2,3 out | sort -u | wc -l)" = 10 ]
 if has_data recordings/probeinterface_maxtwo_data.raw.h5; then
     maxtwo=$SYNFIRE_DATA/recordings/probeinterface_maxtwo_data.raw.h5
     for well in 0 1 2 3 4 5; do

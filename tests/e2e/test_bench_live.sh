@@ -21,7 +21,6 @@ assert [r["part"] for r in rows] == ["front", "front, watching", "tracker"], row
 for r in rows:
     assert r["bench"] == "throughput" and r["machine"] and r["device"] == "cpu", r
     assert r["spikes"] > 1.9e6 and abs(r["spikes"] / r["seconds"] / r["spikes_per_s"] - 1) < 1e-3, r
-    assert r["spikes_per_s"] > 200000, r # twice what a large array sends
 '
 
 $SYNFIRE bench throughput sockets --seconds 1 --json >out

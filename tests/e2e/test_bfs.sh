@@ -58,6 +58,16 @@ expect 64 "excludes" $SYNFIRE bfs "$karate" --source 0 --directed --undirected
 expect 73 "no/such" $SYNFIRE bfs "$karate" --source 0 --out no/such/file
 # Matrix Market goes by its symmetry unless told; the alias is the same command.
 $SYNFIRE reach "$karate" --source 0 --json | grep -q '"edges":156,'
+# Pairs with commas are edges here and a recording elsewhere, or where an option says so.
+printf 'source,target,weight\n0,1,2\n1,2,0.5\n' >pairs.csv
+$SYNFIRE bfs pairs.csv --source 0 --json 2>told | grep -q '"vertices":3,.*"edges":2,.*"reached":3,'
+grep -q 'pairs.csv: read as edges, FROM,TO; --columns unit,time_s reads it as a recording' told
+printf '0,1\n1,2\n2,3\n0,4\n' >pairs.csv
+$SYNFIRE bfs pairs.csv --source 0 --json 2>/dev/null | grep -q '"edges":4,'
+$SYNFIRE match pairs.csv chain-3 --json 2>told | grep -q '"count":2'
+grep -q 'read as edges' told
+$SYNFIRE bfs pairs.csv --source 0 --columns unit,time_s --delay 500:3500 --min-count 1 --json 2>told | grep -q '"vertices":3,'
+$SYNFIRE graph pairs.csv --delay 500:3500 --min-count 1 --json 2>/dev/null | grep -q '"vertices":3,'
 printf '0 1\n1 2\n' >path.el
 $SYNFIRE bfs path.el --source 2 --json | grep -q '"reached":1,'
 $SYNFIRE bfs path.el --source 2 --undirected --json | grep -q '"reached":3,'

@@ -26,6 +26,8 @@ assert statuses[-1]["spikes"] == sent.pop("good"), statuses[-1]
 assert {key: source[key] for key in sent} == sent, (source, sent)
 assert json.load(open("summary.json"))["status"]["sources"] == statuses[-1]["sources"]
 windows = [m for m in messages if m["topic"] == "episodes"]
-assert len(windows) == 14, len(windows)
+# As all is sent at once, the clock steps ahead by 2 s near the end, and the window of that is left out; on a machine so slow
+# that a second passes meanwhile it does not.
+assert len(windows) == 14 - (source["steps"] > 0), (len(windows), source["steps"])
 assert [w["episodes"][0]["count"] for w in windows[:9]] == [1] + 8 * [2], windows
 PY

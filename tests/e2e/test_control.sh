@@ -59,15 +59,25 @@ chmod 644 token # by --check too
 expect 78 "control.0.token_file: token: " "$SYNFIRE" run run.yaml --check
 chmod 600 token
 "$SYNFIRE" run run.yaml --check >/dev/null
+receiver() { # receiver WORDS KEY=VALUE...: --check refuses a sink that can reach nobody
+	local words=$1 set=() key
+	shift
+	for key in "$@"; do set+=(--set "sinks.3.$key"); done
+	expect 78 "$words" "$SYNFIRE" run run.yaml --check "${set[@]}"
+}
+receiver "no.such.host.invalid:9000/: cannot find the host" type=osc endpoint=no.such.host.invalid:9000
+receiver "expected HOST:PORT" type=osc endpoint=127.0.0.1:99999
+receiver "found the byte 0x0d" type=command via=http endpoint=http://127.0.0.1:80 $'target=/a\r\nX:y'
+receiver "expected tcp://HOST:PORT" type=command endpoint=127.0.0.1
 "$SYNFIRE" run run.yaml >run.out 2>run.err &
 run=$!
 wait_for 'control listens at' run.err
 wait_for '"topic":"status"' run.jsonl
 control token status >answer
 grep -q '^pair: disarmed; sent 0' answer
-! "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" wrong arm 2>refusal
+must_fail "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" wrong arm 2>refusal
 grep -q 'the token is wrong' refusal
-! control token arm nobody 2>refusal
+must_fail control token arm nobody 2>refusal
 grep -q "no trigger is named 'nobody'" refusal
 control token arm pair 600
 wait_for '"outcome":"sent"' run.jsonl
@@ -107,20 +117,20 @@ controller=$!
 wait_for '^pair [1-9]' acted
 sleep 2.5
 control token disarm
-! wait $controller
+must_fail wait $controller
 grep -q 'pair is not armed any more' left
 control token arm pair 600
 sed -i 's/max_age_ms: 0/max_age_ms: 0, refractory_ms: 1e9/' run.yaml
 control token reload
 wait_for '"reason":"refractory"' run.jsonl
 sed -i 's/length_s: 0.4/length_s: 0.6/' run.yaml
-! control token reload 2>refusal
+must_fail control token reload 2>refusal
 grep -q 'window.length_s: has changed, which takes a new run' refusal
 control token mark 'light on'
 control token stop
 wait $run
 grep -q "command http://127.0.0.1:$port publishes to" run.err
-! grep -q 'the page of this run' run.err
+must_fail grep -q 'the page of this run' run.err
 grep '"topic":"delivery"' run.jsonl | grep '"sink":"command http:' | grep '"outcome":"sent"' >delivered
 [ "$(grep -c '^/api/message pair [1-9]' heard)" = "$(wc -l <delivered)" ]
 [ -s delivered ]

@@ -90,7 +90,8 @@ hold("census", document("census")["triads"], {"triad": "name", "count": "count",
 hold("bandwidth", document("bandwidth")["results"], own("unit", "name", "method", "n", "h", "h_relative", "h0", "objective", "error"))
 density = document("density")
 rows = read("density")
-assert [float(row["x"]) for row in rows] == density["grid"] and [float(row["density"]) for row in rows] == density["density"]
+per = "density_per_ln_s" if density["axis"] == "log" else "density_per_s"
+assert [float(row["x"]) for row in rows] == density["grid"] and [float(row[per]) for row in rows] == density["density"]
 assert [float(row["epoch 1"]) for row in rows] == density["epoch_density"][1] and "`x,density`" in page and "`x,y,density`" in page
 same("aggregate", read("aggregate")[0], {key: document("aggregate")[key] for key in ("op", "n", "h", "estimate", "exact", "sampling_error")})
 of_epochs = lambda i: i["epoch_counts"][1]

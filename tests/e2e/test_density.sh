@@ -98,7 +98,7 @@ $SYNFIRE simulate several.h5 --unit-count 4 --duration 20 --quiet >/dev/null
 printf '0,9\n9,20\n' >halves.csv
 of=(--quantity isi --grid 0.002:0.5:60 --epochs halves.csv --quiet)
 $SYNFIRE density several.h5 "${of[@]}" --csv >all
-[ "$(head -1 all)" = "unit,name,x,density,epoch 0,epoch 1" ] && [ "$(wc -l <all)" = 241 ]
+[ "$(head -1 all)" = "unit,name,x,density_per_ln_s,epoch 0,epoch 1" ] && [ "$(wc -l <all)" = 241 ]
 for unit in 0 1 2 3; do
     $SYNFIRE density several.h5 "${of[@]}" --csv --units "#$unit" | tail -n +2 >one
     cmp one <(awk -F, -v unit=$unit '$1 == unit' all | cut -d, -f3-)

@@ -57,5 +57,5 @@ PY
 "$SYNFIRE" bandwidth rec.h5 --quantity isi --units A,B --epochs epochs.csv | grep -Eq '^of +rest +stimulus +short$'
 "$SYNFIRE" graph rec.h5 --metric sttc --epochs epochs.csv --surrogates 0 | grep -q '^sttc in each of 3 epochs taken alone$'
 "$SYNFIRE" density rec.h5 --quantity isi --units B --grid 0:0.2:401 --linear --epochs epochs.csv --csv >cells
-[ "$(head -1 cells)" = "x,density,epoch 0,epoch 1,epoch 2" ]
+[ "$(head -1 cells)" = "x,density_per_s,epoch 0,epoch 1,epoch 2" ]
 [ "$(grep -c ',$' cells)" = 401 ] # the short one has too few samples

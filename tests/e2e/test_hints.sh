@@ -71,10 +71,12 @@ expect 64 "--to: -1 s is before the recording" "$SYNFIRE" info demo.h5 --to -1
 echo 3000,4000 >epochs.csv
 expect 64 "--epochs: 3000 s is after the recording" "$SYNFIRE" mine demo.h5 --epochs epochs.csv
 awk 'BEGIN { srand(2); for (i = 1; i < 900; i++) { t += 25 * rand() + 2; printf "%s,%.3f\n", substr("ABC", 1 + i % 3, 1), t } }' >ms.csv
-hint "are under 0.2 s, and the recording takes 3." "$SYNFIRE" info ms.csv
+sed '1i unit,seconds' ms.csv >headed.csv
+hint "are under 0.2 s, and the recording takes 3." "$SYNFIRE" info headed.csv
 sed '1i unit,ms' ms.csv >said.csv
-"$SYNFIRE" info said.csv 2>err >out
-[ ! -s err ] && grep -qE '^  recorded +1[0-9]\.[0-9]+ s' out
+hint "said.csv: read as units of column 1 'unit', times of column 2 'ms' in ms; --columns says it otherwise" \
+    "$SYNFIRE" info said.csv
+"$SYNFIRE" info said.csv --quiet | grep -qE '^  recorded +1[0-9]\.[0-9]+ s'
 sed 's/\([^,]*\),\(.*\)/\2,\1/' ms.csv >swapped.csv
 expect 65 "swapped.csv: line 2: expected a time from 0 to 4.6e9 seconds, found" "$SYNFIRE" info swapped.csv
 sed -i 's/A/1/; s/B/2/; s/C/3/' swapped.csv

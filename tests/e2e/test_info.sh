@@ -41,11 +41,13 @@ $SYNFIRE info mixed.csv --json >out
 python3 - <<'END'
 import json
 info = json.load(open("out"))
-assert list(info) == ["format", "spikes", "units", "start_s", "stop_s", "duration_s", "rate_hz", "tick_s", "kind",
-    "markers", "metadata", "geometry", "dropped", "duplicates", "network_bursts", "network_burst_s", "sharpness",
+assert list(info) == ["format", "spikes", "units", "start_s", "stop_s", "duration_s", "declared", "rate_hz", "tick_s",
+    "kind", "noise_units", "noise_spikes",
+    "markers", "metadata", "geometry", "dropped", "lost", "duplicates", "network_bursts", "network_burst_s", "sharpness",
     "unit_detail", "provenance"], list(info)
 assert list(info["unit_detail"][0]) == ["index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"]
-assert (info["format"], info["spikes"], info["units"], info["duplicates"], info["tick_s"]) == ("CSV", 4, 2, 1, 2), info
+assert (info["format"], info["spikes"], info["units"], info["duplicates"], info["tick_s"]) == (
+    "CSV: units of column 1, times of column 2 in s, as no unit of time is named", 4, 2, 1, 2), info
 assert info["network_bursts"] == 0 and info["network_burst_s"] is None, info
 assert info["unit_detail"][0]["isi_violations"] == 0.5 and info["unit_detail"][0]["rate_hz"] == 1.5
 END
@@ -58,6 +60,16 @@ printf 'start,stop,label\n0,2,early\n' >epochs.csv
 $SYNFIRE info mixed.csv --epochs epochs.csv --json | grep -q '"spikes":3,'
 $SYNFIRE info mixed.csv --dedup 0.4ms,0um --json 2>err | grep -q '"spikes":3,'
 grep -q "left out 1 of 4 spikes (25.0 %): duplicate" err
+# One warning is printed once, whether it stands in info's lines or beside them.
+$SYNFIRE info mixed.csv --dedup 0.4ms,0um >out 2>&1
+[ "$(grep -c "duplicate" out)" = 1 ]
+printf 'a,100\na,400\na,200\n' >back.csv
+for quiet in "" --quiet; do
+    $SYNFIRE info back.csv $quiet >out 2>&1
+    [ "$(grep -c "unit a steps back" out)" = 1 ]
+done
+$SYNFIRE report back.csv -o back.html 2>err >out
+grep -q "clock: unit a steps back" back.html
 $SYNFIRE info mixed.csv --preset cortex 2>err >out
 grep -q "preset cortex: delays 0.8:4,4:10,10:25 ms, window 60 s, discovery every 5 s, no dedup" err
 $SYNFIRE info mixed.csv --preset cortex --quiet 2>err >out
@@ -105,7 +117,7 @@ facts pynapple_A8604-211122.nwb '{"units": 3, "spikes": 21354, "geometry": null,
 $SYNFIRE info "$recordings"/Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 | grep -q "starts at 3600.022 s: --from +0"
 $SYNFIRE info "$recordings"/Kirkby2013_02_B2KO_P5.h5 | grep -q "delays under 20 ms, two ticks"
 $SYNFIRE info "$recordings"/pynapple_A8604-211122.nwb | grep -q "no geometry"
-expect 64 "there are 12 recordings; choose one with --stream, or '*' for each: well000/rec0000" "$SYNFIRE" info \
+expect 64 "there are 12 recordings; choose one with --stream: well000/rec0000" "$SYNFIRE" info \
     "$recordings"/probeinterface_maxtwo_data.raw.h5
 $SYNFIRE info "$recordings"/probeinterface_maxtwo_data.raw.h5 --stream well001/rec0000 2>/dev/null |
     grep -q "125 spikes: before the first recorded sample"
@@ -119,6 +131,12 @@ expect 64 "--rate is for those that count samples" "$SYNFIRE" info --rate 20000 
 printf 'a,0.1\nb,0.2\na,0.3\n' | $SYNFIRE info /dev/stdin --json >piped
 grep -q '"spikes":3,"units":2' piped
 
+# A text that ends in .gdf is NEST's, in ms, and told so.
+printf '1\t2500.5\n2\t3000\n' >nest.gdf
+$SYNFIRE info nest.gdf --json >out 2>err
+check 'assert (out["start_s"], out["units"]) == (2.5005, 2), out'
+grep -q "nest.gdf: read as units of column 1, times of column 2 in ms, as NEST writes .gdf" err
+
 # Text in another order is told in one sentence, or asked for; positions come from a file, and what has none stays so.
 printf 'time_ms;Neuron\n10,5;ch_1\n20;ch_2\n30;x\n' >other.csv
 $SYNFIRE info other.csv >out 2>err
@@ -127,7 +145,7 @@ printf '0.0105,a,7\n0.02,b,8\n' >bare.csv
 expect 65 "line 1 has 3 columns and none of them is headed as times: --columns says" "$SYNFIRE" info bare.csv
 $SYNFIRE info bare.csv --columns time,unit,- >out 2>err
 [ ! -s err ] && grep -q 'first spike 0.0105 s' out
-expect 64 "--columns: found 'time', expected all columns" "$SYNFIRE" info bare.csv --columns time
+expect 65 "line 1: expected 1 field, found" "$SYNFIRE" info bare.csv --columns time
 printf '{"probes": [{"contact_positions": [[0, 0], [0, 25]], "device_channel_indices": [1, 2]}]}' >probe.json
 $SYNFIRE info other.csv --positions probe.json --json >out 2>err
 grep -q 'positions of 2 of 3 units by the number in the name, of probe.json$' err
@@ -138,3 +156,14 @@ assert [(u["name"], u["x_um"], u["y_um"]) for u in units] == [("ch_1", 0, 0), ("
 END
 expect 65 "probe.json: has 2 electrodes and none of the 2 units" "$SYNFIRE" info bare.csv --columns time,unit,- --positions probe.json
 expect 66 "none.json: cannot open" "$SYNFIRE" info other.csv --positions none.json
+
+# The clock's step is what all times have in common, not the smallest gap between sparse spikes; times since 1970 are
+# told apart.
+awk 'BEGIN { print "unit,seconds"; srand(4); for (i = 1; i <= 60; i++) { t = int((10 * i + 3 * rand()) * 20000)
+    printf "A,%.5f\nB,%.5f\n", t / 20000, (t + 25 + int(9 * rand())) / 20000 } }' >sparse.csv
+$SYNFIRE info sparse.csv --json >out
+check 'assert out["tick_s"] == 5e-05, out["tick_s"]'
+$SYNFIRE info sparse.csv | grep -q "^  tick        0.05 ms, the step of its clock$"
+if $SYNFIRE info sparse.csv | grep "mean nothing"; then exit 1; fi
+printf 'unit,seconds\nA,1700000000.0125\nB,1700000000.5\nA,1700000002.25\n' >since.csv
+$SYNFIRE info since.csv | grep -q "first spike 1700000000.0125 s, last 1700000002.25 s"

@@ -87,7 +87,7 @@ package/build/without_files
 for name in monitoring monitoring.yaml configs/monitoring.yaml; do
     prefix/bin/synfire run $name --check | grep -q 'stream: culture'
 done
-prefix/bin/synfire run reference --check >/dev/null
+prefix/bin/synfire run reference --check | grep -q 'name: reward' # and is no example that could not run
 mkdir demo # as the demo's own folder is named
 prefix/bin/synfire run demo --check | grep -q 'stream: demo'
 prefix/bin/synfire plan "$(basename "$(ls prefix/share/synfire/configs/plans/*.yaml | head -1)" | sed 's|^|plans/|')" >/dev/null

@@ -64,7 +64,7 @@ source = out['rows'][0]
 assert source['kind'] == 'source' and source['authentication'] == 'curve', source
 assert out['control_refused'] == 0, out"
 "$SYNFIRE" top "ipc://$PWD/published" --key desk.key_secret --server-key run.key --once --wait 60 >table
-! grep -q unauthenticated table
+must_fail grep -q unauthenticated table
 expect 69 'no status came within 0.5 s' "$SYNFIRE" top "ipc://$PWD/control" --token token --once --wait 0.5
 expect 69 'no status came within 0.5 s' "$SYNFIRE" top "ipc://$PWD/control" --token token --key nobody.key_secret \
     --server-key run.key --once --wait 0.5
@@ -93,5 +93,5 @@ grep -q 'refused a client at .*: its public key .* is not among those' run.err
 for name in rig run desk nobody; do
     secret=$(sed -n 's/ *secret-key = "\(.*\)"/\1/p' $name.key_secret)
     [ ${#secret} = 40 ]
-    ! grep -rlF -e "$secret" --exclude='*.key_secret' .
+    must_fail grep -rlF -e "$secret" --exclude='*.key_secret' .
 done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whatever ends a run that has raised a stimulator's line lowers it: signals once and twice, a closed terminal, a crash. A hop
-# that does not end is left, and what was recorded is whole.
+# Whatever ends or stops a run that has raised a stimulator's line lowers it: signals once and twice, a closed terminal, a
+# crash, Ctrl-Z. A hop that does not end is left, and what was recorded is whole.
 . "$E2E/functions.sh"
 need_python
 "$SYNFIRE" simulate sim.h5 --preset sym26 --duration 600 --seed 5 --quiet >/dev/null
@@ -27,6 +27,12 @@ TERM 0
 HUP 0
 QUIT -3
 ABRT -6
+XCPU -24
+ALRM -14
+USR1 -10
+RTMIN -34
+TSTP 0
+TTIN 0
 CASES
 
 # A path of 16 units in a complete graph of 40 has more matches than anybody counts.

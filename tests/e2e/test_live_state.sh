@@ -88,7 +88,7 @@ assert out['n'] >= 50 and out['sampling_error'] > 0 and out['exact'] is None and
 cp out first
 ask --density 'isi A' --save a.h5 --json >out
 "$SYNFIRE" aggregate --from-state a.h5 b.h5 --range 0.002:0.05 --save both.h5 --json >out 2>err
-! grep . err # they add up to one
+must_fail grep . err # they add up to one
 check "
 import json
 first = json.load(open('first'))
@@ -111,9 +111,9 @@ expect 64 'token: is needed to ask the run' "$SYNFIRE" aggregate --from-state "i
 expect 64 'is of runs: no argument is a control socket' "$SYNFIRE" aggregate --from-state a.h5 --range 0:1 --density 'isi A'
 expect 64 'is of runs: with --from-state' "$SYNFIRE" aggregate sim.h5 --quantity isi --units A --range 0:1 --density 'isi A'
 expect 69 'no answer came within 0.1 s' "$SYNFIRE" aggregate --from-state "ipc://$PWD/nobody" --token token --density 'isi A' --range 0:1 --wait 0.1
-! control aggregate 'isi A' most 2>refusal
+must_fail control aggregate 'isi A' most 2>refusal
 grep -q 'expected count, sum, avg or var' refusal
-! control aggregate 'isi A' avg 2 1 2>refusal
+must_fail control aggregate 'isi A' avg 2 1 2>refusal
 grep -q 'expected from < to' refusal
 control status >answer
 control stop

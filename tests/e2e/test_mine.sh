@@ -3,7 +3,7 @@
 . "$E2E/functions.sh"
 
 # The worked example of the paper's definition: count 1.
-printf 'A,0.001\nA,0.002\nB,0.005\nB,0.008\nA,0.010\nA,0.013\nC,0.015\nB,0.018\nC,0.020\n' >worked.csv
+printf 'unit,seconds\nA,0.001\nA,0.002\nB,0.005\nB,0.008\nA,0.010\nA,0.013\nC,0.015\nB,0.018\nC,0.020\n' >worked.csv
 echo 'A -(5,10]-> B -(10,15]-> C' >worked.txt
 $SYNFIRE count worked.csv --episodes worked.txt --json >out
 check 'assert out["episodes"][0]["count"] == 1'
@@ -198,6 +198,8 @@ $SYNFIRE graph demo.h5 --delay 0:8/2 --min-count 60 --json >out
 check 'assert sorted([e["from"], e["to"], *e["delays_ms"][0]] for e in out["edge_detail"]) == json.load(open("pairs"))'
 $SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv >held
 $SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv --memory 130M | cmp held -
+$SYNFIRE mine demo.h5 --units A,B,C --delay 4:6 --min-count 1 --max-size 2 --json >out
+check 'assert [level["candidates"] for level in out["levels"]] == [3, 6], out["levels"]'
 $SYNFIRE mine demo.h5 --preset cortex --max-size 2 --min-count 100 --json >out 2>err
 grep -q 'preset cortex' err
 check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'

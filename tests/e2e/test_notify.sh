@@ -51,5 +51,5 @@ NOTIFY_SOCKET=nothing WATCHDOG_USEC=x "$SYNFIRE" run --replay sim.h5 --speed max
 if command -v systemd-analyze >/dev/null; then
     sed "s|/usr/bin/env synfire|$SYNFIRE|" "$SYNFIRE_SOURCE/scripts/systemd/synfire@.service" >synfire@test.service
     systemd-analyze verify "$PWD/synfire@test.service" 2>verify || true
-    ! grep -E "synfire@test.service.*(Unknown|Failed to parse)" verify
+    must_fail grep -E "synfire@test.service.*(Unknown|Failed to parse)" verify
 fi

@@ -20,6 +20,16 @@ assert [units.count(u["index"]) for u in info["unit_detail"]] == [u["spikes"] fo
 assert abs(min(mark[0][0] for mark in marks) - info["start_s"]) < 0.01
 PY
 
+# As an image it has rates over what was recorded of a cell, of which a pause may have cut some.
+python3 - <<'PY' >dense.csv
+for k in range(3000):
+    print(f"a,{0.005 + k / 100}")
+PY
+printf '0,10.01\n20,30\n' >pause.csv
+$SYNFIRE plot raster dense.csv -o dense.svg --recorded 0:30 --epochs pause.csv --quiet --json >out
+check 'rates = [rate for rate in out["panels"][0]["marks"][0]["values"] if rate is not None]
+assert len(rates) == 801 and min(rates) > 79, (len(rates), min(rates))'
+
 # Every kind: what is drawn is what the command tells. Tested by as many surrogates as figures have.
 $SYNFIRE simulate waves.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 \
     --marker-every 5 --seed 3 --quiet >out
@@ -192,3 +202,15 @@ assert abs(float(found[3]) - least) < 0.01 * least, (told["caption"], least)
 PY
 $SYNFIRE plot rates long.h5 --to 60 -o short.svg >caption
 grep -q "Orange: " caption && ! grep -q "wide to be seen" caption
+
+# Six digits, so that the clock grows coarser: the densities of intervals have a bandwidth that can be drawn.
+awk 'BEGIN { srand(6); print "unit,seconds"; for (u = 0; u < 3; u++) for (t = 0; t < 3000;) {
+    t += rand() < 0.7 ? -0.125 * log(1 - rand()) : 0.01 + 0.02 * rand(); printf "u%d,%.6g\n", u, t } }' >coarse.csv
+$SYNFIRE plot intervals coarse.csv -o coarse.svg --quiet --json >out
+check 'assert [0 < len(m["x"]) <= 2000 for p in out["panels"] for m in p["marks"] if m["shape"] == "line"] == [True] * 3, out["caption"]'
+
+# Whose value is where, of more units than have room for their names; {} is filled in for one recording, too.
+$SYNFIRE simulate many.h5 --unit-count 50 --rate 10 --duration 20 --seed 2 --quiet >/dev/null
+$SYNFIRE plot tiling many.h5 -o '{}-tiling.svg' --quiet --json >out
+[ -s many-tiling.svg ] && [ ! -e '{}-tiling.svg' ]
+check 'assert all(len(axis["names"]) == 50 == len(set(axis["names"])) for axis in (out["panels"][0]["x"], out["panels"][0]["y"]))'

@@ -61,4 +61,4 @@ fresh/bin/pip uninstall --yes synfire
 "$SYNFIRE_PYTHON" -B "$backend" wheel built files=no cmake=-DSYNFIRE_WERROR=ON
 fresh/bin/pip install --no-index --no-cache-dir built/*.whl
 works "assert len(synfire.mine(synfire.Recording.from_arrays([0.0, 0.004], [0, 1]), min_count=1)) == 1"
-! fresh/bin/python -B -c "import synfire; assert synfire.has_files()" 2>/dev/null
+must_fail fresh/bin/python -B -c "import synfire; assert synfire.has_files()" 2>/dev/null

@@ -18,7 +18,7 @@ cd clone
 for line in 1 2 3; do
     bash -c "$(sed -n ${line}p ../lines)" </dev/null >>../said 2>../err || { cat ../err; exit 1; }
 done
-[ "$(sed -n 1p built)" = release ] && [ "$(wc -l <built)" = 2 ]
+[ "$(sed -n 1p built)" = "release synfire_command" ] && [ "$(wc -l <built)" = 2 ]
 cd ..
 [ -x "$SYNFIRE_SOURCE/scripts/build" ] && [ -x "$SYNFIRE_SOURCE/scripts/test" ]
 

@@ -53,7 +53,7 @@ holds convert sim.h5 converted.nwb
 printf '0,20,before\n20,40,during\n40,60,before\n' >epochs.csv
 printf 'A -(4,6]-> B -(4,6]-> C\nD -(4,6]-> E\nZ\n' >chains.txt
 printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >few.csv
-printf '0.5\n0.7\n' >two.txt
+printf 'A;0.5\nB\n' >two.txt
 seq 0.001 0.01 2 >numbers.txt
 seq 1 400 | awk '{ print sin($1), cos($1 * $1) }' >plane.txt
 mine="--delay 4:6 --min-count 60"
@@ -145,7 +145,7 @@ assert '$words' in error['message'] or '$words'.endswith(error['message']), erro
 assert 'synfire: ' in open('err').read() and error['message'] in open('err').read()"
 }
 refused 66 "'absent.h5'" "No such file" info absent.h5
-refused 65 "'two.txt'" "line 1: expected" info two.txt
+refused 65 "'two.txt'" "line 2: expected" info two.txt
 refused 64 "'--delay'" "is not a delay interval" mine sim.h5 --delay six
 refused 64 "'--colour'" "is no option of this command" info sim.h5 --colour
 refused 64 None "an argument is missing" graph

@@ -16,12 +16,12 @@ holds() {
     esac
 }
 
-mine="--delay 0.5:20 --min-count 200"
+mine="--delay 0.5:20 --min-count 50"
 for recording in "$SYNFIRE_DATA"/recordings/*; do
     [[ $recording != *maxtwo* ]] || recording+=" --stream well001/rec0000" # of twelve
     holds info $recording
     [ -e "document-$documents.json" ] || continue
-    part="$recording --from +0 --to +300"
+    part="$recording --from +0 --to +60"
     holds mine $part $mine --max-size 3 --top 100
     holds mine $part $mine --max-size 2 --top 100 --significance segment-shift --surrogates 20 --quiet
     holds graph $part --metric sttc --surrogates 20 --quiet

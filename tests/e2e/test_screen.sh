@@ -103,10 +103,10 @@ kill -KILL $player
 "$SYNFIRE" simulate null.h5 --unit-count 5 --rate 5 --duration 20 --quiet >/dev/null
 "$SYNFIRE" run --replay null.h5 --speed max 2>/dev/null >null
 grep -q "^No chain is planted in this simulation" null
-! grep -q "^planted chain" null
+must_fail grep -q "^planted chain" null
 
 # Elsewhere than on a terminal: a line a hop and the same summary, and no control characters.
 "${run[@]}" --speed max >plain 2>/dev/null
-! grep -q $'\033' plain
+must_fail grep -q $'\033' plain
 [ "$(grep -c '^synfire  30 units  window' plain)" -ge 3 ]
 grep -q "^synfire: [1-9][0-9]* spikes of 30 units, lost 0" plain

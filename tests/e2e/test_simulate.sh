@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # `synfire simulate`: the same seed gives the same data, presets can be changed, wrong options and outputs have their
 # sentence and exit code, and nothing half-made is left behind.
+. "$E2E/functions.sh"
+
 data() { # the datasets, without the file's own times and addresses
     h5dump -d /spikes/time_ns -d /spikes/unit -d /spikes/amplitude -d /truth/occurrence_times_ns -d /truth/episodes \
         -d /markers/text "$1" | tail -n +2
@@ -12,7 +14,7 @@ $SYNFIRE simulate b.h5 --preset sym26 --marker-every 5 --duplicates 0.1 --json >
 $SYNFIRE simulate c.h5 --preset sym26 --marker-every 5 --duplicates 0.1 --seed 2 >out
 data a.h5 >a.txt; data b.h5 >b.txt; data c.h5 >c.txt
 cmp a.txt b.txt
-! cmp -s a.txt c.txt
+must_fail cmp -s a.txt c.txt
 python3 - <<'END'
 import json
 made = json.load(open("b.json"))

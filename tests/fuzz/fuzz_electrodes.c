@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of electrodes: each has a name and a channel, or it is refused with a sentence. */
+/* A file of electrodes: each has a name and a channel, which in a table names need not be, or it is refused
+ * with a sentence. */
 #include "core/memory.h"
 #include "fuzz/file_input.h"
 #include "io/electrodes.h"
@@ -13,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sf_error error = {0};
     if (sf_electrodes_read(&electrodes, input.path, &error) == SF_OK) {
         for (size_t i = 0; i < electrodes.units.count; i++)
-            if (electrodes.units.items[i].name[0] == '\0' || electrodes.channels[i] < 0)
+            if (electrodes.units.items[i].name[0] == '\0' ||
+                electrodes.channels[i] < (electrodes.is_table ? -1 : 0))
                 abort();
     } else if (error.text[0] == '\0') {
         abort();

@@ -14,19 +14,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct {
     void (*fill)(const char *folder);
     const char *file;
+    bool is_whole; /* the file is read, not its folder */
 } kinds[] = {
-    {test_fill_phy, "spike_times.npy"},
-    {test_fill_phy, "spike_clusters.npy"},
-    {test_fill_phy, "params.py"},
-    {test_fill_phy, "cluster_info.tsv"},
-    {test_fill_phy, "templates.npy"},
-    {test_fill_phy, "channel_positions.npy"},
-    {test_fill_spikeinterface, "spikes.npy"},
-    {test_fill_spikeinterface, "numpysorting_info.json"},
-    {test_fill_npz, "sorting_cached.npz"},
-    {test_fill_open_ephys, "structure.oebin"},
-    {test_fill_open_ephys, "spikes/one/electrode_indices.npy"},
-    {test_fill_open_ephys, "events/TTL/states.npy"},
+    {test_fill_phy, "spike_times.npy", false},
+    {test_fill_phy, "spike_clusters.npy", false},
+    {test_fill_phy, "params.py", false},
+    {test_fill_phy, "cluster_info.tsv", false},
+    {test_fill_phy, "templates.npy", false},
+    {test_fill_phy, "channel_positions.npy", false},
+    {test_fill_spikeinterface, "spikes.npy", false},
+    {test_fill_spikeinterface, "numpysorting_info.json", false},
+    {test_fill_npz, "sorting_cached.npz", false},
+    {test_fill_open_ephys, "structure.oebin", false},
+    {test_fill_open_ephys, "spikes/one/electrode_indices.npy", false},
+    {test_fill_open_ephys, "events/TTL/states.npy", false},
+    {test_fill_pynapple, "group.npz", true},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -63,12 +65,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         folders[kind] = test_folder_new();
         kinds[kind].fill(folders[kind]);
     }
+    char path[4096];
     test_folder_put(folders[kind], kinds[kind].file, data + 1, size - 1);
+    snprintf(path, sizeof path, "%s/%s", folders[kind], kinds[kind].file);
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         sf_recording recording;
         sf_error error = {0};
-        if (sf_recording_read(&recording, folders[kind], &(sf_reading){.stream = streams[i], .rate_hz = 0},
-                              NULL, &error) == SF_OK)
+        if (sf_recording_read(&recording, kinds[kind].is_whole ? path : folders[kind],
+                              &(sf_reading){.stream = streams[i], .rate_hz = 0}, NULL, &error) == SF_OK)
             check(&recording);
         else if (error.text[0] == '\0')
             abort();

@@ -37,6 +37,11 @@ static inline bool read_part(hid_t file, bool live, const char *stream, int how)
                                 .parts = how > 0 ? 3 : 0,
                                 .only_part = how == 2};
     int status = sf_recording_read_hdf5(&recording, &input, &error);
+    if (status == SF_OK && recording.is_part && how == 1) { /* as whoever joins parts does */
+        status = sf_recording_finish(&recording, &error);
+        if (status != SF_OK)
+            sf_recording_clear(&recording);
+    }
     if (status == SF_OK) {
         check_recording(&recording);
         sf_recording_clear(&recording);

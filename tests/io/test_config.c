@@ -108,7 +108,7 @@ static void wrong_files_are_refused_with_their_place(void **state)
         {"mine: {every: 1.5}\n", "test.yaml:1:15: mine.every", "found '1.5', expected a whole number"},
         {"mine: {every: -1}\n", "test.yaml:1:15: mine.every", "found '-1', expected a whole number from 0"},
         {"mine: {every: 010}\n", "test.yaml:1:15: mine.every", "found '010'"},
-        {"mine: {max_size: 17}\n", "test.yaml:1:18: mine.max_size", "from 1 to 16"},
+        {"mine: {max_size: 17}\n", "test.yaml:1:18: mine.max_size", "from 2 to 16"},
         {"mine: {self: maybe}\n", "test.yaml:1:14: mine.self", "true or false"},
         {"mine: {min_fraction: 1.5}\n", "test.yaml:1:22: mine.min_fraction", "from 0 to 1"},
         {"mine: {min_count: 5, min_rate_hz: 1}\n", "test.yaml:1:7: mine", "more than one of min_count"},
@@ -274,6 +274,15 @@ static char *source_path(const char *relative)
     return strdup(path);
 }
 
+/* The trigger by a rule is a comment there, as it would need a file of one: the lines without their marks. */
+static void uncomment_rule(char *yaml)
+{
+    char *line = strstr(yaml, "  # - on: rule");
+    assert_non_null(line);
+    for (; strncmp(line, "  # ", 4) == 0; line = strchr(line, '\n') + 1)
+        memmove(line + 2, line + 4, strlen(line + 4) + 1);
+}
+
 /* configs/reference.yaml gives every key its default: the same file with only what has none says the same. */
 static void the_reference_shows_every_default(void **state)
 {
@@ -298,8 +307,12 @@ static void the_reference_shows_every_default(void **state)
     char *path = source_path("configs/reference.yaml");
     sf_config reference, defaults, printed;
     sf_error error;
-    if (sf_config_load(&reference, path, NULL, 0, &error) != SF_OK)
+    sf_text shipped = {0};
+    assert_int_equal(sf_file_read(&shipped, path, NULL), SF_OK);
+    uncomment_rule(shipped.data);
+    if (parse(&reference, shipped.data, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
+    sf_text_free(&shipped);
     assert_int_equal(parse(&defaults, yaml.data, NULL, &error), SF_OK);
     sf_text_free(&yaml);
     char *shown = print(&reference), *expected = print(&defaults);

@@ -105,6 +105,24 @@ static void the_step_is_found_in_rounded_times(void **state)
         if (!((double)found > 0.9 * ticks[c] && (double)found < (least == 1 ? 1.1 : 5) * ticks[c]))
             fail_msg("clock %d from steps of %d ticks on: %lld ns", c, least, (long long)found);
     }
+    /* What was drawn, and no clock stamped, has no step but that of its digits. */
+    static const int64_t digits[] = {1, 1000, 1000000};
+    for (int i = 0; i < 3; i++) {
+        sf_tick drawn = {0};
+        int64_t before = 0;
+        for (double at = 0, k = 0; k < 500; k++) {
+            at -= log(1 - test_random_unit(&random)) * 1e8;
+            int64_t time = (int64_t)round(at / (double)digits[i]) * digits[i];
+            sf_tick_add(&drawn, time - before);
+            before = time;
+        }
+        assert_int_equal(sf_tick_find(&drawn), i > 0 ? digits[i] : 0);
+    }
+    /* A regular unit beside a clock of 1 us is no clock of 100 ms. */
+    sf_tick paced = {0};
+    for (int64_t k = 0; k < 16; k++)
+        sf_tick_add(&paced, 100000000 + 1000 * (k % 4 - 2) + 100000000 * (k / 4));
+    assert_int_equal(sf_tick_find(&paced), 1000);
     sf_tick tick = {0};
     assert_int_equal(sf_tick_find(&tick), 0);
     sf_tick_add(&tick, 0);

@@ -90,7 +90,13 @@ static void what_is_neither_is_refused(void **state)
         const char *text, *sentence;
     } cases[] = {
         {"", "no electrode that is connected"},
-        {"a,b,c\n", "after 0 electrodes found 'a,b,c"},
+        {"a,b,c\n", "line 1: expected a heading such as name,x,y"},
+        {"name,x,y\na,1\n", "line 2: expected a name, x and y, found 'a'"},
+        {"name,x,y\na,1,wide\n", "line 2: expected x and y, as numbers"},
+        {"name,x,y\na,1,2\na,3,4\n", "line 3: expected each name once"},
+        {"name,x (inch),y\na,1,2\n", "expected x and y in um or mm, found 'x (inch)'"},
+        {"index,x,y\na,1,2\n", "line 2: expected the index of a unit, found 'a'"},
+        {"a\n", "after 0 electrodes found 'a"},
         {"1(2)3/4;5(6)7;", "after 1 electrodes found '5(6)7;'"},
         {"1(2)3/4,5", "found '1(2)3/4,5'"},
         {"-1(2)3/4", "found '-1(2)3/4'"},
@@ -152,6 +158,21 @@ static void units_are_placed_by_what_the_file_calls_them(void **state)
         {probe, {"ch_5", "ch_03", NULL}, {-1, -1}, {10, 30}, "2 of 2 units by the number in the name, of "},
         {routing, {"400", "4", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by name, of "},
         {routing, {"e1", "e2", NULL}, {300, 400}, {30, 10}, "2 of 2 units by electrode number, of "},
+        {"name,x,y\nb,0,20\na,0,10\n", {"a", "b", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by name, of "},
+        {"b;0;20,5\nc;0;10\n", {"a", "b", NULL}, {-1, -1}, {NAN, 20.5}, "1 of 2 units by name, of "},
+        {"y (mm),kind,x [\xc2\xb5m],unit\n0.02,good,0,b\n", {"a", "b", NULL}, {-1, -1}, {NAN, 20}, "1 of 2"},
+        {"channel,x_um,y_um\n7,0,20\n9,,\n",
+         {"a", "b", NULL},
+         {9, 7},
+         {NAN, 20},
+         "2 of 2 units by electrode"},
+        {"index,x,y\n1,0,20\n0,0,10\n", {"4", "1", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by index, of "},
+        {"name,x,y\n#1,0,20\n#0,0,10\n", {"4", "1", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by index, of "},
+        {"5(400)0/10;5(401)0/20;6(400)0/30;7(1)0/20;",
+         {"400", "1", NULL},
+         {-1, -1},
+         {10, 20},
+         "2 of 2 units by name, of "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sf_recording recording;

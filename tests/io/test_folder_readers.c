@@ -65,6 +65,14 @@ static const layout layouts[] = {
      {NAN, NAN, NAN},
      {S, S, S},
      0},
+    {test_fill_npz_of_one,
+     NULL,
+     "SpikeInterface npz",
+     {"7", "8", "9"},
+     {NAN, NAN, NAN},
+     {NAN, NAN, NAN},
+     {S, S, S},
+     0},
     {test_fill_npz_of_names,
      NULL,
      "SpikeInterface npz",
@@ -149,7 +157,7 @@ static void what_is_asked_for_is_read(void **state)
     (void)state;
     make_afresh(test_fill_spikeinterface);
     assert_refused(NULL, SF_USAGE,
-                   "there are 2 segments; choose one with --stream, or '*' for each: segment0 (6 spikes), "
+                   "there are 2 segments; choose one with --stream: segment0 (6 spikes), "
                    "segment1 (1 spikes)");
     sf_recording recording = read_good("segment1", 20000);
     assert_int_equal(recording.spike_count, 1);
@@ -159,6 +167,21 @@ static void what_is_asked_for_is_read(void **state)
 
     make_afresh(test_fill_phy);
     assert_refused(&(sf_reading){.stream = "x"}, SF_USAGE, "there is no stream 'x'");
+    static const char *const whole[] = {"sample_rate = 20_000\n", "sample_rate=10e3 * 2.0  # Hz\n",
+                                        "sample_rate = 40000/2\n"};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        test_folder_put(folder, "params.py", whole[i], strlen(whole[i]));
+        recording = read_good(NULL, 0);
+        check(&recording, &layouts[0]);
+        assert_int_equal(recording.tick_ns, 50000); /* of 20 kHz: its spikes are far apart */
+        sf_recording_clear(&recording);
+    }
+    static const char *const halves[] = {"sample_rate = 20000 + 1\n", "sample_rate = 2 ** 4\n",
+                                         "sample_rate = rate\n", "sample_rate = 20__000\n"};
+    for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
+        test_folder_put(folder, "params.py", halves[i], strlen(halves[i]));
+        assert_refused(NULL, SF_DATA, "expected a number, or a product of numbers");
+    }
     test_folder_take(folder, "params.py");
     assert_refused(NULL, SF_DATA, "looked for sample_rate in params.py): give --rate HZ");
     recording = read_good(NULL, 20000);
@@ -179,6 +202,69 @@ static void what_is_asked_for_is_read(void **state)
     assert_int_equal(recording.markers[0].state, 1);
     assert_int_equal(recording.markers[1].time_ns, 1500000000);
     sf_recording_clear(&recording);
+}
+
+/* Clusters 0, 5 and 9, of which people and sorters say in each of their tables what they are; 0 as well. */
+static void every_table_of_labels_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *text, *over, *more; /* another table that it counts before */
+        sf_unit_kind kinds[3];
+    } tables[] = {
+        {"cluster_group.tsv", "cluster_id\tgroup\n0\tnoise\n5\tgood\n9\tmua\n", NULL, NULL, {N, S, M}},
+        {"cluster_group.csv", "cluster_id,group\n0,noise\n5,good\n9,mua\n", NULL, NULL, {N, S, M}},
+        {"cluster_groups.csv",
+         "cluster_id\tgroup\n0\tnoise\n5\tgood\n9\tmua\n",
+         NULL,
+         NULL,
+         {N, S, M}}, /* phy 1 */
+        {"cluster_KSLabel.tsv", "cluster_id\tKSLabel\n0\tmua\n5\tgood\n9\tmua\n", NULL, NULL, {M, S, M}},
+        {"cluster_group.tsv",
+         "cluster_id\tKSLabel\n0\tmua\n5\tgood\n9\tmua\n",
+         NULL,
+         NULL,
+         {M, S, M}}, /* Kilosort 4 */
+        {"cluster_info.tsv",
+         "cluster_id\tKSLabel\tch\tgroup\n0\tgood\t1\tnoise\n5\tgood\t1\t\n9\tmua\t2\tunsorted\n",
+         NULL,
+         NULL,
+         {N, S, M}},
+        {"cluster_info.tsv", "id\tch\tgroup\n0\t1\tnoise\n5\t1\tgood\n9\t2\tmua\n", NULL, NULL, {N, S, M}},
+        {"cluster_group.tsv",
+         "cluster_id\tgroup\n0\tnoise\n5\tunsorted\n",
+         "cluster_KSLabel.tsv",
+         "cluster_id\tKSLabel\n0\tgood\n5\tgood\n9\tmua\n",
+         {N, S, M}},
+        {"cluster_groups.csv",
+         "cluster_id\tgroup\n0\tnoise\n",
+         "cluster_group.tsv",
+         "cluster_id\tKSLabel\n0\tgood\n5\tgood\n9\tmua\n",
+         {N, S, M}},
+    };
+    static const double clusters[] = {9, 0, 5, 0, 5, 0};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        make_afresh(test_fill_phy);
+        test_folder_array(folder, "spike_clusters.npy", "<i4", "(6,)", 6, clusters);
+        test_folder_take(folder, "cluster_KSLabel.tsv");
+        test_folder_take(folder, "cluster_group.tsv");
+        test_folder_take(folder, "cluster_info.tsv");
+        test_folder_put(folder, tables[i].file, tables[i].text, strlen(tables[i].text));
+        if (tables[i].over != NULL)
+            test_folder_put(folder, tables[i].over, tables[i].more, strlen(tables[i].more));
+        sf_recording recording = read_good(NULL, 0);
+        for (size_t u = 0; u < 3; u++)
+            if (recording.units.items[u].kind != tables[i].kinds[u])
+                fail_msg("table %zu, %s: cluster %s is %d, expected %d", i, tables[i].file,
+                         recording.units.items[u].name, (int)recording.units.items[u].kind,
+                         (int)tables[i].kinds[u]);
+        sf_recording_clear(&recording);
+        sf_recording *analysed;
+        assert_int_equal(sf_recording_open(&analysed, folder, NULL, NULL, NULL), SF_OK);
+        assert_int_equal(analysed->spike_count,
+                         tables[i].kinds[0] == N ? 3 : 6); /* cluster 0 is noise as any other */
+        sf_recording_free(analysed);
+    }
 }
 
 /* Sparse templates say in another file which channel a column is. */
@@ -259,13 +345,172 @@ static void streams_of_open_ephys_are_chosen(void **state)
         "{\"name\": \"T\", \"stream_name\": \"b\", \"folder\": \"two\", \"sample_rate\": 15000}]}";
     make_afresh(test_fill_open_ephys);
     test_folder_put(folder, "structure.oebin", two, strlen(two));
-    assert_refused(
-        NULL, SF_USAGE,
-        "there are 2 streams; choose one with --stream, or '*' for each: a (5 spikes), b (1 spikes)");
+    assert_refused(NULL, SF_USAGE,
+                   "there are 2 streams; choose one with --stream: a (5 spikes), b (1 spikes)");
     sf_recording recording = read_good("b", 0);
     assert_int_equal(recording.spike_count, 1);
     assert_int_equal(recording.spikes[0].time_ns, 200000000);
     sf_recording_clear(&recording);
+}
+
+/* An electrode on which nothing was detected is a unit all the same. */
+static void silent_electrodes_of_open_ephys_are_units(void **state)
+{
+    (void)state;
+    static const char about[] =
+        "{\"GUI version\": \"0.6.7\", \"spikes\": ["
+        "{\"name\": \"E\", \"stream_name\": \"a\", \"folder\": \"one\", \"sample_rate\": 30000},"
+        "{\"name\": \"T\", \"stream_name\": \"a\", \"folder\": \"two\", \"sample_rate\": 30000}]}";
+    static const double none[] = {0};
+    make_afresh(test_fill_open_ephys);
+    test_folder_put(folder, "structure.oebin", about, strlen(about));
+    test_folder_array(folder, "spikes/two/sample_numbers.npy", "<i8", "(0,)", 0, none);
+    test_folder_array(folder, "spikes/two/electrode_indices.npy", "<u2", "(0,)", 0, none);
+    test_folder_array(folder, "spikes/two/clusters.npy", "<u2", "(0,)", 0, none);
+    sf_recording recording = read_good(NULL, 0);
+    assert_int_equal(recording.spike_count, 5);
+    assert_string_equal(recording.units.items[recording.units.count - 1].name, "T");
+    sf_recording_clear(&recording);
+    char *path = test_data_path("cases/openephys/o3_empty/Record Node 105/experiment1/recording1");
+    if (path == NULL)
+        skip();
+    assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
+    assert_int_equal(recording.units.count, 2);
+    assert_string_equal(recording.units.items[1].name, "Electrode 2");
+    sf_recording_clear(&recording);
+    free(path);
+}
+
+/* As a program stores it that has no sign for its counter. */
+static void negative_samples_without_a_sign_are_told(void **state)
+{
+    (void)state;
+    static const double wide[] = {18446744073709551604.0, 10000, 10000, 25000, 40000, 60000},
+                        narrow[] = {4294967284.0, 10000, 10000, 25000, 40000, 60000};
+    make_afresh(test_fill_phy);
+    test_folder_array(folder, "spike_times.npy", "<u4", "(6,)", 6, narrow);
+    assert_refused(NULL, SF_DATA, "spike 0 is at sample 4294967284, which is -12 stored unsigned");
+    test_folder_array(folder, "spike_times.npy", "<f8", "(6,)", 6, wide);
+    assert_refused(NULL, SF_DATA,
+                   "spike 0 is at a sample of 2^63 or more, as a negative one stored unsigned is");
+}
+
+static sf_recording read_archive(const char *name)
+{
+    char path[4096];
+    sf_recording recording;
+    sf_error error = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    return recording;
+}
+
+static void archives_of_pynapple_are_read(void **state)
+{
+    (void)state;
+    static const layout group = {.format = "pynapple TsGroup",
+                                 .names = {"7", "8", "9"},
+                                 .x_um = {NAN, NAN, NAN},
+                                 .y_um = {NAN, NAN, NAN}};
+    make_afresh(test_fill_pynapple);
+    sf_recording recording = read_archive("group.npz");
+    check(&recording, &group);
+    assert_true(recording.declared);
+    assert_int_equal(recording.observed_count, 2);
+    assert_int_equal(sf_recording_duration_ns(&recording), 3750000000);
+    sf_recording_clear(&recording);
+    test_fill_pynapple_ts(folder, false);
+    recording = read_archive("ts.npz");
+    assert_string_equal(recording.format, "pynapple Ts");
+    assert_int_equal(recording.units.count, 1);
+    assert_int_equal(recording.spike_count, 6);
+    assert_false(recording.declared); /* nobody said how long was recorded */
+    sf_recording_clear(&recording);
+    test_fill_pynapple_ts(folder, true);
+    char path[4096];
+    sf_error error = {0};
+    snprintf(path, sizeof path, "%s/ts.npz", folder);
+    test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_DATA,
+                      "this is a Tsd of pynapple, values over time");
+}
+
+/* The path to give is named where one of a folder's files is given, or a folder above; an archive of a
+ * sorting alone is read under any name. */
+static void what_is_near_a_folder_names_it(void **state)
+{
+    (void)state;
+    char inside[4096], above[4096], words[4200];
+    sf_recording recording;
+    sf_error error = {0};
+    static const struct {
+        void (*fill)(const char *folder);
+        const char *file;
+    } cases[] = {{test_fill_phy, "params.py"},
+                 {test_fill_phy, "spike_times.npy"},
+                 {test_fill_open_ephys, "structure.oebin"},
+                 {test_fill_open_ephys, "spikes/one/sample_numbers.npy"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        make_afresh(cases[i].fill);
+        snprintf(inside, sizeof inside, "%s/%s", folder, cases[i].file);
+        snprintf(words, sizeof words, "is one file of a recording that is a folder: give %s", folder);
+        test_assert_fails(sf_recording_read(&recording, inside, NULL, NULL, &error), &error, SF_NO_INPUT,
+                          words);
+    }
+    make_afresh(test_fill_phy);
+    test_folder_put(folder, "deep/er/x", "x", 1); /* a folder inside one, and a table of clusters */
+    snprintf(inside, sizeof inside, "%s/deep/er", folder);
+    snprintf(words, sizeof words, "is a part of a recording that is a folder: give %s", folder);
+    test_assert_fails(sf_recording_read(&recording, inside, NULL, NULL, &error), &error, SF_NO_INPUT, words);
+    snprintf(inside, sizeof inside, "%s/cluster_group.tsv", folder);
+    const char *clusters = "cluster_id\tgroup\n0\tnoise\n";
+    test_folder_put(folder, "cluster_group.tsv", clusters, strlen(clusters));
+    snprintf(words, sizeof words, "is one file of a recording that is a folder: give %s", folder);
+    test_assert_fails(sf_recording_read(&recording, inside, NULL, NULL, &error), &error, SF_NO_INPUT, words);
+    make_afresh(test_fill_open_ephys);
+    test_folder_take(folder, "structure.oebin");
+    test_folder_put(folder, "node/experiment1/recording1/structure.oebin", "{}", 2);
+    snprintf(words, sizeof words,
+             "this is a directory above a recording: give %s/node/experiment1/recording1", folder);
+    assert_refused(NULL, SF_NO_INPUT, words);
+    test_folder_put(folder, "node/experiment1/recording2/structure.oebin", "{}", 2);
+    snprintf(above, sizeof above, "%s/node", folder);
+    test_assert_fails(sf_recording_read(&recording, above, NULL, NULL, &error), &error, SF_NO_INPUT,
+                      "this is a directory above 2 recordings: give one of them, as ");
+    make_afresh(test_fill_npz);
+    snprintf(inside, sizeof inside, "%s/sorting_cached.npz", folder);
+    snprintf(above, sizeof above, "%s/mine.npz", folder);
+    assert_int_equal(rename(inside, above), 0);
+    assert_int_equal(sf_recording_read(&recording, above, NULL, NULL, &error), SF_OK);
+    assert_string_equal(recording.format, "SpikeInterface npz");
+    assert_int_equal(recording.spike_count, 6);
+    assert_string_equal(recording.path, above);
+    sf_recording_clear(&recording);
+    assert_int_equal(remove(above), 0);
+    test_folder_put(folder, "times.npy", "\x93NUMPY", 6);
+    snprintf(inside, sizeof inside, "%s/times.npy", folder);
+    test_assert_fails(sf_recording_read(&recording, inside, NULL, NULL, &error), &error, SF_DATA,
+                      "this is a file of NumPy (.npy), which is not read: in Python");
+    test_folder_put(folder, "a.csv.gz", "\x1f\x8b\x08\0", 4);
+    snprintf(inside, sizeof inside, "%s/a.csv.gz", folder);
+    test_assert_fails(sf_recording_read(&recording, inside, NULL, NULL, &error), &error, SF_DATA,
+                      "this is a file of gzip (.gz), which is not read: `gunzip -k` unpacks it");
+}
+
+static void real_sampling_rates_of_phy_are_30000(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"cases/phy/p7_underscore", "cases/phy/p7_expr"};
+    for (size_t i = 0; i < 2; i++) {
+        char *path = test_data_path(cases[i]);
+        sf_recording recording;
+        if (path == NULL)
+            skip();
+        assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
+        assert_string_equal(test_metadata(&recording, "sampling_rate"), "30000");
+        sf_recording_clear(&recording);
+        free(path);
+    }
 }
 
 /* Units are their numbers, in whatever order records have their fields. */
@@ -419,6 +664,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(the_same_spikes_are_in_all),
         WITH_FOLDER(what_is_asked_for_is_read),
+        WITH_FOLDER(every_table_of_labels_is_read),
         WITH_FOLDER(sparse_templates_are_read),
         WITH_FOLDER(damaged_folders_are_refused),
         WITH_FOLDER(cut_files_are_refused),
@@ -426,6 +672,11 @@ int main(void)
         WITH_FOLDER(arrays_of_every_type_are_read),
         WITH_FOLDER(arrays_come_by_column_and_of_later_versions),
         WITH_FOLDER(streams_of_open_ephys_are_chosen),
+        WITH_FOLDER(silent_electrodes_of_open_ephys_are_units),
+        WITH_FOLDER(archives_of_pynapple_are_read),
+        WITH_FOLDER(negative_samples_without_a_sign_are_told),
+        WITH_FOLDER(what_is_near_a_folder_names_it),
+        WITH_FOLDER(real_sampling_rates_of_phy_are_30000),
         WITH_FOLDER(numbered_units_of_spikeinterface_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

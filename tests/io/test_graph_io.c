@@ -129,6 +129,53 @@ static void nothing_inside_data_is_taken_for_the_graph(void **state)
     }
 }
 
+/* What yEd and Gephi write: data of the file, ports, labels as names, which a key "name" comes before. */
+static void what_editors_write_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *names[2];
+        size_t columns; /* of nodes */
+    } cases[] = {
+        {GRAPH("<key for=\"node\" id=\"d4\" attr.name=\"url\" attr.type=\"string\"/>"
+               "<key for=\"node\" id=\"d6\" yfiles.type=\"nodegraphics\"/>"
+               "<key for=\"graphml\" id=\"d7\" yfiles.type=\"resources\"/>"
+               "<key for=\"edge\" id=\"d9\" yfiles.type=\"edgegraphics\"/>"
+               "<graph edgedefault=\"directed\"><node id=\"a\"><data key=\"d6\">"
+               "<y:ShapeNode xmlns:y=\"urn:y\"> <y:Fill>red</y:Fill><y:NodeLabel>PV "
+               "1<y:Model>m</y:Model>\n</y:NodeLabel>"
+               "<y:NodeLabel>2nd</y:NodeLabel></y:ShapeNode></data></node><node id=\"b\"><port name=\"N\">"
+               "<data key=\"d4\">x</data></port></node><edge source=\"a\" target=\"b\" sourceport=\"N\">"
+               "<data key=\"d9\"><y:Line xmlns:y=\"urn:y\"/></data></edge></graph><data key=\"d7\">r</data>"),
+         {"PV 1", "b"},
+         1},
+        {GRAPH("<key id=\"label\" for=\"node\" attr.name=\"Label\" attr.type=\"string\"/>"
+               "<graph edgedefault=\"directed\"><node id=\"a\"><data key=\"label\">E12</data></node>"
+               "<node id=\"b\"/><edge source=\"a\" target=\"b\"/></graph>"),
+         {"E12", "b"},
+         1},
+        {GRAPH("<key id=\"l\" for=\"node\" attr.name=\"label\" attr.type=\"string\"/>"
+               "<key id=\"n\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>"
+               "<graph edgedefault=\"directed\"><node id=\"a\"><data key=\"n\">A</data><data "
+               "key=\"l\">E12</data>"
+               "</node><node id=\"b\"/><edge source=\"a\" target=\"b\"/></graph>"),
+         {"A", "b"},
+         1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_edge_list list;
+        sf_error error = {0};
+        if (test_graph_parse(&list, &sf_graph_graphml, cases[i].text, &error) != SF_OK)
+            fail_msg("%zu: %s", i, error.text);
+        assert_int_equal(list.vertex_count, 2);
+        assert_int_equal(list.edge_count, 1);
+        assert_int_equal(list.vertex_columns.count, cases[i].columns);
+        for (size_t v = 0; v < 2; v++)
+            assert_string_equal(list.names[v], cases[i].names[v]);
+        sf_edge_list_free(&list);
+    }
+}
+
 static void assert_same_columns(const sf_columns *a, const sf_columns *b)
 {
     assert_int_equal(a->count, b->count);
@@ -242,6 +289,7 @@ int main(void)
         cmocka_unit_test(graphml_reads_keys_defaults_and_later_nodes),
         cmocka_unit_test(graphml_refuses_with_the_line),
         cmocka_unit_test(nothing_inside_data_is_taken_for_the_graph),
+        cmocka_unit_test(what_editors_write_is_read),
         cmocka_unit_test(graphs_come_back_whole),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(damaged_hdf5_graphs_are_refused),

@@ -220,6 +220,28 @@ static void stop_other(const other_process *other)
     waitpid(other->id, NULL, 0);
 }
 
+/* Who overwrites the file while it is written does not have the writer wait for metadata that were right,
+ * once. */
+static void a_writer_tries_what_it_wrote_once(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".h5");
+    sf_recording about = make_about();
+    sf_layout *layout;
+    sf_error error;
+    assert_int_equal(sf_layout_create(&layout, path, &about, &live, &error), SF_OK);
+    assert_int_equal(sf_layout_start_live(layout, &error), SF_OK);
+    unsigned tries = 0;
+    hid_t access = H5Fget_access_plist(sf_layout_file(layout));
+    assert_true(H5Pget_metadata_read_attempts(access, &tries) >= 0);
+    assert_int_equal(tries, 1);
+    H5Pclose(access);
+    sf_layout_abandon(layout);
+    sf_recording_clear(&about);
+    unlink(path);
+    free(path);
+}
+
 static void a_live_file_is_read_while_it_grows(void **state)
 {
     (void)state;
@@ -456,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(what_was_flushed_survives_a_kill),
+        cmocka_unit_test(a_writer_tries_what_it_wrote_once),
         cmocka_unit_test(a_live_file_is_read_while_it_grows),
         cmocka_unit_test(a_file_that_another_program_writes_is_refused),
         cmocka_unit_test(a_killed_file_is_read_to_its_shortest_column),

@@ -3,10 +3,135 @@
 #include "oracle/count_oracle.h"
 #include "support/runs.h"
 
+#include "mine/mine.h"
 #include "replay/recording_file.h"
 
+#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
+
+/* ---- recorded time ---- */
+
+enum { UNITS = 3 };
+
+/* What lies in a span of the stretches that were observed. */
+static int64_t observed_in(const sf_span *observed, size_t count, sf_span span)
+{
+    int64_t total_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t from = observed[i].start_ns > span.start_ns ? observed[i].start_ns : span.start_ns;
+        int64_t to = observed[i].stop_ns < span.stop_ns ? observed[i].stop_ns : span.stop_ns;
+        total_ns += to > from ? to - from : 0;
+    }
+    return total_ns;
+}
+
+/* Spikes of each unit in a span. */
+static void count_in(uint64_t *counts, const sf_recording *recording, sf_span span)
+{
+    memset(counts, 0, UNITS * sizeof *counts);
+    for (size_t i = 0; i < recording->spike_count; i++)
+        if (recording->spikes[i].time_ns >= span.start_ns && recording->spikes[i].time_ns < span.stop_ns)
+            counts[recording->spikes[i].unit]++;
+}
+
+static void keep_observed_spikes(sf_recording *recording)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        int64_t at = recording->spikes[i].time_ns;
+        if (observed_in(recording->observed, recording->observed_count, (sf_span){at, at + 1}) > 0)
+            recording->spikes[kept++] = recording->spikes[i];
+    }
+    recording->spike_count = kept;
+}
+
+/* Rates of all units of the window that ends there; whether any of it was observed. */
+static bool check_rates(const sf_status_message *status, int64_t stop_ns, const sf_recording *recording)
+{
+    const sf_span span = {stop_ns - INT64_C(4000000000), stop_ns};
+    double seconds = (double)observed_in(recording->observed, recording->observed_count, span) * 1e-9,
+           all = 0;
+    uint64_t counts[UNITS];
+    count_in(counts, recording, span);
+    for (size_t u = 0; u < UNITS && seconds > 0; u++) {
+        all += (double)counts[u] / seconds;
+        assert_true(fabs(status->unit_rates_hz[u] - (double)counts[u] / seconds) < 1e-9);
+    }
+    for (size_t u = 0; u < UNITS && seconds == 0; u++)
+        assert_true(isnan(status->unit_rates_hz[u]));
+    assert_true(seconds > 0 ? fabs(status->rate_hz - all) < 1e-9 : isnan(status->rate_hz));
+    return seconds > 0;
+}
+
+/* What chance gives in a window; that all of it counts as observed, or not, makes a difference. */
+static bool check_chance(const sf_episodes_message *told, const sf_recording *recording)
+{
+    uint64_t counts[UNITS];
+    int64_t observed_ns = observed_in(recording->observed, recording->observed_count, told->window);
+    count_in(counts, recording, told->window);
+    for (size_t i = 0; i < told->count; i++) {
+        double expected = sf_expected_episode(&told->items[i].episode, counts, observed_ns);
+        assert_true(isnan(expected) ? isnan(told->items[i].expected)
+                                    : fabs(told->items[i].expected - expected) <= 1e-9 * expected);
+    }
+    return observed_ns > 0 && observed_ns < told->window.stop_ns - told->window.start_ns && told->count > 0;
+}
+
+static bool check_edge(const sf_edge_change *edge, sf_span window, const sf_recording *recording)
+{
+    uint64_t counts[UNITS];
+    const sf_episode pair = {.size = 2, .units = {edge->from, edge->to}, .delays = {edge->delay}};
+    count_in(counts, recording, window);
+    double expected = sf_expected_episode(
+        &pair, counts, observed_in(recording->observed, recording->observed_count, window));
+    assert_true(edge->removed || fabs(edge->expected - expected) <= 1e-9 * expected);
+    return !edge->removed;
+}
+
+/* A recording that paused is replayed: rates and what chance gives are of what was recorded of each window.
+ */
+static void pauses_are_no_silence(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pauses", 4);
+    sf_recording recording = test_random_recording(&random, 6000, UNITS, INT64_C(60000000000), 1000);
+    int64_t first_ns = recording.spikes[0].time_ns, second_ns = INT64_C(1000000000);
+    sf_span observed[] = {{first_ns, first_ns + 10 * second_ns + 300000000},
+                          {first_ns + 12 * second_ns, first_ns + 21 * second_ns},
+                          {first_ns + 33 * second_ns, first_ns + 70 * second_ns}};
+    recording.observed = observed;
+    recording.observed_count = 3;
+    keep_observed_spikes(&recording);
+    sf_config config = test_config("window: {length_s: 4, hop_s: 1}\n"
+                                   "mine: {every: 1, delays_ms: '0:15', min_count: 2, max_size: 2}\n");
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
+    size_t rates = 0, none = 0, cut = 0, edges = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const sf_message *message = all->messages[i];
+        bool is_full =
+            message->time_ns >= first_ns + 4 * second_ns && (message->time_ns - first_ns) % second_ns == 0;
+        if (message->topic == SF_TOPIC_STATUS && is_full) {
+            bool any = check_rates(&message->status, message->time_ns, &recording);
+            rates += any;
+            none += !any;
+        }
+        if (message->topic == SF_TOPIC_EPISODES)
+            cut += check_chance(&message->episodes, &recording);
+        for (size_t k = 0; message->topic == SF_TOPIC_GRAPH && k < message->graph.change_count; k++)
+            edges += check_edge(&message->graph.changes[k], message->graph.window, &recording);
+    }
+    print_message("%zu statuses with rates, %zu without, %zu windows cut by a pause, %zu edges\n", rates,
+                  none, cut, edges);
+    assert_true(rates > 20 && none > 4 && cut > 5 && edges > 20);
+    test_collector_free(all);
+    sf_config_free(&config);
+    recording.observed = NULL;
+    recording.observed_count = 0;
+    sf_recording_clear(&recording);
+}
 
 /* ---- tests ---- */
 
@@ -437,6 +562,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_window_counts_as_its_slice_alone),
+        cmocka_unit_test(pauses_are_no_silence),
         cmocka_unit_test(the_same_run_twice_publishes_the_same),
         cmocka_unit_test(a_density_of_the_window_integrates_to_one),
         cmocka_unit_test(what_does_not_fit_is_counted),

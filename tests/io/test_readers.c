@@ -183,6 +183,62 @@ static void packed_columns_are_read(void **state)
     assert_refused(SF_DATA, "/spikes refers to another file");
 }
 
+/* A filter that changes nothing and counts how often a chunk is unpacked. */
+static size_t unpacked;
+
+static size_t count_unpacked(unsigned flags, size_t values, const unsigned value[], size_t bytes,
+                             size_t *room, void **buffer)
+{
+    (void)values, (void)value, (void)room, (void)buffer;
+    unpacked += (flags & H5Z_FLAG_REVERSE) != 0;
+    return bytes;
+}
+
+/* Looks here and there, as pieces of a file are found, unpack each chunk once: one that is larger than what
+ * libhdf5 keeps by itself (1 MiB), and several that are together. */
+static void chunks_are_unpacked_once(void **state)
+{
+    (void)state;
+    enum { ROWS = 400000 };
+    static const hsize_t chunks[] = {ROWS, ROWS / 8};
+    static const H5Z_class2_t counter = {H5Z_CLASS_T_VERS, 402, 1, 1, "counter", NULL, NULL, count_unpacked};
+    const hsize_t size = ROWS;
+    double *values = calloc(ROWS, sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < ROWS; i++)
+        values[i] = (double)i;
+    assert_true(H5Zregister(&counter) >= 0);
+    for (size_t k = 0; k < 2; k++) {
+        hid_t file = test_hdf_create(path), space = H5Screate_simple(1, &size, NULL),
+              creation = H5Pcreate(H5P_DATASET_CREATE);
+        assert_true(H5Pset_chunk(creation, 1, &chunks[k]) >= 0 &&
+                    H5Pset_filter(creation, 402, 0, 0, NULL) >= 0);
+        hid_t made = H5Dcreate2(file, "/spikes", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+        assert_true(H5Dwrite(made, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+        H5Dclose(made);
+        H5Pclose(creation);
+        H5Sclose(space);
+        test_hdf_close(file);
+        sf_hdf_input input = {.path = path};
+        size_t length;
+        assert_int_equal(sf_hdf_open_file(&input, NULL), SF_OK);
+        hid_t column = sf_hdf_open_column(input.file, "/spikes", path, &length, NULL);
+        assert_true(column >= 0 && length == ROWS);
+        unpacked = 0;
+        for (size_t i = 0; i < 200; i++) {
+            double found;
+            size_t row = i * 77777 % ROWS;
+            assert_true(sf_hdf_read_rows(column, H5T_NATIVE_DOUBLE, row, 1, &found));
+            assert_true(found == (double)row);
+        }
+        assert_int_equal(unpacked, ROWS / chunks[k]);
+        sf_hdf_close(column);
+        sf_hdf_close(input.file);
+    }
+    H5Zunregister(402);
+    free(values);
+}
+
 static void a_recording_may_be_almost_empty(void **state)
 {
     (void)state;
@@ -303,7 +359,7 @@ static void other_files_are_not_followed(void **state)
     test_hdf_remove(file, "/spikes");
     assert_true(H5Lcreate_external(other, "/spikes", file, "/spikes", H5P_DEFAULT, H5P_DEFAULT) >= 0);
     test_hdf_close(file);
-    assert_refused(SF_DATA, "no spike times");
+    assert_refused(SF_DATA, "/spikes (a link into another file, '");
 
     file = test_hdf_create(path);
     test_hdf_fill_carmen(file);
@@ -360,6 +416,52 @@ static void nwb_is_read(void **state)
     assert_string_equal(test_metadata(&recording, "subject"), "M1");
     assert_string_equal(test_metadata(&recording, "session"), "s7");
     sf_recording_clear(&recording);
+}
+
+/* Words of a person count before a sorter's, and `unsorted` leaves it to the next column. */
+static void nwb_labels_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *column, *labels[3], *next, *others[3];
+        sf_unit_kind kinds[3];
+    } columns[] = {
+        {"quality", {"noise", "good", "mua"}, NULL, {0}, {SF_UNIT_NOISE, SF_UNIT_SORTED, SF_UNIT_MULTI_UNIT}},
+        {"group", {"noise", "good", "mua"}, NULL, {0}, {SF_UNIT_NOISE, SF_UNIT_SORTED, SF_UNIT_MULTI_UNIT}},
+        {"KSLabel", {"mua", "good", "noise"}, NULL, {0}, {SF_UNIT_MULTI_UNIT, SF_UNIT_SORTED, SF_UNIT_NOISE}},
+        {"ks_label",
+         {"mua", "good", "noise"},
+         NULL,
+         {0},
+         {SF_UNIT_MULTI_UNIT, SF_UNIT_SORTED, SF_UNIT_NOISE}},
+        {"group",
+         {"noise", "unsorted", "unsorted"},
+         "KSLabel",
+         {"good", "mua", "good"},
+         {SF_UNIT_NOISE, SF_UNIT_MULTI_UNIT, SF_UNIT_SORTED}},
+        {"quality",
+         {"mua", "unsorted", "shank 2"},
+         "ks_label",
+         {"good", "noise", "mua"},
+         {SF_UNIT_MULTI_UNIT, SF_UNIT_NOISE, SF_UNIT_MULTI_UNIT}},
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        char place[64];
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_nwb(file);
+        test_hdf_remove(file, "/units/quality");
+        snprintf(place, sizeof place, "/units/%s", columns[i].column);
+        test_hdf_strings(file, place, 0, 3, columns[i].labels);
+        snprintf(place, sizeof place, "/units/%s", columns[i].next != NULL ? columns[i].next : "");
+        if (columns[i].next != NULL)
+            test_hdf_strings(file, place, 0, 3, columns[i].others);
+        test_hdf_close(file);
+        sf_recording recording = read_good();
+        for (size_t u = 0; u < 3; u++)
+            if (recording.units.items[u].kind != columns[i].kinds[u])
+                fail_msg("%s, unit %zu is %d", columns[i].column, u, (int)recording.units.items[u].kind);
+        sf_recording_clear(&recording);
+    }
 }
 
 /* What the table may lack: geometry (zeros are none), ids, electrodes; and an electrode a unit without an
@@ -428,6 +530,21 @@ static void nwb_positions_are_those_that_differ(void **state)
             fail_msg("case %zu: at %g", i, x_um);
         sf_recording_clear(&recording);
     }
+    static const double elsewhere[] = {1000, 1100, 1100, 1200, 1200, 1300, 1000, 1300};
+    hid_t outside = test_hdf_create(path);
+    test_hdf_fill_nwb(outside);
+    test_hdf_remove(outside, "/units/obs_intervals");
+    test_hdf_numbers(outside, "/units/obs_intervals", H5T_IEEE_F64LE, 4, 2, elsewhere);
+    test_hdf_close(outside);
+    sf_recording unobserved = read_good();
+    assert_string_equal(test_metadata(&unobserved, "observed"),
+                        "no spike lies where obs_intervals say it was observed, 1000 to 1300 s: they are "
+                        "not believed");
+    assert_false(unobserved.declared); /* it lasts as long as its spikes, and not from them to there */
+    assert_int_equal(unobserved.observed_count, 0);
+    assert_int_equal(unobserved.recorded.start_ns, unobserved.spikes[0].time_ns);
+    assert_int_equal(unobserved.recorded.stop_ns, unobserved.spikes[unobserved.spike_count - 1].time_ns + 1);
+    sf_recording_clear(&unobserved);
     hid_t file = test_hdf_create(path); /* neither a region nor a column of electrodes */
     test_hdf_fill_nwb(file);
     test_hdf_remove(file, "/units/electrodes");
@@ -438,7 +555,85 @@ static void nwb_positions_are_those_that_differ(void **state)
     assert_false(sf_units_have_geometry(&recording.units));
     assert_int_equal(recording.units.items[1].electrode, -1);
     assert_string_equal(test_metadata(&recording, "resolution_s"), "5e-05");
+    assert_int_equal(recording.tick_ns, 50000); /* as the file says, whatever its few spikes have in common */
     sf_recording_clear(&recording);
+}
+
+/* rel_x and rel_y are of each group its own: groups that lie on one another are set side by side, and shanks
+ * that do not are left. */
+static void nwb_groups_that_overlap_are_set_apart(void **state)
+{
+    (void)state;
+    static const double level[] = {0, 0, 0, 0}, places[2][4] = {{0, 20, 0, 20}, {0, 20, 40, 60}},
+                        expected[2] = {10040, 60}; /* of the second unit, at row 3 */
+    static const char *const groups[] = {"probe A", "probe A", "probe B", "probe B"};
+    for (size_t i = 0; i < 2; i++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_nwb(file);
+        test_hdf_remove(file, ELECTRODES "rel_x");
+        test_hdf_remove(file, ELECTRODES "rel_y");
+        test_hdf_numbers(file, ELECTRODES "rel_x", H5T_IEEE_F64LE, 4, 0, places[i]);
+        test_hdf_numbers(file, ELECTRODES "rel_y", H5T_IEEE_F64LE, 4, 0, level);
+        test_hdf_strings(file, ELECTRODES "group_name", 0, 4, groups);
+        test_hdf_close(file);
+        sf_recording recording = read_good();
+        assert_true(recording.units.items[1].x_um == expected[i]);
+        if (i == 0)
+            assert_string_equal(test_metadata(&recording, "positions"),
+                                "relative to each of 2 electrode groups, which are laid side by side");
+        else
+            assert_null(test_metadata(&recording, "positions"));
+        sf_recording_clear(&recording);
+    }
+    char *real = test_data_path("cases/nwb/two_probes.nwb");
+    if (real == NULL)
+        skip();
+    sf_recording recording;
+    assert_int_equal(sf_recording_read(&recording, real, NULL, NULL, NULL), SF_OK);
+    const sf_unit *units = recording.units.items;
+    assert_int_equal(recording.units.count, 3); /* p0u0, p1u0, p0u1 */
+    assert_true(fabs(units[0].x_um - units[1].x_um) >= 10000);
+    assert_true(fabs(units[0].x_um - units[2].x_um) == 500);
+    sf_recording_clear(&recording);
+    free(real);
+}
+
+static void units_of_nwb_in_another_file_are_named(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_remove(file, "/units");
+    assert_true(H5Lcreate_external("spikes.nwb", "/units", file, "/units", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "its /units is a link into another file, 'spikes.nwb', which is not followed");
+}
+
+/* A table that links lead to from elsewhere is one table all the same. */
+static void links_to_a_table_of_nwb_are_one_table(void **state)
+{
+    (void)state;
+    sf_recording recording;
+    for (int version = 1; version <= 2; version++) {
+        hid_t file = test_hdf_create(path);
+        if (version == 1) {
+            test_hdf_fill_nwb_1(file);
+            test_hdf_group(file, "/processing/a");
+            assert_true(H5Lcreate_soft("/processing/sorting/UnitTimes", file, "/processing/a/UnitTimes",
+                                       H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        } else {
+            test_hdf_fill_nwb(file);
+            test_hdf_group(file, "/processing/a");
+            assert_true(H5Lcreate_soft("/units", file, "/processing/a/one", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+            assert_true(H5Lcreate_soft("/units", file, "/processing/a/two", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        }
+        test_hdf_close(file);
+        sf_error error = {0};
+        if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
+            fail_msg("NWB %d: %s", version, error.text);
+        assert_int_equal(recording.spike_count, 6);
+        sf_recording_clear(&recording);
+    }
 }
 
 /* NWB 2 has its version as an attribute, NWB 1 as a dataset, and so had betas of NWB 2. */
@@ -710,7 +905,7 @@ static void one_of_several_modules_is_chosen(void **state)
     test_hdf_group(file, "/processing/empty/UnitTimes");
     test_hdf_close(file);
     assert_refused(SF_USAGE,
-                   "there are 2 UnitTimes groups; choose one with --stream, or '*' for each: "
+                   "there are 2 UnitTimes groups; choose one with --stream: "
                    "processing/shank_1/UnitTimes (2 spikes), processing/sorting/UnitTimes (6 spikes)");
     sf_recording recording;
     assert_int_equal(sf_recording_read(&recording, path,
@@ -728,7 +923,7 @@ static void one_of_several_tables_is_chosen(void **state)
     test_hdf_numbers(file, "/processing/sorting/more/spike_times", H5T_IEEE_F64LE, 2, 0, (double[]){1, 2});
     test_hdf_numbers(file, "/processing/sorting/more/spike_times_index", H5T_STD_I8LE, 1, 0, (double[]){2});
     test_hdf_close(file);
-    assert_refused(SF_USAGE, "--stream, or '*' for each: units (6 spikes), "
+    assert_refused(SF_USAGE, "--stream: units (6 spikes), "
                              "processing/sorting/more (2 spikes)");
     sf_recording recording;
     sf_error error;
@@ -823,9 +1018,49 @@ static void assert_damaged_own(const char *dataset, size_t rows, const double *v
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     test_hdf_remove(file, dataset);
     if (rows > 0)
-        test_hdf_numbers(file, dataset, H5T_STD_I64LE, rows, 0, values);
+        test_hdf_numbers(file, dataset, strcmp(dataset, "/spikes/unit") == 0 ? H5T_STD_U32LE : H5T_STD_I64LE,
+                         rows, 0, values);
     test_hdf_close(file);
     assert_refused(SF_DATA, words);
+}
+
+/* A column of `rows` values of which none was written, in chunks of so many or in one piece. */
+static void announce(hid_t file, const char *dataset, hid_t type, hsize_t rows, hsize_t chunk)
+{
+    hid_t space = H5Screate_simple(1, &rows, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (chunk > 0)
+        assert_true(H5Pset_chunk(creation, 1, &chunk) >= 0);
+    hid_t column = H5Dcreate2(file, dataset, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    assert_true(column >= 0);
+    H5Dclose(column);
+    H5Pclose(creation);
+    H5Sclose(space);
+}
+
+/* Units that HDF5 would convert to others are refused; so are those that were announced and never written. */
+static void strange_units_are_refused(void **state)
+{
+    (void)state;
+    const hid_t types[] = {H5T_STD_I32LE, H5T_STD_I8LE, H5T_IEEE_F64LE};
+    for (size_t i = 0; i < 3; i++) {
+        write_own("recording");
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        test_hdf_remove(file, "/spikes/unit");
+        test_hdf_numbers(file, "/spikes/unit", types[i], 2, 0, (double[]){0, -1});
+        test_hdf_close(file);
+        assert_refused(SF_DATA, "/spikes/unit holds signed or real numbers");
+    }
+    static const char *const columns[] = {"/spikes/unit", "/spikes/time_ns", "/units/x_um"};
+    for (size_t i = 0; i < 6; i++) {
+        write_own("recording");
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        test_hdf_remove(file, columns[i / 2]);
+        announce(file, columns[i / 2], i / 2 == 0 ? H5T_STD_U32LE : H5T_STD_I64LE, i < 4 ? 2 : 1, i % 2);
+        test_hdf_close(file);
+        assert_refused(SF_DATA, "it was never written");
+    }
+    assert_damaged_own("/spikes/unit", 2, (double[]){0, 4294967295},
+                       "row 1 of /spikes/unit was never written");
 }
 
 /* What a killed writer leaves, once h5clear made it a normal file: the span is open and columns differ. */
@@ -1052,15 +1287,20 @@ int main(void)
         WITH_PATH(carmen_variants_are_read),
         WITH_PATH(what_carmen_says_besides_is_told),
         WITH_PATH(packed_columns_are_read),
+        WITH_PATH(chunks_are_unpacked_once),
         WITH_PATH(a_recording_may_be_almost_empty),
         WITH_PATH(damaged_carmen_is_refused),
         WITH_PATH(disorder_and_repeats_are_read),
         WITH_PATH(promised_sizes_are_checked),
         WITH_PATH(other_files_are_not_followed),
         WITH_PATH(nwb_is_read),
+        WITH_PATH(nwb_labels_are_read),
         WITH_PATH(intervals_of_nwb_are_markers),
         WITH_PATH(sparse_nwb_is_read),
         WITH_PATH(nwb_positions_are_those_that_differ),
+        WITH_PATH(nwb_groups_that_overlap_are_set_apart),
+        WITH_PATH(units_of_nwb_in_another_file_are_named),
+        WITH_PATH(links_to_a_table_of_nwb_are_one_table),
         WITH_PATH(versions_of_nwb_are_told_apart),
         WITH_PATH(units_come_before_spike_events),
         WITH_PATH(damaged_nwb_is_refused),
@@ -1069,6 +1309,7 @@ int main(void)
         WITH_PATH(one_of_several_modules_is_chosen),
         WITH_PATH(one_of_several_tables_is_chosen),
         WITH_PATH(foreign_layouts_are_named),
+        WITH_PATH(strange_units_are_refused),
         WITH_PATH(unfinished_synfire_files_are_read),
         WITH_PATH(damaged_synfire_files_are_refused),
         WITH_PATH(what_is_no_file_is_refused),

@@ -219,6 +219,49 @@ static void a_next_file_that_cannot_be_begun_ends_nothing(void **state)
     free_fixture(fix);
 }
 
+/* ---- what others do to its files ---- */
+
+/* HDF5 reads what it wrote, and would try for ever where it is not there any more. */
+static void a_file_that_somebody_cuts_is_left_and_recovered(void **state)
+{
+    (void)state;
+    static const off_t lengths[] = {0, 500, 2000, 20000};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        fixture *fix = make((sf_recorder_settings){SF_RECORDER_DEFAULTS});
+        sf_error error;
+        record(fix, 200);
+        assert_int_equal(sf_recorder_flush(fix->recorder, &error), SF_OK);
+        assert_int_equal(truncate(fix->path, lengths[i]), 0);
+        test_assert_fails(offer(fix, &error), &error, SF_IO, "was cut while it was being written");
+        assert_int_equal(sf_recorder_close(fix->recorder, &error), SF_OK);
+        assert_true(has_journal(fix, 1));
+        sf_tool_recovered told;
+        assert_int_equal(sf_tool_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
+        assert_int_equal(check_file(told.out, 0, NULL), 200 * BATCH);
+        unlink(told.out);
+        sf_tool_recovered_free(&told);
+        free_fixture(fix);
+    }
+}
+
+/* The file itself goes on. */
+static void a_journal_that_somebody_cuts_is_none(void **state)
+{
+    (void)state;
+    fixture *fix = make((sf_recorder_settings){SF_RECORDER_DEFAULTS});
+    char *journal = name_part(fix, 1, ".journal");
+    sf_error error;
+    record(fix, 20);
+    assert_int_equal(truncate(journal, 100), 0);
+    test_assert_fails(sf_recorder_flush(fix->recorder, &error), &error, SF_IO,
+                      "was cut while it was being written");
+    record(fix, 20);
+    assert_int_equal(sf_recorder_close(fix->recorder, NULL), SF_OK);
+    assert_int_equal(check_file(fix->path, 0, NULL), 40 * BATCH);
+    free(journal);
+    free_fixture(fix);
+}
+
 /* ---- disks ---- */
 
 static void a_nearly_full_disk_ends_a_recording_in_order(void **state)
@@ -369,6 +412,8 @@ int main(void)
         cmocka_unit_test(a_recording_goes_on_in_further_files),
         cmocka_unit_test(a_nearly_full_disk_ends_a_recording_in_order),
         cmocka_unit_test(a_next_file_that_cannot_be_begun_ends_nothing),
+        cmocka_unit_test(a_file_that_somebody_cuts_is_left_and_recovered),
+        cmocka_unit_test(a_journal_that_somebody_cuts_is_none),
         cmocka_unit_test(a_rate_over_almost_no_time_ends_nothing),
         cmocka_unit_test(a_large_journal_makes_room),
         cmocka_unit_test(the_file_goes_on_without_its_journal),

@@ -34,14 +34,15 @@ static void a_selection_is_made_while_reading(void **state)
     assert_int_equal(sf_recording_open(&recording, path, &selection, NULL, &error), SF_OK);
     const sf_recording_columns of = columns_of(recording);
     assert_string_equal(of.path, path);
-    assert_string_equal(of.format, "CSV");
+    assert_string_equal(of.format,
+                        "CSV: units of column 1, times of column 2 in s, as no unit of time is named");
     assert_int_equal(of.unit_count, 3);
     assert_string_equal(of.units[1].name, "B");
     assert_int_equal(of.spike_count, 20);
     assert_int_equal(of.spikes[1].time_ns, INT64_C(10012000000));
     assert_int_equal(of.selected->spikes_in_file, 300);
     assert_int_equal(of.dropped_count, 2);
-    assert_true(of.dropped[0].chosen);
+    assert_int_equal(of.dropped[0].kind, SF_DROP_CHOSEN);
     sf_recording_free(recording);
     unlink(path);
     free(path);

@@ -14,6 +14,8 @@ typedef struct facts {
     const char *metadata[2];
 } facts;
 
+#define NO_HEADING "CSV: units of column 1, times of column 2 in s, as no unit of time is named"
+
 /* First and last spikes, counts, and where known the grid of times. tick_ns 0: not checked. */
 static const facts known[] = {
     {"recordings/Demas2003_P9_CTRL_MY1_1A.h5",
@@ -116,8 +118,17 @@ static const facts known[] = {
      0,
      0,
      {"identifier", "A8604-211122"}},
-    {"episodes/sample_stream.csv", "CSV", "unknown", 25, 11272, 1131454, 19998906287, 0, 0, {NULL, NULL}},
-    {"episodes/sim-64-size20.csv", "CSV", "unknown", 64, 65428, 106518, 19999451676, 0, 0, {NULL, NULL}},
+    {"episodes/sample_stream.csv",
+     NO_HEADING,
+     "unknown",
+     25,
+     11272,
+     1131454,
+     19998906287,
+     0,
+     0,
+     {NULL, NULL}},
+    {"episodes/sim-64-size20.csv", NO_HEADING, "unknown", 64, 65428, 106518, 19999451676, 0, 0, {NULL, NULL}},
 };
 
 static sf_overview_columns overview_of(sf_overview **made, const sf_recording *recording)
@@ -209,9 +220,8 @@ static void a_well_of_a_plate_is_read(void **state)
         skip();
     sf_recording recording;
     sf_error error = {0};
-    test_assert_fails(
-        sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_USAGE,
-        "there are 12 recordings; choose one with --stream, or '*' for each: well000/rec0000 (12 spikes)");
+    test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_USAGE,
+                      "there are 12 recordings; choose one with --stream: well000/rec0000 (12 spikes)");
     assert_int_equal(
         sf_recording_read(&recording, path, &(sf_reading){.stream = "well001/rec0000"}, NULL, NULL), SF_OK);
     assert_int_equal(recording.units.count, 16);

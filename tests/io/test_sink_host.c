@@ -568,6 +568,46 @@ static void raw_data_wait_or_are_counted(void **state)
     sf_storage_close(storage);
 }
 
+static void *open_gate_late(void *unused)
+{
+    (void)unused;
+    sf_clock_sleep_until(sf_clock_monotonic_ns() + 3 * SF_SECOND / 2);
+    atomic_store(&sink_state.gate_closed, false);
+    return NULL;
+}
+
+static void collect_any(void *user, sf_log_level level, const char *line)
+{
+    (void)level;
+    sf_text_printf(user, "%s\n", line);
+}
+
+/* A recorder that is behind at the end writes all of it, and says how much is left. */
+static void what_is_left_at_the_end_is_told(void **state)
+{
+    (void)state;
+    sf_storage *storage;
+    pthread_t gate;
+    const size_t batches = SF_RAW_SPIKES / 4096;
+    assert_int_equal(sf_storage_open(&storage, NULL), SF_OK);
+    sf_sink *sink = open_recorder(storage);
+    atomic_store(&sink_state.gate_closed, true);
+    record(sink, 0, 4096, false);
+    while (!atomic_load(&sink_state.waiting)) /* else it makes room while the rest is put */
+        ;
+    for (size_t i = 1; i < batches; i++)
+        record(sink, i * 4096, 4096, false);
+    assert_int_equal(pthread_create(&gate, NULL, open_gate_late, NULL), 0);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    pthread_join(gate, NULL);
+    assert_int_equal(sink_state.raw_spikes, batches * 4096);
+    sf_text log = {0};
+    sf_log_drain(collect_any, &log);
+    assert_non_null(strstr(log.data, " writes what it holds: "));
+    sf_text_free(&log);
+    sf_storage_close(storage);
+}
+
 static void raw_data_that_fail_are_lost_and_told(void **state)
 {
     (void)state;
@@ -637,6 +677,7 @@ int main(void)
         cmocka_unit_test(the_storage_thread_serves_recorders),
         cmocka_unit_test(raw_data_pass_over_other_sinks),
         cmocka_unit_test(raw_data_wait_or_are_counted),
+        cmocka_unit_test(what_is_left_at_the_end_is_told),
         cmocka_unit_test(raw_data_that_fail_are_lost_and_told),
         cmocka_unit_test(settings_that_cannot_be_are_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),

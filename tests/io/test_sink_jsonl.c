@@ -119,6 +119,25 @@ static void lines_are_written_as_they_come(void **state)
     assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
 }
 
+/* As those do who keep logs short. */
+static void lines_go_on_in_a_file_that_was_cut(void **state)
+{
+    fixture *f = *state;
+    sf_sink *sink;
+    sf_sink_status status;
+    assert_int_equal(open_jsonl(&sink, f->path, &f->stream.info, false, NULL), SF_OK);
+    for (size_t i = 0; i < 20; i++) {
+        sf_sink_publish(sink, f->messages[i]);
+        do
+            sf_sink_status_get(sink, &status);
+        while (status.published < i + 1);
+        if (i == 9)
+            assert_int_equal(truncate(f->path, 0), 0);
+    }
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    assert_int_equal(check_lines(f->path, f->messages, &f->stream.info), 10);
+}
+
 static void existing_files_are_kept(void **state)
 {
     fixture *f = *state;
@@ -302,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_line_is_a_message, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(lines_are_written_as_they_come, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(lines_go_on_in_a_file_that_was_cut, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(existing_files_are_kept, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(files_that_cannot_be_written_are_refused, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(a_full_device_is_told_once_and_counted, make_fixture, free_fixture),

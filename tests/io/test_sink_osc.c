@@ -233,15 +233,19 @@ static void sources_say_how_they_are(void **state)
     sf_message *message = sf_message_new(SF_TOPIC_STATUS);
     message->status.source_count = 2;
     message->status.sources = sf_alloc(2, sizeof *message->status.sources);
-    message->status.sources[0] = (sf_source_status){.name = "a.h5", .state = SF_SOURCE_LIVE};
-    message->status.sources[1] = (sf_source_status){
-        .name = "tcp://127.0.0.1:7700", .state = SF_SOURCE_LOST, .silent_ns = INT64_C(12900000000)};
+    message->status.sources[0] =
+        (sf_source_status){.name = "a.h5", .state = SF_SOURCE_LIVE, .behind_ns = INT64_C(250000000)};
+    message->status.sources[1] = (sf_source_status){.name = "tcp://127.0.0.1:7700",
+                                                    .state = SF_SOURCE_LOST,
+                                                    .silent_ns = INT64_C(12900000000),
+                                                    .behind_ns = -1};
     message->status.unit_count = 1;
     message->status.unit_rates_hz = sf_alloc(1, sizeof(double));
-    receiver *to = send_one(message, 3);
+    receiver *to = send_one(message, 4);
     assert_string_equal(to->lines[0], "/synfire/source ,ssi a.h5 live 0");
-    assert_string_equal(to->lines[1], "/synfire/source ,ssi tcp://127.0.0.1:7700 lost 12");
-    assert_string_equal(to->lines[2], "/synfire/rate ,if 0 0");
+    assert_string_equal(to->lines[1], "/synfire/source/behind ,sf a.h5 0.25");
+    assert_string_equal(to->lines[2], "/synfire/source ,ssi tcp://127.0.0.1:7700 lost 12");
+    assert_string_equal(to->lines[3], "/synfire/rate ,if 0 0");
     close_receiver(to);
 }
 

@@ -14,9 +14,12 @@ typedef struct rig {
     sf_source source; /* first */
     atomic_int asked; /* pairs of spikes, one a batch */
     int sent;
-    atomic_bool restarts, loses; /* with the next */
-    atomic_bool garbles,
-        is_late;        /* likewise: a frame that cannot be read; a spike of long ago before the pair */
+    atomic_bool restarts, loses;              /* with the next */
+    atomic_bool garbles, is_late, is_unknown; /* likewise: a frame that cannot be read; a spike of long ago
+                                                 before the pair; one of a unit that nobody told of */
+    atomic_bool naps;   /* before the next nothing is read for longer than a source may be silent */
+    atomic_int ahead_s; /* the clock steps with the next */
+    int64_t stepped_ns; /* by so much so far */
     atomic_bool silent; /* else it is heard all the time, however slow this machine is */
     sf_spike spikes[3];
 } rig;
@@ -38,7 +41,10 @@ static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error
         }
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
     }
-    int64_t time_ns = ++it->sent * 10 * SF_MILLISECOND;
+    if (take_flag(&it->naps))
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 1100 * SF_MILLISECOND);
+    it->stepped_ns += atomic_exchange(&it->ahead_s, 0) * SF_SECOND;
+    int64_t time_ns = ++it->sent * 10 * SF_MILLISECOND + it->stepped_ns;
     for (uint32_t unit = 0; unit < 2; unit++)
         it->spikes[1 + unit] = (sf_spike){.time_ns = time_ns + unit * SF_MILLISECOND, .unit = unit};
     it->spikes[0] = (sf_spike){.time_ns = 1, .unit = 0};
@@ -50,6 +56,7 @@ static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error
                         .gaps = loses,
                         .gap_lost = loses,
                         .malformed = take_flag(&it->garbles),
+                        .out_of_range = take_flag(&it->is_unknown),
                         .restarts = take_flag(&it->restarts),
                         .heard = true};
     return SF_READ_BATCH;
@@ -88,6 +95,8 @@ typedef struct listener {
     sf_pipeline *pipeline;
     pthread_mutex_t lock; /* of what follows */
     sf_source_state state;
+    bool was_armed_in_silence; /* of a status: its source is not live, and a trigger armed */
+    size_t hops, bins, lost_bins;
     size_t decisions;
     sf_decision_message newest;
     atomic_int marks;
@@ -97,8 +106,15 @@ static void publish(void *self, sf_message *message)
 {
     listener *it = self;
     pthread_mutex_lock(&it->lock);
-    if (message->topic == SF_TOPIC_STATUS)
+    if (message->topic == SF_TOPIC_STATUS) {
         it->state = message->status.sources[0].state;
+        it->was_armed_in_silence =
+            it->was_armed_in_silence ||
+            (it->state == SF_SOURCE_STALLED && message->status.triggers[0].not_armed == NULL);
+    }
+    it->hops += message->topic == SF_TOPIC_EPISODES;
+    it->bins += message->topic == SF_TOPIC_FEATURES;
+    it->lost_bins += message->topic == SF_TOPIC_FEATURES && message->features.lost;
     if (message->topic == SF_TOPIC_DECISION) {
         it->newest = message->decision;
         it->decisions++;
@@ -149,26 +165,42 @@ static void order(listener *it, const sf_command *command)
 {
     static const sf_command mark = {.kind = SF_COMMAND_MARK, .text = "done"};
     size_t marks = (size_t)atomic_load(&it->marks) + 1;
-    assert_true(command == NULL || sf_pipeline_order(it->pipeline, command));
-    assert_true(sf_pipeline_order(it->pipeline, &mark));
+    assert_true(command == NULL || sf_pipeline_order(it->pipeline, command, NULL) == SF_OK);
+    assert_int_equal(sf_pipeline_order(it->pipeline, &mark, NULL), SF_OK);
     await(it, has_marked, marks);
 }
 
+static const sf_command arming = {.kind = SF_COMMAND_ARM, .trigger = SF_ALL_TRIGGERS};
+
 static void arm(listener *it)
 {
-    order(it, &(sf_command){.kind = SF_COMMAND_ARM, .trigger = SF_ALL_TRIGGERS});
+    order(it, &arming);
 }
 
-static void expect_next(listener *it, const char *outcome, const char *reason)
+static void await_next(listener *it)
 {
     size_t decisions = it->decisions + 1; /* nobody else makes the rig send */
     atomic_fetch_add(&it->rig.asked, 1);
     await(it, has_decided, decisions);
-    assert_string_equal(it->newest.outcome, outcome);
-    if (reason == NULL)
-        assert_null(it->newest.reason);
-    else
-        assert_string_equal(it->newest.reason, reason);
+}
+
+static void expect_withheld(listener *it, const char *reason)
+{
+    await_next(it);
+    assert_string_equal(it->newest.outcome, "withheld");
+    assert_string_equal(it->newest.reason, reason);
+}
+
+/* On a machine so slow that its thread did not read for a second, the source stalled of itself. */
+static void expect_sent(listener *it)
+{
+    await_next(it);
+    for (int i = 0; i < 50 && it->newest.reason != NULL && strcmp(it->newest.reason, "source stalled") == 0;
+         i++) {
+        arm(it);
+        await_next(it);
+    }
+    assert_string_equal(it->newest.outcome, "sent");
 }
 
 static void fall_silent(listener *it)
@@ -203,6 +235,12 @@ static void open_listener(listener *it, const sf_config *config)
     assert_false(sf_pipeline_wait(it->pipeline, 1));
 }
 
+static void close_listener(listener *it)
+{
+    assert_int_equal(sf_pipeline_close(it->pipeline, NULL), SF_OK);
+    pthread_mutex_destroy(&it->lock);
+}
+
 static void a_source_that_fails_disarms(void **state)
 {
     (void)state;
@@ -211,36 +249,120 @@ static void a_source_that_fails_disarms(void **state)
                                    "triggers: [{name: a, episode: 'A -(0,5]-> B', max_age_ms: 0}]\n");
     listener it;
     open_listener(&it, &config);
-    expect_next(&it, "sent", NULL);
+    expect_sent(&it);
 
     fall_silent(&it);
     come_back(&it); /* which arms nothing */
-    expect_next(&it, "withheld", "source stalled");
+    expect_withheld(&it, "source stalled");
     arm(&it);
-    expect_next(&it, "sent", NULL);
+    expect_sent(&it);
 
     fall_silent(&it);
-    arm(&it); /* in vain */
+    sf_error error = {0};
+    assert_int_equal(sf_pipeline_order(it.pipeline, &arming, &error), SF_UNAVAILABLE);
+    assert_string_equal(error.place, "a");
+    assert_string_equal(error.text, "its source rig is silent: nothing was armed");
     come_back(&it);
-    expect_next(&it, "withheld", "source stalled");
+    expect_withheld(&it, "source stalled");
     arm(&it);
-    expect_next(&it, "sent", NULL);
+    expect_sent(&it);
 
     atomic_store(&it.rig.restarts, true);
-    expect_next(&it, "withheld", "source stepped");
-    expect_next(&it, "withheld", "source stepped");
+    expect_withheld(&it, "source stepped");
+    expect_withheld(&it, "source stepped");
     arm(&it);
-    expect_next(&it, "sent", NULL);
+    expect_sent(&it);
 
     atomic_bool *const losses[] = {&it.rig.loses, &it.rig.garbles, &it.rig.is_late};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
         atomic_store(losses[i], true);
-        expect_next(&it, "withheld", "source lost spikes");
+        expect_withheld(&it, "source lost spikes");
         arm(&it);
-        expect_next(&it, "sent", NULL);
+        expect_sent(&it);
     }
 
+    atomic_store(&it.rig.naps, true); /* and so was the run itself */
+    expect_withheld(&it, "source stalled");
+    arm(&it);
+    expect_sent(&it);
+
+    assert_false(it.was_armed_in_silence);
+    close_listener(&it);
+    sf_config_free(&config);
+}
+
+static bool has_lost_bins(listener *it, size_t count)
+{
+    pthread_mutex_lock(&it->lock);
+    bool lost = it->lost_bins >= count;
+    pthread_mutex_unlock(&it->lock);
+    return lost;
+}
+
+/* A pair that comes with a loss of this kind: whether it disarms, and whether its bin says so. */
+static void expect_loss(listener *it, atomic_bool *flag, bool disarms, bool is_hole)
+{
+    size_t before = it->lost_bins;
+    atomic_store(flag, true);
+    if (disarms)
+        expect_withheld(it, "source lost spikes");
+    else
+        expect_sent(it);
+    arm(it);
+    expect_sent(it);
+    expect_sent(it);
+    if (is_hole)
+        await(it, has_lost_bins, before + 1);
+    assert_true(is_hole || it->lost_bins == before);
+}
+
+static void what_was_sent_and_not_analysed_is_a_loss(void **state)
+{
+    (void)state;
+    static const char *const safe_loss[] = {
+        "", "safe_loss: {malformed: false, late: false, gaps: false, out_of_range: true}\n"};
+    for (int other = 0; other <= 1; other++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "window: {length_s: 10, hop_s: 5}\nmine: {every: 0}\nmerge: {leap_s: 0}\n"
+                 "significance: {kind: 'off'}\ngraph: {enabled: false}\n"
+                 "features: {bin_ms: 10, units: ['*']}\n%s"
+                 "triggers: [{name: a, episode: 'A -(0,5]-> B', max_age_ms: 0}]\n",
+                 safe_loss[other]);
+        sf_config config = test_config(text);
+        listener it;
+        open_listener(&it, &config);
+        expect_sent(&it);
+        expect_loss(&it, &it.rig.garbles, !other, true);
+        expect_loss(&it, &it.rig.is_late, !other, true);
+        expect_loss(&it, &it.rig.loses, !other, true);
+        expect_loss(&it, &it.rig.is_unknown, other, other);
+        close_listener(&it);
+        sf_config_free(&config);
+    }
+}
+
+/* 3,000 s have 3,000,000 bins and 30,000 windows. */
+static void what_a_clock_stepped_over_is_no_silence(void **state)
+{
+    (void)state;
+    sf_config config =
+        test_config("window: {length_s: 0.2, hop_s: 0.1}\nmine: {every: 0}\nmerge: {leap_s: 3500}\n"
+                    "significance: {kind: 'off'}\ngraph: {enabled: false}\n"
+                    "features: {bin_ms: 1, units: ['*']}\n"
+                    "triggers: [{name: a, episode: 'A -(0,5]-> B', max_age_ms: 0}]\n");
+    listener it;
+    open_listener(&it, &config);
+    atomic_fetch_add(&it.rig.asked, 2); /* the first is believed once two more go on from it */
+    expect_sent(&it);
+    await(&it, has_decided, 3);
+    atomic_store(&it.rig.ahead_s, 3000);
+    expect_withheld(&it, "source stepped");
+    for (int i = 0; i < 20; i++)
+        expect_withheld(&it, "source stepped");
     assert_int_equal(sf_pipeline_close(it.pipeline, NULL), SF_OK);
+    assert_in_range(it.bins, 100, 2000);
+    assert_in_range(it.hops, 2, 20);
     pthread_mutex_destroy(&it.lock);
     sf_config_free(&config);
 }
@@ -249,6 +371,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_source_that_fails_disarms),
+        cmocka_unit_test(what_was_sent_and_not_analysed_is_a_loss),
+        cmocka_unit_test(what_a_clock_stepped_over_is_no_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

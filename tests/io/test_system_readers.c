@@ -279,7 +279,7 @@ static void streams_are_chosen(void **state)
     (void)state;
     make(test_fill_maxwell_new);
     assert_refused(NULL, SF_USAGE,
-                   "there are 3 recordings; choose one with --stream, or '*' for each: well000/rec0000 (8 "
+                   "there are 3 recordings; choose one with --stream: well000/rec0000 (8 "
                    "spikes), well000/rec0001 (1 "
                    "spikes), well001/rec0000 (1 spikes)");
     assert_refused(&(sf_reading){.stream = "well000"}, SF_USAGE, "there is no recording 'well000'; there is");
@@ -305,9 +305,8 @@ static void streams_are_chosen(void **state)
     sf_recording_clear(&recording);
 
     make(test_fill_bxr_3);
-    assert_refused(
-        NULL, SF_USAGE,
-        "there are 2 wells; choose one with --stream, or '*' for each: A1 (6 spikes), B2 (1 spikes)");
+    assert_refused(NULL, SF_USAGE,
+                   "there are 2 wells; choose one with --stream: A1 (6 spikes), B2 (1 spikes)");
     make(test_fill_kwik);
     assert_refused(NULL, SF_USAGE, "there are 2 channel groups");
     file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -325,10 +324,9 @@ static void streams_are_chosen(void **state)
     assert_true(H5Ocopy(file, "/Data/Recording_0", file, "/Data/Recording_1", H5P_DEFAULT, H5P_DEFAULT) >= 0);
     test_hdf_remove(file, "/Data/Recording_1/TimeStampStream/Stream_0/TimeStampEntity_0");
     test_hdf_close(file);
-    assert_refused(
-        NULL, SF_USAGE,
-        "there are 2 spike streams; choose one with --stream, or '*' for each: Recording_0/Stream_0 (6 "
-        "spikes), Recording_1/Stream_0 (3 spikes)");
+    assert_refused(NULL, SF_USAGE,
+                   "there are 2 spike streams; choose one with --stream: Recording_0/Stream_0 (6 "
+                   "spikes), Recording_1/Stream_0 (3 spikes)");
     recording = read_good("Recording_1", 0);
     assert_int_equal(recording.spike_count, 3);
     sf_recording_clear(&recording);
@@ -511,6 +509,24 @@ static void what_no_cluster_has_is_noise(void **state)
     sf_recording_clear(&recording);
 }
 
+/* Clusters that HDF5 would convert to others, as of 0.5 to 0. */
+static void clusters_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        make(test_fill_herding_spikes);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        test_hdf_remove(file, "/cluster_id");
+        test_hdf_numbers(file, "/cluster_id", i == 0 ? H5T_IEEE_F64LE : H5T_STD_U64LE, 6, 0,
+                         (double[]){0, i == 0 ? 0.5 : 0x1p63, 1, 0, 1, 0});
+        test_hdf_close(file);
+        sf_recording recording;
+        sf_error error = {0};
+        test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_DATA,
+                          "/cluster_id is damaged (a value is negative, too large or no whole number");
+    }
+}
+
 /* ---- damage ---- */
 
 typedef struct damage {
@@ -668,6 +684,42 @@ static void spikes_alone_set_the_first_frame(void **state)
     sf_recording_clear(&recording);
 }
 
+/* Two electrodes on one channel are one unit, and so is an electrode with two channels, whose spikes count
+ * once. */
+static void shared_channels_and_electrodes_are_one_unit(void **state)
+{
+    (void)state;
+    static const double channels[] = {5, 5, 7, 8, 3}, electrodes[] = {100, 101, 102, 102, 103},
+                        x[] = {0, 17.5, 35, 35, 50}, frames[] = {1100, 1200, 1200, 1300}, of[] = {5, 7, 8, 3};
+    make(test_fill_maxwell_new);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/data_store/data0000/settings/mapping");
+    test_hdf_table(file, "/data_store/data0000/settings/mapping", 5,
+                   (const test_hdf_field[]){{"channel", H5T_STD_I32LE, channels, NULL},
+                                            {"electrode", H5T_STD_I32LE, electrodes, NULL},
+                                            {"x", H5T_IEEE_F64LE, x, NULL},
+                                            {"y", H5T_IEEE_F64LE, x, NULL}},
+                   4);
+    test_hdf_remove(file, "/data_store/data0000/spikes");
+    test_hdf_table(file, "/data_store/data0000/spikes", 4,
+                   (const test_hdf_field[]){{"frameno", H5T_STD_I64LE, frames, NULL},
+                                            {"channel", H5T_STD_I32LE, of, NULL}},
+                   2);
+    test_hdf_close(file);
+    sf_recording recording = read_good("well000/rec0000", 0);
+    assert_int_equal(recording.units.count, 3);
+    assert_string_equal(recording.units.items[0].name, "100");
+    assert_string_equal(recording.units.items[1].name, "102");
+    assert_int_equal(recording.spike_count, 3);
+    assert_int_equal(recording.dropped_count, 1);
+    assert_string_equal(recording.dropped[0].cause, "on a second channel of an electrode");
+    assert_string_equal(
+        test_metadata(&recording, "routing"),
+        "channel 5 has electrodes 100 and 101, and is one unit at the first; electrode 102 has "
+        "channels 7 and 8, of which the second is left out");
+    sf_recording_clear(&recording);
+}
+
 /* Where its recordings are tells a new file from an old one, be there a routing at the root as well. */
 static void a_new_file_may_look_like_an_old_one(void **state)
 {
@@ -732,7 +784,9 @@ int main(void)
         WITH_PATH(time_stamps_are_in_units_of_their_table),
         WITH_PATH(labels_say_where_electrodes_are),
         WITH_PATH(rates_and_channels_of_bxr_3),
+        WITH_PATH(clusters_that_are_none_are_refused),
         WITH_PATH(what_no_cluster_has_is_noise),
+        WITH_PATH(shared_channels_and_electrodes_are_one_unit),
         WITH_PATH(a_new_file_may_look_like_an_old_one),
         WITH_PATH(rates_are_of_the_file_or_given),
         WITH_PATH(damaged_files_are_refused),

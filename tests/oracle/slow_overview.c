@@ -52,8 +52,6 @@ static void measure_pairs(sf_overview_columns *overview, const sf_recording *rec
                 same = same || since <= SF_DUPLICATE_NS;
             }
             near = near || (since <= SF_DUPLICATE_NS && apart <= 1.5 * overview->pitch_um);
-            if (since > 0 && (overview->tick_ns == 0 || since < overview->tick_ns))
-                overview->tick_ns = since;
         }
         overview->active_units += first;
         overview->intervals += !first;

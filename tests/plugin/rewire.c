@@ -58,9 +58,10 @@ static int run(sf_backend_device *device, const sf_backend_rewire_job *job, sf_e
             try_swap(job, edges, job->first + g, number);
         if (job->rewired != NULL)
             memcpy(job->rewired + (size_t)g * job->edge_count, edges, job->edge_count * sizeof *edges);
-        uint64_t *triads = job->triads + (size_t)g * SF_BACKEND_TRIADS;
-        if (job->triads != NULL)
+        if (job->triads != NULL) {
+            uint64_t *triads = job->triads + (size_t)g * SF_BACKEND_TRIADS;
             count_triads(job, edges, memset(triads, 0, SF_BACKEND_TRIADS * sizeof *triads));
+        }
         if (test_is_lost(device))
             status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     }

@@ -324,6 +324,16 @@ static void a_damaged_frame_has_one_sentence(void **state)
     const sf_spike spikes[] = {{.time_ns = 50}, {.time_ns = 40}};
     sf_wire_put_data(&it.frame, &it.header, spikes, 2, NULL, 0);
     expect_fault(decoder, it.frame.data, it.frame.length, "a frame has times that go back");
+    it.header.sequence++; /* a hello that is repeated */
+    put_hello(&it);
+    expect_fault(decoder, it.frame.data, it.frame.length - 1, "a frame ends before what it announces");
+    sent other;
+    begin(&other, UNITS - 1);
+    other.header = it.header;
+    put_hello(&other);
+    expect_fault(decoder, other.frame.data, other.frame.length,
+                 "a frame names other units than those of this run");
+    clear(&other);
     sf_decoder_close(decoder);
     clear(&it);
 }

@@ -163,6 +163,7 @@ static void see(scene *s, sf_discovery *discovery, uint64_t begin, uint64_t end)
 static sf_discovery_window make_window(scene *s, const way *w, uint64_t begin, uint64_t end)
 {
     sf_discovery_window window = {.span = {0, 1000000000},
+                                  .observed_ns = 1000000000,
                                   .begin = begin,
                                   .end = end,
                                   .spikes = s->spikes + begin,

@@ -139,7 +139,7 @@ static void bins_are_those_of_the_whole_train(void **state)
         int64_t arrivals[150] = {0}, promised_ns = INT64_MIN;
         for (size_t done = 0; done < count;) {
             size_t part = test_random_below(&random, count - done + 1);
-            sf_features_look(&f.features);
+            sf_features_look(&f.features, NULL); /* of no source */
             sf_features_take(&f.features, spikes + done, arrivals, part);
             done += part;
             if (done == count || test_random_below(&random, 3) == 0)

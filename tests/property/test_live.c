@@ -541,13 +541,13 @@ static void wrong_options_are_refused_by_their_key(void **state)
     const sf_live_source source = {.units = units, .unit_count = 2};
     static const char *const nobody[] = {"nobody -(0,5]-> #1"};
     static const sf_live_density no_unit = {.quantity = SF_QUANTITY_ISI, .method = "isj", .grid = 64};
-    static const sf_live_density no_quantity = {.quantity = (sf_quantity)99};
+    const sf_live_density no_quantity = sf_live_density_default((sf_quantity)99);
     enum { CASES = 12 };
     static const char *const places[CASES][2] = {
         {"window.length_s", "from 0.001 to 86400"},
         {"window.hop_s", "found nan"},
         {"window.length_s", "whole number of hops"},
-        {"mine.max_size", "from 1 to 16"},
+        {"mine.max_size", "from 2 to 16"},
         {"mine", "more than one"},
         {"watch.0", "nobody"},
         {"density.0.unit", "no text"},

@@ -420,7 +420,7 @@ static void overviews_are_those_of_the_twin(void **state)
         assert_int_equal(fast.last_ns, slow.last_ns);
         if (recording.spike_count > 0)
             assert_int_equal(fast.duration_ns, slow.duration_ns);
-        assert_int_equal(fast.tick_ns, slow.tick_ns);
+        assert_int_equal(fast.tick_ns, recording.tick_ns);
         assert_int_equal(fast.intervals, slow.intervals);
         assert_int_equal(fast.short_intervals, slow.short_intervals);
         assert_int_equal(fast.repeats, slow.repeats);

@@ -327,6 +327,22 @@ static void a_group_is_found_and_the_others_are_tested(void **state)
     }
 }
 
+/* A group that narrower shifts do not show, among others whose pairs scatter somewhat. */
+static void a_group_keeps_the_shifts_that_show_it(void **state)
+{
+    (void)state;
+    sf_recording recording = share(1309, 12, 60);
+    uint32_t groups[24];
+    sf_sharpness told;
+    sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
+    assert_int_equal(sf_sharpness_measure(&told, groups, &job, NULL), SF_OK);
+    assert_true(told.groups == 0);
+    assert_int_equal(sf_significance_choose_width(&told, groups, &job, SF_SECOND, NULL), SF_OK);
+    assert_true(told.sharpness > 0.09 && told.testable && told.groups == 1);
+    assert_int_equal(told.width_ns, 60 * SF_MILLISECOND);
+    sf_recording_clear(&recording);
+}
+
 static void what_all_share_is_no_group(void **state)
 {
     (void)state;
@@ -340,19 +356,25 @@ static void sets_of_pairs_that_stand_out_both_ways_are_groups(void **state)
 {
     (void)state;
     enum { N = 12 };
-    double worth[N * N] = {0};
+    double worth[N * N] = {0}, together[N * N] = {0};
     uint32_t groups[N];
-    assert_int_equal(sf_shared_groups_find(groups, worth, N), 0);
+    assert_int_equal(sf_shared_groups_find(groups, worth, together, N), 0);
     for (size_t a = 0; a < N; a++)
         for (size_t b = 0; b < N; b++)
             worth[a * N + b] = a == b ? 0 : a < 4 && b < 4 ? 4 : a >= 9 && b >= 9 ? 3.9 : -0.1;
-    assert_int_equal(sf_shared_groups_find(groups, worth, N), 2);
+    assert_int_equal(sf_shared_groups_find(groups, worth, together, N), 2);
     for (size_t u = 0; u < N; u++)
         assert_int_equal(groups[u], u < 4 ? 1 : u >= 9 ? 2 : 0);
+    for (size_t u = 0; u < 4; u++) /* a little with every member, which no pair alone would tell */
+        together[5 * N + u] = together[u * N + 5] = 1.6;
+    assert_int_equal(sf_shared_groups_find(groups, worth, together, N), 2);
+    for (size_t u = 0; u < N; u++)
+        assert_int_equal(groups[u], u < 4 || u == 5 ? 1 : u >= 9 ? 2 : 0);
     for (size_t a = 0; a < N; a++)
         for (size_t b = 0; b < N; b++)
             worth[a * N + b] = a + 1 == b || b + 1 == a ? 4 : -0.5; /* neighbours alone */
-    assert_int_equal(sf_shared_groups_find(groups, worth, N), 0);
+    assert_int_equal(sf_shared_groups_find(groups, worth, together, N), 0);
+    assert_true(fabs(sf_shared_together(1, 2) - 3 / sqrt(2)) < 1e-12 && sf_shared_together(9, 9) == 4);
     assert_true(fabs(sf_shared_worth(1, 3) - (1 + 0.5641896) / 0.8256453) < 1e-5);
     assert_true(sf_shared_worth(3, 1) == sf_shared_worth(1, 3));
 }
@@ -547,6 +569,7 @@ int main(void)
         cmocka_unit_test(spikes_at_one_instant_take_no_longer),
         cmocka_unit_test(units_that_were_left_out_are_looked_at_too),
         cmocka_unit_test(a_group_is_found_and_the_others_are_tested),
+        cmocka_unit_test(a_group_keeps_the_shifts_that_show_it),
         cmocka_unit_test(what_all_share_is_no_group),
         cmocka_unit_test(sets_of_pairs_that_stand_out_both_ways_are_groups),
         cmocka_unit_test(a_sharp_recording_has_no_verdict),

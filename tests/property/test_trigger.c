@@ -3,6 +3,7 @@
  * through all of it for each decision. */
 #include "support/support.h"
 
+#include "core/clock.h"
 #include "core/random.h"
 #include "pipeline/trigger.h"
 
@@ -436,6 +437,62 @@ static int open_and_close(void *context)
     return status;
 }
 
+/* What is armed from the beginning is armed behind what waited for the run: by its first spike on time. */
+static void arming_from_the_beginning_waits_for_spikes_on_time(void **state)
+{
+    (void)state;
+    const int64_t begin_ns = 100 * SF_SECOND;
+    const sf_trigger_settings settings[] = {
+        {.armed = true, .max_age_ns = 20 * SF_MILLISECOND, .max_q = NAN, .follows = UINT32_MAX},
+        {.armed = true, .max_q = NAN, .follows = UINT32_MAX},
+        {.armed = false, .max_age_ns = 20 * SF_MILLISECOND, .max_q = NAN, .follows = UINT32_MAX}};
+    for (int64_t caught_up_s = 1; caught_up_s <= 5; caught_up_s += 4) {
+        sf_triggers *triggers;
+        const sf_decision *decisions;
+        assert_int_equal(sf_triggers_open(&triggers, settings, 3, NULL), SF_OK);
+        assert_int_equal(sf_triggers_state(triggers, 0, begin_ns).why, SF_TRIGGER_OF_ITSELF);
+        sf_triggers_await(triggers, begin_ns);
+        for (int64_t s = 0; s < 8; s++) {
+            int64_t now_ns = begin_ns + s * SF_SECOND, age_ns = s < caught_up_s ? SF_SECOND : SF_MILLISECOND;
+            bool armed = caught_up_s == 1 && s > caught_up_s;
+            const sf_cause cause = {.time_ns = s, .arrival_ns = now_ns - age_ns, .q = NAN};
+            assert_int_equal(sf_triggers_state(triggers, 0, now_ns).why,
+                             armed ? SF_TRIGGER_OF_ITSELF : SF_TRIGGER_OLD);
+            assert_int_equal(sf_triggers_state(triggers, 1, now_ns).why, SF_TRIGGER_OF_ITSELF);
+            assert_int_equal(sf_triggers_state(triggers, 2, now_ns).why, SF_TRIGGER_DISARMED);
+            sf_triggers_take(triggers, &(sf_trigger_event){.kind = SF_EVENT_COMPLETED, .occurrence = &cause},
+                             now_ns, &decisions);
+            assert_int_equal(decisions[0].reason, armed ? SF_TRIGGER_OF_ITSELF : SF_TRIGGER_OLD);
+            sf_triggers_on_time(triggers, age_ns, now_ns);
+            assert_int_equal(sf_triggers_waits(triggers), s < caught_up_s && s <= 3);
+        }
+        sf_triggers_close(triggers);
+    }
+}
+
+/* What disarms meanwhile does so for good, and arming by hand waits for nothing. */
+static void a_start_ends_by_what_comes_meanwhile(void **state)
+{
+    (void)state;
+    const sf_trigger_settings settings = {
+        .armed = true, .max_age_ns = 20 * SF_MILLISECOND, .max_q = NAN, .follows = UINT32_MAX, .sources = 1};
+    const sf_trigger_event fault = {
+        .kind = SF_EVENT_FAULT, .sources = 1, .reason = SF_TRIGGER_SOURCE_STEPPED};
+    const sf_trigger_event by_hand = {.kind = SF_EVENT_ARM, .trigger = SF_ALL_TRIGGERS};
+    for (int hand = 0; hand < 2; hand++) {
+        sf_triggers *triggers;
+        const sf_decision *decisions;
+        assert_int_equal(sf_triggers_open(&triggers, &settings, 1, NULL), SF_OK);
+        sf_triggers_await(triggers, SF_SECOND);
+        sf_triggers_take(triggers, hand ? &by_hand : &fault, SF_SECOND, &decisions);
+        assert_false(sf_triggers_waits(triggers));
+        sf_triggers_on_time(triggers, 0, SF_SECOND);
+        assert_int_equal(sf_triggers_state(triggers, 0, SF_SECOND).why,
+                         hand ? SF_TRIGGER_OF_ITSELF : SF_TRIGGER_SOURCE_STEPPED);
+        sf_triggers_close(triggers);
+    }
+}
+
 static void no_memory_is_said(void **state)
 {
     (void)state;
@@ -444,8 +501,11 @@ static void no_memory_is_said(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decides_as_the_oracle_does), cmocka_unit_test(a_sham_is_as_frequent_as_asked),
-        cmocka_unit_test(chance_is_sent_as_often_as_said), cmocka_unit_test(no_memory_is_said)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(decides_as_the_oracle_does),
+                                       cmocka_unit_test(a_sham_is_as_frequent_as_asked),
+                                       cmocka_unit_test(chance_is_sent_as_often_as_said),
+                                       cmocka_unit_test(arming_from_the_beginning_waits_for_spikes_on_time),
+                                       cmocka_unit_test(a_start_ends_by_what_comes_meanwhile),
+                                       cmocka_unit_test(no_memory_is_said)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,8 +125,10 @@ def count(part, recording, count):
     start = recording._columns.selected.contents.from_ns / 1e9
     counted = synfire.count(recording, episodes, window=30, hop=20, start=start, stop=start + float(part[-1]), correlograms=True)
     same({"episodes": counted.records(),
-          "windows": [{"from_s": span["start_ns"] / 1e9, "to_s": span["stop_ns"] / 1e9, "counts": plain(row)}
-                      for span, row in zip(counted.windows, counted.window_counts)]}, told, "count")
+          "windows": [{"from_s": span["start_ns"] / 1e9, "to_s": span["stop_ns"] / 1e9, "recorded_s": recorded,
+                       "counts": plain(row) if recorded > 0 else [None] * len(row)}
+                      for span, row, recorded in zip(counted.windows, counted.window_counts,
+                                                     plain(counted.window_recorded_s))]}, told, "count")
     for ours, theirs in zip(counted.correlograms, told["episodes"]):
         same([{"units": [one.from_unit, one.to_unit], "bin_ms": one.bin_ms, "counts": plain(one.counts), "expected": one.mean,
                "expected_counts": plain(one.expected)} for one in ours], theirs["correlograms"], "correlogram")
@@ -184,7 +186,7 @@ def main():
         if whole is None:
             continue
         read += 1
-        seconds = 30 if whole.unit_count > MANY else 300
+        seconds = 30 if whole.unit_count > MANY else 60
         recording = synfire.load(path, start="+0", stop=f"+{seconds}", stream=stream)
         part = [path, "--from", "+0", "--to", f"+{seconds}", *(["--stream", stream] if stream else [])]
         count_from = least(recording)

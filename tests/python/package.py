@@ -176,6 +176,19 @@ class Recordings(unittest.TestCase):
         with self.assertRaises(synfire.DataError):
             synfire.load("text.csv")
 
+    def test_what_is_looked_at(self):
+        """By either name of the function that reads: of a plate a well, when it was recorded, and kinds."""
+        pathlib.Path("plate.csv").write_text(",,Time (s),Electrode\n,,0,A1_11\n,,50,B2_11\n,,100,A1_11\n")
+        for load in synfire.load, synfire.Recording.load:
+            self.assertEqual(load("plate.csv", stream="B2").wells, ["B2"])
+            self.assertAlmostEqual(load("plate.csv", stream="B2").duration_s, 100, 6)
+            self.assertEqual(load("plate.csv", stream="B2", recorded=(0, 300)).duration_s, 300)
+            self.assertEqual(load("plate.csv", stream="A1", kind="mua").spike_count, 2)
+            with self.assertRaisesRegex(synfire.UsageError, "there are 2 wells; choose one with --stream"):
+                load("plate.csv")
+            with self.assertRaisesRegex(synfire.UsageError, "no unit is of the kind noise"):
+                load("plate.csv", stream="A1", kind=["noise"])
+
     @needs("pandas")
     def test_frames(self):
         frame = chains().to_frame()

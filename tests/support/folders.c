@@ -155,24 +155,18 @@ static void put_bytes(unsigned char *to, uint64_t number, size_t bytes)
         to[i] = (unsigned char)(number >> 8 * i);
 }
 
+typedef struct member {
+    const char *name, *descr, *shape;
+    size_t count;
+    const double *numbers;
+} member;
+
 /* Members as they are, a directory of them, and the archive's end. */
-static void fill_npz(const char *folder, const char *descr, const double ids[3])
+static void put_archive(const char *folder, const char *file, size_t count, const member *members)
 {
-    static const double samples[] = {1000, 5000, 5000, 12500, 20000, 30000}, one[] = {1}, rate[] = {10000};
-    const double labels[] = {ids[2], ids[0], ids[1], ids[0], ids[1], ids[0]};
-    const struct {
-        const char *name, *descr, *shape;
-        size_t count;
-        const double *numbers;
-    } members[] = {{"unit_ids.npy", descr, "(3,)", 3, ids},
-                   {"num_segment.npy", "<i8", "(1,)", 1, one},
-                   {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
-                   {"spike_indexes_seg0.npy", "<i8", "(6,)", 6, samples},
-                   {"spike_labels_seg0.npy", descr, "(6,)", 6, labels}};
-    enum { MEMBERS = sizeof members / sizeof members[0] };
     unsigned char archive[8192] = {0}, directory[1024] = {0};
     size_t length = 0, listed = 0;
-    for (size_t i = 0; i < MEMBERS; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t size, name = strlen(members[i].name);
         unsigned char *bytes =
             test_array_bytes(&size, members[i].descr, members[i].shape, members[i].count, members[i].numbers);
@@ -195,10 +189,33 @@ static void fill_npz(const char *folder, const char *descr, const double ids[3])
     memcpy(archive + length, directory, listed);
     unsigned char *end = archive + length + listed;
     memcpy(end, "PK\5\6", 4);
-    put_bytes(end + 10, MEMBERS, 2);
+    put_bytes(end + 10, count, 2);
     put_bytes(end + 12, listed, 4);
     put_bytes(end + 16, length, 4);
-    test_folder_put(folder, "sorting_cached.npz", archive, length + listed + 22);
+    test_folder_put(folder, file, archive, length + listed + 22);
+}
+
+static void fill_npz(const char *folder, const char *descr, const double ids[3])
+{
+    static const double samples[] = {1000, 5000, 5000, 12500, 20000, 30000}, one[] = {1}, rate[] = {10000};
+    const double labels[] = {ids[2], ids[0], ids[1], ids[0], ids[1], ids[0]};
+    put_archive(folder, "sorting_cached.npz", 5,
+                (const member[]){{"unit_ids.npy", descr, "(3,)", 3, ids},
+                                 {"num_segment.npy", "<i8", "(1,)", 1, one},
+                                 {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
+                                 {"spike_indexes_seg0.npy", "<i8", "(6,)", 6, samples},
+                                 {"spike_labels_seg0.npy", descr, "(6,)", 6, labels}});
+}
+
+void test_fill_npz_of_one(const char *folder)
+{
+    static const double ids[] = {7, 8, 9}, samples[] = {1000, 5000, 5000, 12500, 20000, 30000},
+                        labels[] = {9, 7, 8, 7, 8, 7}, rate[] = {10000};
+    put_archive(folder, "sorting_cached.npz", 4,
+                (const member[]){{"unit_ids.npy", "<i8", "(3,)", 3, ids},
+                                 {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
+                                 {"spike_indexes.npy", "<i8", "(6,)", 6, samples},
+                                 {"spike_labels.npy", "<i8", "(6,)", 6, labels}});
 }
 
 void test_fill_npz(const char *folder)
@@ -210,6 +227,32 @@ void test_fill_npz_of_names(const char *folder)
 {
     const double second = 4294967296.0; /* a character's place in the number */
     fill_npz(folder, "<U2", (const double[]){'n' + second * '7', 0xb5 + second * '8', 'x'});
+}
+
+/* ---- pynapple ---- */
+
+static const double pynapple_seconds[] = {0.1, 0.5, 0.5, 1.25, 2, 3}, pynapple_starts[] = {0, 1},
+                    pynapple_ends[] = {0.75, 4};
+
+void test_fill_pynapple(const char *folder)
+{
+    static const double units[] = {9, 7, 8, 7, 8, 7}, keys[] = {7, 8, 9};
+    put_archive(folder, "group.npz", 5,
+                (const member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
+                                 {"start.npy", "<f8", "(2,)", 2, pynapple_starts},
+                                 {"end.npy", "<f8", "(2,)", 2, pynapple_ends},
+                                 {"index.npy", "<i8", "(6,)", 6, units},
+                                 {"keys.npy", "<i8", "(3,)", 3, keys}});
+}
+
+void test_fill_pynapple_ts(const char *folder, bool has_values)
+{
+    static const double start[] = {0.1}, end[] = {3};
+    put_archive(folder, "ts.npz", has_values ? 4 : 3,
+                (const member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
+                                 {"start.npy", "<f8", "(1,)", 1, start},
+                                 {"end.npy", "<f8", "(1,)", 1, end},
+                                 {"d.npy", "<f8", "(6,)", 6, pynapple_seconds}});
 }
 
 /* ---- Open Ephys ---- */

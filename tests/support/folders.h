@@ -3,6 +3,7 @@
 #ifndef SF_TESTS_FOLDERS_H
 #define SF_TESTS_FOLDERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +29,13 @@ void test_fill_phy(
     const char *folder); /**< 20 kHz; clusters 2 (good), 5 (mua) and 9 (noise), of which 9 was merged */
 void test_fill_spikeinterface(const char *folder); /**< 10 kHz, two segments, units "a", "b", "c" */
 void test_fill_npz(const char *folder);            /**< 10 kHz, one segment, units 7, 8, 9 */
+void test_fill_npz_of_one(const char *folder);     /**< the same, as spikeextractors wrote it */
 void test_fill_npz_of_names(const char *folder);   /**< the same, units "n7", "µ8", "x" */
-void test_fill_open_ephys(const char *folder);     /**< 30 kHz, two folders of spikes, one of TTL */
+/** group.npz: units 7, 8, 9, observed from 0 to 0.75 s and from 1 to 4 s. */
+void test_fill_pynapple(const char *folder);
+/** ts.npz: one unit, no epochs but from its first to its last spike; or values over time. */
+void test_fill_pynapple_ts(const char *folder, bool has_values);
+void test_fill_open_ephys(const char *folder); /**< 30 kHz, two folders of spikes, one of TTL */
 void test_fill_open_ephys_before_0_6(const char *folder);
 
 #endif

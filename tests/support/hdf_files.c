@@ -67,7 +67,9 @@ void test_hdf_hollow(hid_t file, const char *path, size_t rows)
     const hsize_t size = rows, chunk = 1024;
     hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
-    assert_true(H5Pset_chunk(creation, 1, &chunk) >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0);
+    const double nothing = 0; /* chosen, so that it is a value */
+    assert_true(H5Pset_chunk(creation, 1, &chunk) >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0 &&
+                H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &nothing) >= 0);
     hid_t dataset = H5Dcreate2(file, path, H5T_IEEE_F64LE, space, links, creation, H5P_DEFAULT);
     assert_true(dataset >= 0);
     H5Dclose(dataset);

@@ -345,6 +345,7 @@ static void fill_source(test_random *random, sf_source_status *source)
     source->ring_size = (uint32_t)test_random_bits(random);
     source->lateness_max_ns = random_time(random);
     source->silent_ns = random_time(random);
+    source->behind_ns = (int64_t)test_random_below(random, 3) * 250000000 - 1;
     source->shift_ns = random_time(random);
     source->missing_spikes = (int64_t)test_random_below(random, 100) - 1;
     source->missing_markers = test_random_below(random, 2) == 1 ? -1 : 7;

@@ -497,6 +497,7 @@ static void check_source(const json_t *map, const sf_source_status *source)
     static const char *const states[] = {"live", "stalled", "lost", "ended", "failed"};
     is_string(take(&from, "state"), states[source->state]);
     is_scaled(take(&from, "silent_ms"), source->silent_ns, 1e6);
+    is_real(take(&from, "behind_s"), source->behind_ns >= 0 ? (double)source->behind_ns * 1e-9 : NAN);
     is_integer(take(&from, "held"), (int64_t)source->held);
     is_integer(take(&from, "markers_late"), (int64_t)source->markers_late);
     is_integer(take(&from, "markers_dropped"), (int64_t)source->markers_dropped);

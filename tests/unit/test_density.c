@@ -2,6 +2,7 @@
 /* synfire/density.h as a program uses it: samples, bandwidths, values at points, answers; and stopping. */
 #include "support/support.h"
 
+#include "core/clock.h"
 #include "core/recording.h"
 #include "density/select.h"
 #include "oracle/density_oracle.h"
@@ -137,6 +138,46 @@ static void a_quantity_of_a_recording_has_a_series_for_each_unit(void **state)
     assert_int_equal(columns.first[3], k);
     sf_series_free(series);
     sf_units_free(&recording.units);
+}
+
+/* Times of six digits are in steps of 10 ms from 1000 s on: intervals are tied at these, and a density that
+ * took the finer steps before for the clock's would draw each tie. A clock that stays as it is does not seem
+ * coarser where spikes are few. */
+static void a_clock_that_grows_coarser_counts_by_its_coarsest_step(void **state)
+{
+    (void)state;
+    enum { SPIKES = 40000 };
+    static sf_spike spikes[SPIKES];
+    test_random random = test_random_start("a clock that grows coarser", 3);
+    for (int coarse = 0; coarse < 2; coarse++) {
+        sf_recording recording = {.spikes = spikes, .spike_count = SPIKES, .declared = true};
+        assert_int_equal(sf_units_add(&recording.units, &(sf_unit){.electrode = -1}, NULL), SF_OK);
+        int64_t at_ns = 0;
+        for (int i = 0; i < SPIKES; i++) {
+            at_ns += (int64_t)(-50e6 * log(1 - (double)test_random_below(&random, 1 << 30) / (1 << 30)));
+            int64_t step_ns =
+                coarse == 1 && at_ns > 1000 * SF_SECOND ? 10 * SF_MILLISECOND : SF_MILLISECOND / 20;
+            spikes[i] = (sf_spike){.time_ns = at_ns / step_ns * step_ns};
+        }
+        recording.recorded = (sf_span){0, at_ns + 1};
+        assert_int_equal(sf_recording_finish(&recording, NULL), SF_OK);
+        assert_int_equal(recording.tick_ns, SF_MILLISECOND / 20);
+        sf_series *series;
+        sf_density *density;
+        assert_int_equal(sf_series_of_recording(&series, &recording, SF_QUANTITY_ISI, NULL, 0, NULL, NULL),
+                         SF_OK);
+        assert_true(fabs(columns_of(series).tick - (coarse == 1 ? 0.01 : 0.00005)) < 1e-12);
+        sf_density_options options = sf_density_options_default();
+        options.domain = SF_DOMAIN_LOG;
+        assert_int_equal(sf_density_find(&density, series, 0, &options, NULL), SF_OK);
+        sf_density_columns found = {.size = sizeof found};
+        sf_density_get_columns(density, &found);
+        if (!(found.h > 0.02))
+            fail_msg("a bandwidth of %g", found.h);
+        sf_density_free(density);
+        sf_series_free(series);
+        sf_units_free(&recording.units);
+    }
 }
 
 /* A part has the same series, of what lies in it alone. */
@@ -623,6 +664,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_of_memory_are_one_series),
         cmocka_unit_test(a_quantity_of_a_recording_has_a_series_for_each_unit),
+        cmocka_unit_test(a_clock_that_grows_coarser_counts_by_its_coarsest_step),
         cmocka_unit_test(a_part_of_a_recording_has_the_same_series),
         cmocka_unit_test(no_delay_is_given_up_for_want_of_room),
         cmocka_unit_test(quantities_that_are_none_are_refused),

@@ -176,13 +176,14 @@ static void the_defaults_are_those_of_the_command(void **state)
 /* One unit that fires every so often, and what is frequent where nothing was asked for. */
 static void expect_default(int64_t every_ns, size_t spikes, double threshold, const char *why)
 {
-    sf_recording regular = {.recorded = {0, (int64_t)spikes * every_ns}, .spike_count = spikes};
+    sf_recording regular = {
+        .recorded = {0, (int64_t)spikes * every_ns}, .declared = true, .spike_count = spikes};
     sf_unit unit = {.electrode = -1};
     assert_int_equal(sf_units_add(&regular.units, &unit, NULL), SF_OK);
-    assert_int_equal(sf_units_finish(&regular.units, NULL), SF_OK);
     regular.spikes = sf_alloc(regular.spike_count, sizeof *regular.spikes);
     for (size_t i = 0; i < regular.spike_count; i++)
         regular.spikes[i].time_ns = (int64_t)i * every_ns;
+    assert_int_equal(sf_recording_finish(&regular, NULL), SF_OK);
     sf_episodes *episodes;
     assert_int_equal(sf_mine(&episodes, &regular, NULL, NULL, NULL), SF_OK);
     assert_true(fabs(columns_of(episodes).threshold - threshold) < 1e-6 * threshold);

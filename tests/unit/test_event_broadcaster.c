@@ -4,6 +4,7 @@
 #include "support/decoded.h"
 #include "support/support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void message(test_decoded *it, const char kind[2], const void *body, size_t size)
@@ -138,12 +139,65 @@ static void what_is_damaged_is_counted(void **state)
     test_decoded_close(&it);
 }
 
+static void spike_at(test_decoded *it, int64_t ms)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"event_type\":\"spike\",\"stream\":\"R\",\"electrode\":\"Electrode 1\",\"sample_rate\":1000,"
+             "\"sample_number\":%d,\"amp1\":1}",
+             (int)ms);
+    json(it, spike_kind, text);
+}
+
+static void ttl_at(test_decoded *it, int64_t ms)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"event_type\":\"ttl\",\"stream\":\"R\",\"sample_rate\":1000,\"sample_number\":%d,\"line\":1,"
+             "\"state\":1}",
+             (int)ms);
+    json(it, ttl_kind, text);
+}
+
+/* The clock goes back while electrodes are learnt: what came before goes out before, the markers among it,
+ * and what comes first of either goes out time by time. Those that overtake each other are sorted. */
+static void a_clock_that_goes_back_is_not_sorted_in(void **state)
+{
+    (void)state;
+    const sf_decoder_options learning = {
+        .size = sizeof learning, .protocol = "event-broadcaster", .learn_s = 9};
+    test_decoded it;
+    test_decoded_open(&it, &learning);
+    for (int64_t ms = 0; ms < 5000; ms += 1000) {
+        spike_at(&it, 5000 + ms + 50);
+        spike_at(&it, 5000 + ms);
+        ttl_at(&it, 5000 + ms + 20);
+    }
+    test_decoded_require(&it, "");
+    for (int64_t ms = 0; ms <= 5000; ms += 1000)
+        spike_at(&it, 1000 + ms);
+    assert_true(it.is_known); /* 4.05 s before it went back and 5 s since */
+    test_decoded_require(&it,
+                         "5000000000 Electrode 1 -1\n" /* its ttl is among the next */
+                         "5050000000 Electrode 1 -1\n5020000000 ttl1 1\n"
+                         "6000000000 Electrode 1 -1\n"
+                         "6050000000 Electrode 1 -1\n7000000000 Electrode 1 -1\n7050000000 Electrode 1 -1\n"
+                         "8000000000 Electrode 1 -1\n8050000000 Electrode 1 -1\n9000000000 Electrode 1 -1\n"
+                         "9050000000 Electrode 1 -1\n"
+                         "6020000000 ttl1 1\n7020000000 ttl1 1\n8020000000 ttl1 1\n9020000000 ttl1 1\n"
+                         "1000000000 Electrode 1 -1\n2000000000 Electrode 1 -1\n3000000000 Electrode 1 -1\n"
+                         "4000000000 Electrode 1 -1\n5000000000 Electrode 1 -1\n6000000000 Electrode 1 -1\n");
+    assert_int_equal(it.out_of_range, 0);
+    test_decoded_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_events_are_read),
         cmocka_unit_test(raw_events_are_read),
         cmocka_unit_test(what_is_damaged_is_counted),
+        cmocka_unit_test(a_clock_that_goes_back_is_not_sorted_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

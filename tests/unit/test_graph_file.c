@@ -21,6 +21,7 @@ static void matrix_market_reads_every_kind(void **state)
     } cases[] = {
         {"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n", true, 2, NAN},
         {"%%matrixmarket MATRIX Coordinate PATTERN Symmetric\n%c\n\n 3 3 2\n2 1\n\n3 1\n", false, 2, NAN},
+        {"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n% a comment\n3 1\n", true, 2, NAN},
         {"%%MatrixMarket matrix coordinate real general\r\n3 3 1\r\n1 2 -0.5e1\r\n", true, 1, -5},
         {"%%MatrixMarket matrix coordinate integer symmetric\n3 3 1\n2 1 7", false, 1, 7},
         {"%%MatrixMarket matrix coordinate complex hermitian\n3 3 1\n2 1 3 -4\n", false, 1, 5},

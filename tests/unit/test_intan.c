@@ -109,6 +109,25 @@ static void a_broken_magic_is_told_at_once(void **state)
     }
 }
 
+/* RHX stopped and run again: one read takes the end of one run and the beginning of the next. */
+static void a_run_that_begins_within_a_read_comes_after(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    const uint32_t samples[] = {90000, 90060, 90030, 93000, 300, 330, 600, 630, 90090};
+    unsigned char bytes[14 * 9];
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    for (size_t i = 0; i < 9; i++)
+        chunk(bytes + 14 * i, "A-001", samples[i], 1);
+    test_decoded_bytes(&it, bytes, sizeof bytes);
+    test_decoded_require(&it,
+                         "3000000000 tip nan\n3002000000 tip nan\n3001000000 tip nan\n3100000000 tip nan\n"
+                         "10000000 tip nan\n11000000 tip nan\n20000000 tip nan\n21000000 tip nan\n"
+                         "3003000000 tip nan\n");
+    test_decoded_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +135,7 @@ int main(void)
         cmocka_unit_test(a_wrap_is_gone_through),
         cmocka_unit_test(bytes_may_be_cut_and_broken_anywhere),
         cmocka_unit_test(a_broken_magic_is_told_at_once),
+        cmocka_unit_test(a_run_that_begins_within_a_read_comes_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

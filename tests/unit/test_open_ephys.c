@@ -257,6 +257,29 @@ static void what_is_damaged_is_counted(void **state)
     test_decoded_close(&it);
 }
 
+/* People give long names; one that has no room is said to be what it is, and its message counts as heard. */
+static void long_names_are_names(void **state)
+{
+    (void)state;
+    test_decoded it;
+    char name[SF_FIELD_TEXT_SIZE + 1] = "", expected[SF_FIELD_TEXT_SIZE + 40];
+    memset(name, 'e', SF_FIELD_TEXT_SIZE);
+    const sf_unit longest = {.name = name + 1};
+    sf_decoder_options given = options();
+    given.units = &longest;
+    given.unit_count = 1;
+    test_decoded_open(&it, &given);
+    data(&it, 1, 0);
+    spike(&it, 2, name, 30, 0);
+    assert_int_equal(it.malformed, 1);
+    assert_non_null(strstr(it.fault, "a name that is too long"));
+    spike(&it, 3, name + 1, 30, 0);
+    assert_int_equal(it.gaps, 0);
+    snprintf(expected, sizeof expected, "until 0\n1000000 %s -42\n", name + 1);
+    test_decoded_require(&it, expected);
+    test_decoded_close(&it);
+}
+
 /* ---- the reader of JSON by itself ---- */
 
 typedef struct values {
@@ -271,7 +294,7 @@ static void json_is_read_by_a_table(void **state)
     static const sf_field rows[] = {{"a.b.whole", SF_FIELD_WHOLE, offsetof(values, whole)},
                                     {"real", SF_FIELD_REAL, offsetof(values, real)},
                                     {"text", SF_FIELD_TEXT, offsetof(values, text)}};
-    sf_fields fields = {rows, 3, 0};
+    sf_fields fields = {.rows = rows, .count = 3};
     values it = {0};
     static const char document[] =
         "{\"x\": [1, {\"real\": 7}, [], {}, null, true], \"a\": {\"whole\": 3, \"b\": {\"whole\": -12e1}},\n"
@@ -297,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spikes_and_edges_have_times_by_sample),
+        cmocka_unit_test(long_names_are_names),
         cmocka_unit_test(a_gap_is_a_loss_and_a_restart_is_none),
         cmocka_unit_test(electrodes_are_learnt),
         cmocka_unit_test(a_cut_header_is_read_as_far_as_it_goes),
