@@ -148,6 +148,13 @@ static bool follow_sequence(stream *it, const sf_wire_header *header)
     return is.read;
 }
 
+/* A frame of an unknown kind, or with more than its kind has, still has its place among the frames of the run. */
+static bool is_numbered(const stream *it, const sf_wire_header *header, size_t size)
+{
+    bool is_whole = header->version == SF_WIRE_PROTOCOL && size >= SF_WIRE_HEADER_SIZE;
+    return is_whole && it->decoder.is_known && header->run == it->run;
+}
+
 /* What the sender's account of its run has beyond what came. */
 static void settle_account(stream *it, uint64_t spikes, uint64_t markers)
 {
@@ -195,13 +202,16 @@ static int read_frame(stream *it, const sf_wire_header *header, sf_part frame, s
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     stream *it = (stream *)decoder;
-    sf_wire_header header;
+    sf_wire_header header = {0};
     sf_wire_fault fault =
         count == 1 ? sf_wire_read_header(&header, parts[0].data, parts[0].size) : SF_WIRE_FOREIGN;
     if (fault == SF_WIRE_VERSION)
         it->other_version = header.version;
-    if (fault != SF_WIRE_SOUND)
+    if (fault != SF_WIRE_SOUND) {
+        if (is_numbered(it, &header, parts[0].size) && !follow_sequence(it, &header))
+            return SF_AGAIN;
         return leave_out(it, fault, error);
+    }
     it->data.spike_count = it->data.marker_count = 0; /* they went out with the last batch */
     it->data.unknown_units = 0;
     if (!decoder->is_known || header.run != it->run)

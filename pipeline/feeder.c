@@ -84,23 +84,27 @@ static void log_continuity(sf_feeder *feeder)
     feeder->told = now;
 }
 
-#define LATE_LINE_NS (60 * SF_SECOND)
+#define LEFT_OUT_LINE_NS (60 * SF_SECOND)
 
-/* What is late is not analysed: that is told the first time and, while it goes on, each minute. */
-static void log_late(sf_feeder *feeder)
+/* Spikes that are not analysed are told of the first time and, while it goes on, each minute. */
+static void log_left_out(const sf_feeder *feeder, sf_feeder_line *line, uint64_t count, const char *text)
 {
-    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
-    uint64_t late = count_late(&in, &feeder->told);
-    if (late == feeder->late)
+    if (count == line->count)
         return;
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (feeder->late > 0 && now_ns - feeder->late_ns < LATE_LINE_NS)
+    if (line->count > 0 && now_ns - line->at_ns < LEFT_OUT_LINE_NS)
         return;
-    sf_log(SF_LOG_WARNING,
-           "%s: %" PRIu64 " spikes came too late so far and were left out; see merge.lateness_ms",
-           feeder->settings.source->name, late);
-    feeder->late = late;
-    feeder->late_ns = now_ns;
+    sf_log(SF_LOG_WARNING, "%s: %" PRIu64 " spikes %s", feeder->settings.source->name, count, text);
+    *line = (sf_feeder_line){.count = count, .at_ns = now_ns};
+}
+
+static void log_losses(sf_feeder *feeder)
+{
+    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
+    log_left_out(feeder, &feeder->late, count_late(&in, &feeder->told),
+                 "came too late so far and were left out; see merge.lateness_ms");
+    log_left_out(feeder, &feeder->unknown, in.out_of_range + in.left_out,
+                 "so far are of units that the source did not name, and were left out; see safe_loss.out_of_range");
 }
 
 /* ---- whether the sender is heard ---- */
@@ -327,16 +331,18 @@ static int offer_believed(sf_feeder *feeder)
     while (status == SF_OK && sf_continuity_next(feeder->continuity, &batch))
         status = align(feeder, &batch);
     log_continuity(feeder);
-    log_late(feeder);
     return status;
 }
 
 static int take(sf_feeder *feeder, const sf_batch *batch)
 {
-    if (feeder->continuity == NULL)
-        return align(feeder, batch);
-    int status = sf_continuity_take(feeder->continuity, batch, &feeder->error);
-    return status == SF_OK ? offer_believed(feeder) : status;
+    int status = feeder->continuity == NULL
+                     ? align(feeder, batch)
+                     : sf_continuity_take(feeder->continuity, batch, &feeder->error);
+    if (status == SF_OK && feeder->continuity != NULL)
+        status = offer_believed(feeder);
+    log_losses(feeder);
+    return status;
 }
 
 /* Reads once; an sf_read_result, or a negative status. */

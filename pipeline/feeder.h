@@ -34,6 +34,12 @@ typedef struct sf_feeder_settings {
     const sf_aligned_settings *pulses; /**< that it shares; of the call; NULL: none */
 } sf_feeder_settings;
 
+/** A line in the log that comes again while its count grows. */
+typedef struct sf_feeder_line {
+    uint64_t count; /**< when it was written last, at_ns of the monotonic clock; 0: never */
+    int64_t at_ns;
+} sf_feeder_line;
+
 typedef struct sf_feeder {
     sf_feeders *all;
     sf_feeder_settings settings;
@@ -57,8 +63,7 @@ typedef struct sf_feeder {
     _Atomic int64_t missing_spikes, missing_markers; /**< by the sender's totals; -1: not known */
     _Atomic uint64_t silences;                       /**< times that it stalled */
     sf_continuity_counts told;                       /**< what was logged */
-    uint64_t late;                                   /**< likewise, at late_ns */
-    int64_t late_ns;
+    sf_feeder_line late, unknown;                       /**< likewise, of spikes that were left out */
     int status; /**< of the source, once its thread ended */
     sf_error error;
 } sf_feeder;

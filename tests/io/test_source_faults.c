@@ -316,9 +316,20 @@ static void expect_loss(listener *it, atomic_bool *flag, bool disarms, bool is_h
     assert_true(is_hole || it->lost_bins == before);
 }
 
+static void find_losses(void *found, sf_log_level level, const char *line)
+{
+    unsigned *losses = found;
+    bool is_warning = level == SF_LOG_WARNING;
+    *losses |= is_warning && strstr(line, "1 spikes came too late so far") != NULL ? 1 : 0;
+    *losses |= is_warning && strstr(line, "1 spikes so far are of units that the source did not name") != NULL ? 2 : 0;
+}
+
 static void what_was_sent_and_not_analysed_is_a_loss(void **state)
 {
     (void)state;
+    unsigned losses = 0;
+    sf_log_drain(find_losses, &losses);
+    losses = 0;
     static const char *const safe_loss[] = {
         "", "safe_loss: {malformed: false, late: false, gaps: false, out_of_range: true}\n"};
     for (int other = 0; other <= 1; other++) {
@@ -337,6 +348,9 @@ static void what_was_sent_and_not_analysed_is_a_loss(void **state)
         expect_loss(&it, &it.rig.is_late, !other, true);
         expect_loss(&it, &it.rig.loses, !other, true);
         expect_loss(&it, &it.rig.is_unknown, other, other);
+        sf_log_drain(find_losses, &losses);
+        assert_int_equal(losses, 3);
+        losses = 0;
         close_listener(&it);
         sf_config_free(&config);
     }
