@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
 
+#include "core/table.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,31 +53,17 @@ static void begin_cell(app_csv *csv)
     csv->in_row = true;
 }
 
-/* Spreadsheets compute what begins so, and names come from outside. Numbers they may have. */
-static bool is_formula(const char *cell)
-{
-    char *end;
-    if (cell[0] == '\0' || strchr("=+-@\t\r", cell[0]) == NULL)
-        return false;
-    strtod(cell, &end);
-    return end == cell || *end != '\0';
-}
-
 void app_csv_string(app_csv *csv, const char *cell)
 {
     begin_cell(csv);
     if (cell == NULL)
         return;
     size_t length = strlen(cell);
-    bool computes = is_formula(cell), plain = !computes && strpbrk(cell, ",\"\r\n") == NULL;
-    if (plain && (length == 0 || (cell[0] != ' ' && cell[length - 1] != ' '))) {
+    bool is_padded = length > 0 && (cell[0] == ' ' || cell[length - 1] == ' ');
+    if (is_padded || sf_table_computes(cell) || strpbrk(cell, ",\"\r\n") != NULL)
+        sf_table_put(csv->out, cell);
+    else
         sf_text_append(csv->out, cell, length);
-        return;
-    }
-    sf_text_printf(csv->out, computes ? "\"'" : "\"");
-    for (; *cell != '\0'; cell++)
-        sf_text_printf(csv->out, *cell == '"' ? "\"\"" : "%c", *cell);
-    sf_text_append(csv->out, "\"", 1);
 }
 
 void app_csv_uint(app_csv *csv, uint64_t cell)

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "core/table.h"
 #include "io/layout.h"
 #include "replay/recording_file.h"
 
@@ -158,14 +159,6 @@ static void lose_csv(const sf_recording *recording, sf_text *lost)
     sf_conversion_lose(lost, recording->declared, "declared recorded span");
 }
 
-static void put_name(sf_text *text, const char *name)
-{
-    sf_text_append(text, "\"", 1);
-    for (; *name != '\0'; name++)
-        sf_text_append(text, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-    sf_text_append(text, "\"", 1);
-}
-
 static int write_csv(const sf_recording *recording, const char *path, const char *provenance, sf_error *error)
 {
     (void)provenance; /* comments are no part of CSV */
@@ -178,7 +171,7 @@ static int write_csv(const sf_recording *recording, const char *path, const char
     }
     sf_text_printf(&text, "unit,seconds\n");
     for (size_t i = 0; i < recording->spike_count && !text.failed; i++) {
-        put_name(&text, recording->units.items[recording->spikes[i].unit].name);
+        sf_table_put(&text, recording->units.items[recording->spikes[i].unit].name);
         sf_text_append(&text, ",", 1);
         sf_text_scaled(&text, recording->spikes[i].time_ns, 9);
         sf_text_append(&text, "\n", 1);

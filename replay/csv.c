@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/table.h"
 #include "core/text.h"
 #include "replay/csv_form.h"
 #include "replay/csv_plate.h"
@@ -262,7 +263,7 @@ static bool make_name(const csv *in, char *const *fields, char name[LONGEST_NAME
         return false;
     int length =
         snprintf(name, LONGEST_NAME + 1, "%s%s%s%s%s", well != NULL ? well : "", well != NULL ? "_" : "",
-                 fields[form->unit], more != NULL ? ":" : "", more != NULL ? more : "");
+                 sf_table_meant(fields[form->unit]), more != NULL ? ":" : "", more != NULL ? more : "");
     return length > 0 && length <= LONGEST_NAME;
 }
 

@@ -41,3 +41,10 @@ lines = [json.loads(line) for line in open("lines")]
 assert len(lines) == 3 and [line.get("file") for line in lines] == ["all-sim.nwb", "all-other.nwb", None], lines
 END
 expect 64 "expected {} in it" "$SYNFIRE" convert sim.h5 other.h5 same.nwb
+# Names that a spreadsheet would compute: inert in CSV, and themselves again when read.
+printf '%s\n' unit,seconds "=cmd|' /C calc'!A0,0.1" "@x,0.2" "'=y,0.3" "-5,0.4" "''z,0.5" >names.csv
+$SYNFIRE convert names.csv inert.csv >/dev/null
+$SYNFIRE convert inert.csv again.csv >/dev/null
+cmp inert.csv again.csv
+[ "$(tail -n +2 inert.csv | cut -d, -f1 | tr '\n' ' ')" = "\"'=cmd|' /C calc'!A0\" \"'@x\" \"'=y\" \"-5\" \"''z\" " ]
+[ "$($SYNFIRE info names.csv --csv)" = "$($SYNFIRE info inert.csv --csv)" ]
