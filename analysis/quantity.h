@@ -27,6 +27,12 @@ typedef struct sf_observed {
 /** How much of the time all units of all these were observed: all of it where there are none. */
 int64_t sf_observed_ns(const sf_observed *observed, size_t count, sf_span within);
 
+/** Whether they were so throughout. */
+static inline bool sf_observed_whole(const sf_observed *observed, size_t count, sf_span within)
+{
+    return sf_observed_ns(observed, count, within) == within.stop_ns - within.start_ns;
+}
+
 typedef struct sf_quantity_setup {
     sf_quantity quantity;
     const sf_units *units;      /**< of the stream; borrowed while it is opened */

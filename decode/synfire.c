@@ -148,7 +148,8 @@ static bool follow_sequence(stream *it, const sf_wire_header *header)
     return is.read;
 }
 
-/* A frame of an unknown kind, or with more than its kind has, still has its place among the frames of the run. */
+/* A frame of an unknown kind, or with more than its kind has, still has its place among the frames of the
+ * run. */
 static bool is_numbered(const stream *it, const sf_wire_header *header, size_t size)
 {
     bool is_whole = header->version == SF_WIRE_PROTOCOL && size >= SF_WIRE_HEADER_SIZE;

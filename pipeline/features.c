@@ -170,12 +170,14 @@ static int tell_bin(const sf_features *features, const sf_features_bins *bins, u
     int64_t start_ns = bins->start_ns + (int64_t)at * features->bin_ns;
     sf_span window = {start_ns, at + 1 == bins->number ? bins->stop_ns : start_ns + features->bin_ns};
     memcpy(values, bins->counts, features->width * sizeof *values);
+    const sf_inputs *inputs = features->setup.inputs;
+    bool is_recorded = sf_observed_whole(inputs->observed, inputs->observed_count, window);
     message->time_ns = window.stop_ns;
     message->arrival_ns = bins->arrival_ns;
     message->features = (sf_features_message){.bin = bins->first + at,
                                               .window = window,
                                               .partial = window.stop_ns - start_ns < features->bin_ns,
-                                              .lost = bins->lost,
+                                              .lost = bins->lost || !is_recorded,
                                               .count = features->width,
                                               .values = values};
     sf_publish(publisher, message);

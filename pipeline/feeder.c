@@ -103,8 +103,9 @@ static void log_losses(sf_feeder *feeder)
     sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
     log_left_out(feeder, &feeder->late, count_late(&in, &feeder->told),
                  "came too late so far and were left out; see merge.lateness_ms");
-    log_left_out(feeder, &feeder->unknown, in.out_of_range + in.left_out,
-                 "so far are of units that the source did not name, and were left out; see safe_loss.out_of_range");
+    log_left_out(
+        feeder, &feeder->unknown, in.out_of_range + in.left_out,
+        "so far are of units that the source did not name, and were left out; see safe_loss.out_of_range");
 }
 
 /* ---- whether the sender is heard ---- */
@@ -336,9 +337,8 @@ static int offer_believed(sf_feeder *feeder)
 
 static int take(sf_feeder *feeder, const sf_batch *batch)
 {
-    int status = feeder->continuity == NULL
-                     ? align(feeder, batch)
-                     : sf_continuity_take(feeder->continuity, batch, &feeder->error);
+    int status = feeder->continuity == NULL ? align(feeder, batch)
+                                            : sf_continuity_take(feeder->continuity, batch, &feeder->error);
     if (status == SF_OK && feeder->continuity != NULL)
         status = offer_believed(feeder);
     log_losses(feeder);

@@ -63,8 +63,8 @@ typedef struct sf_feeder {
     _Atomic int64_t missing_spikes, missing_markers; /**< by the sender's totals; -1: not known */
     _Atomic uint64_t silences;                       /**< times that it stalled */
     sf_continuity_counts told;                       /**< what was logged */
-    sf_feeder_line late, unknown;                       /**< likewise, of spikes that were left out */
-    int status; /**< of the source, once its thread ended */
+    sf_feeder_line late, unknown;                    /**< likewise, of spikes that were left out */
+    int status;                                      /**< of the source, once its thread ended */
     sf_error error;
 } sf_feeder;
 

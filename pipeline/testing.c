@@ -611,25 +611,11 @@ static int gather(sf_testing *testing, const sf_segment *segment, const sf_histo
     return SF_OK;
 }
 
-static bool was_observed(const sf_testing *testing, const sf_span *span)
-{
-    for (size_t i = 0; i < testing->observed_count; i++) {
-        const sf_observed *observed = &testing->observed[i];
-        bool within = false;
-        for (size_t k = 0; k < observed->count && !within; k++)
-            within =
-                observed->spans[k].start_ns <= span->start_ns && span->stop_ns <= observed->spans[k].stop_ns;
-        if (!within)
-            return false;
-    }
-    return true;
-}
-
 /* Why nothing can be tested in the stretch that ends with this window; NULL: nothing speaks against it. */
 static const char *obstacle(const sf_testing *testing, const sf_segment *segment)
 {
     const sf_stretch_test *now = &testing->now;
-    if (segment->window.stop_ns != now->span.stop_ns || !was_observed(testing, &now->span))
+    if (segment->window.stop_ns != now->span.stop_ns || !sf_observed_whole(testing->observed, testing->observed_count, now->span))
         return gap;
     if (testing->newest_breaks != testing->breaks)
         return broken;

@@ -274,8 +274,8 @@ static inline sf_live_options sf_live_options_default(void)
     return options;
 }
 
-/** A density of this quantity with every default; `unit` or `episode` is to be set. Of a quantity that there is
- * not, sf_live_open refuses the density. */
+/** A density of this quantity with every default; `unit` or `episode` is to be set. Of a quantity that there
+ * is not, sf_live_open refuses the density. */
 SF_API sf_live_density sf_live_density_default(sf_quantity quantity);
 
 /* ---- messages: rows and columns, read-only, which live as long as their message ---- */
@@ -618,7 +618,8 @@ typedef struct sf_features_message {
     uint64_t bin;
     sf_span window;
     bool partial; /**< the last one, which the stream ended in */
-    bool lost;    /**< a source lost something in it or fell silent: spikes may be missing */
+    bool lost; /**< a source lost something in it, fell silent, or its recording pauses: spikes may be missing
+                */
     size_t count;
     uint32_t *values; /**< spikes of units, then completions of episodes, then those of edges */
 } sf_features_message;

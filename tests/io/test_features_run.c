@@ -2,6 +2,8 @@
 /* Features of a whole run: an hour of them on a virtual clock, and what a loss does to their flag. */
 #include "support/runs.h"
 
+#include "core/clock.h"
+#include "core/memory.h"
 #include "window/watch.h"
 
 /* ---- an hour ---- */
@@ -92,6 +94,63 @@ static void an_hour_has_every_bin_once(void **state)
     assert_true(all.episodes_sent[0] > 100 && all.episodes_sent[1] > 0 && edges > 100);
     sf_config_free(&config);
     sf_recording_clear(&recording);
+}
+
+/* ---- a pause ---- */
+
+typedef struct pauses {
+    sf_span pause;
+    size_t lost, sound, wrong;
+} pauses;
+
+static void hold_bin_to_pause(void *self, sf_message *message)
+{
+    pauses *all = self;
+    if (message->topic != SF_TOPIC_FEATURES)
+        return;
+    sf_span bin = message->features.window;
+    bool is_pause = bin.start_ns < all->pause.stop_ns && all->pause.start_ns < bin.stop_ns;
+    all->wrong += message->features.lost != is_pause;
+    all->lost += message->features.lost;
+    all->sound += !message->features.lost;
+}
+
+static void a_pause_of_a_recording_is_a_loss(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("features of a pause", 73);
+    sf_recording recording = test_random_recording(&random, 1000, 3, INT64_C(9) * SF_SECOND, 1);
+    pauses all = {.pause = {INT64_C(3050000000), INT64_C(5050000000)}}; /* ends within bins */
+    size_t kept = 0;
+    int64_t origin_ns = recording.spikes[0].time_ns;
+    for (size_t i = 0; i < recording.spike_count; i++) {
+        recording.spikes[i].time_ns -= origin_ns;
+        int64_t time_ns = recording.spikes[i].time_ns;
+        if (time_ns < all.pause.start_ns || time_ns >= all.pause.stop_ns)
+            recording.spikes[kept++] = recording.spikes[i];
+    }
+    recording.spike_count = kept;
+    recording.recorded = (sf_span){0, INT64_C(10) * SF_SECOND};
+    recording.observed = sf_alloc(2, sizeof *recording.observed);
+    recording.observed[0] = (sf_span){0, all.pause.start_ns};
+    recording.observed[1] = (sf_span){all.pause.stop_ns, recording.recorded.stop_ns};
+    recording.observed_count = 2;
+    sf_config config = test_config("window: {length_s: 2, hop_s: 1}\nmine: {every: 0}\n"
+                                   "significance: {kind: 'off'}\ngraph: {enabled: false}\n"
+                                   "features: {bin_ms: 100, units: ['*']}\n");
+    static const sf_outlet_kind kind = {.publish = hold_bin_to_pause};
+    const sf_run_options options = {.config = &config, .recording = &recording, .outlet = {&kind, &all}};
+    sf_run *run;
+    assert_int_equal(sf_run_open(&run, &options, NULL), SF_OK);
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), NULL), SF_OK);
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
+        ;
+    assert_int_equal(sf_run_close(run, NULL), SF_OK);
+    assert_int_equal(all.wrong, 0);
+    assert_in_range(all.lost, 20, 22);
+    assert_in_range(all.sound, 75, 80);
+    sf_recording_clear(&recording);
+    sf_config_free(&config);
 }
 
 /* ---- a loss ---- */
@@ -196,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_hour_has_every_bin_once),
+        cmocka_unit_test(a_pause_of_a_recording_is_a_loss),
         cmocka_unit_test(a_bin_that_lost_spikes_says_so),
         cmocka_unit_test(wrong_features_are_refused),
     };

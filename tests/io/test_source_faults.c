@@ -321,7 +321,9 @@ static void find_losses(void *found, sf_log_level level, const char *line)
     unsigned *losses = found;
     bool is_warning = level == SF_LOG_WARNING;
     *losses |= is_warning && strstr(line, "1 spikes came too late so far") != NULL ? 1 : 0;
-    *losses |= is_warning && strstr(line, "1 spikes so far are of units that the source did not name") != NULL ? 2 : 0;
+    *losses |= is_warning && strstr(line, "1 spikes so far are of units that the source did not name") != NULL
+                   ? 2
+                   : 0;
 }
 
 static void what_was_sent_and_not_analysed_is_a_loss(void **state)

@@ -351,7 +351,8 @@ static void every_fault_is_counted_and_told_of(void **state)
     put(&it, it.frame.data, it.frame.length);
     it.frame.data[4] = 1;
     it.frame.data[6] = 9;
-    put(&it, it.frame.data, it.frame.length); /* has its place among the frames, as what follows: no gap beside the fault */
+    put(&it, it.frame.data,
+        it.frame.length); /* has its place among the frames, as what follows: no gap beside the fault */
     put(&it, it.frame.data, 20);
     it.header.sequence++;
     sf_wire_put_heartbeat(&it.frame, &it.header);
