@@ -74,8 +74,8 @@ static bool pauses(int signal)
 /* Of signals that do not pause: those that end the program and can be caught. */
 static bool ends(int signal)
 {
-    return signal != SIGKILL && signal != SIGSTOP && signal != SIGCONT &&
-           signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH;
+    return signal != SIGKILL && signal != SIGSTOP && signal != SIGCONT && signal != SIGCHLD &&
+           signal != SIGURG && signal != SIGWINCH;
 }
 
 void app_catch_signals(void)

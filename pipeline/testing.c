@@ -615,7 +615,8 @@ static int gather(sf_testing *testing, const sf_segment *segment, const sf_histo
 static const char *obstacle(const sf_testing *testing, const sf_segment *segment)
 {
     const sf_stretch_test *now = &testing->now;
-    if (segment->window.stop_ns != now->span.stop_ns || !sf_observed_whole(testing->observed, testing->observed_count, now->span))
+    if (segment->window.stop_ns != now->span.stop_ns ||
+        !sf_observed_whole(testing->observed, testing->observed_count, now->span))
         return gap;
     if (testing->newest_breaks != testing->breaks)
         return broken;
