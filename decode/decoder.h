@@ -65,7 +65,7 @@ typedef struct sf_decoder_given {
     size_t channels;
     double sample_rate_hz, learn_s;
     char layout[16];  /**< "": to be found out */
-    char stream[512]; /**< "": the first that is heard of */
+    char stream[512]; /**< "": that of the first spike */
 } sf_decoder_given;
 
 /** Every decoder begins with this. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Event Broadcaster of the Open Ephys GUI: the kind of an event in two bytes, and the event as JSON or as
- * the GUI itself keeps it. It sends all streams of the GUI, of which one is taken; and it numbers nothing, so
+ * the GUI itself keeps it. It sends all streams of the GUI, of which one is taken, that of the first spike; and it numbers nothing, so
  * that what is lost on the way is not known. JSON tells the sampling rate. Raw events do not; where it was
  * not given their time stamps in seconds are taken.
  */
-#include "core/memory.h"
+#include "core/log.h"
 #include "decode/fields.h"
 #include "decode/rig.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,13 +17,23 @@
 #define MOST_BYTES (4u << 20)
 #define SPIKE_BASE 26
 #define TTL_BYTES 34
+#define MOST_OTHERS 16 /* of them are told of */
 #define CHANNELS 4 /* of an electrode, at most: amp1 to amp4 */
 
 enum { TTL = 0, SPIKE = 1 };
 
+/* A stream that is not read. */
+typedef struct other {
+    char name[80]; /* its beginning */
+    uint64_t events;
+} other;
+
 typedef struct broadcaster {
     sf_rig rig;
     bool by_seconds; /* times are the time stamps of raw events */
+    bool is_chosen;  /* the stream was given */
+    other others[MOST_OTHERS];
+    size_t other_count;
 } broadcaster;
 
 /* What one event says, in either form. */
@@ -116,16 +127,53 @@ static bool read_raw(event *it, int kind, sf_part body)
 
 /* ---- what it comes to ---- */
 
-/* The first stream that is heard of is taken, unless one was given. */
-static bool is_of_stream(sf_decoder *decoder, const event *it)
+static other *find_other(broadcaster *it, const char *stream)
 {
-    char *stream = decoder->given.stream;
+    for (size_t i = 0; i < it->other_count; i++)
+        if (strncmp(it->others[i].name, stream, sizeof it->others[i].name - 1) == 0)
+            return &it->others[i];
+    if (it->other_count == MOST_OTHERS)
+        return NULL;
+    other *added = &it->others[it->other_count++];
+    snprintf(added->name, sizeof added->name, "%.79s", stream);
+    return added;
+}
+
+/* Each other stream is told of by its name, the first, second, fourth ... time. */
+static void pass_over(broadcaster *it, const event *told)
+{
+    sf_decoder *decoder = &it->rig.decoder;
+    const char *stream = decoder->given.stream;
+    other *from = find_other(it, told->stream);
+    sf_rig_hear(&it->rig);
+    if (from == NULL)
+        return;
+    uint64_t before = from->events++;
+    if ((from->events & before) != 0)
+        return;
     if (stream[0] == '\0')
-        snprintf(stream, sizeof decoder->given.stream, "%s", it->stream);
-    if (strcmp(stream, it->stream) == 0)
+        sf_log(SF_LOG_WARNING,
+               "%s: TTL events of the stream '%s' came before any spike and are left out (%" PRIu64 " so far)",
+               decoder->name, from->name, from->events);
+    else
+        sf_log(it->is_chosen ? SF_LOG_INFO : SF_LOG_WARNING,
+               "%s: the stream '%.80s' is read, and '%s', which is sent as well, is not (%" PRIu64
+               " events so far): `stream` chooses one",
+               decoder->name, stream, from->name, from->events);
+}
+
+/* That of the first spike is taken, unless one was given: a stream of TTL events alone may come first. */
+static bool is_of_stream(broadcaster *it, const event *told, int kind)
+{
+    char *stream = it->rig.decoder.given.stream;
+    bool is_named = told->stream[0] != '\0';
+    if (stream[0] == '\0' && kind == SPIKE && is_named) {
+        snprintf(stream, sizeof it->rig.decoder.given.stream, "%s", told->stream);
+        sf_log(SF_LOG_INFO, "%s: reads the stream '%.80s'", it->rig.decoder.name, stream);
+    }
+    if (!is_named || strcmp(stream, told->stream) == 0)
         return true;
-    decoder->batch.out_of_range++;
-    sf_rig_hear((sf_rig *)decoder);
+    pass_over(it, told);
     return false;
 }
 
@@ -150,7 +198,7 @@ static bool place(broadcaster *it, event *told)
 static int take(broadcaster *it, event *told, int kind, sf_error *error)
 {
     uint32_t unit;
-    if (!is_of_stream(&it->rig.decoder, told) || !place(it, told))
+    if (!is_of_stream(it, told, kind) || !place(it, told))
         return SF_OK;
     if (kind == TTL) {
         if (told->line >= 0 && told->line <= UINT16_MAX && (told->state == 0 || told->state == 1))
@@ -186,11 +234,17 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
     return sf_rig_end(&it->rig, error);
 }
 
+static int open_broadcaster(sf_decoder *decoder, sf_error *error)
+{
+    ((broadcaster *)decoder)->is_chosen = decoder->given.stream[0] != '\0';
+    return sf_rig_open(decoder, error);
+}
+
 const sf_decoder_kind sf_decoder_event_broadcaster = {
     .name = "event-broadcaster",
     .size = sizeof(broadcaster),
     .most_bytes = MOST_BYTES,
-    .open = sf_rig_open,
+    .open = open_broadcaster,
     .decode = decode,
     .gave = sf_rig_gave,
     .close = sf_rig_close,

@@ -43,3 +43,6 @@ replayed intan intan intan-rhx-3.4.0-restart-6s.bin "$port" "learn_s: 5" 1199 1
 for gap_ms in 20 5 0; do
     replayed event-broadcaster zmq event-broadcaster-json.bin "$port" "learn_s: 1" 430 1 "$gap_ms" 2
 done
+# A TTL event of another stream comes first: the spikes are those of the stream that has some.
+replayed event-broadcaster zmq event-broadcaster-json-ttl-of-other-stream-first.bin "$port" "learn_s: 1" 215 0 5
+grep -q "is read, and '.*', which is sent as well, is not\|came before any spike" capture.err
