@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BRAND: threshold crossings in a Redis stream. A message is the fields of one entry that matter: its id,
- * which Redis makes of the millisecond and a count; its time on the sender's clock (8 bytes of nanoseconds;
- * empty: that of the id); and a count for each channel (16 bits each) of what crossed in the entry's bin. All
- * crossings of a bin have its time.
+ * which Redis makes of the millisecond and a count; when it was written, on the sender's clock (8 bytes of
+ * nanoseconds; empty: that of the id); a count for each channel (16 bits each) of what crossed in the entry's
+ * bin; and the number of the sample at which the bin begins (4 bytes, which wrap, or 8; empty or not there:
+ * it has none). All crossings of a bin have its time: that of its sample, where the first entry has one. When
+ * it was written depends on what else its computer had to do.
  */
 #include "decode/rig.h"
 
@@ -16,10 +18,14 @@
 #define MOST_BYTES (1u << 20)
 #define MOST_CROSSINGS 1000 /* of a channel in a bin: more is no spike count */
 #define BY_NANOSECONDS 1e9
+#define DEFAULT_HZ 30000.0
 
 typedef struct brand {
     sf_rig rig;
-    uint32_t channels; /* of an entry; 0: none came yet */
+    uint32_t channels;  /* of an entry; 0: none came yet */
+    size_t sample_size; /* of its sample's number; 0: it has none */
+    double sample_rate_hz;
+    sf_rig_counter samples;
 } brand;
 
 /* Milliseconds of an entry's id, "1690000000000-0". */
@@ -67,7 +73,7 @@ static int learn(brand *it, size_t channels, sf_error *error)
     return status;
 }
 
-static int take_channel(brand *it, uint32_t channel, int64_t time_ns, int16_t crossings, sf_error *error)
+static int take_channel(brand *it, uint32_t channel, int64_t time, int16_t crossings, sf_error *error)
 {
     char name[24];
     uint32_t unit;
@@ -78,37 +84,58 @@ static int take_channel(brand *it, uint32_t channel, int64_t time_ns, int16_t cr
         return status;
     }
     for (int16_t i = 0; i < crossings && status == SF_OK; i++)
-        status = sf_rig_spike(&it->rig, unit, time_ns, NAN, error);
+        status = sf_rig_spike(&it->rig, unit, time, NAN, error);
     return status;
 }
 
-static int take(brand *it, int64_t time_ns, sf_part counts, sf_error *error)
+/* As the stream counts time; the first entry says whether in samples or in nanoseconds. */
+static bool find_time(brand *it, const sf_part *parts, size_t count, int64_t *time)
 {
-    int status = it->channels == 0 ? learn(it, counts.size / 2, error) : SF_OK;
+    uint64_t low = 0;
+    sf_part sample = count == 4 ? parts[3] : (sf_part){"", 0};
+    if (it->channels == 0)
+        it->sample_size = sample.size;
+    if (it->sample_size == 0)
+        return time_of_entry(parts, time);
+    if (sample.size != it->sample_size || (sample.size != 4 && sample.size != 8))
+        return false;
+    memcpy(&low, sample.data, sample.size);
+    *time = sf_rig_count_on(&it->samples, low, 8 * (unsigned)sample.size);
+    return true;
+}
+
+static int take(brand *it, int64_t time, sf_part counts, sf_error *error)
+{
+    bool is_first = it->channels == 0;
+    if (is_first)
+        sf_rig_set_rate(&it->rig, it->sample_size > 0 ? it->sample_rate_hz : BY_NANOSECONDS);
+    int status = is_first ? learn(it, counts.size / 2, error) : SF_OK;
     for (uint32_t i = 0; i < it->channels && status == SF_OK; i++) {
         int16_t crossings;
         memcpy(&crossings, (const char *)counts.data + 2 * (size_t)i, sizeof crossings);
         if (crossings < 0 || crossings > MOST_CROSSINGS)
             sf_decoder_leave_out(&it->rig.decoder, "%d crossings of channel %u in one bin", crossings, i);
         else if (crossings > 0)
-            status = take_channel(it, i, time_ns, crossings, error);
+            status = take_channel(it, i, time, crossings, error);
     }
-    sf_rig_clock(&it->rig, time_ns, 0);
+    sf_rig_clock(&it->rig, time, 0);
     return status;
 }
 
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     brand *it = (brand *)decoder;
-    int64_t time_ns;
+    int64_t time;
     sf_rig_begin(&it->rig);
-    if (count != 3 || !time_of_entry(parts, &time_ns))
+    if (count < 3 || count > 4)
+        sf_decoder_leave_out(decoder, "%zu parts, of which no entry is made", count);
+    else if (!find_time(it, parts, count, &time))
         sf_decoder_leave_out(decoder, "an entry without a time");
     else if (parts[2].size == 0 || parts[2].size % 2 != 0 || parts[2].size / 2 > SF_RIG_MOST_UNITS ||
              (it->channels != 0 && parts[2].size / 2 != it->channels))
         sf_decoder_leave_out(decoder, "an entry with %zu bytes of crossings", parts[2].size);
     else {
-        int status = take(it, time_ns, parts[2], error);
+        int status = take(it, time, parts[2], error);
         if (status != SF_OK)
             return status;
     }
@@ -117,7 +144,9 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
 
 static int open_brand(sf_decoder *decoder, sf_error *error)
 {
-    decoder->given.sample_rate_hz = BY_NANOSECONDS;
+    double *given_hz = &decoder->given.sample_rate_hz;
+    ((brand *)decoder)->sample_rate_hz = *given_hz > 0 ? *given_hz : DEFAULT_HZ;
+    *given_hz = 0; /* before the first entry says how it counts time */
     int status = sf_rig_open(decoder, error);
     decoder->learns = false;
     return status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Event Broadcaster of the Open Ephys GUI: the kind of an event in two bytes, and the event as JSON or as
- * the GUI itself keeps it. It sends all streams of the GUI, of which one is taken, that of the first spike; and it numbers nothing, so
- * that what is lost on the way is not known. JSON tells the sampling rate. Raw events do not; where it was
- * not given their time stamps in seconds are taken.
+ * the GUI itself keeps it. It sends all streams of the GUI, of which one is taken, that of the first spike;
+ * and it numbers nothing, so that what is lost on the way is not known. JSON tells the sampling rate. Raw
+ * events do not; where it was not given their time stamps in seconds are taken.
  */
 #include "core/log.h"
 #include "decode/fields.h"
@@ -18,7 +18,7 @@
 #define SPIKE_BASE 26
 #define TTL_BYTES 34
 #define MOST_OTHERS 16 /* of them are told of */
-#define CHANNELS 4 /* of an electrode, at most: amp1 to amp4 */
+#define CHANNELS 4     /* of an electrode, at most: amp1 to amp4 */
 
 enum { TTL = 0, SPIKE = 1 };
 
@@ -153,7 +153,8 @@ static void pass_over(broadcaster *it, const event *told)
         return;
     if (stream[0] == '\0')
         sf_log(SF_LOG_WARNING,
-               "%s: TTL events of the stream '%s' came before any spike and are left out (%" PRIu64 " so far)",
+               "%s: TTL events of the stream '%s' came before any spike and are left out (%" PRIu64
+               " so far)",
                decoder->name, from->name, from->events);
     else
         sf_log(it->is_chosen ? SF_LOG_INFO : SF_LOG_WARNING,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Intan RHX, its TCP output of spikes: chunks of 14 bytes, each with a magic number, the channel's name, the
- * low 32 bits of the sample number, and what the spike was taken for. The high bits follow from going on: a
- * step of less than half their range either way.
+ * low 32 bits of the sample number, and what the spike was taken for.
  */
 #include "decode/rig.h"
 
@@ -23,19 +22,8 @@ static const unsigned char magic[4] = {0x0f, 0x71, 0xe2, 0x3a};
 
 typedef struct intan {
     sf_rig rig;
-    bool has_sample;
-    int64_t sample; /* the last, whole */
+    sf_rig_counter samples;
 } intan;
-
-static int64_t follow(intan *it, uint32_t low)
-{
-    if (!it->has_sample)
-        it->sample = low;
-    else
-        it->sample += (int32_t)(low - (uint32_t)it->sample);
-    it->has_sample = true;
-    return it->sample;
-}
 
 /* Units 1 to 4 are bits; 0: not sorted; -1: none of these. */
 static int sorted_of(unsigned char id)
@@ -71,7 +59,7 @@ static int take(intan *it, const unsigned char *chunk, sf_error *error)
     int id = sorted_of(chunk[13]);
     memcpy(name, chunk + 4, NAME);
     memcpy(&low, chunk + 9, sizeof low);
-    int64_t sample = follow(it, low);
+    int64_t sample = sf_rig_count_on(&it->samples, low, 32);
     sf_rig_hear(&it->rig);
     if (chunk[13] == ARTEFACT) {
         it->rig.decoder.batch.out_of_range++;

@@ -65,6 +65,15 @@ static void convert_kept(sf_rig *rig)
         convert(rig, &rig->before);
 }
 
+int64_t sf_rig_count_on(sf_rig_counter *counter, uint64_t low, unsigned bits)
+{
+    unsigned unsent = 64 - bits;
+    int64_t step = (int64_t)((low - (uint64_t)counter->value) << unsent) >> unsent;
+    counter->value = counter->has_value ? (int64_t)((uint64_t)counter->value + (uint64_t)step) : (int64_t)low;
+    counter->has_value = true;
+    return counter->value;
+}
+
 bool sf_rig_set_rate(sf_rig *rig, double hz)
 {
     if (!(hz >= LEAST_HZ && hz <= MOST_HZ)) {

@@ -58,6 +58,16 @@ void sf_rig_begin(sf_rig *rig);
 /** Last in every `decode` whose message was read: SF_OK where enough has come for a batch, else SF_AGAIN. */
 int sf_rig_end(sf_rig *rig, sf_error *error);
 
+/** A counter of which the sender sends the low bits. Zero-initialise. */
+typedef struct sf_rig_counter {
+    bool has_value;
+    int64_t value;
+} sf_rig_counter;
+
+/** The whole of it: a step of less than half the range of its bits, either way, from what it was. `bits`: 1
+ * to 64. */
+int64_t sf_rig_count_on(sf_rig_counter *counter, uint64_t low, unsigned bits);
+
 /** The sampling rate, as the stream tells. One that was given, or told before, stays. False: it is none. */
 bool sf_rig_set_rate(sf_rig *rig, double hz);
 

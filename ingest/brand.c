@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BRAND's threshold crossings over Redis. `play` adds an entry for each millisecond, as the node
- * thresholdExtraction does: `ts`, nanoseconds since the recording's start, and `crossings`, how often each
- * unit fired. Markers have no place in it.
+ * thresholdExtraction does: `sync` and `timestamps`, the sample at which it begins, `ts`, nanoseconds since
+ * the recording's start, and `crossings`, how often each unit fired. Markers have no place in it.
  */
 #include "core/clock.h"
 #include "core/error.h"
 #include "ingest/live_source.h"
 #include "ingest/redis.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BIN_NS SF_MILLISECOND
+#define SAMPLE_RATE 30000
+#define BIN_SAMPLES (SAMPLE_RATE / 1000)
 #define STREAM "thresholdExtraction"
 
 static int64_t bin_of(const sf_sender *sender, int64_t time_ns)
@@ -22,9 +26,14 @@ static int64_t bin_of(const sf_sender *sender, int64_t time_ns)
 static int put_bin(sf_sender *sender, sf_error *error)
 {
     uint64_t stamp = sender->sample * (uint64_t)BIN_NS;
-    const sf_part parts[] = {
-        {"ts", 2}, {&stamp, sizeof stamp}, {"crossings", 9}, {sender->payload.data, sender->payload.length}};
-    int status = sf_sender_put(sender, parts, 4, error);
+    uint32_t sample = (uint32_t)(sender->sample * BIN_SAMPLES); /* wraps, as the rig's does */
+    char sync[48];
+    size_t length = (size_t)snprintf(sync, sizeof sync, "{\"nsp_idx_1\": %" PRIu32 "}", sample);
+    const sf_part parts[] = {{"sync", 4},        {sync, length},
+                             {"timestamps", 10}, {&sample, sizeof sample},
+                             {"ts", 2},          {&stamp, sizeof stamp},
+                             {"crossings", 9},   {sender->payload.data, sender->payload.length}};
+    int status = sf_sender_put(sender, parts, sizeof parts / sizeof parts[0], error);
     memset(sender->payload.data, 0, sender->payload.length);
     sender->sample++;
     return status;
@@ -81,12 +90,16 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .electrodes = "learn",
                                           .topic = STREAM,
                                           .field = "crossings",
-                                          .time_field = "ts"};
+                                          .time_field = "ts",
+                                          .sample_field = "timestamps",
+                                          .sample_rate_hz = SAMPLE_RATE};
 
 static const sf_key keys[] = {SF_LIVE_ENDPOINT,
                               SF_LIVE_TEXT("stream", topic),
                               SF_LIVE_TEXT("field", field),
                               SF_LIVE_TEXT("time_field", time_field),
+                              SF_LIVE_TEXT("sample_field", sample_field),
+                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9),
                               SF_LIVE_TEXT("electrodes", electrodes),
                               {0}};
 

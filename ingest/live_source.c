@@ -120,6 +120,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .topic = it->settings->topic,
                                             .field = it->settings->field,
                                             .time_field = it->settings->time_field,
+                                            .sample_field = it->settings->sample_field,
                                             .markers = it->settings->markers,
                                             .curve = {it->settings->key, it->settings->server_key},
                                             .request = request_of(it, room),

@@ -19,7 +19,7 @@ typedef struct sf_live_settings {
     double learn_s, sample_rate_hz;
     const char *request; /**< "auto", "off", or an endpoint */
     uint32_t layout;     /**< of sf_protocol.layouts */
-    const char *topic, *field, *time_field;
+    const char *topic, *field, *time_field, *sample_field;
     const char *markers;          /**< "none", or an endpoint */
     const char *key, *server_key; /**< of sf_curve_client; rigs have none */
 } sf_live_settings;

@@ -57,7 +57,7 @@ static redisContext *call(const char *host, int port)
 typedef struct reader {
     sf_transport transport;
     char host[256], endpoint[256], last[64]; /* id of the last entry; "": it has not connected yet */
-    char topic[128], field[64], time_field[64];
+    char topic[128], field[64], time_field[64], sample_field[64];
     int port;
     redisContext *context;
     redisReply *reply; /* entries that came, from `next` on */
@@ -159,11 +159,13 @@ static int feed_entry(reader *it, sf_decoder *decoder, sf_error *error)
     const redisReply *entry = item(entries, it->next++, REDIS_REPLY_ARRAY);
     const redisReply *id = item(entry, 0, REDIS_REPLY_STRING), *fields = item(entry, 1, REDIS_REPLY_ARRAY);
     const sf_part parts[] = {id != NULL ? (sf_part){id->str, id->len} : (sf_part){"", 0},
-                             value_of(fields, it->time_field), value_of(fields, it->field)};
+                             value_of(fields, it->time_field), value_of(fields, it->field),
+                             value_of(fields, it->sample_field)};
+    const size_t count = sizeof parts / sizeof parts[0];
     int status = SF_OK;
-    for (size_t i = 0; i < 3 && status == SF_OK; i++)
+    for (size_t i = 0; i < count && status == SF_OK; i++)
         status = sf_decoder_feed(decoder, parts[i].data, parts[i].size,
-                                 i < 2 ? SF_FEED_PART : SF_FEED_MESSAGE, error);
+                                 i + 1 < count ? SF_FEED_PART : SF_FEED_MESSAGE, error);
     note_last(it, entry);
     if (entries == NULL || it->next >= entries->elements)
         drop_reply(it);
@@ -211,6 +213,7 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
     snprintf(it->topic, sizeof it->topic, "%s", settings->topic);
     snprintf(it->field, sizeof it->field, "%s", settings->field);
     snprintf(it->time_field, sizeof it->time_field, "%s", settings->time_field);
+    snprintf(it->sample_field, sizeof it->sample_field, "%s", settings->sample_field);
     int status = sf_descriptors_check(1, it->endpoint, error);
     if (status == SF_OK)
         status = split(it->host, sizeof it->host, &it->port, it->endpoint, error);

@@ -6,9 +6,9 @@
 #include "ingest/sending.h"
 #include "ingest/transport.h"
 
-/** A message is an entry of the stream `topic`: its id, and the values of the fields `time_field` and
- * `field`, empty where it has none. It begins after what is there when it first connects, and goes on where
- * it was. */
+/** A message is an entry of the stream `topic`: its id, and the values of the fields `time_field`,
+ * `sample_field` and `field`, empty where it has none. It begins after what is there when it first connects,
+ * and goes on where it was. */
 extern const sf_transport_kind sf_transport_redis;
 
 /** A message of pairs, names and values, becomes an entry of the stream `topic`. Who waits for any stream of

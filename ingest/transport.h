@@ -15,7 +15,7 @@ typedef struct sf_transport sf_transport;
 typedef struct sf_transport_settings {
     const char *endpoint; /**< as "tcp://127.0.0.1:5556" */
     const char *topic;    /**< of transports that choose what they get: a stream, a key, ...; or NULL */
-    const char *field, *time_field; /**< of what has several, which are taken */
+    const char *field, *time_field, *sample_field; /**< of what has several, which are taken */
     const char
         *markers; /**< of transports that take a stream of them beside the other: its endpoint, or "none" */
     sf_curve_client curve; /**< of ZeroMQ */

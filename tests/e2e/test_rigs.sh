@@ -110,7 +110,7 @@ print(spikes)
 PY
 
 # The Event Broadcaster in its raw form, by time stamps; another stream is left out.
-foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"out_of_range": 10, "malformed": 1}' <<'PY'
+foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"malformed": 1}' <<'PY'
 import struct, sys, time, zmq
 context = zmq.Context()
 socket = context.socket(zmq.PUB)

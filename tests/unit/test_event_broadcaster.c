@@ -104,7 +104,8 @@ static void the_first_spike_says_which_stream_is_read(void **state)
     sf_log_drain(collect, &log);
     assert_non_null(strstr(log.data, "TTL events of the stream 'Digital' came before any spike"));
     assert_non_null(strstr(log.data, "reads the stream 'Probe'"));
-    assert_non_null(strstr(log.data, "'Probe' is read, and 'Digital', which is sent as well, is not (2 events"));
+    assert_non_null(
+        strstr(log.data, "'Probe' is read, and 'Digital', which is sent as well, is not (2 events"));
     assert_non_null(strstr(log.data, "(4 events"));
     assert_null(strstr(log.data, "(3 events"));
     sf_text_free(&log);

@@ -54,6 +54,19 @@ static void spikes_are_read(void **state)
     test_decoded_close(&it);
 }
 
+/* At 30 kHz the 32 bits of the sample number wrap after 39.8 hours. */
+static void a_counter_that_wraps_goes_on(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    MESSAGE(&it, "\x82\xaelocalTimestamp\xce\xff\xff\xff\xe2\xa8nTrodeId\x07"); /* 2^32 - 30 */
+    MESSAGE(&it, "\x82\xaelocalTimestamp\x00\xa8nTrodeId\x07");
+    test_decoded_require(&it, "143165575533333 nt7 nan\n143165576533333 nt7 nan\n");
+    test_decoded_close(&it);
+}
+
 static void clusters_are_units_of_their_own(void **state)
 {
     (void)state;
@@ -112,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spikes_are_read),
+        cmocka_unit_test(a_counter_that_wraps_goes_on),
         cmocka_unit_test(clusters_are_units_of_their_own),
         cmocka_unit_test(what_is_damaged_is_counted),
     };
