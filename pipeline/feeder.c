@@ -211,6 +211,7 @@ static void begin_epoch_of_due(sf_feeder *feeder, const sf_batch *batch)
         return;
     feeder->reference_shift_ns = shift_ns;
     feeder->due = (sf_due){0};
+    feeder->pace = (sf_pace){0};
     feeder->fresh = feeder->fresh || batch->restarts > 0;
     feeder->behind_was_told = false;
 }
@@ -251,6 +252,18 @@ static void log_behind(sf_feeder *feeder, int64_t behind_ns)
            (double)behind_ns * 1e-9);
 }
 
+static void look_at_pace(sf_feeder *feeder, int64_t end_ns, int64_t arrival_ns)
+{
+    double pace = sf_pace_take(&feeder->pace, end_ns, arrival_ns);
+    if (pace == 0 || feeder->pace_was_told)
+        return;
+    feeder->pace_was_told = true;
+    sf_log(SF_LOG_WARNING,
+           "%s: its clock passes %.3g s in each second: is its sampling rate the one that it is read with "
+           "(sample_rate_hz)? All delays and rates are wrong by as much",
+           feeder->settings.source->name, pace);
+}
+
 /* A rig that writes seldom has old spikes in each of its writes. Its first seconds tell, once. */
 static void look_at_first(sf_feeder *feeder, const sf_batch *judged)
 {
@@ -282,6 +295,7 @@ static sf_batch judge_due(sf_feeder *feeder, const sf_batch *batch)
     int64_t end_ns = end_of(batch), arrival_ns = batch->arrival_ns;
     if (end_ns != INT64_MIN && arrival_ns >= feeder->began_ns) {
         sf_due_take(&feeder->due, end_ns, arrival_ns, origin_of(feeder));
+        look_at_pace(feeder, end_ns, arrival_ns);
         feeder->fresh = false;
     }
     if (!feeder->due.began)

@@ -13,6 +13,7 @@
 #include "window/continuity.h"
 #include "window/due.h"
 #include "window/inlet.h"
+#include "window/pace.h"
 
 /** What the feeders of a run share. */
 typedef struct sf_feeders {
@@ -48,6 +49,8 @@ typedef struct sf_feeder {
     const sf_inlet *reference;  /**< whose stream time `aligned` tells; NULL: its own */
     int64_t reference_shift_ns; /**< of that stream, as it was seen last */
     sf_due due;                 /**< of the present epoch */
+    sf_pace pace;               /**< likewise */
+    bool pace_was_told;         /**< in the log */
     bool fresh;                 /**< no time of the present run has come */
     int64_t began_ns;           /**< monotonic clock when it began to read */
     bool first_ended;
