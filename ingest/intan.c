@@ -59,7 +59,7 @@ static const sf_key keys[] = {
 
 const sf_protocol sf_protocol_intan = {
     .source = {.settings = {"intan", keys, sizeof(sf_live_settings), &defaults},
-               .descriptors = 2,
+               .descriptors = 3,
                SF_LIVE_SOURCE},
     .name = "intan",
     .system = "Intan RHX",

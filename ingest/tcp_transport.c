@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connects to a TCP server and takes its bytes; where it is not there, or goes, it is tried again. */
+/*
+ * Connects to a TCP server and takes its bytes; where it is not there, or goes, it is tried again.
+ *
+ * A rig that has room for one client may leave its connection open and silent, and listen anew (Disconnect
+ * and Connect of Intan's RHX). So while the connection is silent another one is tried beside it: the first
+ * that sends is kept, and the other one closed.
+ */
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -16,70 +22,148 @@
 #include <unistd.h>
 
 #define AGAIN_NS (SF_SECOND / 2)
-#define CHUNK 65536 /* bytes handed over at once: what a sender asks for is no larger */
+#define SILENT_NS (2 * SF_SECOND) /* then another connection is tried */
+#define CHUNK 65536               /* bytes handed over at once: what a sender asks for is no larger */
+
+/* A connection. */
+typedef struct connection {
+    int socket;      /* -1: none */
+    bool is_pending; /* is being connected */
+    int64_t again_ns;
+} connection;
 
 typedef struct client {
     sf_transport transport;
     struct addrinfo *addresses;
     char endpoint[256];
-    int socket;      /* -1: none */
-    bool is_pending; /* is being connected */
+    connection first, other; /* the second is tried while the first is silent */
+    int64_t heard_ns;
+    bool was_advised; /* of this silence */
     atomic_bool connected;
-    int64_t again_ns;
     char bytes[CHUNK];
 } client;
 
-static void hang_up(client *it, sf_decoder *decoder, int64_t now_ns)
+/* ---- one connection ---- */
+
+static void end_connection(connection *it, int64_t now_ns)
 {
-    if (atomic_exchange(&it->connected, false)) {
-        sf_log(SF_LOG_WARNING, "%s: the connection ended; connecting again", it->endpoint);
-        sf_decoder_break(decoder);
-    }
     if (it->socket >= 0)
         close(it->socket);
-    it->socket = -1;
-    it->again_ns = now_ns + AGAIN_NS;
+    *it = (connection){.socket = -1, .again_ns = now_ns + AGAIN_NS};
 }
 
-static void call(client *it, sf_decoder *decoder, int64_t now_ns)
+static bool is_open(const connection *it)
 {
-    const struct addrinfo *to = it->addresses;
-    it->socket = socket(to->ai_family, to->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, to->ai_protocol);
+    return it->socket >= 0 && !it->is_pending;
+}
+
+/* Begins to connect, or sees whether it has; errno of why it cannot be, 0 where it can or may. */
+static int call(connection *it, const struct addrinfo *to, int64_t now_ns)
+{
     const int yes = 1;
-    if (it->socket >= 0)
-        setsockopt(it->socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    it->is_pending = it->socket >= 0 && connect(it->socket, to->ai_addr, to->ai_addrlen) != 0;
-    if (it->socket < 0 || (it->is_pending && errno != EINPROGRESS))
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    struct pollfd waiting = {.fd = it->socket, .events = POLLOUT};
+    if (is_open(it) || (it->socket < 0 && now_ns < it->again_ns) ||
+        (it->is_pending && poll(&waiting, 1, 0) <= 0))
+        return 0;
+    if (it->socket < 0) {
+        it->socket = socket(to->ai_family, to->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, to->ai_protocol);
+        if (it->socket >= 0)
+            setsockopt(it->socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+        it->is_pending = it->socket >= 0 && connect(it->socket, to->ai_addr, to->ai_addrlen) != 0;
+        failure = it->socket < 0 || (it->is_pending && errno != EINPROGRESS) ? errno : 0;
+    } else {
+        failure = getsockopt(it->socket, SOL_SOCKET, SO_ERROR, &failure, &size) != 0 ? errno : failure;
+        it->is_pending = false;
+    }
+    if (failure != 0)
+        end_connection(it, now_ns);
+    return failure;
+}
+
+/* Bytes that came; 0: none yet; -1: it ended. */
+static ssize_t read_connection(const connection *it, char *bytes, size_t most)
+{
+    ssize_t size = recv(it->socket, bytes, most, 0);
+    if (size > 0)
+        return size;
+    return size < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+/* ---- two of them ---- */
+
+static void hang_up(client *it, sf_decoder *decoder, int64_t now_ns)
+{
+    sf_log(SF_LOG_WARNING, "%s: the connection ended; connecting again", it->endpoint);
+    sf_decoder_break(decoder);
+    end_connection(&it->first, now_ns);
+    if (it->other.socket >= 0) {
+        it->first = it->other;
+        it->other = (connection){.socket = -1};
+    }
+    atomic_store(&it->connected, is_open(&it->first));
+}
+
+static ssize_t read_first(client *it, sf_decoder *decoder, int64_t now_ns)
+{
+    ssize_t size = read_connection(&it->first, it->bytes, sizeof it->bytes);
+    if (size < 0)
         hang_up(it, decoder, now_ns);
-    else if (!it->is_pending)
-        atomic_store(&it->connected, true);
+    if (size > 0) {
+        it->heard_ns = now_ns;
+        it->was_advised = false;
+        end_connection(&it->other, now_ns);
+    }
+    return size;
+}
+
+/* What came by another connection, to which this goes over. */
+static ssize_t read_other(client *it, sf_decoder *decoder, int64_t now_ns)
+{
+    if (now_ns - it->heard_ns < SILENT_NS)
+        return 0;
+    int failure = call(&it->other, it->addresses, now_ns);
+    if (failure == ECONNREFUSED && !it->was_advised) {
+        it->was_advised = true;
+        sf_log(
+            SF_LOG_WARNING,
+            "%s: the connection is silent, and nothing else listens there: where the rig was disconnected, "
+            "let it listen again (Connect)",
+            it->endpoint);
+    }
+    ssize_t size = is_open(&it->other) ? read_connection(&it->other, it->bytes, sizeof it->bytes) : 0;
+    if (size < 0)
+        end_connection(&it->other, now_ns);
+    if (size <= 0)
+        return 0;
+    sf_log(SF_LOG_WARNING, "%s: the connection was silent, and a new one is not: it is read from here on",
+           it->endpoint);
+    sf_decoder_break(decoder);
+    end_connection(&it->first, now_ns);
+    it->first = it->other;
+    it->other = (connection){.socket = -1};
+    it->heard_ns = now_ns;
+    return size;
 }
 
 /* Sleeps where there is nothing to wait on. */
-static void wait_for_socket(const client *it, int64_t now_ns, int64_t until_ns)
+static void wait_for_sockets(const client *it, int64_t now_ns, int64_t until_ns)
 {
     if (until_ns <= now_ns)
         return;
-    if (it->socket < 0) {
-        sf_clock_sleep_until(until_ns < it->again_ns ? until_ns : it->again_ns);
+    if (it->first.socket < 0) {
+        sf_clock_sleep_until(until_ns < it->first.again_ns ? until_ns : it->first.again_ns);
         return;
     }
-    struct pollfd waiting = {.fd = it->socket, .events = it->is_pending ? POLLOUT : POLLIN};
-    poll(&waiting, 1, (int)((until_ns - now_ns + SF_MILLISECOND - 1) / SF_MILLISECOND));
-}
-
-static void finish_call(client *it, sf_decoder *decoder, int64_t now_ns)
-{
-    struct pollfd waiting = {.fd = it->socket, .events = POLLOUT};
-    int failure = 0;
-    socklen_t size = sizeof failure;
-    if (poll(&waiting, 1, 0) <= 0)
-        return;
-    it->is_pending = false;
-    if (getsockopt(it->socket, SOL_SOCKET, SO_ERROR, &failure, &size) != 0 || failure != 0)
-        hang_up(it, decoder, now_ns);
-    else
-        atomic_store(&it->connected, true);
+    struct pollfd waiting[2];
+    nfds_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        const connection *at = i == 0 ? &it->first : &it->other;
+        if (at->socket >= 0)
+            waiting[count++] = (struct pollfd){.fd = at->socket, .events = at->is_pending ? POLLOUT : POLLIN};
+    }
+    poll(waiting, count, (int)((until_ns - now_ns + SF_MILLISECOND - 1) / SF_MILLISECOND));
 }
 
 static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadline_ns, sf_error *error)
@@ -87,20 +171,19 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     client *it = (client *)transport;
     for (bool waited = false;; waited = true) {
         int64_t now = sf_clock_monotonic_ns();
-        if (it->socket < 0 && now >= it->again_ns)
-            call(it, decoder, now);
-        if (it->socket >= 0 && it->is_pending)
-            finish_call(it, decoder, now);
-        if (atomic_load(&it->connected)) {
-            ssize_t size = recv(it->socket, it->bytes, sizeof it->bytes, 0);
-            if (size > 0)
-                return sf_decoder_feed(decoder, it->bytes, (size_t)size, SF_FEED_BYTES, error);
-            if (size == 0 || (errno != EAGAIN && errno != EINTR))
-                hang_up(it, decoder, now);
+        if (!is_open(&it->first)) {
+            call(&it->first, it->addresses, now);
+            it->heard_ns = now;
+            atomic_store(&it->connected, is_open(&it->first));
         }
+        ssize_t size = is_open(&it->first) ? read_first(it, decoder, now) : 0;
+        if (size == 0 && is_open(&it->first))
+            size = read_other(it, decoder, now);
+        if (size > 0)
+            return sf_decoder_feed(decoder, it->bytes, (size_t)size, SF_FEED_BYTES, error);
         if (now >= deadline_ns || (waited && errno == EINTR))
             return SF_AGAIN;
-        wait_for_socket(it, now, deadline_ns);
+        wait_for_sockets(it, now, deadline_ns);
     }
 }
 
@@ -112,8 +195,8 @@ static bool is_connected(const sf_transport *transport)
 static void close_client(sf_transport *transport)
 {
     client *it = (client *)transport;
-    if (it->socket >= 0)
-        close(it->socket);
+    end_connection(&it->first, 0);
+    end_connection(&it->other, 0);
     if (it->addresses != NULL)
         freeaddrinfo(it->addresses);
     sf_free(it);
@@ -126,9 +209,9 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
     if (it == NULL)
         return sf_fail_memory(error);
     it->transport.kind = &sf_transport_tcp;
-    it->socket = -1;
+    it->first.socket = it->other.socket = -1;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
-    int status = sf_descriptors_check(1, it->endpoint, error);
+    int status = sf_descriptors_check(2, it->endpoint, error);
     if (status == SF_OK)
         status = sf_tcp_addresses(&it->addresses, it->endpoint, false, error);
     if (status != SF_OK) {
@@ -140,7 +223,7 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
 }
 
 const sf_transport_kind sf_transport_tcp = {
-    .descriptors = 1,
+    .descriptors = 2,
     .open = open_client,
     .receive = receive,
     .connected = is_connected,

@@ -111,6 +111,36 @@ for begin in (0, 40000):
 print(spikes)
 PY
 
+# RHX has room for one client: while one is connected it does not listen, and after Disconnect and Connect it leaves that
+# connection open and silent, and listens anew.
+foreign intan $port "learn_s: 0.5" '{}' <<'PY'
+import socket, struct, sys, time
+def listen():
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    listener.settimeout(20)
+    return listener
+sent = 0
+def send(peer):
+    global sent
+    for _ in range(100):
+        peer.sendall(struct.pack("<I5sIB", 0x3ae2710f, b"A-%03d" % (sent % 4), sent * 300, 1))
+        sent += 1
+        time.sleep(0.01)
+listener = listen()
+first, _ = listener.accept()
+listener.close()
+send(first)
+time.sleep(3) # silent for so long that another connection is tried, of which there is none: the first goes on
+send(first)
+listener = listen()
+second, _ = listener.accept()
+send(second)
+time.sleep(0.5)
+print(sent)
+PY
+grep -q "the connection is silent, and nothing else listens there: where the rig was disconnected" rig.err
+grep -q "the connection was silent, and a new one is not: it is read from here on" rig.err
+
 # The Event Broadcaster in its raw form, by time stamps; another stream is left out.
 foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"malformed": 1}' <<'PY'
 import struct, sys, time, zmq
