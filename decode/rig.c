@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -148,16 +149,41 @@ static int32_t number_of(const char *name)
     return known ? (int32_t)(number - 1) : -1;
 }
 
+/* "Electrode 1" and "Tetrode 1" have one number, and would be one unit without a word. */
+static int find_numbered(sf_rig *rig, const char *name, uint32_t *unit, sf_error *error)
+{
+    const sf_decoder_given *given = &rig->decoder.given;
+    int32_t number = number_of(name);
+    bool is_by_number = number >= 0 && (size_t)number < given->channels && !rig->shared_was_told &&
+                        sf_units_find(&rig->decoder.about.units, name) == SF_NO_UNIT;
+    if (is_by_number && rig->number_names == NULL &&
+        (rig->number_names = sf_alloc(given->channels, sizeof *rig->number_names)) == NULL)
+        return sf_fail_memory(error);
+    if (is_by_number) {
+        uint64_t *known = &rig->number_names[number],
+                 hash = sf_hash_bytes(SF_HASH_START, name, strlen(name)) | 1;
+        rig->shared_was_told = *known != 0 && *known != hash;
+        *known = hash;
+    }
+    if (is_by_number && rig->shared_was_told)
+        sf_log(SF_LOG_WARNING,
+               "%s: several electrodes have the number %d in the file of electrodes, '%s' and others: they "
+               "are one unit; "
+               "give its units the names of the electrodes",
+               rig->decoder.name, number, name);
+    return sf_rig_find(rig, name, number, unit, error);
+}
+
 int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint32_t *unit, sf_error *error)
 {
     char sorted[160];
     if (sorted_id <= 0)
-        return sf_rig_find(rig, name, number_of(name), unit, error);
+        return find_numbered(rig, name, unit, error);
     snprintf(sorted, sizeof sorted, "%s:%" PRId64, name, sorted_id);
     *unit = sf_units_find(&rig->decoder.about.units, sorted);
     if (*unit != SF_NO_UNIT)
         return SF_OK;
-    return rig->decoder.given.has_units ? sf_rig_find(rig, name, number_of(name), unit, error)
+    return rig->decoder.given.has_units ? find_numbered(rig, name, unit, error)
                                         : sf_rig_find(rig, sorted, -1, unit, error);
 }
 
@@ -438,4 +464,5 @@ void sf_rig_close(sf_decoder *decoder)
     sf_free(rig->spikes);
     sf_free(rig->markers);
     sf_free(rig->seams);
+    sf_free(rig->number_names);
 }

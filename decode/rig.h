@@ -49,7 +49,10 @@ typedef struct sf_rig {
     unsigned alone; /**< so many batches yet go out with the spikes of one time */
     int64_t clock;  /**< promised, and not told yet; INT64_MIN: none */
     bool is_numbered;
-    int64_t expected; /**< message number */
+    int64_t expected;       /**< message number */
+    uint64_t *number_names; /**< of electrodes that were given: the hash of the name that each number came
+                               with; 0: none */
+    bool shared_was_told;   /**< that two have one number */
 } sf_rig;
 
 /** First in every `decode`: what went out makes room. */

@@ -111,6 +111,44 @@ static void the_first_spike_says_which_stream_is_read(void **state)
     sf_text_free(&log);
 }
 
+static void spike_of(test_decoded *it, const char *electrode)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "{\"event_type\":\"spike\",\"stream\":\"R\",\"electrode\":\"%s\",\"sample_rate\":1000,"
+             "\"sample_number\":5,\"sorted_id\":0}",
+             electrode);
+    json(it, spike_kind, text);
+}
+
+static void electrodes_of_one_number_are_told_of(void **state)
+{
+    (void)state;
+    static const sf_unit sites[] = {{.name = "tip"}, {.name = "base"}};
+    static const int32_t numbers[] = {0, 1};
+    sf_decoder_options given = options();
+    given.units = sites;
+    given.channels = numbers;
+    for (int other = 0; other <= 1; other++) {
+        sf_text log = {0};
+        sf_log_drain(collect, &log);
+        sf_text_free(&log);
+        test_decoded it;
+        test_decoded_open(&it, &given);
+        spike_of(&it, "Electrode 1");
+        spike_of(&it, "Electrode 1");
+        spike_of(&it, other ? "Tetrode 1" : "Electrode 2");
+        test_decoded_require(&it, other ? "5000000 tip nan\n5000000 tip nan\n5000000 tip nan\n"
+                                        : "5000000 tip nan\n5000000 tip nan\n5000000 base nan\n");
+        test_decoded_close(&it);
+        sf_log_drain(collect, &log);
+        const char *told =
+            strstr(log.data, "several electrodes have the number 0 in the file of electrodes, 'Tetrode 1'");
+        assert_true((told != NULL) == other);
+        sf_text_free(&log);
+    }
+}
+
 static void raw_events_are_read(void **state)
 {
     (void)state;
@@ -237,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_events_are_read),
         cmocka_unit_test(the_first_spike_says_which_stream_is_read),
+        cmocka_unit_test(electrodes_of_one_number_are_told_of),
         cmocka_unit_test(raw_events_are_read),
         cmocka_unit_test(what_is_damaged_is_counted),
         cmocka_unit_test(a_clock_that_goes_back_is_not_sorted_in),
