@@ -39,7 +39,7 @@ typedef struct client {
     char endpoint[256];
     connection first, other; /* the second is tried while the first is silent */
     int64_t heard_ns;
-    uint64_t ended; /* connections, so far */
+    uint64_t ended;   /* connections, so far */
     bool was_advised; /* of this silence */
     atomic_bool connected;
     char bytes[CHUNK];
@@ -99,8 +99,8 @@ static void hang_up(client *it, sf_decoder *decoder, int64_t now_ns)
 {
     it->ended++;
     if ((it->ended & (it->ended - 1)) == 0) /* a server may close each at once */
-        sf_log(SF_LOG_WARNING, "%s: the connection ended (%" PRIu64 " so far); connecting again", it->endpoint,
-               it->ended);
+        sf_log(SF_LOG_WARNING, "%s: the connection ended (%" PRIu64 " so far); connecting again",
+               it->endpoint, it->ended);
     sf_decoder_break(decoder);
     end_connection(&it->first, now_ns);
     if (it->other.socket >= 0) {
