@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
 
-#include "core/table.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,8 +60,8 @@ void app_csv_string(app_csv *csv, const char *cell)
         return;
     size_t length = strlen(cell);
     bool is_padded = length > 0 && (cell[0] == ' ' || cell[length - 1] == ' ');
-    if (is_padded || sf_table_computes(cell) || strpbrk(cell, ",\"\r\n") != NULL)
-        sf_table_put(csv->out, cell);
+    if (is_padded || sf_text_is_formula(cell) || strpbrk(cell, ",\"\r\n") != NULL)
+        sf_text_cell(csv->out, cell);
     else
         sf_text_append(csv->out, cell, length);
 }

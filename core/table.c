@@ -196,25 +196,3 @@ size_t sf_table_column(const sf_table *table, const char *name)
             return c;
     return SIZE_MAX;
 }
-
-/* ---- cells that are written ---- */
-
-bool sf_table_computes(const char *cell)
-{
-    cell += strspn(cell, "'"); /* so that what has an apostrophe of its own can be told from what got one */
-    double number;
-    return cell[0] != '\0' && strchr("=+-@\t\r", cell[0]) != NULL && !sf_parse_real(cell, &number);
-}
-
-void sf_table_put(sf_text *text, const char *cell)
-{
-    sf_text_printf(text, sf_table_computes(cell) ? "\"'" : "\"");
-    for (; *cell != '\0'; cell++)
-        sf_text_append(text, *cell == '"' ? "\"\"" : cell, *cell == '"' ? 2 : 1);
-    sf_text_append(text, "\"", 1);
-}
-
-const char *sf_table_meant(const char *cell)
-{
-    return cell[0] == '\'' && sf_table_computes(cell) ? cell + 1 : cell;
-}

@@ -8,9 +8,6 @@
 #ifndef SF_CORE_TABLE_H
 #define SF_CORE_TABLE_H
 
-#include "core/text.h"
-
-#include <stdbool.h>
 #include <stddef.h>
 #include <synfire/error.h>
 
@@ -49,16 +46,5 @@ static inline size_t sf_table_line(const sf_table *table, size_t row)
 {
     return table->lines[row + 1];
 }
-
-/** Whether a spreadsheet would compute this text: it begins with =, +, -, @, a tab or CR, and is no number.
- */
-bool sf_table_computes(const char *cell);
-
-/** Writes a cell in quotes, with an apostrophe before what a spreadsheet would compute: names come from
- * outside. */
-void sf_table_put(sf_text *text, const char *cell);
-
-/** A cell without the apostrophe that sf_table_put wrote before it. */
-const char *sf_table_meant(const char *cell);
 
 #endif

@@ -403,3 +403,25 @@ void sf_nearest_offer(sf_nearest *nearest, const char *candidate)
     nearest->best = candidate;
     nearest->distance = distance;
 }
+
+/* ---- cells of CSV ---- */
+
+bool sf_text_is_formula(const char *cell)
+{
+    cell += strspn(cell, "'"); /* so that what has an apostrophe of its own can be told from what got one */
+    double number;
+    return cell[0] != '\0' && strchr("=+-@\t\r", cell[0]) != NULL && !sf_parse_real(cell, &number);
+}
+
+void sf_text_cell(sf_text *text, const char *cell)
+{
+    sf_text_printf(text, sf_text_is_formula(cell) ? "\"'" : "\"");
+    for (; *cell != '\0'; cell++)
+        sf_text_append(text, *cell == '"' ? "\"\"" : cell, *cell == '"' ? 2 : 1);
+    sf_text_append(text, "\"", 1);
+}
+
+const char *sf_text_of_cell(const char *cell)
+{
+    return cell[0] == '\'' && sf_text_is_formula(cell) ? cell + 1 : cell;
+}

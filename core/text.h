@@ -123,4 +123,13 @@ static inline bool sf_seconds_fit(double seconds)
     return seconds > -9.2e9 && seconds < 9.2e9;
 }
 
+/** Whether a spreadsheet would compute this text: it begins with =, +, -, @, a tab or CR, and is no number. */
+bool sf_text_is_formula(const char *cell);
+
+/** Writes a cell of CSV in quotes, with an apostrophe before a formula: names come from outside. */
+void sf_text_cell(sf_text *text, const char *cell);
+
+/** A cell without the apostrophe that sf_text_cell wrote before it. */
+const char *sf_text_of_cell(const char *cell);
+
 #endif

@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
-#include "core/table.h"
+#include "core/text.h"
 #include "io/layout.h"
 #include "replay/recording_file.h"
 
@@ -171,7 +171,7 @@ static int write_csv(const sf_recording *recording, const char *path, const char
     }
     sf_text_printf(&text, "unit,seconds\n");
     for (size_t i = 0; i < recording->spike_count && !text.failed; i++) {
-        sf_table_put(&text, recording->units.items[recording->spikes[i].unit].name);
+        sf_text_cell(&text, recording->units.items[recording->spikes[i].unit].name);
         sf_text_append(&text, ",", 1);
         sf_text_scaled(&text, recording->spikes[i].time_ns, 9);
         sf_text_append(&text, "\n", 1);

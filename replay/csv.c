@@ -4,7 +4,6 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/table.h"
 #include "core/text.h"
 #include "replay/csv_form.h"
 #include "replay/csv_plate.h"
@@ -263,7 +262,7 @@ static bool make_name(const csv *in, char *const *fields, char name[LONGEST_NAME
         return false;
     int length =
         snprintf(name, LONGEST_NAME + 1, "%s%s%s%s%s", well != NULL ? well : "", well != NULL ? "_" : "",
-                 sf_table_meant(fields[form->unit]), more != NULL ? ":" : "", more != NULL ? more : "");
+                 sf_text_of_cell(fields[form->unit]), more != NULL ? ":" : "", more != NULL ? more : "");
     return length > 0 && length <= LONGEST_NAME;
 }
 
