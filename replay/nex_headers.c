@@ -185,7 +185,7 @@ static void take_variable(sf_nex_variable *to, stated *of, const unsigned char *
     to->count = i32(header + 76) < 0 ? UINT64_MAX : sf_nex_u32(header + 76);
     to->wire = i32(header + 80);
     to->unit = i32(header + 84);
-    to->has_numbers = version > 100 || to->wire != 0 || to->unit != 0;
+    to->has_numbers = version == 101 || to->wire != 0 || to->unit != 0; /* 102 is of all that some write */
     to->x = f64(header + 96);
     to->y = f64(header + 104);
     *of = (stated){.points = i32(header + 128) < 0 ? UINT64_MAX : sf_nex_u32(header + 128),
@@ -386,11 +386,13 @@ static int read_json(sf_nex *nex, uint64_t at, sf_error *error)
 {
     if (at == 0)
         return SF_OK;
-    if (at > nex->size)
-        return sf_fail(error, SF_DATA, nex->path,
-                       "damaged: what it says of its variables would begin at byte %" PRIu64
-                       " and the file ends at byte %" PRIu64 ": it was cut off; " AGAIN,
-                       at, nex->size);
+    if (at > nex->size) {
+        snprintf(nex->trouble, sizeof nex->trouble,
+                 "it would begin at byte %" PRIu64 " and the file ends at byte %" PRIu64
+                 ", so it was cut off",
+                 at, nex->size);
+        return SF_OK;
+    }
     if (nex->size - at > MOST_JSON) {
         snprintf(nex->trouble, sizeof nex->trouble, "it has more than 64 MiB");
         return SF_OK;

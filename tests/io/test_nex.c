@@ -31,6 +31,7 @@ enum { NEURON, EVENT, INTERVAL, WAVEFORM, VECTOR, CONTINUOUS, MARKER };
 
 typedef struct variable {
     int type;
+    int32_t version; /* 0: as NeuroExplorer writes it */
     const char *name;
     int32_t wire, unit;
     double x, y;
@@ -103,7 +104,8 @@ static size_t size_of(const file *of, const variable *v)
 static void put_header(file *to, const variable *v, size_t at)
 {
     put_int(to, (uint64_t)v->type, 4);
-    put_int(to, to->is_nex5 ? 500 : v->wire != 0 || v->unit != 0 ? 101 : 100, 4);
+    int32_t version = v->wire != 0 || v->unit != 0 ? 101 : 100;
+    put_int(to, to->is_nex5 ? 500 : v->version != 0 ? (uint64_t)v->version : (uint64_t)version, 4);
     put_text(to, v->name, 64);
     put_int(to, at, to->is_nex5 ? 8 : 4);
     put_int(to, v->count, to->is_nex5 ? 8 : 4);
@@ -379,6 +381,25 @@ static void names_tell_kinds_where_numbers_do_not(void **state)
     sf_recording_clear(&recording);
 }
 
+/* NeuroExplorer's Python package writes version 102 and numbers of 0 where it knows none. */
+static void numbers_count_where_they_mean_something(void **state)
+{
+    (void)state;
+    static const variable variables[] = {
+        {.type = NEURON, .name = "a", .unit = 1, .count = 2, .times = short_train},
+        {.type = NEURON, .version = 101, .name = "b"},
+        {.type = NEURON, .version = 102, .name = "c"}};
+    static const sf_unit_kind kinds[] = {SF_UNIT_SORTED, SF_UNIT_MULTI_UNIT, SF_UNIT_UNKNOWN};
+    static const int32_t electrodes[] = {0, 0, -1};
+    file of = {.variables = variables, .count = 3};
+    sf_recording recording = read_file(&of, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(recording.units.items[i].kind, kinds[i]);
+        assert_int_equal(recording.units.items[i].electrode, electrodes[i]);
+    }
+    sf_recording_clear(&recording);
+}
+
 static void no_spike_counts_twice(void **state)
 {
     (void)state;
@@ -521,7 +542,6 @@ static void damage_is_refused(void **state)
         {false, 544 + 208 * 10 + 136, 4, 0x7fffffff,
          "damaged: markers 'Strobed' have 2 fields of 2147483647 bytes"},
         {true, 4, 4, 600, "this is a NeuroExplorer file of version 600, expected 500 or later"},
-        {true, 284, 8, 1 << 20, "damaged: what it says of its variables would begin at byte 1048576"},
         {true, 356 + 4, 4, 501, "the header of variable 0, 'sig001a', is of version 501, expected 500"},
         {true, 356 + 80, 8, UINT64_MAX, "and the file ends at byte"},
         {true, 356 + 80, 8, UINT64_C(1) << 62, "and the file ends at byte"},
@@ -539,6 +559,23 @@ static void damage_is_refused(void **state)
         save(&of, size);
         assert_refused(SF_DATA, damages[i].words);
     }
+}
+
+/* What a file that was cut off has of its variables' data is all there. */
+static void json_beyond_the_file_is_told(void **state)
+{
+    (void)state;
+    file of = {.is_nex5 = true, .json = json, .variables = every_type, .count = COUNT_OF(every_type)};
+    build(&of);
+    size_t size = of.size;
+    of.size = 284;
+    put_int(&of, 1 << 20, 8);
+    save(&of, size);
+    sf_recording recording = read_good(NULL);
+    assert_int_equal(recording.spike_count, 11);
+    assert_int_equal(recording.units.items[0].electrode, -1);
+    assert_non_null(strstr(test_metadata(&recording, "json"), "it would begin at byte 1048576"));
+    sf_recording_clear(&recording);
 }
 
 static void variables_of_the_same_bytes_are_refused(void **state)
@@ -649,11 +686,13 @@ int main(void)
         WITH_FILE(every_type_is_read),
         WITH_FILE(times_of_64_bits_and_integers_are_read),
         WITH_FILE(names_tell_kinds_where_numbers_do_not),
+        WITH_FILE(numbers_count_where_they_mean_something),
         WITH_FILE(no_spike_counts_twice),
         WITH_FILE(times_out_of_order_are_told),
         WITH_FILE(counters_that_overflow_are_sessions),
         WITH_FILE(recorded_time_is_what_the_file_says),
         WITH_FILE(damage_is_refused),
+        WITH_FILE(json_beyond_the_file_is_told),
         WITH_FILE(variables_of_the_same_bytes_are_refused),
         WITH_FILE(files_that_are_cut_off_are_refused),
         WITH_FILE(files_without_spikes_say_what_they_hold),
