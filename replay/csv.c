@@ -850,8 +850,6 @@ static const other_system other_systems[] = {
     {".nev", "Blackrock (.nev)", NULL, false, NULL},
     {".ns5", "Blackrock (.ns5)", "spikes are in the .nev file beside it", true, NULL},
     {".ns6", "Blackrock (.ns6)", "spikes are in the .nev file beside it", true, NULL},
-    {".nex", "NeuroExplorer (.nex)", NULL, false, NULL},
-    {".nex5", "NeuroExplorer (.nex5)", NULL, false, NULL},
     {".smr", "Spike2 (.smr)", NULL, false, NULL},
     {".smrx", "Spike2 (.smrx)", NULL, false, NULL},
     {".plx", "Plexon (.plx)", NULL, false, NULL},

@@ -13,6 +13,8 @@ import zipfile
 import h5py
 import numpy as np
 
+from nex import Nex
+
 COMMAND = os.environ["SYNFIRE"]
 OPTIONS = ["--delay", "3:7", "--min-count", "15", "--max-size", "3", "--json", "--quiet"]
 # What follows from how a layout names its units, and from what time it says was recorded beside its spikes.
@@ -225,6 +227,24 @@ def write_open_ephys(s, path):
     return None  # one folder of several electrodes: names are what the reader makes of them, in their order
 
 
+def write_nex(s, path):
+    names = [f"sig{u + 1:03}a" for u in range(UNITS)]
+    file = Nex(40000.0, end=int(s.at(40000)[-1]) + 400)
+    for u in range(UNITS):
+        file.neuron(names[u], s.at(40000)[s.unit == u], wire=u + 1, unit=1, numbers=True)
+        file.wave(names[u] + "_wf", s.at(40000)[s.unit == u], wire=u + 1, unit=1, numbers=True)
+    file.write(path)
+    return names
+
+
+def write_nex5(s, path):
+    file = Nex(100000.0, True, 8, end=int(s.at(100000)[-1]) + 1000)
+    for u in range(UNITS):
+        file.wave(f"SPK{u + 1:02}a_wf", s.at(100000)[s.unit == u], wire=u + 1, unit=1)
+    file.write(path)
+    return [f"SPK{u + 1:02}a_wf" for u in range(UNITS)]
+
+
 def convert_to(layout):
     def write(s, path):
         write_csv(s, "lines.csv")
@@ -237,7 +257,8 @@ LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": w
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
            "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
-           "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "synfire": convert_to("synfire"),
+           "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "NeuroExplorer .nex": write_nex,
+           "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 
 

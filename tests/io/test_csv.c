@@ -451,7 +451,8 @@ static void files_of_other_systems_are_named(void **state)
         const char *suffix, *begins, *words;
     } systems[] = {
         {".nev", "NEURALEV", "synfire.Recording.from_neo"},
-        {".nex", "NEX1\1\1\1\1", "a file of NeuroExplorer (.nex), which is not read: Neo or SpikeInterface"},
+        {".nex", "NEX7\1\1\1\1", "neither HDF5 nor lines of name,seconds"},
+        {".plx", "PLEX\1\1\1\1", "a file of Plexon (.plx), which is not read: Neo or SpikeInterface"},
         {".SMR", "\2\1\1\1\1\1\1\1", "synfire.Recording.from_neo"},
         {".spk", "AxionBio", "a file of AxIS (.spk), which is not read: export its spike list (CSV)"},
         {".raw", "AxionBio",
