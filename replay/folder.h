@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Recordings that are folders of .npy files: one of these structs and one file each, and a line in the list
- * of replay/folder.c. They are read in this process: no library but NumPy's plain arrays and JSON is between.
+ * Recordings that are folders of .npy files, or a file that no library is needed for: one of these structs
+ * and one file each, and a line in the list of replay/folder.c. They are read in this process: no library but
+ * NumPy's plain arrays and JSON is between.
  */
 #ifndef SF_REPLAY_FOLDER_H
 #define SF_REPLAY_FOLDER_H
@@ -22,7 +23,7 @@ typedef struct sf_folder_reader {
 } sf_folder_reader;
 
 extern const sf_folder_reader sf_folder_phy, sf_folder_spikeinterface, sf_folder_open_ephys,
-    sf_folder_pynapple;
+    sf_folder_pynapple, sf_folder_blackrock;
 
 /** Finds the layout of a folder, reads it, puts spikes in order. SF_NO_INPUT where it is none that is known.
  */
