@@ -520,6 +520,24 @@ static int add_unit(const nev *in, uint32_t id, unsigned class, sf_error *error)
     return sf_units_add(&in->recording->units, &unit, error);
 }
 
+#define MOST_TIES 64
+
+/* Spikes get units in place of keys, and those of one tick the order of their units: with packets in the
+ * order of time nothing is left to sort. */
+static void take_units(sf_spike *spikes, size_t count, const uint32_t *units)
+{
+    for (size_t i = 0; i < count; i++) {
+        sf_spike spike = spikes[i];
+        size_t at = i;
+        spike.unit = units[spike.unit];
+        for (; at > 0 && i - at < MOST_TIES && spikes[at - 1].time_ns == spike.time_ns &&
+               spikes[at - 1].unit > spike.unit;
+             at--)
+            spikes[at] = spikes[at - 1];
+        spikes[at] = spike;
+    }
+}
+
 /* By electrode and class; an electrode without spikes is what its class 0 would be. */
 static int number_units(nev *in, sf_error *error)
 {
@@ -536,8 +554,8 @@ static int number_units(nev *in, sf_error *error)
         if (status == SF_OK && of->is_there && in->recording->units.count == before)
             status = add_unit(in, id, 0, error);
     }
-    for (size_t i = 0; status == SF_OK && i < in->recording->spike_count; i++)
-        in->recording->spikes[i].unit = units[in->recording->spikes[i].unit];
+    if (status == SF_OK)
+        take_units(in->recording->spikes, in->recording->spike_count, units);
     sf_free(units);
     return status;
 }

@@ -155,6 +155,24 @@ static void versions_name_electrodes_in_their_way(void **state)
     sf_recording_clear(&recording);
 }
 
+static void spikes_of_one_tick_are_in_the_order_of_units(void **state)
+{
+    (void)state;
+    test_nev nev;
+    test_nev_begin(&nev, 2, 3, 30000, 16);
+    test_nev_spike(&nev, 1, 9, 0);
+    for (int electrode = 100; electrode > 0; electrode--) /* more than are put in order one by one */
+        test_nev_spike(&nev, 2, electrode, 0);
+    for (int class = 3; class >= 0; class --)
+        test_nev_spike(&nev, 3, 1, class);
+    sf_recording recording = read_made(&nev);
+    assert_int_equal(recording.spike_count, 105);
+    for (size_t i = 1; i < recording.spike_count; i++)
+        assert_true(recording.spikes[i - 1].time_ns < recording.spikes[i].time_ns ||
+                    recording.spikes[i - 1].unit < recording.spikes[i].unit);
+    sf_recording_clear(&recording);
+}
+
 static void headers_and_comments_become_text(void **state)
 {
     (void)state;
@@ -446,6 +464,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spikes_units_and_markers_are_read),
         cmocka_unit_test(versions_name_electrodes_in_their_way),
+        cmocka_unit_test(spikes_of_one_tick_are_in_the_order_of_units),
         cmocka_unit_test(headers_and_comments_become_text),
         cmocka_unit_test(filters_are_told_where_they_are_one),
         cmocka_unit_test(a_clock_that_runs_back_makes_sessions),
