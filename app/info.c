@@ -533,7 +533,7 @@ const app_command app_command_info = {
         "HerdingSpikes, synfire's own, text (lines of name,seconds, any columns with a heading, Axion spike "
         "lists), and folders of Phy, Kilosort, SpikeInterface "
         "and "
-        "Open Ephys; docs/formats.md has what is read of each. "
+        "Open Ephys, and Blackrock's and Ripple's .nev; docs/formats.md has what is read of each. "
         "Rates are over the recorded duration, which the file declares or its first and last spike set. "
         "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
         "counts spikes "

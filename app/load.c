@@ -42,8 +42,8 @@ const app_option app_selection_options[] = {
      "as "
      "its first line says, else unit,time_s)"},
     {"positions", "FILE",
-     "where electrodes are: a table of name,x,y in um, a probeinterface file (JSON), or a routing of MaxLab "
-     "Live (.cfg) (default as the recording says)"},
+     "where electrodes are: a table of name,x,y in um, a probeinterface file (JSON), a routing of MaxLab "
+     "Live (.cfg), or a map of Blackrock's (.cmp) (default as the recording says)"},
     {NULL, NULL, NULL},
 };
 

@@ -86,7 +86,8 @@ static int read_routing(sf_electrodes *to, const char *text, const char *path, s
             status =
                 sf_fail(error, SF_DATA, path,
                         "after %zu electrodes found '%.24s', expected CHANNEL(ELECTRODE)X/Y; as MaxLab Live "
-                        "writes, a probeinterface file (JSON), or a table of name,x,y",
+                        "writes, a probeinterface file (JSON), a map of Blackrock's (.cmp), or a table of "
+                        "name,x,y",
                         to->units.count, begin);
             break;
         }
@@ -99,6 +100,130 @@ static int read_routing(sf_electrodes *to, const char *text, const char *path, s
         status = add(to, &capacity, &unit, channel, error);
     }
     sf_free(all);
+    return status;
+}
+
+/* ---- Blackrock: column row bank pin label ---- */
+
+#define MAP_PITCH_UM 400.0
+#define MAP_BANK 32 /* electrodes of a bank */
+#define MAP_BANKS 26
+#define MAP_MOST 1024 /* columns or rows */
+
+typedef struct map_row {
+    int column, row, electrode; /* electrodes count from 1, bank A first */
+    const char *label;          /* "" where it has none */
+} map_row;
+
+/* The next field by blanks, "" at the end; quotes around it are none of it. */
+static char *next_word(char **rest)
+{
+    char *at = *rest + strspn(*rest, " \t");
+    bool quoted = *at == '"';
+    at += quoted;
+    size_t length = strcspn(at, quoted ? "\"" : " \t");
+    *rest = at + length + (at[length] != '\0');
+    at[length] = '\0';
+    return at;
+}
+
+/* Changes the line; false where it is no electrode's. */
+static bool read_map_row(map_row *row, char *line)
+{
+    uint64_t column, line_up, pin;
+    char *rest = line, *words[5];
+    for (int i = 0; i < 5; i++)
+        words[i] = next_word(&rest);
+    int bank = toupper((unsigned char)words[2][0]) - 'A';
+    if (!sf_parse_uint(words[0], MAP_MOST, &column) || !sf_parse_uint(words[1], MAP_MOST, &line_up) ||
+        bank < 0 || bank >= MAP_BANKS || words[2][1] != '\0' || !sf_parse_uint(words[3], MAP_BANK, &pin) ||
+        pin == 0)
+        return false;
+    *row = (map_row){(int)column, (int)line_up, bank * MAP_BANK + (int)pin, words[4]};
+    return true;
+}
+
+/* Passes over blank lines and comments; NULL at the end. */
+static char *next_map_line(char **rest, size_t *number)
+{
+    while (*rest != NULL) {
+        char *line = strsep(rest, "\n");
+        line[strcspn(line, "\r")] = '\0';
+        ++*number;
+        size_t blanks = strspn(line, " \t");
+        if (line[blanks] != '\0' && strncmp(line + blanks, "//", 2) != 0)
+            return line;
+    }
+    return NULL;
+}
+
+/* The first line, or the second behind a title, is an electrode's. */
+static bool looks_like_map(const char *text)
+{
+    for (int found = 0; found < 2 && *text != '\0';) {
+        char line[160];
+        map_row row;
+        size_t length = strcspn(text, "\r\n");
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
+        text += length + strspn(text + length, "\r\n");
+        size_t blanks = strspn(line, " \t");
+        if (line[blanks] == '\0' || strncmp(line + blanks, "//", 2) == 0)
+            continue;
+        if (read_map_row(&row, line))
+            return true;
+        found++;
+    }
+    return false;
+}
+
+static int refuse_map(const char *path, size_t number, const char *expected, const char *found,
+                      sf_error *error)
+{
+    char shown[41];
+    sf_visible_printf(shown, sizeof shown, "%s", found);
+    return sf_fail(error, SF_DATA, path, "line %zu: expected %s, found '%s'", number, expected, shown);
+}
+
+static int add_map_row(sf_electrodes *to, size_t *capacity, const map_row *row, const char *path,
+                       size_t number, sf_error *error)
+{
+    char name[32];
+    snprintf(name, sizeof name, "chan%d", row->electrode);
+    const char *label = row->label[0] != '\0' ? row->label : name;
+    uint32_t unit;
+    size_t before = to->units.count;
+    if (sf_reserve(&to->channels, capacity, before + 1, sizeof *to->channels) != 0)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < before; i++)
+        if (to->channels[i] == row->electrode)
+            return refuse_map(path, number, "each pin once", label, error);
+    int status = sf_units_intern(&to->units, label, &unit, error);
+    if (status == SF_OK && unit != before)
+        return refuse_map(path, number, "each label once", label, error);
+    if (status != SF_OK)
+        return status;
+    to->channels[unit] = row->electrode;
+    to->units.items[unit].x_um = MAP_PITCH_UM * row->column;
+    to->units.items[unit].y_um = MAP_PITCH_UM * row->row;
+    to->units.items[unit].electrode = row->electrode;
+    to->units.items[unit].kind = SF_UNIT_MULTI_UNIT;
+    return SF_OK;
+}
+
+static int read_map(sf_electrodes *to, char *text, const char *path, sf_error *error)
+{
+    size_t capacity = 0, number = 0, title = 0;
+    int status = SF_OK;
+    to->is_map = true;
+    for (char *rest = text, *line; status == SF_OK && (line = next_map_line(&rest, &number)) != NULL;) {
+        map_row row;
+        char begin[41];
+        snprintf(begin, sizeof begin, "%.40s", line);
+        if (read_map_row(&row, line))
+            status = add_map_row(to, &capacity, &row, path, number, error);
+        else if (title++ > 0 || to->units.count > 0)
+            status = refuse_map(path, number, "COLUMN ROW BANK PIN LABEL, as 0 9 A 3 elec1-67", begin, error);
+    }
     return status;
 }
 
@@ -334,9 +459,10 @@ int sf_electrodes_read(sf_electrodes *electrodes, const char *path, sf_error *er
         return status;
     char *begin = text.data + strspn(text.data, "\xef\xbb\xbf \t\r\n");
     char separator = separator_of(begin);
-    status = *begin == '{'       ? read_json(electrodes, &text, path, error)
-             : separator != '\0' ? read_table(electrodes, begin, separator, path, error)
-                                 : read_routing(electrodes, begin, path, error);
+    status = *begin == '{'           ? read_json(electrodes, &text, path, error)
+             : looks_like_map(begin) ? read_map(electrodes, begin, path, error)
+             : separator != '\0'     ? read_table(electrodes, begin, separator, path, error)
+                                     : read_routing(electrodes, begin, path, error);
     sf_text_free(&text);
     if (status == SF_OK && electrodes->units.count == 0)
         status = sf_fail(error, SF_DATA, path, "has no electrode that is connected");

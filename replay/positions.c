@@ -26,10 +26,10 @@ static int by_number(const void *a, const void *b)
     return (left->electrode > right->electrode) - (left->electrode < right->electrode);
 }
 
-/* The number that a name ends in; -1 where it does not. */
-static int64_t number_in(const char *name)
+/* The number that the first `end` bytes of a name end in; -1 where they do not. */
+static int64_t number_in(const char *name, size_t end)
 {
-    size_t end = strlen(name), begin = end;
+    size_t begin = end;
     while (begin > 0 && isdigit((unsigned char)name[begin - 1]))
         begin--;
     return begin < end && end - begin <= 9 ? strtoll(name + begin, NULL, 10) : -1;
@@ -64,6 +64,18 @@ static const sf_unit *by_name(const search *s, const sf_unit *unit)
     return at != SF_NO_UNIT ? &s->electrodes->units.items[at] : NULL;
 }
 
+/* Of a unit that was sorted on an electrode, or of its class there, as elec5:2. */
+static const sf_unit *by_name_of_electrode(const search *s, const sf_unit *unit)
+{
+    char name[256];
+    const char *colon = strrchr(unit->name, ':');
+    if (colon == NULL || (size_t)(colon - unit->name) >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)(colon - unit->name), unit->name);
+    uint32_t at = sf_units_find(&s->electrodes->units, name);
+    return at != SF_NO_UNIT ? &s->electrodes->units.items[at] : NULL;
+}
+
 static const sf_unit *by_electrode(const search *s, const sf_unit *unit)
 {
     return find_number(s, unit->electrode);
@@ -71,7 +83,11 @@ static const sf_unit *by_electrode(const search *s, const sf_unit *unit)
 
 static const sf_unit *by_number_in_name(const search *s, const sf_unit *unit)
 {
-    return find_number(s, number_in(unit->name));
+    const char *colon = strrchr(unit->name, ':'); /* of chan12:2 it is 12: what follows is a class */
+    int64_t number = colon != NULL ? number_in(unit->name, (size_t)(colon - unit->name)) : -1;
+    if (number < 0 && (colon == NULL || unit->electrode < 0))
+        number = number_in(unit->name, strlen(unit->name));
+    return find_number(s, number);
 }
 
 static const sf_unit *by_index(const search *s, const sf_unit *unit)
@@ -84,12 +100,13 @@ static const struct {
     const sf_unit *(*find)(const search *s, const sf_unit *unit);
 } ways[] = {
     {"name", by_name},
+    {"the name of their electrode", by_name_of_electrode},
     {"electrode number", by_electrode},
     {"the number in the name", by_number_in_name},
     {"index", by_index}, /* where the file says that it has indices, and only then */
 };
 
-enum { BY_INDEX = 3 };
+enum { BY_INDEX = 4 };
 
 static size_t count_found(const search *s, const sf_units *units, size_t way)
 {
@@ -119,6 +136,8 @@ static int place(const search *s, sf_recording *recording, const char *path, sf_
         units->items[i].y_um = electrode != NULL ? electrode->y_um : NAN;
     }
     char told[640], more[120] = "";
+    if (s->electrodes->is_map)
+        snprintf(more, sizeof more, "; electrodes are taken to be 400 um apart, as maps do not say");
     if (s->electrodes->is_table)
         snprintf(more, sizeof more, ", in um%s",
                  s->electrodes->names_length ? "" : ", as no unit of length is named");

@@ -131,7 +131,8 @@ typedef struct sf_selection {
     /** What the columns of a text are, where no heading says it or another is meant: `time_ms,unit`, with -
      * for one that does not matter. NULL: as it says. */
     const char *columns;
-    /** Where electrodes are: a probeinterface file, or the routing that MaxLab Live writes (.cfg). These
+    /** Where electrodes are: a probeinterface file, a table of name,x,y, the routing that MaxLab Live writes
+     * (.cfg), or a map of Blackrock's (.cmp). These
      * positions are taken for all units, and the metadata `positions` says how they were found; units that
      * are not in it have none. NULL: as the recording says. */
     const char *positions;

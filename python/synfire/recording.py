@@ -186,7 +186,7 @@ class Recording:
         `dedup=(0.4, 100)` spikes within 0.4 ms after another at most 100 um away; `stream` is one of several in a file,
         or a session of a clock that steps back ("session2", or "joined" for all, one after the other);
         `rate` are samples in a second, where a file that counts samples does not say; `columns` what the columns of a
-        text are, as a heading ("time_ms,unit"); `positions` a file of probeinterface or a routing of MaxLab Live;
+        text are, as a heading ("time_ms,unit"); `positions` a file of probeinterface, a routing of MaxLab Live or a map of Blackrock's;
         `kind` the kinds of units, as "good,mua" or "all", without which units labelled noise are left out;
         `recorded` from when to when it was recorded, in seconds, where the file does not say.
         """

@@ -11,6 +11,7 @@ import sys
 import zipfile
 
 import h5py
+import nev
 import numpy as np
 
 from nex import Nex
@@ -245,6 +246,15 @@ def write_nex5(s, path):
     return [f"SPK{u + 1:02}a_wf" for u in range(UNITS)]
 
 
+def write_blackrock(s, path):
+    file = nev.File((2, 3))
+    file.headers = [nev.wave(u + 1) for u in range(UNITS)] + [nev.label(u + 1, f"elec{u + 1}") for u in range(UNITS)]
+    for ms, unit in zip(s.at(30000), s.unit):
+        file.spike(int(ms), int(unit) + 1, 1)
+    file.write(path)
+    return [f"elec{u + 1}:1" for u in range(UNITS)]
+
+
 def convert_to(layout):
     def write(s, path):
         write_csv(s, "lines.csv")
@@ -257,8 +267,8 @@ LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": w
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
            "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
-           "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "NeuroExplorer .nex": write_nex,
-           "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
+           "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
+           "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 
 

@@ -450,7 +450,8 @@ static void files_of_other_systems_are_named(void **state)
     static const struct {
         const char *suffix, *begins, *words;
     } systems[] = {
-        {".nev", "NEURALEV", "synfire.Recording.from_neo"},
+        {".nev", "NEURALXX",
+         "a file of Blackrock (.nev), which is not read: it begins with neither NEURALEV"},
         {".nex", "NEX7\1\1\1\1", "neither HDF5 nor lines of name,seconds"},
         {".plx", "PLEX\1\1\1\1", "a file of Plexon (.plx), which is not read: Neo or SpikeInterface"},
         {".SMR", "\2\1\1\1\1\1\1\1", "synfire.Recording.from_neo"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which electrodes a rig has, by files of probeinterface and of MaxLab Live, and units that are put where
- * those are. */
+/* Which electrodes a rig has, by files of probeinterface, of MaxLab Live and of Blackrock, and units that are
+ * put where those are. */
 #include "support/support.h"
 
 #include "core/file.h"
@@ -83,6 +83,24 @@ static void routings_are_read(void **state)
     sf_electrodes_free(&it);
 }
 
+static void maps_of_blackrock_are_read(void **state)
+{
+    (void)state;
+    sf_electrodes it;
+    sf_error error = {0};
+    static const char text[] =
+        "// a, b; c\n  //\n\nCerebus mapping, 10 by 10\n//col\trow\tbank\telec\tlabel\r\n"
+        "0\t9\tA\t1\telec1-1\r\n 9 0 c 32 \"elec 2\" more\n// end\n3 4 B 7\n";
+    if (read_text(&it, text, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    assert_true(it.is_map);
+    assert_int_equal(it.units.count, 3);
+    require_unit(&it, 0, "elec1-1", 0, 3600, 1);
+    require_unit(&it, 1, "elec 2", 3600, 0, 96);
+    require_unit(&it, 2, "chan39", 1200, 1600, 39);
+    sf_electrodes_free(&it);
+}
+
 static void what_is_neither_is_refused(void **state)
 {
     (void)state;
@@ -103,6 +121,12 @@ static void what_is_neither_is_refused(void **state)
         {"1.5(2)3/4", "found '1.5(2)"},
         {"99999999999(2)3/4", "found '99999999999"},
         {"1(2)nan/4", "found '1(2)nan/4'"},
+        {"0 1 A 2 a\n0 2 A 2 b\n", "line 2: expected each pin once, found 'b'"},
+        {"map\n0 1 A 2 a\n0 2 A 3 a\n", "line 3: expected each label once, found 'a'"},
+        {"0 1 A 2 a\n\n0 2 A x b\n",
+         "line 3: expected COLUMN ROW BANK PIN LABEL, as 0 9 A 3 elec1-67, found"},
+        {"0 1 A 33 a\n", "after 0 electrodes found '0 1 A 33 a"},
+        {"0 1 AB 3 a\n", "after 0 electrodes"},
         {"{\"probes\": 1", "line 1"},
         {"{}", "without \"probes\""},
         {"{\"probes\": []}", "no electrode"},
@@ -168,6 +192,10 @@ static void units_are_placed_by_what_the_file_calls_them(void **state)
          "2 of 2 units by electrode"},
         {"index,x,y\n1,0,20\n0,0,10\n", {"4", "1", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by index, of "},
         {"name,x,y\n#1,0,20\n#0,0,10\n", {"4", "1", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by index, of "},
+        {"0 1 A 1 a\n0 2 A 2 b\n", {"b:2", "a:b:0", NULL}, {1, 9}, {800, NAN}, "1 of 2 units by the name of"},
+        {"0 1 A 1 a\n0 2 A 2 b\n", {"x:1", "y:2", NULL}, {9, 2}, {NAN, 800}, "1 of 2 units by electrode"},
+        {probe, {"ch4:5", "x:3", NULL}, {9, 9}, {20, NAN}, "1 of 2 units by the number in the name"},
+        {probe, {"e:5", "z:3", NULL}, {-1, -1}, {10, 30}, "2 of 2 units by the number in the name"},
         {"5(400)0/10;5(401)0/20;6(400)0/30;7(1)0/20;",
          {"400", "1", NULL},
          {-1, -1},
@@ -220,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(probeinterface_files_are_read),
         cmocka_unit_test(routings_are_read),
+        cmocka_unit_test(maps_of_blackrock_are_read),
         cmocka_unit_test(what_is_neither_is_refused),
         cmocka_unit_test(units_are_placed_by_what_the_file_calls_them),
         cmocka_unit_test(failed_allocations_leak_nothing),
