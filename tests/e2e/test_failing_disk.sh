@@ -15,7 +15,7 @@ fail_while_running() {
     local words=$1 readable=$2
     shift 2
     rm -f run.jsonl failed once
-    "$SYNFIRE" run run.yaml --replay sim.h5 --speed 4 >table 2>err &
+    "$SYNFIRE" run run.yaml --replay sim.h5 --speed 2 >table 2>err &
     local run=$! code=0
     until flushed=$(spikes out/run.h5 2>/dev/null) && [ "$flushed" -gt 1000 ]; do
         kill -0 $run

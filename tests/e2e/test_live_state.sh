@@ -15,7 +15,7 @@ ask() {
 "$SYNFIRE" simulate sim.h5 --preset sym26 --duration 300 --seed 5 --quiet >/dev/null
 (umask 077 && head -c 24 /dev/urandom | base64 >token)
 cat >run.yaml <<YAML
-sources: [{type: replay, recording: sim.h5, speed: 4}]
+sources: [{type: replay, recording: sim.h5, speed: 2}]
 device: cpu
 window: {length_s: 400, hop_s: 0.5}
 mine: {every: 0}

@@ -47,10 +47,8 @@ assert len(edges("rig.h5")) == len(edges("sim.h5")), (edges("rig.h5"), edges("si
 play_rig maxwell "tcp://127.0.0.1:$port" sim.h5 "learn_s: 3" --speed 4
 same_spikes sim.h5 20000 "f'ch{i}'"
 
-# As a rig is heard that samples at another rate than the one it is read with: the log says so.
-play_rig intan "tcp://127.0.0.1:$port" sim.h5 "learn_s: 0.5" --speed 0.6
+play_rig intan "tcp://127.0.0.1:$port" sim.h5 "learn_s: 3" --speed 10
 same_spikes sim.h5 30000 "f'A-{i:03}'"
-grep -q "its clock passes 0.6 s in each second: is its sampling rate the one" rig.err
 
 # MaxLab's two layouts, positions by its .cfg, two frames lost, a server that starts again.
 echo "7(4711)35.0/52.5;8(1200)17.5/0;9(77)0/0;" >array.cfg
@@ -130,7 +128,7 @@ listener = listen()
 first, _ = listener.accept()
 listener.close()
 send(first)
-time.sleep(3) # silent for so long that another connection is tried, of which there is none: the first goes on
+time.sleep(6) # silent for so long that another connection is tried, of which there is none: the first goes on
 send(first)
 listener = listen()
 second, _ = listener.accept()

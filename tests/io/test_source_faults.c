@@ -17,10 +17,12 @@ typedef struct rig {
     atomic_bool restarts, loses;              /* with the next */
     atomic_bool garbles, is_late, is_unknown; /* likewise: a frame that cannot be read; a spike of long ago
                                                  before the pair; one of a unit that nobody told of */
-    atomic_bool naps;   /* before the next nothing is read for longer than a source may be silent */
-    atomic_int ahead_s; /* the clock steps with the next */
-    int64_t stepped_ns; /* by so much so far */
-    atomic_bool silent; /* else it is heard all the time, however slow this machine is */
+    atomic_bool naps;    /* before the next nothing is read for longer than a source may be silent */
+    atomic_int ahead_s;  /* the clock steps with the next */
+    int64_t stepped_ns;  /* by so much so far */
+    atomic_bool is_slow; /* its clock passes 0.6 s in each second that passes for the run, a batch a second */
+    int64_t waited_ns;   /* so far, which nobody did */
+    atomic_bool silent;  /* else it is heard all the time, however slow this machine is */
     sf_spike spikes[3];
 } rig;
 
@@ -44,6 +46,10 @@ static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error
     if (take_flag(&it->naps))
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 1100 * SF_MILLISECOND);
     it->stepped_ns += atomic_exchange(&it->ahead_s, 0) * SF_SECOND;
+    if (atomic_load(&it->is_slow)) {
+        it->stepped_ns += 590 * SF_MILLISECOND;
+        it->waited_ns += SF_SECOND;
+    }
     int64_t time_ns = ++it->sent * 10 * SF_MILLISECOND + it->stepped_ns;
     for (uint32_t unit = 0; unit < 2; unit++)
         it->spikes[1 + unit] = (sf_spike){.time_ns = time_ns + unit * SF_MILLISECOND, .unit = unit};
@@ -52,7 +58,7 @@ static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error
     *batch = (sf_batch){.spikes = is_late ? it->spikes : it->spikes + 1,
                         .spike_count = is_late ? 3 : 2,
                         .clock_ns = time_ns + 2 * SF_MILLISECOND,
-                        .arrival_ns = sf_clock_monotonic_ns(),
+                        .arrival_ns = sf_clock_monotonic_ns() + it->waited_ns,
                         .gaps = loses,
                         .gap_lost = loses,
                         .malformed = take_flag(&it->garbles),
@@ -358,6 +364,36 @@ static void what_was_sent_and_not_analysed_is_a_loss(void **state)
     }
 }
 
+static void find_pace(void *found, sf_log_level level, const char *line)
+{
+    bool is_told = strstr(line, "its clock passes 0.") != NULL &&
+                   strstr(line, "s in each second: is its sampling rate") != NULL;
+    *(int *)found += level == SF_LOG_WARNING && is_told;
+}
+
+static void a_clock_that_is_slower_than_time_is_told_of_once(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow <= 1; slow++) {
+        sf_config config =
+            test_config("window: {length_s: 10, hop_s: 5}\nmine: {every: 0}\nmerge: {leap_s: 0}\n"
+                        "significance: {kind: 'off'}\ngraph: {enabled: false}\n"
+                        "triggers: [{name: a, episode: 'A -(0,5]-> B', max_age_ms: 0}]\n");
+        int told = 0;
+        listener it;
+        sf_log_drain(find_pace, &told);
+        told = 0;
+        open_listener(&it, &config);
+        atomic_store(&it.rig.is_slow, slow);
+        atomic_fetch_add(&it.rig.asked, 30);
+        await(&it, has_decided, 30);
+        close_listener(&it);
+        sf_log_drain(find_pace, &told);
+        assert_int_equal(told, slow);
+        sf_config_free(&config);
+    }
+}
+
 /* 3,000 s have 3,000,000 bins and 30,000 windows. */
 static void what_a_clock_stepped_over_is_no_silence(void **state)
 {
@@ -388,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_source_that_fails_disarms),
         cmocka_unit_test(what_was_sent_and_not_analysed_is_a_loss),
+        cmocka_unit_test(a_clock_that_is_slower_than_time_is_told_of_once),
         cmocka_unit_test(what_a_clock_stepped_over_is_no_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

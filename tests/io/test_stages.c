@@ -136,12 +136,18 @@ static void stages_touch_what_they_declare_and_all_of_it(void **state)
         touches *made = calloc(1, sizeof *made);
         made->stages = sf_hop_stages(virtual_clock);
         const sf_hop_recorder recorder = {record, made};
-        test_collector_free(run_all(&recording, virtual_clock ? 0 : 100,
-                                    way % 2 ? SF_LIVE_SEQUENTIAL : SF_LIVE_DERIVED, &recorder));
         sf_plan_algorithm algorithm;
-        char found[160];
+        char found[160] = "never done";
         assert_int_equal(sf_schedule_describe(&algorithm, made->stages, NULL), SF_OK);
-        differ(found, sizeof found, made, &algorithm);
+        /* In real time a slow machine may be behind with what goes on in the background: then all of it is
+         * run again. */
+        for (int speed = 100; speed > 0 && strstr(found, "never done") != NULL; speed /= 4) {
+            test_collector_free(run_all(&recording, virtual_clock ? 0 : speed,
+                                        way % 2 ? SF_LIVE_SEQUENTIAL : SF_LIVE_DERIVED, &recorder));
+            differ(found, sizeof found, made, &algorithm);
+            if (virtual_clock)
+                break;
+        }
         assert_string_equal(found, "");
 
         /* Without any one of the declarations it would not be so. */
