@@ -123,7 +123,8 @@ static inline bool sf_seconds_fit(double seconds)
     return seconds > -9.2e9 && seconds < 9.2e9;
 }
 
-/** Whether a spreadsheet would compute this text: it begins with =, +, -, @, a tab or CR, and is no number. */
+/** Whether a spreadsheet would compute this text: it begins with =, +, -, @, a tab or CR, and is no number.
+ */
 bool sf_text_is_formula(const char *cell);
 
 /** Writes a cell of CSV in quotes, with an apostrophe before a formula: names come from outside. */

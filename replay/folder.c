@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const sf_folder_reader *const readers[] = {&sf_folder_phy, &sf_folder_spikeinterface,
-                                                   &sf_folder_open_ephys, &sf_folder_pynapple,
-                                                   &sf_folder_blackrock, &sf_folder_nex};
+static const sf_folder_reader *const readers[] = {&sf_folder_phy,        &sf_folder_spikeinterface,
+                                                  &sf_folder_open_ephys, &sf_folder_pynapple,
+                                                  &sf_folder_blackrock,  &sf_folder_nex};
 
 bool sf_folder_has(char path[SF_FOLDER_PATH], const char *folder, const char *name)
 {

@@ -31,7 +31,7 @@ fail_while_running() {
     kill -0 $run # it goes on
     wait $run || code=$?
     [ $code = 74 ] || { echo "exit code $code"; cat err; return 1; }
-    grep -q "sink hdf5 run.h5: .*$words" err && grep -q "^synfire: run: .*out/run.h5: .*$words" err || { cat err; return 1; }
+    grep -q "sink hdf5 run.h5: .*$words" err && grep -q "^synfire: run: .*out/run.h5\(\.journal\)\?: .*$words" err || { cat err; return 1; }
     grep -q "run.h5 FAILED: .*$words" table
     python3 - "$(spikes sim.h5)" <<'PY'
 import json, sys
