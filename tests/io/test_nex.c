@@ -78,7 +78,8 @@ static void put_real(file *to, double value)
 static void put_text(file *to, const char *text, size_t size)
 {
     char room[256] = "";
-    memcpy(room, text, strlen(text) < size ? strlen(text) : size);
+    for (size_t i = 0; i < size && text[i] != '\0'; i++)
+        room[i] = text[i];
     put(to, room, size);
 }
 

@@ -21,6 +21,13 @@ static unsigned char *append(test_nev *nev, size_t size)
     return at;
 }
 
+/* Without the end of the text: the room is zeroed. */
+static void put_letters(unsigned char *at, const char *text)
+{
+    while (*text != '\0')
+        *at++ = (unsigned char)*text++;
+}
+
 void test_nev_change(test_nev *nev, size_t at, uint32_t value)
 {
     put_number(nev->bytes + at, value, 4);
@@ -33,7 +40,7 @@ void test_nev_begin(test_nev *nev, int version, int minor, uint32_t resolution, 
     nev->time_bytes = version >= 3 ? 8 : 4;
     nev->packet_bytes = packet_bytes;
     unsigned char *at = append(nev, 336);
-    memcpy(at, version >= 3 ? "BREVENTS" : "NEURALEV", 8);
+    put_letters(at, version >= 3 ? "BREVENTS" : "NEURALEV");
     at[8] = (unsigned char)version;
     at[9] = (unsigned char)minor;
     test_nev_change(nev, 12, 336);
@@ -42,16 +49,16 @@ void test_nev_begin(test_nev *nev, int version, int minor, uint32_t resolution, 
     test_nev_change(nev, 24, 30000);
     for (size_t i = 0; i < 8; i++)
         put_number(at + 28 + 2 * i, date[i], 2);
-    memcpy(at + 44, "Central", 7);
+    put_letters(at + 44, "Central");
 }
 
 void test_nev_header(test_nev *nev, const char *name, int number, const char *text)
 {
     unsigned char *at = append(nev, 32);
-    memcpy(at, name, strlen(name));
+    put_letters(at, name);
     put_number(at + 8, (uint64_t)number, 2);
     if (text != NULL)
-        memcpy(at + 10, text, strlen(text));
+        put_letters(at + 10, text);
     test_nev_change(nev, 332, ++nev->headers);
     test_nev_change(nev, 12, 336 + 32 * nev->headers);
 }
