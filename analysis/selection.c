@@ -381,15 +381,7 @@ static int declare(sf_recording *recording, const sf_selection *selection, sf_er
                        sf_seconds_of(said.start_ns).text, sf_seconds_of(said.stop_ns).text,
                        sf_seconds_of(recording->spikes[0].time_ns).text,
                        sf_seconds_of(recording->spikes[count - 1].time_ns).text);
-    size_t kept = 0;
-    for (size_t i = 0; i < recording->observed_count; i++) {
-        sf_span span = recording->observed[i];
-        span.start_ns = span.start_ns > said.start_ns ? span.start_ns : said.start_ns;
-        span.stop_ns = span.stop_ns < said.stop_ns ? span.stop_ns : said.stop_ns;
-        if (span.start_ns < span.stop_ns)
-            recording->observed[kept++] = span;
-    }
-    recording->observed_count = kept;
+    sf_recording_clip_observed(recording, said);
     recording->recorded = said;
     recording->declared = true;
     return SF_OK;

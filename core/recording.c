@@ -252,6 +252,19 @@ static int widen_recorded(sf_recording *recording, sf_span spikes, sf_error *err
     return sf_recording_set_metadata(recording, "recorded", told, error);
 }
 
+void sf_recording_clip_observed(sf_recording *recording, sf_span within)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < recording->observed_count; i++) {
+        sf_span span = recording->observed[i];
+        span.start_ns = span.start_ns > within.start_ns ? span.start_ns : within.start_ns;
+        span.stop_ns = span.stop_ns < within.stop_ns ? span.stop_ns : within.stop_ns;
+        if (span.start_ns < span.stop_ns)
+            recording->observed[kept++] = span;
+    }
+    recording->observed_count = kept;
+}
+
 int sf_recording_finish(sf_recording *recording, sf_error *error)
 {
     int status = sf_units_finish(&recording->units, error);

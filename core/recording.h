@@ -118,6 +118,9 @@ bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count);
 /** The same with room for as many, without a look whether they are sorted. */
 void sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count);
 
+/** Keeps of the observed intervals what lies within a span. */
+void sf_recording_clip_observed(sf_recording *recording, sf_span within);
+
 /**
  * What every reader does last: makes names unique, puts spikes and markers in order, and sets `recorded`
  * where the reader left it empty, or widens it to hold every spike. A reader of one of several streams sets

@@ -334,15 +334,7 @@ static void take_markers(sf_recording *recording, const sessions *found, sf_sess
 /* What was observed of a session is what the file says of these times, as far as its spikes reach. */
 static void clip_observed(sf_recording *recording, sf_span span)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < recording->observed_count; i++) {
-        sf_span part = recording->observed[i];
-        part.start_ns = part.start_ns > span.start_ns ? part.start_ns : span.start_ns;
-        part.stop_ns = part.stop_ns < span.stop_ns ? part.stop_ns : span.stop_ns;
-        if (part.start_ns < part.stop_ns)
-            recording->observed[kept++] = part;
-    }
-    recording->observed_count = kept;
+    sf_recording_clip_observed(recording, span);
     recording->recorded = (sf_span){0, 0}; /* of which of the sessions the file says it, nobody knows */
     recording->declared = false;
 }
