@@ -28,6 +28,8 @@ struct sf_visitors {
     pthread_mutex_t lock;
     visitor items[SF_VISITORS_MOST];
     size_t count, most;
+    visitor early[SF_VISITORS_MOST]; /* have said something before the monitor told that they came; a ring */
+    size_t early_count;
     uint64_t came;
     _Atomic uint64_t closed;
     int64_t logged_ns; /* monotonic clock of the newest line in the log; 0: none yet */
@@ -74,6 +76,11 @@ static struct sockaddr_storage peer_of(int file)
     return peer;
 }
 
+static bool is_of(const visitor *it, int file, const struct sockaddr_storage *peer)
+{
+    return it->file == file && peer->ss_family != 0 && memcmp(&it->peer, peer, sizeof *peer) == 0;
+}
+
 static visitor *find(sf_visitors *visitors, int file)
 {
     for (size_t i = 0; i < visitors->count; i++)
@@ -82,11 +89,36 @@ static visitor *find(sf_visitors *visitors, int file)
     return NULL;
 }
 
+static visitor *find_early(sf_visitors *visitors, int file)
+{
+    size_t count = visitors->early_count < SF_VISITORS_MOST ? visitors->early_count : SF_VISITORS_MOST;
+    for (size_t i = 0; i < count; i++)
+        if (visitors->early[i].file == file)
+            return &visitors->early[i];
+    return NULL;
+}
+
+/* What a connection says and what the monitor tells of it arrive on two ways: it may not have come yet, and
+ * an older one of that number may still be there. NULL: it is gone. */
+static visitor *find_speaker(sf_visitors *visitors, int file)
+{
+    struct sockaddr_storage peer = peer_of(file);
+    visitor *it = find(visitors, file);
+    if (peer.ss_family == 0 || (it != NULL && is_of(it, file, &peer)))
+        return peer.ss_family == 0 ? NULL : it;
+    it = find_early(visitors, file);
+    if (it == NULL)
+        it = &visitors->early[visitors->early_count++ % SF_VISITORS_MOST];
+    if (!is_of(it, file, &peer))
+        *it = (visitor){.file = file, .peer = peer};
+    return it;
+}
+
 /* libzmq closes what is at its end. The number may be another file's by now, which stays as it is. */
 static void turn_out(sf_visitors *visitors, visitor *it, const char *why)
 {
     struct sockaddr_storage now = peer_of(it->file);
-    if (now.ss_family != 0 && memcmp(&now, &it->peer, sizeof now) == 0)
+    if (is_of(it, it->file, &now))
         shutdown(it->file, SHUT_RDWR);
     uint64_t closed = atomic_fetch_add(&visitors->closed, 1) + 1;
     int64_t now_ns = sf_clock_monotonic_ns();
@@ -108,20 +140,39 @@ static visitor *choose_leaver(sf_visitors *visitors)
     return leaver->known ? NULL : leaver;
 }
 
+static void bound_subscriptions(sf_visitors *visitors, visitor *it)
+{
+    if (it->subscriptions > SF_VISITOR_SUBSCRIPTIONS)
+        turn_out(visitors, it, "it has too many subscriptions");
+}
+
+static visitor make_comer(sf_visitors *visitors, int file)
+{
+    visitor comer = {.file = file, .peer = peer_of(file)}, *early = find_early(visitors, file);
+    if (early != NULL && is_of(early, file, &comer.peer))
+        comer = *early;
+    if (early != NULL)
+        early->file = -1;
+    comer.came = visitors->came++;
+    return comer;
+}
+
 void sf_visitors_come(sf_visitors *visitors, int file)
 {
     pthread_mutex_lock(&visitors->lock);
     visitor *old = find(visitors, file);
     if (old != NULL)
         *old = visitors->items[--visitors->count];
-    visitor comer = {.file = file, .peer = peer_of(file), .came = visitors->came++};
+    visitor comer = make_comer(visitors, file);
     visitor *leaver = visitors->count == visitors->most ? choose_leaver(visitors) : NULL;
     if (leaver != NULL)
         turn_out(visitors, leaver, "there are too many");
-    if (visitors->count < visitors->most)
-        visitors->items[visitors->count++] = comer;
-    else
+    if (visitors->count < visitors->most) {
+        visitors->items[visitors->count] = comer;
+        bound_subscriptions(visitors, &visitors->items[visitors->count++]);
+    } else {
         shutdown(file, SHUT_RDWR);
+    }
     pthread_mutex_unlock(&visitors->lock);
 }
 
@@ -136,22 +187,18 @@ void sf_visitors_go(sf_visitors *visitors, int file)
 
 void sf_visitors_know(sf_visitors *visitors, int file)
 {
-    pthread_mutex_lock(&visitors->lock);
-    visitor *it = find(visitors, file);
-    if (it != NULL)
-        it->known = true;
-    pthread_mutex_unlock(&visitors->lock);
+    sf_visitors_subscribe(visitors, file, 0);
 }
 
 void sf_visitors_subscribe(sf_visitors *visitors, int file, int by)
 {
     pthread_mutex_lock(&visitors->lock);
-    visitor *it = find(visitors, file);
+    visitor *it = find_speaker(visitors, file);
     if (it != NULL) {
         it->known = true;
         it->subscriptions = by >= 0 || it->subscriptions > 0 ? it->subscriptions + (uint32_t)by : 0;
-        if (it->subscriptions > SF_VISITOR_SUBSCRIPTIONS)
-            turn_out(visitors, it, "it has too many subscriptions");
+        if (it == find(visitors, file))
+            bound_subscriptions(visitors, it);
     }
     pthread_mutex_unlock(&visitors->lock);
 }

@@ -2,7 +2,8 @@
 /**
  * The connections of one bound ZeroMQ socket, which libzmq bounds neither in number nor in what they
  * subscribe to. The events of the socket's monitor fill the table; where it is full, the oldest connection of
- * which nothing is known yet is closed, and where all are known, the new one.
+ * which nothing is known yet is closed, and where all are known, the new one. What a connection says may be
+ * heard before the monitor tells that it came, and counts all the same.
  */
 #ifndef SF_IO_VISITORS_H
 #define SF_IO_VISITORS_H

@@ -3,6 +3,7 @@
  * subscribes to a topic hears of it all the same. */
 #include "core/clock.h"
 #include "io/publisher.h"
+#include "io/visitors.h"
 #include "support/support.h"
 
 #include <arpa/inet.h>
@@ -119,9 +120,73 @@ static void subscriptions_are_bounded(void **state)
     sf_publisher_close(&publisher, 0);
 }
 
+/* ---- the two ways on which one hears of a connection ---- */
+
+typedef struct caller {
+    int calling, answering;
+} caller;
+
+/* Its number is `number`, as if it were the next free one. */
+static caller call(int listening, int number)
+{
+    struct sockaddr_in at;
+    socklen_t size = sizeof at;
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&at, &size), 0);
+    caller made = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), number};
+    assert_int_equal(connect(made.calling, (struct sockaddr *)&at, size), 0);
+    int answering = accept(listening, NULL, NULL);
+    assert_int_equal(dup2(answering, number), number);
+    close(answering);
+    return made;
+}
+
+/* The monitor is late: what it tells of a connection comes after what the connection has said. */
+static void whoever_speaks_early_is_bounded(void **state)
+{
+    (void)state;
+    void *context = zmq_ctx_new(), *bound = zmq_socket(context, ZMQ_XPUB);
+    sf_visitors *visitors;
+    assert_int_equal(sf_visitors_open(&visitors, bound, NULL), SF_OK);
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), number = dup(listening);
+    assert_int_equal(bind(listening, (struct sockaddr *)&any, sizeof any), 0);
+    assert_int_equal(listen(listening, 8), 0);
+
+    caller greedy = call(listening, number); /* before it came, and after */
+    sf_visitors_subscribe(visitors, number, SF_VISITOR_SUBSCRIPTIONS);
+    sf_visitors_come(visitors, number);
+    assert_int_equal(sf_visitors_closed(visitors), 0);
+    sf_visitors_subscribe(visitors, number, 1);
+    assert_int_equal(sf_visitors_closed(visitors), 1);
+    sf_visitors_subscribe(visitors, number, 1); /* still under way, of one that was turned out */
+    assert_int_equal(sf_visitors_closed(visitors), 1);
+    close(greedy.calling);
+
+    caller second = call(listening, number); /* the first one's number, of which the end was not told yet */
+    sf_visitors_subscribe(visitors, number, SF_VISITOR_SUBSCRIPTIONS + 1);
+    assert_int_equal(sf_visitors_closed(visitors), 1);
+    sf_visitors_go(visitors, number);
+    sf_visitors_come(visitors, number);
+    assert_int_equal(sf_visitors_closed(visitors), 2);
+    close(second.calling);
+
+    caller modest = call(listening, number); /* what the others said is not its */
+    sf_visitors_come(visitors, number);
+    sf_visitors_subscribe(visitors, number, SF_VISITOR_SUBSCRIPTIONS);
+    assert_int_equal(sf_visitors_closed(visitors), 2);
+    close(modest.calling);
+
+    close(number);
+    close(listening);
+    sf_visitors_close(visitors);
+    zmq_close(bound);
+    zmq_ctx_term(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(idle_connections_make_room),
-                                       cmocka_unit_test(subscriptions_are_bounded)};
+                                       cmocka_unit_test(subscriptions_are_bounded),
+                                       cmocka_unit_test(whoever_speaks_early_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
