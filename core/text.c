@@ -289,6 +289,43 @@ bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
     return true;
 }
 
+static bool is_digit(char letter)
+{
+    return letter >= '0' && letter <= '9';
+}
+
+/* Of two runs of digits the longer is the greater, once zeros before them are passed. Both texts are behind
+ * their runs then. */
+static int compare_runs(const char **left, const char **right)
+{
+    while (**left == '0')
+        ++*left;
+    while (**right == '0')
+        ++*right;
+    size_t of_left = strspn(*left, "0123456789"), of_right = strspn(*right, "0123456789");
+    int order =
+        of_left != of_right ? (of_left > of_right) - (of_left < of_right) : memcmp(*left, *right, of_left);
+    *left += of_left;
+    *right += of_right;
+    return order;
+}
+
+int sf_text_compare(const char *left, const char *right)
+{
+    const char *a = left, *b = right;
+    while (*a != '\0' && *b != '\0') {
+        int order = 0;
+        if (is_digit(*a) && is_digit(*b))
+            order = compare_runs(&a, &b);
+        else
+            order = (unsigned char)*a++ - (unsigned char)*b++;
+        if (order != 0)
+            return order;
+    }
+    int order = (unsigned char)*a - (unsigned char)*b;
+    return order != 0 ? order : strcmp(left, right);
+}
+
 bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value)
 {
     if (!isdigit((unsigned char)text[0]))

@@ -76,6 +76,10 @@ char *sf_text_field(char **rest, char separator);
  */
 bool sf_parse_scaled(const char *text, int exponent, int64_t *value);
 
+/** Orders names as people do, for qsort: runs of digits by their value, so that unit_2 is before unit_10. 0
+ * for equal bytes only. */
+int sf_text_compare(const char *left, const char *right);
+
 /** The whole string as an unsigned integer no greater than `most`. */
 bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value);
 

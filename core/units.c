@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -131,6 +132,28 @@ int sf_units_finish(sf_units *units, sf_error *error)
     }
     sf_free(copies);
     return slot != SIZE_MAX ? SF_OK : sf_fail_memory(error);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return sf_text_compare(((const sf_unit *)a)->name, ((const sf_unit *)b)->name);
+}
+
+/* Names are unique: each is found where it went. */
+int sf_units_sort(sf_units *units, uint32_t *places, sf_error *error)
+{
+    const char **names = sf_alloc(units->count, sizeof *names);
+    if (names == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < units->count; i++)
+        names[i] = units->items[i].name;
+    if (units->count > 0)
+        qsort(units->items, units->count, sizeof *units->items, compare_names);
+    int status = sf_units_finish(units, error);
+    for (size_t i = 0; status == SF_OK && i < units->count; i++)
+        places[i] = sf_units_find(units, names[i]);
+    sf_free(names);
+    return status;
 }
 
 int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error *error)

@@ -37,6 +37,10 @@ void sf_units_free(sf_units *units);
 
 #define SF_NO_UNIT UINT32_MAX
 
+/** Puts them in the order of their names, as people count (sf_text_compare), and builds the look-up anew.
+ * Unit i is at places[i] then, of which there is one for each unit. SF_NO_MEMORY. */
+int sf_units_sort(sf_units *units, uint32_t *places, sf_error *error);
+
 /** Index of the unit with exactly this name, or SF_NO_UNIT. */
 uint32_t sf_units_find(const sf_units *units, const char *name);
 

@@ -63,11 +63,6 @@ static const sf_field rows[] = {
 
 #define BIT(row) (UINT32_C(1) << (row))
 
-static float further(float most, float value)
-{
-    return isfinite(value) && !(fabsf(value) <= fabsf(most)) ? value : most;
-}
-
 /* ---- JSON ---- */
 
 /* The amplitudes are positive troughs there, and negative ones here. False where a key is missing. */
@@ -81,7 +76,7 @@ static bool read_json(event *it, int kind, sf_part body)
     it->amplitude = NAN;
     for (int i = 0; i < CHANNELS; i++)
         if ((fields.found & BIT(AMPLITUDES + i)) != 0)
-            it->amplitude = further(it->amplitude, (float)-it->amplitudes[i]);
+            it->amplitude = fminf(it->amplitude, (float)-it->amplitudes[i]);
     it->seconds = -1;
     return true;
 }
@@ -94,13 +89,8 @@ static float raw_amplitude(const unsigned char *bytes, size_t size)
 {
     static const size_t channels_of[] = {0, 1, 2, 4};
     size_t channels = bytes[1] < 4 ? channels_of[bytes[1]] : 0;
-    float most = NAN;
-    for (size_t at = SPIKE_BASE + 4 * channels; channels > 0 && at + 4 <= size; at += 4) {
-        float sample;
-        memcpy(&sample, bytes + at, sizeof sample);
-        most = further(most, sample);
-    }
-    return most;
+    size_t begin = SPIKE_BASE + 4 * channels;
+    return channels > 0 && begin <= size ? sf_rig_amplitude(bytes + begin, size - begin) : NAN;
 }
 
 static bool read_raw(event *it, int kind, sf_part body)

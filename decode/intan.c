@@ -20,9 +20,13 @@
 
 static const unsigned char magic[4] = {0x0f, 0x71, 0xe2, 0x3a};
 
+#define CROSSING ":1" /* what a crossing is called until it is known whether RHX sorts */
+
 typedef struct intan {
     sf_rig rig;
     sf_rig_counter samples;
+    bool sorts;      /* something else than 1 was sent */
+    bool is_settled; /* whether it does, with the units */
 } intan;
 
 /* Units 1 to 4 are bits; 0: not sorted; -1: none of these. */
@@ -52,6 +56,27 @@ static bool is_name(const unsigned char *bytes)
     return true;
 }
 
+/* Where no hoop is drawn RHX marks every crossing 1, and 1 is then no neuron: units are channels. */
+static int settle(intan *it, sf_error *error)
+{
+    sf_units *units = &it->rig.decoder.about.units;
+    it->is_settled = true;
+    if (it->sorts || !it->rig.decoder.learns)
+        return SF_OK;
+    for (size_t i = 0; i < units->count; i++)
+        ((char *)units->items[i].name)[strlen(units->items[i].name) - strlen(CROSSING)] = '\0';
+    return sf_units_finish(units, error);
+}
+
+static void name_unit(const intan *it, const char *channel, int id, char name[NAME + 4])
+{
+    bool has_units = it->rig.decoder.given.has_units;
+    snprintf(name, NAME + 4, id > 0 ? "%s:%d" : "%s", channel, id);
+    if (has_units ? sf_units_find(&it->rig.decoder.about.units, name) == SF_NO_UNIT
+                  : it->is_settled && !it->sorts)
+        snprintf(name, NAME + 4, "%s", channel);
+}
+
 static int take(intan *it, const unsigned char *chunk, sf_error *error)
 {
     char name[NAME + 1] = {0}, sorted[NAME + 4];
@@ -65,23 +90,33 @@ static int take(intan *it, const unsigned char *chunk, sf_error *error)
         it->rig.decoder.batch.out_of_range++;
         return SF_OK;
     }
-    snprintf(sorted, sizeof sorted, id > 0 ? "%s:%d" : "%s", name, id);
+    it->sorts |= !it->is_settled && id != 1;
+    name_unit(it, name, id, sorted);
     int status = sf_rig_find(&it->rig, sorted, number_of(name), &unit, error);
     return status == SF_OK && unit != SF_NO_UNIT ? sf_rig_spike(&it->rig, unit, sample, NAN, error) : status;
+}
+
+static bool is_spike(const sf_part *parts, size_t count)
+{
+    const unsigned char *chunk = count == 1 ? parts[0].data : NULL;
+    return chunk != NULL && parts[0].size == CHUNK && memcmp(chunk, magic, sizeof magic) == 0 &&
+           is_name(chunk + 4) && (sorted_of(chunk[13]) >= 0 || chunk[13] == ARTEFACT);
 }
 
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     intan *it = (intan *)decoder;
-    const unsigned char *chunk = count == 1 ? parts[0].data : NULL;
+    int status = SF_OK;
     sf_rig_begin(&it->rig);
-    if (chunk == NULL || parts[0].size != CHUNK || memcmp(chunk, magic, sizeof magic) != 0 ||
-        !is_name(chunk + 4) || (sorted_of(chunk[13]) < 0 && chunk[13] != ARTEFACT)) {
+    if (is_spike(parts, count))
+        status = take(it, parts[0].data, error);
+    else
         sf_decoder_leave_out(decoder, "a chunk that is no spike");
-        return sf_rig_end(&it->rig, error);
-    }
-    int status = take(it, chunk, error);
-    return status == SF_OK ? sf_rig_end(&it->rig, error) : status;
+    if (status == SF_OK)
+        status = sf_rig_end(&it->rig, error);
+    if (status >= 0 && decoder->is_known && !it->is_settled && settle(it, error) != SF_OK)
+        return SF_NO_MEMORY;
+    return status;
 }
 
 static int measure(sf_decoder *decoder, const void *bytes, size_t size, size_t *whole, sf_error *error)

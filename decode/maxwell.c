@@ -113,7 +113,7 @@ static int find_unit(maxwell *it, const maxwell_spike *spike, uint32_t *unit, sf
     }
     snprintf(name, sizeof name, spike->well == 0 ? "ch%u" : "ch%u/%u", spike->channel, spike->well);
     int status = sf_rig_find(&it->rig, name, number, unit, error);
-    if (status == SF_OK && *unit != SF_NO_UNIT)
+    if (status == SF_OK && *unit != SF_NO_UNIT && it->rig.decoder.is_known) /* it may move until then */
         *known = *unit + 1;
     return status;
 }

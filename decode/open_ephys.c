@@ -66,19 +66,6 @@ typedef struct kind_of_message {
 
 /* ---- spikes ---- */
 
-/* The sample that is furthest from zero, of all channels. */
-static float amplitude_of(sf_part waveform)
-{
-    float most = NAN;
-    for (size_t at = 0; at + sizeof most <= waveform.size; at += sizeof most) {
-        float sample;
-        memcpy(&sample, (const char *)waveform.data + at, sizeof sample);
-        if (isfinite(sample) && !(fabsf(sample) <= fabsf(most)))
-            most = sample;
-    }
-    return most;
-}
-
 static int take_spike(sf_rig *rig, const header *about, sf_part payload, sf_error *error)
 {
     uint32_t unit;
@@ -93,7 +80,7 @@ static int take_spike(sf_rig *rig, const header *about, sf_part payload, sf_erro
     int status = sf_rig_find_electrode(rig, about->electrode, about->sorted_id, &unit, error);
     if (status != SF_OK || unit == SF_NO_UNIT)
         return status;
-    return sf_rig_spike(rig, unit, about->sample, amplitude_of(payload), error);
+    return sf_rig_spike(rig, unit, about->sample, sf_rig_amplitude(payload.data, payload.size), error);
 }
 
 /* ---- events and data ---- */

@@ -121,6 +121,24 @@ static void follow_time(sf_rig *rig, int64_t place, int64_t settled)
 
 /* ---- units ---- */
 
+static double learn_s(const sf_rig *rig)
+{
+    return rig->decoder.given.learn_s > 0 ? rig->decoder.given.learn_s : LEARN_S;
+}
+
+/* The first time: which one, and what to do. How many there are is counted. */
+static void tell_slow(sf_rig *rig, const char *name)
+{
+    if (!rig->decoder.learns || rig->slow_was_told)
+        return;
+    rig->slow_was_told = true;
+    sf_log(
+        SF_LOG_WARNING,
+        "%s: '%s' is heard of for the first time after the %g s in which electrodes were learnt, and is left "
+        "out, as others that are slow to fire will be: set learn_s to more, or electrodes to a file",
+        rig->decoder.name, name, learn_s(rig));
+}
+
 int sf_rig_find(sf_rig *rig, const char *name, int32_t channel, uint32_t *unit, sf_error *error)
 {
     sf_decoder *decoder = &rig->decoder;
@@ -134,7 +152,10 @@ int sf_rig_find(sf_rig *rig, const char *name, int32_t channel, uint32_t *unit, 
     else if (*unit == SF_NO_UNIT && !decoder->is_known && !given->has_units &&
              units->count < SF_RIG_MOST_UNITS)
         status = sf_units_intern(units, name, unit, error);
-    decoder->batch.out_of_range += status == SF_OK && *unit == SF_NO_UNIT;
+    if (status == SF_OK && *unit == SF_NO_UNIT) {
+        decoder->batch.out_of_range++;
+        tell_slow(rig, name);
+    }
     return status;
 }
 
@@ -234,6 +255,20 @@ int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf
         rig->spikes[at] = rig->spikes[at - 1];
     rig->spikes[at] = (sf_spike){.time_ns = place, .unit = unit, .amplitude = amplitude};
     return SF_OK;
+}
+
+float sf_rig_amplitude(const void *samples, size_t bytes)
+{
+    float trough = NAN, peak = NAN;
+    for (size_t at = 0; at + sizeof trough <= bytes; at += sizeof trough) {
+        float sample;
+        memcpy(&sample, (const char *)samples + at, sizeof sample);
+        if (isfinite(sample)) {
+            trough = fminf(trough, sample);
+            peak = fmaxf(peak, sample);
+        }
+    }
+    return trough < 0 ? trough : peak;
 }
 
 static int keep_marker(sf_rig *rig, int64_t sample, const sf_marker *marker, sf_error *error)
@@ -399,10 +434,23 @@ void sf_rig_begin(sf_rig *rig)
 static bool has_learnt(const sf_rig *rig)
 {
     const sf_decoder_given *given = &rig->decoder.given;
-    double learn_s = given->learn_s > 0 ? given->learn_s : LEARN_S;
     return given->has_units || rig->spike_count >= SF_RIG_KEPT || rig->marker_count >= SF_RIG_KEPT ||
            (double)rig->learnt * 1e-9 + (rig->is_anything ? (double)(rig->last - rig->first) * 1e-9 : 0) >=
-               learn_s;
+               learn_s(rig);
+}
+
+/* Learnt units stand in the order of their names, not in that of who fired first: a number means the same
+ * unit in the next run. */
+static int order_units(sf_rig *rig, sf_error *error)
+{
+    sf_units *units = &rig->decoder.about.units;
+    uint32_t *places = sf_alloc(units->count, sizeof *places);
+    int status = places != NULL ? sf_units_sort(units, places, error) : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < rig->spike_count; i++)
+        if (rig->spikes[i].unit != SF_NO_UNIT)
+            rig->spikes[i].unit = places[rig->spikes[i].unit];
+    sf_free(places);
+    return status;
 }
 
 static int make_known(sf_rig *rig, sf_error *error)
@@ -415,6 +463,8 @@ static int make_known(sf_rig *rig, sf_error *error)
     snprintf(rate, sizeof rate, "%.10g", (double)rig->rate_uhz * 1e-6);
     if (status == SF_OK)
         status = sf_recording_set_metadata(&decoder->about, "sampling_rate", rate, error);
+    if (status == SF_OK && decoder->learns)
+        status = order_units(rig, error);
     decoder->is_known = status == SF_OK;
     return status;
 }

@@ -53,6 +53,7 @@ typedef struct sf_rig {
     uint64_t *number_names; /**< of electrodes that were given: the hash of the name that each number came
                                with; 0: none */
     bool shared_was_told;   /**< that two have one number */
+    bool slow_was_told;     /**< that one is heard of for the first time after learn_s */
 } sf_rig;
 
 /** First in every `decode`: what went out makes room. */
@@ -110,6 +111,9 @@ int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error);
 int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error);
 int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error);
+/** The amplitude of a waveform of float32: its trough, as every protocol has it here; where no sample is
+ * below zero its peak, and NaN where none is finite. */
+float sf_rig_amplitude(const void *samples, size_t bytes);
 /** The stream has reached this sample: nothing that lies more than `behind` before it will follow. */
 void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind);
 

@@ -539,8 +539,7 @@ static int refuse_swapped(const csv *in)
 static int compare_names(const void *a, const void *b)
 {
     const sf_unit *left = *(const sf_unit *const *)a, *right = *(const sf_unit *const *)b;
-    int order = strverscmp(left->name, right->name);
-    return order != 0 ? order : strcmp(left->name, right->name);
+    return sf_text_compare(left->name, right->name);
 }
 
 /* Puts units in the order of their names, so that an index does not depend on which unit fires first; of a
@@ -597,8 +596,7 @@ typedef struct counted_stream {
 static int by_name(const void *a, const void *b)
 {
     const counted_stream *left = a, *right = b;
-    int order = strverscmp(left->name, right->name);
-    return order != 0 ? order : strcmp(left->name, right->name);
+    return sf_text_compare(left->name, right->name);
 }
 
 static int by_start(const void *a, const void *b)

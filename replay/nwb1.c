@@ -118,7 +118,7 @@ static int add_listed(unit_list *list, hid_t group, const char *path)
 
 static int compare_names(const void *a, const void *b)
 {
-    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+    return sf_text_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The others follow as people count: unit_2 before unit_10. */

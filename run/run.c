@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/output_file.h"
 #include "ingest/protocol.h"
 #include "io/curve.h"
 #include "io/descriptors.h"
@@ -18,6 +19,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_CORE 1023
@@ -170,14 +172,46 @@ static int open_sink(sf_run *run, uint32_t index, sf_error *error)
 static int open_sinks(sf_run *run, sf_error *error)
 {
     const sf_config *config = run->config;
-    int status = sf_config_check_files(config, error);
-    if (status == SF_OK && (run->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *))) == NULL)
+    int status = SF_OK;
+    run->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *));
+    if (run->sinks == NULL)
         status = sf_fail_memory(error);
     for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
         status = open_sink(run, i, error);
     for (size_t i = 0; i < run->sink_count && status == SF_OK; i++)
         status = sf_sink_begin(run->sinks[i], error); /* now that none of them refuses */
     return status;
+}
+
+/* A file that another program writes, or that cannot be made; a pipe is opened once, for whoever reads it. */
+static int try_file(const sf_sink_settings *settings, sf_error *error)
+{
+    struct stat about;
+    sf_output_file file = {0};
+    sf_existing existing = settings->overwrite ? SF_EXISTING_REPLACE : SF_EXISTING_NUMBER;
+    if (strcmp(settings->path, "-") == 0 || (stat(settings->path, &about) == 0 && !S_ISREG(about.st_mode)))
+        return SF_OK;
+    int status = sf_output_file_open(&file, settings->path, existing, error);
+    if (status == SF_OK)
+        sf_output_file_close(&file, false);
+    return status;
+}
+
+/* Before the sources are waited for, which learn their electrodes for seconds: what would be refused only
+ * behind them, since another program has it or it is not there. */
+static int try_sink(const sf_config *config, uint32_t index, sf_error *error)
+{
+    static const sf_units no_units = {0};
+    const sf_sink_kind *kind = sf_config_sink_kind(config, index);
+    const sf_sink_settings *settings = sf_config_sink(config, index);
+    const sf_stream_info nobody = {.name = config->live.stream, .units = &no_units};
+    void *sink = NULL;
+    if (kind->keeps && settings->path != NULL)
+        return try_file(settings, error);
+    if (!kind->is_tried)
+        return SF_OK;
+    int status = kind->open(&sink, settings, &nobody, error);
+    return status == SF_OK ? kind->close(sink, error) : status;
 }
 
 /* ---- control ---- */
@@ -248,20 +282,43 @@ static int reload(void *user, sf_error *error)
     return status;
 }
 
-static int open_control(sf_run *run, sf_error *error)
+static int bind_control(sf_run *run, sf_error *error)
 {
     sf_error reason = {0};
-    if (run->config->control_count == 0)
-        return SF_OK;
     const sf_control_calls calls = {.reload = run->configure != NULL ? reload : NULL, .user = run};
     int status = sf_control_socket_open(&run->control, &run->config->control[0], &run->live, run->pipeline,
                                         &calls, &reason);
     if (status != SF_OK && error != NULL)
         *error = reason;
-    if (status != SF_OK)
-        return sf_config_locate(run->config, status, "control.0.", error);
+    return sf_config_locate(run->config, status, "control.0.", error);
+}
+
+static int open_control(sf_run *run, sf_error *error)
+{
+    int status = run->config->control_count > 0 ? bind_control(run, error) : SF_OK;
+    if (status != SF_OK || run->control == NULL)
+        return status;
     status = sf_pipeline_attach(run->pipeline, sf_control_socket_outlet(run->control), error);
     return status == SF_OK ? sf_control_socket_start(run->control, error) : status;
+}
+
+static int try_control(sf_run *run, sf_error *error)
+{
+    int status = run->config->control_count > 0 ? bind_control(run, error) : SF_OK;
+    if (run->control != NULL) {
+        sf_outlet outlet = sf_control_socket_outlet(run->control);
+        outlet.kind->close(outlet.self, NULL);
+        run->control = NULL;
+    }
+    return status;
+}
+
+static int try_outputs(sf_run *run, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t i = 0; i < run->config->sink_count && status == SF_OK; i++)
+        status = try_sink(run->config, i, error);
+    return status == SF_OK ? try_control(run, error) : status;
 }
 
 static void tell_sinks(const sf_run *run, const sf_run_options *options)
@@ -297,6 +354,10 @@ static int open_parts(sf_run *run, const sf_run_options *options, sf_error *erro
     if (status == SF_OK)
         status = read_rules(&run->rules, options->config, error);
     run->live = live_options(options->config, run->rules);
+    if (status == SF_OK)
+        status = sf_config_check_files(options->config, error);
+    if (status == SF_OK && options->recording == NULL) /* which is there, and not waited for */
+        status = try_outputs(run, error);
     if (status == SF_OK)
         status = open_pipeline(run, options, error);
     return status == SF_OK ? open_sinks(run, error) : status;

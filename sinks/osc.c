@@ -320,6 +320,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_osc = {
     .settings = {"osc", keys, sizeof(sf_sink_settings), &defaults},
     .descriptors = 4,
+    .is_tried = true,
     .acts = true,
     .open = open_osc,
     .examine = examine_osc,

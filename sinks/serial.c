@@ -177,6 +177,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_serial = {
     .settings = {"serial", keys, sizeof(serial_settings), &defaults},
     .descriptors = 1,
+    .is_tried = true,
     .acts = true,
     .open = open_serial,
     .publish = publish_serial,

@@ -59,11 +59,13 @@ typedef struct sf_sink_kind {
     sf_key_kind settings;   /**< first: its name, its keys and their defaults */
     unsigned descriptors;   /**< files and sockets that one takes at most, a few for subscribers among them */
     bool on_storage_thread; /**< open and begin run there too */
-    bool keeps; /**< writes a file: on a virtual clock the run waits for it, whatever the policy */
-    bool shows; /**< takes raw spikes to show them: nobody waits for it, and what it has no room for is not
-                   lost but not shown */
-    bool acts;  /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
-                   what became of each that has a name */
+    bool keeps;    /**< writes a file: on a virtual clock the run waits for it, whatever the policy */
+    bool shows;    /**< takes raw spikes to show them: nobody waits for it, and what it has no room for is not
+                      lost but not shown */
+    bool is_tried; /**< open takes what another program may have, needs no units and changes nothing: a run
+                      tries it before it waits for its sources */
+    bool acts; /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
+                  what became of each that has a name */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
     /** What open says of the settings alone, without whoever is to receive; may be NULL. */
     int (*examine)(const sf_sink_settings *settings, sf_error *error);

@@ -130,6 +130,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_web = {
     .settings = {"web", keys, sizeof(web_settings), &defaults},
     .descriptors = 24,
+    .is_tried = true,
     .shows = true,
     .open = open_web,
     .examine = check_reach,

@@ -164,6 +164,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_zmq = {
     .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults},
     .descriptors = SF_ZMQ_DESCRIPTORS + SF_CURVE_DESCRIPTORS,
+    .is_tried = true,
     .acts = true,
     .open = open_zmq,
     .examine = examine_zmq,

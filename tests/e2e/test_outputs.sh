@@ -42,6 +42,36 @@ wait "$first"
 [ "$(spikes run.h5)" = "$(spikes sim.h5)" ]
 tail -n 1 run.jsonl | grep -q '"last":true'
 
+# A rig is waited for, and its electrodes are learnt, only once all outputs can be had: here no rig is there at all.
+read -r taken rig <<<"$(free_ports 2)"
+(umask 077 && echo 0123456789abcdef0123456789abcdef >token)
+python3 -c 'import fcntl, socket, sys, time
+held = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+file = open("held.h5", "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(600)' "$taken" >held 2>/dev/null &
+holder=$!
+trap 'kill $holder' EXIT
+until grep -q held held; do sleep 0.05; done
+while read -r code words outputs; do
+    cat >rig.yaml <<YAML
+sources: [{type: open-ephys, endpoint: "tcp://127.0.0.1:$rig", timeout_s: 600}]
+$outputs
+YAML
+    expect "$code" "$words" timeout 60 "$SYNFIRE" run rig.yaml --quiet
+done <<LIST
+69 port sinks: [{type: zmq, endpoint: "tcp://127.0.0.1:$taken"}]
+69 listen sinks: [{type: web, endpoint: "127.0.0.1:$taken"}]
+69 serial sinks: [{type: serial, path: $PWD/no-line}]
+73 writing sinks: [{type: hdf5, path: held.h5, overwrite: true}]
+69 bind control: [{endpoint: "tcp://127.0.0.1:$taken", token_file: token}]
+LIST
+trap - EXIT
+kill $holder
+[ "$(ls ./*held*)" = "$(printf "./held\n./held.h5")" ]
+rm held held.h5 token rig.yaml
+
 # Every option of every command that takes a file reads it, or writes over no recording and nothing that is read.
 printf 'A,1\nB,2\nA,3\n' >spikes.csv
 cp spikes.csv same.csv

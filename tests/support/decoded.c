@@ -43,6 +43,8 @@ static void tell(test_decoded *it, const sf_decoded *decoded)
     it->gap_lost += decoded->gap_lost;
     it->restarts += decoded->restarts;
     it->is_known = decoded->is_known;
+    it->units = decoded->units;
+    it->unit_count = decoded->unit_count;
     if (decoded->fault != NULL)
         snprintf(it->fault, sizeof it->fault, "%s", decoded->fault);
 }

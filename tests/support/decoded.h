@@ -13,6 +13,8 @@ typedef struct test_decoded {
     uint64_t malformed, out_of_range, gaps, gap_lost, restarts;
     char fault[160]; /**< the last */
     bool is_known;
+    const sf_unit *units; /**< once it is known; as long as the decoder */
+    size_t unit_count;
 } test_decoded;
 
 void test_decoded_open(test_decoded *it, const sf_decoder_options *options);

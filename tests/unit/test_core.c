@@ -10,6 +10,7 @@
 #include "core/options.h"
 #include "core/reals.h"
 #include "core/recording.h"
+#include "core/text.h"
 #include "core/thread.h"
 
 #include <math.h>
@@ -51,6 +52,40 @@ static void the_word_that_was_meant_is_found(void **state)
     nearest.word = "mine";
     sf_nearest_offer(&nearest, longest);
     assert_null(nearest.best);
+}
+
+static int of_sign(int value)
+{
+    return (value > 0) - (value < 0);
+}
+
+static void names_are_ordered_as_people_count(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"",
+                                        "007",
+                                        "07",
+                                        "7",
+                                        "10",
+                                        "A-002",
+                                        "A-010",
+                                        "A-010:1",
+                                        "B-1",
+                                        "ch",
+                                        "ch2",
+                                        "ch2b1",
+                                        "ch2b10",
+                                        "ch10",
+                                        "ch10/3",
+                                        "e99999999999999999998",
+                                        "e99999999999999999999",
+                                        "unit_2",
+                                        "unit_10"};
+    enum { COUNT = sizeof order / sizeof order[0] };
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++)
+            if (of_sign(sf_text_compare(order[i], order[k])) != of_sign(i - k))
+                fail_msg("'%s' and '%s'", order[i], order[k]);
 }
 
 static void numbers_parse_exactly(void **state)
@@ -625,6 +660,7 @@ int main(void)
         cmocka_unit_test(every_character_is_shown_or_escaped),
         cmocka_unit_test(broken_characters_are_escaped_and_none_is_cut),
         cmocka_unit_test(the_word_that_was_meant_is_found),
+        cmocka_unit_test(names_are_ordered_as_people_count),
         cmocka_unit_test(numbers_parse_exactly),
         cmocka_unit_test(units_are_found_by_name_and_index),
         cmocka_unit_test(units_of_one_electrode_are_known),

@@ -3,6 +3,8 @@
 #include "support/decoded.h"
 #include "support/support.h"
 
+#include "core/log.h"
+
 #include <string.h>
 
 /* A-000, sample 1000, unit 1. */
@@ -128,6 +130,60 @@ static void a_run_that_begins_within_a_read_comes_after(void **state)
     test_decoded_close(&it);
 }
 
+static void collect(void *text, sf_log_level level, const char *line)
+{
+    (void)level;
+    sf_text_printf(text, "%s\n", line);
+}
+
+/* The first second shows what electrodes there are, and whether RHX sorts. */
+static void learn(test_decoded *it, const char *const *channels, const unsigned char *ids, uint32_t count)
+{
+    const sf_decoder_options given = {
+        .size = sizeof given, .protocol = "intan", .sample_rate_hz = 1000, .learn_s = 1};
+    test_decoded_open(it, &given);
+    for (uint32_t i = 0; i < count; i++)
+        spike(it, channels[i], 1000 * i / (count - 1), ids[i]);
+}
+
+/* No hoop is drawn: all are marked 1. */
+static void plain_crossings_are_of_their_channels(void **state)
+{
+    (void)state;
+    test_decoded it;
+    sf_text log = {0};
+    sf_log_drain(collect, &log);
+    sf_text_clear(&log);
+    learn(&it, (const char *const[]){"B-003", "A-010", "A-002"}, (const unsigned char[]){1, 1, 1}, 3);
+    test_decoded_require(&it, "0 B-003 nan\n500000000 A-010 nan\n1000000000 A-002 nan\n");
+    static const char *const order[] = {"A-002", "A-010", "B-003"};
+    assert_int_equal(it.unit_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(it.units[i].name, order[i]);
+    spike(&it, "A-002", 1001, 1);
+    spike(&it, "A-010", 1002, 2); /* a hoop was drawn since */
+    spike(&it, "A-003", 1003, 1); /* slow to fire */
+    spike(&it, "A-004", 1004, 1);
+    test_decoded_require(&it, "1001000000 A-002 nan\n1002000000 A-010 nan\n");
+    assert_int_equal(it.out_of_range, 2);
+    test_decoded_close(&it);
+    sf_log_drain(collect, &log);
+    assert_non_null(strstr(log.data, "'A-003' is heard of for the first time after the 1 s"));
+    assert_null(strstr(log.data, "A-004"));
+    sf_text_free(&log);
+}
+
+static void neurons_are_units_where_rhx_sorts(void **state)
+{
+    (void)state;
+    test_decoded it;
+    learn(&it, (const char *const[]){"A-010", "A-002", "A-002", "A-002"},
+          (const unsigned char[]){1, 1, 0x40, 1}, 4);
+    test_decoded_require(
+        &it, "0 A-010:1 nan\n333000000 A-002:1 nan\n666000000 A-002 nan\n1000000000 A-002:1 nan\n");
+    test_decoded_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +192,8 @@ int main(void)
         cmocka_unit_test(bytes_may_be_cut_and_broken_anywhere),
         cmocka_unit_test(a_broken_magic_is_told_at_once),
         cmocka_unit_test(a_run_that_begins_within_a_read_comes_after),
+        cmocka_unit_test(plain_crossings_are_of_their_channels),
+        cmocka_unit_test(neurons_are_units_where_rhx_sorts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ static const char data_header[] =
     "    \"sample_num\": %d,\r\n    \"sample_rate\": 30000.0\r\n  },\r\n"
     "  \"data_size\": 8,\r\n  \"timestamp\": 1751933546123\r\n}";
 
-/* 3 samples, the trough -42 in the middle: 0.0, -42.0, 8.0. */
-static const unsigned char waveform[12] = {0, 0, 0, 0, 0x00, 0x00, 0x28, 0xc2, 0x00, 0x00, 0x00, 0x41};
+/* 3 samples, the trough -42 in the middle, and a peak further from zero: 0.0, -42.0, 80.0. */
+static const unsigned char waveform[12] = {0, 0, 0, 0, 0x00, 0x00, 0x28, 0xc2, 0x00, 0x00, 0xa0, 0x42};
 /* Line 2 goes up. */
 static const unsigned char ttl[10] = {2, 1, 4, 0, 0, 0, 0, 0, 0, 0};
 static const unsigned char samples[8] = {0};
