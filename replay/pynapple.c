@@ -23,9 +23,7 @@
 
 static bool recognises(const char *path)
 {
-    const char *suffix = strrchr(path, '.');
-    return suffix != NULL && strcmp(suffix, ".npz") == 0 && sf_npz_has(path, "t.npy") &&
-           sf_npz_has(path, "start.npy") && sf_npz_has(path, "end.npy");
+    return sf_npz_has(path, "t.npy") && sf_npz_has(path, "start.npy") && sf_npz_has(path, "end.npy");
 }
 
 /* An array of the archive, as seconds or as ids; sf_free takes it. */

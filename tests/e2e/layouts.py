@@ -217,6 +217,13 @@ def write_npz(s, path):
     return list(names)
 
 
+def write_pynapple(s, path):
+    with open(path, "wb") as file:
+        np.savez_compressed(file, t=s.ms / 1000, index=s.unit.astype("i8"), keys=np.arange(UNITS), start=np.array([0.0]),
+                            end=np.array([s.ms[-1] / 1000 + 0.01]), type=np.array(["TsGroup"]))
+    return [str(u) for u in range(UNITS)]
+
+
 def write_open_ephys(s, path):
     os.makedirs(f"{path}/spikes/one")
     np.save(f"{path}/spikes/one/sample_numbers.npy", s.at(30000))
@@ -267,7 +274,7 @@ LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": w
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
            "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
-           "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
+           "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
            "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 

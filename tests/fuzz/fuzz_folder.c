@@ -29,6 +29,7 @@ static const struct {
     {test_fill_open_ephys, "spikes/one/electrode_indices.npy", false},
     {test_fill_open_ephys, "events/TTL/states.npy", false},
     {test_fill_pynapple, "group.npz", true},
+    {test_fill_pynapple_packed, "group.npz", true},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
