@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -364,19 +365,6 @@ typedef struct telling {
     int status;
 } telling;
 
-/* What is no character becomes U+FFFD. */
-static size_t put_utf8(char *to, uint32_t code)
-{
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        code = 0xfffd;
-    size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
-    to[0] = (char)(marks[more] | code >> 6 * more);
-    for (size_t i = 1; i <= more; i++)
-        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
-    return 1 + more;
-}
-
 static void take_text(void *context, size_t i, const unsigned char *from)
 {
     (void)i;
@@ -388,7 +376,7 @@ static void take_text(void *context, size_t i, const unsigned char *from)
         uint32_t code = (uint32_t)sf_npy_integer(&character, from + at);
         if (code == 0)
             break;
-        length += put_utf8(text + length, code);
+        length += sf_utf8_encode(text + length, code);
     }
     text[length] = '\0';
     if (to->status == SF_OK)

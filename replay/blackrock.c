@@ -10,11 +10,11 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/binary.h"
 #include "replay/folder.h"
 #include "replay/positions.h"
 #include "replay/reader.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -68,22 +68,6 @@ typedef struct nev {
     bool begun, settled;
 } nev;
 
-size_t sf_blackrock_read(int file, void *to, size_t size, uint64_t offset)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(file, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return SIZE_MAX;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
 static int refuse_reading(const nev *in, sf_error *error)
 {
     return sf_fail(error, SF_IO, in->path, "cannot read: %s", strerror(errno));
@@ -91,48 +75,12 @@ static int refuse_reading(const nev *in, sf_error *error)
 
 static bool recognises(const char *path)
 {
-    unsigned char begin[8];
-    struct stat about;
-    int file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    bool found = file >= 0 && sf_blackrock_read(file, begin, sizeof begin, 0) == sizeof begin &&
-                 (memcmp(begin, "NEURALEV", 8) == 0 || memcmp(begin, "BREVENTS", 8) == 0);
-    if (file >= 0)
-        close(file);
-    return found;
+    char begin[8];
+    return sf_binary_begin(path, begin, sizeof begin) &&
+           (memcmp(begin, "NEURALEV", 8) == 0 || memcmp(begin, "BREVENTS", 8) == 0);
 }
 
 /* ---- text ---- */
-
-/* Appends a character in UTF-8; false where there is no room. */
-static bool put_character(char *to, size_t room, size_t *length, uint32_t code)
-{
-    char bytes[4];
-    size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const uint8_t firsts[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = count; i-- > 0; code >>= 6)
-        bytes[i] = (char)(i == 0 ? firsts[count] | code : 0x80 | (code & 0x3f));
-    if (*length + count >= room)
-        return false;
-    memcpy(to + *length, bytes, count);
-    to[ *length += count] = '\0';
-    return true;
-}
-
-/* Text of one byte a character, up to a NUL: UTF-8 where it is, else Latin-1. */
-static void take_text(char *to, size_t room, const unsigned char *from, size_t size)
-{
-    char held[512] = "";
-    size_t length = 0, count = size < sizeof held ? size : sizeof held - 1;
-    memcpy(held, from, count);
-    to[0] = '\0';
-    for (const char *at = held; *at != '\0';) {
-        size_t width = sf_utf8_length(at);
-        uint32_t code = width > 0 ? sf_utf8_code(at, width) : (unsigned char)*at;
-        if (!put_character(to, room, &length, code))
-            break;
-        at += width > 0 ? width : 1;
-    }
-}
 
 static void take_text_16(char *to, size_t room, const unsigned char *from, size_t size)
 {
@@ -143,26 +91,15 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
         bool is_pair = code >= 0xd800 && code < 0xdc00 && low >= 0xdc00 && low < 0xe000;
         if (is_pair)
             code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        else if (code >= 0xd800 && code < 0xe000)
-            code = 0xfffd;
-        if (code == 0 || !put_character(to, room, &length, code))
+        if (code == 0 || !sf_binary_put_character(to, room, &length, code))
             break;
         i += is_pair ? 2 : 0;
     }
 }
 
-static void trim(char *text)
-{
-    size_t end = strlen(text), begin = strspn(text, " \t\r\n");
-    while (end > begin && isspace((unsigned char)text[end - 1]))
-        end--;
-    memmove(text, text + begin, end - begin);
-    text[end - begin] = '\0';
-}
-
 static int set_text(const nev *in, const char *key, char *text, sf_error *error)
 {
-    trim(text);
+    sf_binary_trim(text);
     return text[0] != '\0' ? sf_recording_set_metadata(in->recording, key, text, error) : SF_OK;
 }
 
@@ -214,7 +151,7 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
 {
     unsigned char at[BASIC_BYTES];
     char text[513];
-    size_t got = sf_blackrock_read(in->file, at, sizeof at, 0);
+    size_t got = sf_binary_read(in->file, at, sizeof at, 0);
     if (got == SIZE_MAX)
         return refuse_reading(in, error);
     if (got < sizeof at)
@@ -240,11 +177,11 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
         status = sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, error);
     if (status == SF_OK)
         status = take_date(in, at + 28, error);
-    take_text(text, sizeof text, at + 44, 32);
+    sf_binary_text(text, sizeof text, at + 44, 32);
     if (status == SF_OK)
         status = set_text(in, "software", text, error);
-    take_text(text, sizeof text, at + 76, in->version >= 3 ? 252 : 256);
-    trim(text);
+    sf_binary_text(text, sizeof text, at + 76, in->version >= 3 ? 252 : 256);
+    sf_binary_trim(text);
     sf_text_printf(comment, "%s", text);
     return status;
 }
@@ -267,8 +204,8 @@ static void take_label(nev *in, const unsigned char *at)
     uint16_t id = sf_little_16(at + 8);
     if (id == 0 || id > in->most_electrode)
         return;
-    take_text(in->electrodes[id].label, LABEL_ROOM, at + 10, 16);
-    trim(in->electrodes[id].label);
+    sf_binary_text(in->electrodes[id].label, LABEL_ROOM, at + 10, 16);
+    sf_binary_trim(in->electrodes[id].label);
 }
 
 typedef struct header_texts {
@@ -280,7 +217,7 @@ static void take_extended(nev *in, header_texts *to, const unsigned char *at)
 {
     char text[64];
     uint16_t id = sf_little_16(at + 8);
-    take_text(text, sizeof text, at + 8, EXTENDED_BYTES - 8);
+    sf_binary_text(text, sizeof text, at + 8, EXTENDED_BYTES - 8);
     if (memcmp(at, "NEUEVWAV", 8) == 0 && id > 0 && id <= in->most_electrode) {
         in->electrodes[id].is_there = true;
     } else if (memcmp(at, "NEUEVLBL", 8) == 0) {
@@ -288,8 +225,8 @@ static void take_extended(nev *in, header_texts *to, const unsigned char *at)
     } else if (memcmp(at, "NEUEVFLT", 8) == 0) {
         take_filter(to->filter, &to->filters_differ, at);
     } else if (memcmp(at, "DIGLABEL", 8) == 0 && at[24] <= 1) {
-        take_text(in->inputs[at[24]], LABEL_ROOM, at + 8, 16);
-        trim(in->inputs[at[24]]);
+        sf_binary_text(in->inputs[at[24]], LABEL_ROOM, at + 8, 16);
+        sf_binary_trim(in->inputs[at[24]]);
     } else if (memcmp(at, "ARRAYNME", 8) == 0) {
         sf_text_printf(to->array, "%s%s", to->array->length > 0 ? ", " : "", text);
     } else if (memcmp(at, "ECOMMENT", 8) == 0) {
@@ -325,7 +262,7 @@ static int read_headers(nev *in, double given_hz, sf_error *error)
     for (uint32_t i = 0; status == SF_OK && i < in->header_count; i += 128) {
         uint32_t count = in->header_count - i < 128 ? in->header_count - i : 128;
         size_t size = (size_t)count * EXTENDED_BYTES,
-               got = sf_blackrock_read(in->file, block, size, BASIC_BYTES + (uint64_t)i * EXTENDED_BYTES);
+               got = sf_binary_read(in->file, block, size, BASIC_BYTES + (uint64_t)i * EXTENDED_BYTES);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");
@@ -387,8 +324,8 @@ static int mark_comment(nev *in, int64_t time_ns, const unsigned char *of, size_
     if (of[0] == 1)
         take_text_16(text, sizeof text, of + 6, size - 6);
     else
-        take_text(text, sizeof text, of + 6, size - 6);
-    trim(text);
+        sf_binary_text(text, sizeof text, of + 6, size - 6);
+    sf_binary_trim(text);
     return sf_reader_mark(in->recording, &in->marker_capacity, time_ns, text[0] != '\0' ? text : "comment",
                           "", error);
 }
@@ -487,7 +424,7 @@ static int read_packets(nev *in, sf_error *error)
     for (uint64_t i = 0; status == SF_OK && i < packets; i += at_once) {
         size_t count = packets - i < at_once ? (size_t)(packets - i) : at_once,
                size = count * in->packet_bytes,
-               got = sf_blackrock_read(in->file, block, size, in->header_bytes + i * in->packet_bytes);
+               got = sf_binary_read(in->file, block, size, in->header_bytes + i * in->packet_bytes);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");

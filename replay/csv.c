@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/binary.h"
 #include "replay/csv_form.h"
 #include "replay/csv_plate.h"
 #include "replay/reader.h"
@@ -882,12 +883,7 @@ static bool begins_with(const char *path, const char *mark)
 {
     char found[16];
     size_t length = strlen(mark);
-    FILE *file = fopen(path, "rb");
-    bool begins = file != NULL && length <= sizeof found && fread(found, 1, length, file) == length &&
-                  memcmp(found, mark, length) == 0;
-    if (file != NULL)
-        fclose(file);
-    return begins;
+    return length <= sizeof found && sf_binary_begin(path, found, length) && memcmp(found, mark, length) == 0;
 }
 
 static const other_system *system_of(const char *path)
