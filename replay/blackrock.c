@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "replay/binary.h"
+#include "replay/classes.h"
 #include "replay/folder.h"
 #include "replay/positions.h"
 #include "replay/reader.h"
@@ -29,7 +30,6 @@
 #define MOST_PACKET_BYTES 65536
 #define MOST_ELECTRODE 2048
 #define MOST_ELECTRODE_3 10000 /* of version 3 */
-#define CLASSES 256
 #define NOISE 255
 #define MOST_SORTED 16
 #define STIMULATED 5120 /* and the electrode, in files of Ripple */
@@ -59,8 +59,7 @@ typedef struct nev {
     electrode *electrodes;
     char inputs[2][LABEL_ROOM]; /* serial and digital */
     char map[LABEL_ROOM];
-    uint8_t *seen; /* of slots by CLASSES: spikes were read */
-    size_t slots, seen_capacity;
+    sf_classes classes;
     size_t marker_capacity;
     uint64_t skipped, early;
     sf_span span; /* of packets */
@@ -346,8 +345,7 @@ static void begin_anew(nev *in)
     in->early += in->recording->spike_count;
     in->recording->spike_count = 0;
     in->recording->marker_count = 0;
-    if (in->slots > 0)
-        memset(in->seen, 0, (in->slots + 1) * CLASSES);
+    sf_classes_forget(&in->classes);
     in->begun = false;
 }
 
@@ -367,24 +365,12 @@ static void follow_clock(nev *in, int64_t time_ns)
     in->last_ns = time_ns;
 }
 
-static int add_slot(nev *in, electrode *of, sf_error *error)
-{
-    size_t used = in->slots > 0 ? (in->slots + 1) * CLASSES : 0, needed = (in->slots + 2) * CLASSES;
-    if (sf_reserve(&in->seen, &in->seen_capacity, needed, 1) != 0)
-        return sf_fail_memory(error);
-    memset(in->seen + used, 0, needed - used);
-    of->slot = (uint16_t)++in->slots;
-    return SF_OK;
-}
-
 static int take_spike(nev *in, int64_t time_ns, electrode *of, unsigned class, sf_error *error)
 {
-    if (of->slot == 0 && add_slot(in, of, error) != SF_OK)
+    if (of->slot == 0 && sf_classes_add(&in->classes, &of->slot, error) != SF_OK)
         return SF_NO_MEMORY;
-    uint32_t key = (uint32_t)of->slot * CLASSES + class;
-    in->seen[key] = 1;
-    in->recording->spikes[in->recording->spike_count++] =
-        (sf_spike){.time_ns = time_ns, .unit = key, .amplitude = NAN};
+    in->recording->spikes[in->recording->spike_count++] = (sf_spike){
+        .time_ns = time_ns, .unit = sf_classes_key(&in->classes, of->slot, class), .amplitude = NAN};
     return SF_OK;
 }
 
@@ -457,42 +443,24 @@ static int add_unit(const nev *in, uint32_t id, unsigned class, sf_error *error)
     return sf_units_add(&in->recording->units, &unit, error);
 }
 
-#define MOST_TIES 64
-
-/* Spikes get units in place of keys, and those of one tick the order of their units: with packets in the
- * order of time nothing is left to sort. */
-static void take_units(sf_spike *spikes, size_t count, const uint32_t *units)
-{
-    for (size_t i = 0; i < count; i++) {
-        sf_spike spike = spikes[i];
-        size_t at = i;
-        spike.unit = units[spike.unit];
-        for (; at > 0 && i - at < MOST_TIES && spikes[at - 1].time_ns == spike.time_ns &&
-               spikes[at - 1].unit > spike.unit;
-             at--)
-            spikes[at] = spikes[at - 1];
-        spikes[at] = spike;
-    }
-}
-
 /* By electrode and class; an electrode without spikes is what its class 0 would be. */
 static int number_units(nev *in, sf_error *error)
 {
-    uint32_t *units = sf_resize(NULL, (in->slots + 1) * CLASSES, sizeof *units);
+    uint32_t *units = sf_resize(NULL, sf_classes_count(&in->classes), sizeof *units);
     int status = units != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t id = 1; status == SF_OK && id <= in->most_electrode; id++) {
         const electrode *of = &in->electrodes[id];
-        size_t first = (size_t)of->slot * CLASSES, before = in->recording->units.count;
-        for (unsigned class = 0; status == SF_OK && of->slot > 0 && class < CLASSES; class ++) {
+        size_t first = (size_t)of->slot * SF_CLASSES, before = in->recording->units.count;
+        for (unsigned class = 0; status == SF_OK && of->slot > 0 && class < SF_CLASSES; class ++) {
             units[first + class] = (uint32_t)in->recording->units.count;
-            if (in->seen[first + class] != 0)
+            if (in->classes.seen[first + class] != 0)
                 status = add_unit(in, id, class, error);
         }
         if (status == SF_OK && of->is_there && in->recording->units.count == before)
             status = add_unit(in, id, 0, error);
     }
     if (status == SF_OK)
-        take_units(in->recording->spikes, in->recording->spike_count, units);
+        sf_classes_take_units(in->recording, units);
     sf_free(units);
     return status;
 }
@@ -598,7 +566,7 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
     in.length = (uint64_t)about.st_size;
     int status = read_open(&in, how, error);
     sf_free(in.electrodes);
-    sf_free(in.seen);
+    sf_classes_free(&in.classes);
     close(in.file);
     return status;
 }
