@@ -15,6 +15,7 @@ import nev
 import numpy as np
 
 from nex import Nex
+from plx import Plx
 
 COMMAND = os.environ["SYNFIRE"]
 OPTIONS = ["--delay", "3:7", "--min-count", "15", "--max-size", "3", "--json", "--quiet"]
@@ -253,6 +254,16 @@ def write_nex5(s, path):
     return [f"SPK{u + 1:02}a_wf" for u in range(UNITS)]
 
 
+def write_plexon(s, path):
+    file = Plx(106, last=float(s.at(40000)[-1]) + 400)
+    for u in range(UNITS):
+        file.channel(u + 1, f"sig{u + 1:03}")
+    for tick, unit in zip(s.at(40000), s.unit):
+        file.spike(int(tick), int(unit) + 1, 1)
+    file.write(path)
+    return [f"sig{u + 1:03}a" for u in range(UNITS)]
+
+
 def write_blackrock(s, path):
     file = nev.File((2, 3))
     file.headers = [nev.wave(u + 1) for u in range(UNITS)] + [nev.label(u + 1, f"elec{u + 1}") for u in range(UNITS)]
@@ -275,7 +286,7 @@ LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": w
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
            "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
            "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
-           "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
+           "Plexon": write_plexon, "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 
 
