@@ -423,6 +423,11 @@ static void archives_of_pynapple_are_read(void **state)
         assert_int_equal(sf_recording_duration_ns(&recording), 3750000000);
         sf_recording_clear(&recording);
     }
+    test_fill_pynapple_epochs(folder);
+    recording = read_archive("epochs.npz");
+    assert_int_equal(recording.observed_count, 2);
+    assert_int_equal(sf_recording_duration_ns(&recording), 3750000000);
+    sf_recording_clear(&recording);
     test_fill_pynapple_ts(folder, false);
     recording = read_archive("ts.npz");
     assert_string_equal(recording.format, "pynapple Ts");

@@ -156,6 +156,13 @@ static void put_bytes(unsigned char *to, uint64_t number, size_t bytes)
         to[i] = (unsigned char)(number >> 8 * i);
 }
 
+/* Without the end of the text. */
+static void put_letters(unsigned char *to, const char *text)
+{
+    while (*text != '\0')
+        *to++ = (unsigned char)*text++;
+}
+
 /* The bytes of a member as they lie in the archive; free() takes them. */
 static unsigned char *pack(const test_member *of, bool is_packed, size_t *size, size_t *length,
                            uLong *checksum)
@@ -184,14 +191,14 @@ static size_t put_entry(unsigned char *entry, const char *name, const test_packi
                         uint64_t length, uLong checksum)
 {
     size_t name_length = strlen(name);
-    memcpy(entry, "PK\1\2", 4);
+    put_letters(entry, "PK\1\2");
     put_bytes(entry + 8, how->flags, 2);
     put_bytes(entry + 10, how->method != 0 ? how->method : how->is_stored ? 0 : 8, 2);
     put_bytes(entry + 16, checksum ^ how->wrong, 4);
     put_bytes(entry + 20, how->says_packed != 0 ? how->says_packed : size, 4);
     put_bytes(entry + 24, how->says_length != 0 ? how->says_length : length, 4);
     put_bytes(entry + 28, name_length, 2);
-    memcpy(entry + 46, name, name_length);
+    put_letters(entry + 46, name);
     return 46 + name_length;
 }
 
@@ -212,10 +219,10 @@ void test_folder_archive(const char *folder, const char *file, size_t count, con
         archive = realloc(archive, at + head + size);
         assert_non_null(archive);
         memset(archive + at, 0, head);
-        memcpy(archive + at, "PK\3\4", 4);
+        put_letters(archive + at, "PK\3\4");
         put_bytes(archive + at + 26, name, 2);
         put_bytes(archive + at + 28, 4, 2); /* something more, as NumPy has there */
-        memcpy(archive + at + 30, members[i].name, name);
+        put_letters(archive + at + 30, members[i].name);
         memcpy(archive + at + head, bytes, size);
         at += head + size;
         free(bytes);
@@ -292,6 +299,16 @@ void test_fill_pynapple(const char *folder)
 void test_fill_pynapple_packed(const char *folder)
 {
     fill_pynapple(folder, &(test_packing){0});
+}
+
+void test_fill_pynapple_epochs(const char *folder)
+{
+    static const double starts[] = {0, 0.8, 1, 5}, ends[] = {0.75, 0.8, 4, 5};
+    test_folder_archive(folder, "epochs.npz", 3,
+                        (const test_member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
+                                              {"start.npy", "<f8", "(4,)", 4, starts},
+                                              {"end.npy", "<f8", "(4,)", 4, ends}},
+                        NULL);
 }
 
 void test_fill_pynapple_ts(const char *folder, bool has_values)

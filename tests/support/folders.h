@@ -52,6 +52,7 @@ void test_fill_npz_of_names(const char *folder);   /**< the same, units "n7", "Â
 /** group.npz: units 7, 8, 9, observed from 0 to 0.75 s and from 1 to 4 s. */
 void test_fill_pynapple(const char *folder);
 void test_fill_pynapple_packed(const char *folder); /**< the same, compressed */
+void test_fill_pynapple_epochs(const char *folder); /**< epochs.npz: the same epochs, and two of no length */
 /** ts.npz: one unit, no epochs but from its first to its last spike; or values over time. */
 void test_fill_pynapple_ts(const char *folder, bool has_values);
 void test_fill_open_ephys(const char *folder); /**< 30 kHz, two folders of spikes, one of TTL */
