@@ -124,6 +124,18 @@ size_t sf_utf8_length(const char *text)
 
 /* ---- what a person reads ---- */
 
+size_t sf_utf8_encode(char to[4], uint32_t code)
+{
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        code = 0xfffd;
+    size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
+    to[0] = (char)(marks[more] | code >> 6 * more);
+    for (size_t i = 1; i <= more; i++)
+        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+    return 1 + more;
+}
+
 uint32_t sf_utf8_code(const char *sequence, size_t length)
 {
     uint32_t code = (unsigned char)sequence[0] & (length == 1 ? 0x7fu : 0xffu >> (length + 1));

@@ -55,6 +55,9 @@ void sf_visible_vprintf(char *to, size_t size, const char *format, va_list argum
 /** Escapes a text in place; lines (\\n) stay as they are where `lines`. */
 void sf_text_make_visible(sf_text *text, bool lines);
 
+/** Writes a character in UTF-8: how many bytes. What is no character becomes U+FFFD. */
+size_t sf_utf8_encode(char to[4], uint32_t code);
+
 /** The code point of a valid UTF-8 sequence, and whether it is one to escape. */
 uint32_t sf_utf8_code(const char *sequence, size_t length);
 bool sf_utf8_is_hidden(uint32_t code);

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "io/compression.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -314,13 +315,6 @@ static char *copy_text(const char *text, size_t size)
     return copy;
 }
 
-/* Values may take this many times more bytes than the file stores for them, which is the most deflate can do,
- * and so many times more than the whole file, which recordings never come near: a small file cannot ask for
- * much. A few megabytes are taken without asking. */
-#define MOST_COMPRESSION 1100
-#define MOST_OF_FILE 32
-#define ALWAYS_TAKEN (1 << 24)
-
 static hsize_t times(hsize_t bytes, hsize_t factor)
 {
     return bytes < SIZE_MAX / factor ? bytes * factor : SIZE_MAX;
@@ -333,20 +327,20 @@ static hsize_t most_of_file(hid_t object)
     hid_t file = H5Iget_file_id(object);
     H5Fget_filesize(file, &file_bytes);
     sf_hdf_close(file);
-    return times(file_bytes, MOST_OF_FILE);
+    return times(file_bytes, SF_COMPRESSION_MOST_OF_FILE);
 }
 
 /* The most bytes that the values of a dataset may take in memory. */
 static hsize_t most_bytes(hid_t dataset)
 {
-    hsize_t most = most_of_file(dataset), stored = times(H5Dget_storage_size(dataset), MOST_COMPRESSION);
+    hsize_t most = most_of_file(dataset), stored = times(H5Dget_storage_size(dataset), SF_COMPRESSION_MOST);
     most = most < stored ? most : stored;
-    return most > ALWAYS_TAKEN ? most : ALWAYS_TAKEN;
+    return most > SF_COMPRESSION_ALWAYS_TAKEN ? most : SF_COMPRESSION_ALWAYS_TAKEN;
 }
 
 bool sf_hdf_fits(hid_t object, uint64_t bytes)
 {
-    return bytes <= ALWAYS_TAKEN || bytes <= most_of_file(object);
+    return bytes <= SF_COMPRESSION_ALWAYS_TAKEN || bytes <= most_of_file(object);
 }
 
 /* Bytes of a chunk, which are taken at once for a single value of it; 0 without chunks. */

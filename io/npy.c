@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -250,11 +251,40 @@ int sf_npy_open(sf_npy *npy, const char *path, uint64_t offset, uint64_t length,
     return SF_OK;
 }
 
+int sf_npy_open_source(sf_npy *npy, const char *path, sf_npy_source *source, uint64_t length, sf_error *error)
+{
+    *npy = (sf_npy){.path = path, .file = -1};
+    size_t header = length < MOST_HEADER ? (size_t)length : MOST_HEADER;
+    char *data = sf_resize(NULL, header, 1);
+    int status = data != NULL ? source->read(source, data, header, 0, error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = parse_header(npy, path, data, header, length, error);
+    sf_free(data);
+    if (status == SF_OK)
+        npy->source = source;
+    else
+        source->close(source);
+    return status;
+}
+
 void sf_npy_close(sf_npy *npy)
 {
     if (npy->file >= 0)
         close(npy->file);
     npy->file = -1;
+    if (npy->source != NULL)
+        npy->source->close(npy->source);
+    npy->source = NULL;
+}
+
+static int read_bytes(const sf_npy *npy, void *to, size_t size, uint64_t offset, sf_error *error)
+{
+    if (npy->source != NULL)
+        return npy->source->read(npy->source, to, size, offset, error);
+    ssize_t got = pread(npy->file, to, size, (off_t)offset);
+    return got == (ssize_t)size ? SF_OK
+                                : sf_fail(error, SF_IO, npy->path, "cannot read: %s",
+                                          got < 0 ? strerror(errno) : "it became shorter meanwhile");
 }
 
 static const sf_npy_field *find_number(const sf_npy *npy, const char *name)
@@ -278,11 +308,9 @@ static int each_element(const sf_npy *npy, const sf_npy_field *field, size_t fir
     size_t per_block = sizeof block / npy->item;
     for (size_t done = 0; done < count;) {
         size_t some = count - done < per_block ? count - done : per_block;
-        ssize_t got =
-            pread(npy->file, block, some * npy->item, (off_t)(npy->start + (first + done) * npy->item));
-        if (got != (ssize_t)(some * npy->item))
-            return sf_fail(error, SF_IO, npy->path, "cannot read: %s",
-                           got < 0 ? strerror(errno) : "it became shorter meanwhile");
+        int status = read_bytes(npy, block, some * npy->item, npy->start + (first + done) * npy->item, error);
+        if (status != SF_OK)
+            return status;
         for (size_t i = 0; i < some; i++)
             take(context, done + i, block + i * npy->item + field->offset);
         done += some;
@@ -337,19 +365,6 @@ typedef struct telling {
     int status;
 } telling;
 
-/* What is no character becomes U+FFFD. */
-static size_t put_utf8(char *to, uint32_t code)
-{
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        code = 0xfffd;
-    size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
-    to[0] = (char)(marks[more] | code >> 6 * more);
-    for (size_t i = 1; i <= more; i++)
-        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
-    return 1 + more;
-}
-
 static void take_text(void *context, size_t i, const unsigned char *from)
 {
     (void)i;
@@ -361,7 +376,7 @@ static void take_text(void *context, size_t i, const unsigned char *from)
         uint32_t code = (uint32_t)sf_npy_integer(&character, from + at);
         if (code == 0)
             break;
-        length += put_utf8(text + length, code);
+        length += sf_utf8_encode(text + length, code);
     }
     text[length] = '\0';
     if (to->status == SF_OK)

@@ -23,10 +23,19 @@ typedef struct sf_npy_field {
     size_t width, offset;
 } sf_npy_field;
 
+/** Where the bytes of an array come from that no file holds as they are. */
+typedef struct sf_npy_source sf_npy_source;
+struct sf_npy_source {
+    /** Reads `size` bytes from byte `offset` of the array on. Fast where offsets ascend. SF_DATA, SF_IO. */
+    int (*read)(sf_npy_source *source, void *to, size_t size, uint64_t offset, sf_error *error);
+    void (*close)(sf_npy_source *source);
+};
+
 typedef struct sf_npy {
-    const char *path; /**< for messages; the caller's */
-    int file;         /**< -1: none */
-    uint64_t start;   /**< of the first element in the file */
+    const char *path;      /**< for messages; the caller's */
+    int file;              /**< -1: none */
+    sf_npy_source *source; /**< NULL: the file */
+    uint64_t start;        /**< of the first element in the file or the source */
     sf_npy_field fields[SF_NPY_MOST_FIELDS];
     size_t field_count, item; /**< item: bytes of an element */
     bool by_column;
@@ -46,6 +55,10 @@ int64_t sf_npy_integer(const sf_npy_field *field, const unsigned char *from); /*
 /** Opens a file, or the `length` bytes from `offset` of one (0: to its end), for the functions below.
  * SF_NO_INPUT, SF_DATA. */
 int sf_npy_open(sf_npy *npy, const char *path, uint64_t offset, uint64_t length, sf_error *error);
+/** The same of `length` bytes that a source yields; sf_npy_close closes it, on failure this function does.
+ * SF_DATA, SF_IO, SF_NO_MEMORY. */
+int sf_npy_open_source(sf_npy *npy, const char *path, sf_npy_source *source, uint64_t length,
+                       sf_error *error);
 bool sf_npy_is_text(const sf_npy *npy); /**< elements are texts */
 void sf_npy_close(sf_npy *npy);
 

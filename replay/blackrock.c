@@ -10,11 +10,12 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/binary.h"
+#include "replay/classes.h"
 #include "replay/folder.h"
 #include "replay/positions.h"
 #include "replay/reader.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,7 +30,6 @@
 #define MOST_PACKET_BYTES 65536
 #define MOST_ELECTRODE 2048
 #define MOST_ELECTRODE_3 10000 /* of version 3 */
-#define CLASSES 256
 #define NOISE 255
 #define MOST_SORTED 16
 #define STIMULATED 5120 /* and the electrode, in files of Ripple */
@@ -59,30 +59,13 @@ typedef struct nev {
     electrode *electrodes;
     char inputs[2][LABEL_ROOM]; /* serial and digital */
     char map[LABEL_ROOM];
-    uint8_t *seen; /* of slots by CLASSES: spikes were read */
-    size_t slots, seen_capacity;
+    sf_classes classes;
     size_t marker_capacity;
     uint64_t skipped, early;
     sf_span span; /* of packets */
     int64_t last_ns;
     bool begun, settled;
 } nev;
-
-size_t sf_blackrock_read(int file, void *to, size_t size, uint64_t offset)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(file, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return SIZE_MAX;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
 
 static int refuse_reading(const nev *in, sf_error *error)
 {
@@ -91,48 +74,12 @@ static int refuse_reading(const nev *in, sf_error *error)
 
 static bool recognises(const char *path)
 {
-    unsigned char begin[8];
-    struct stat about;
-    int file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    bool found = file >= 0 && sf_blackrock_read(file, begin, sizeof begin, 0) == sizeof begin &&
-                 (memcmp(begin, "NEURALEV", 8) == 0 || memcmp(begin, "BREVENTS", 8) == 0);
-    if (file >= 0)
-        close(file);
-    return found;
+    char begin[8];
+    return sf_binary_begin(path, begin, sizeof begin) &&
+           (memcmp(begin, "NEURALEV", 8) == 0 || memcmp(begin, "BREVENTS", 8) == 0);
 }
 
 /* ---- text ---- */
-
-/* Appends a character in UTF-8; false where there is no room. */
-static bool put_character(char *to, size_t room, size_t *length, uint32_t code)
-{
-    char bytes[4];
-    size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const uint8_t firsts[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = count; i-- > 0; code >>= 6)
-        bytes[i] = (char)(i == 0 ? firsts[count] | code : 0x80 | (code & 0x3f));
-    if (*length + count >= room)
-        return false;
-    memcpy(to + *length, bytes, count);
-    to[ *length += count] = '\0';
-    return true;
-}
-
-/* Text of one byte a character, up to a NUL: UTF-8 where it is, else Latin-1. */
-static void take_text(char *to, size_t room, const unsigned char *from, size_t size)
-{
-    char held[512] = "";
-    size_t length = 0, count = size < sizeof held ? size : sizeof held - 1;
-    memcpy(held, from, count);
-    to[0] = '\0';
-    for (const char *at = held; *at != '\0';) {
-        size_t width = sf_utf8_length(at);
-        uint32_t code = width > 0 ? sf_utf8_code(at, width) : (unsigned char)*at;
-        if (!put_character(to, room, &length, code))
-            break;
-        at += width > 0 ? width : 1;
-    }
-}
 
 static void take_text_16(char *to, size_t room, const unsigned char *from, size_t size)
 {
@@ -143,26 +90,15 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
         bool is_pair = code >= 0xd800 && code < 0xdc00 && low >= 0xdc00 && low < 0xe000;
         if (is_pair)
             code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        else if (code >= 0xd800 && code < 0xe000)
-            code = 0xfffd;
-        if (code == 0 || !put_character(to, room, &length, code))
+        if (code == 0 || !sf_binary_put_character(to, room, &length, code))
             break;
         i += is_pair ? 2 : 0;
     }
 }
 
-static void trim(char *text)
-{
-    size_t end = strlen(text), begin = strspn(text, " \t\r\n");
-    while (end > begin && isspace((unsigned char)text[end - 1]))
-        end--;
-    memmove(text, text + begin, end - begin);
-    text[end - begin] = '\0';
-}
-
 static int set_text(const nev *in, const char *key, char *text, sf_error *error)
 {
-    trim(text);
+    sf_binary_trim(text);
     return text[0] != '\0' ? sf_recording_set_metadata(in->recording, key, text, error) : SF_OK;
 }
 
@@ -214,7 +150,7 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
 {
     unsigned char at[BASIC_BYTES];
     char text[513];
-    size_t got = sf_blackrock_read(in->file, at, sizeof at, 0);
+    size_t got = sf_binary_read(in->file, at, sizeof at, 0);
     if (got == SIZE_MAX)
         return refuse_reading(in, error);
     if (got < sizeof at)
@@ -240,11 +176,11 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
         status = sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, error);
     if (status == SF_OK)
         status = take_date(in, at + 28, error);
-    take_text(text, sizeof text, at + 44, 32);
+    sf_binary_text(text, sizeof text, at + 44, 32);
     if (status == SF_OK)
         status = set_text(in, "software", text, error);
-    take_text(text, sizeof text, at + 76, in->version >= 3 ? 252 : 256);
-    trim(text);
+    sf_binary_text(text, sizeof text, at + 76, in->version >= 3 ? 252 : 256);
+    sf_binary_trim(text);
     sf_text_printf(comment, "%s", text);
     return status;
 }
@@ -267,8 +203,8 @@ static void take_label(nev *in, const unsigned char *at)
     uint16_t id = sf_little_16(at + 8);
     if (id == 0 || id > in->most_electrode)
         return;
-    take_text(in->electrodes[id].label, LABEL_ROOM, at + 10, 16);
-    trim(in->electrodes[id].label);
+    sf_binary_text(in->electrodes[id].label, LABEL_ROOM, at + 10, 16);
+    sf_binary_trim(in->electrodes[id].label);
 }
 
 typedef struct header_texts {
@@ -280,7 +216,7 @@ static void take_extended(nev *in, header_texts *to, const unsigned char *at)
 {
     char text[64];
     uint16_t id = sf_little_16(at + 8);
-    take_text(text, sizeof text, at + 8, EXTENDED_BYTES - 8);
+    sf_binary_text(text, sizeof text, at + 8, EXTENDED_BYTES - 8);
     if (memcmp(at, "NEUEVWAV", 8) == 0 && id > 0 && id <= in->most_electrode) {
         in->electrodes[id].is_there = true;
     } else if (memcmp(at, "NEUEVLBL", 8) == 0) {
@@ -288,8 +224,8 @@ static void take_extended(nev *in, header_texts *to, const unsigned char *at)
     } else if (memcmp(at, "NEUEVFLT", 8) == 0) {
         take_filter(to->filter, &to->filters_differ, at);
     } else if (memcmp(at, "DIGLABEL", 8) == 0 && at[24] <= 1) {
-        take_text(in->inputs[at[24]], LABEL_ROOM, at + 8, 16);
-        trim(in->inputs[at[24]]);
+        sf_binary_text(in->inputs[at[24]], LABEL_ROOM, at + 8, 16);
+        sf_binary_trim(in->inputs[at[24]]);
     } else if (memcmp(at, "ARRAYNME", 8) == 0) {
         sf_text_printf(to->array, "%s%s", to->array->length > 0 ? ", " : "", text);
     } else if (memcmp(at, "ECOMMENT", 8) == 0) {
@@ -325,7 +261,7 @@ static int read_headers(nev *in, double given_hz, sf_error *error)
     for (uint32_t i = 0; status == SF_OK && i < in->header_count; i += 128) {
         uint32_t count = in->header_count - i < 128 ? in->header_count - i : 128;
         size_t size = (size_t)count * EXTENDED_BYTES,
-               got = sf_blackrock_read(in->file, block, size, BASIC_BYTES + (uint64_t)i * EXTENDED_BYTES);
+               got = sf_binary_read(in->file, block, size, BASIC_BYTES + (uint64_t)i * EXTENDED_BYTES);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");
@@ -387,8 +323,8 @@ static int mark_comment(nev *in, int64_t time_ns, const unsigned char *of, size_
     if (of[0] == 1)
         take_text_16(text, sizeof text, of + 6, size - 6);
     else
-        take_text(text, sizeof text, of + 6, size - 6);
-    trim(text);
+        sf_binary_text(text, sizeof text, of + 6, size - 6);
+    sf_binary_trim(text);
     return sf_reader_mark(in->recording, &in->marker_capacity, time_ns, text[0] != '\0' ? text : "comment",
                           "", error);
 }
@@ -409,8 +345,7 @@ static void begin_anew(nev *in)
     in->early += in->recording->spike_count;
     in->recording->spike_count = 0;
     in->recording->marker_count = 0;
-    if (in->slots > 0)
-        memset(in->seen, 0, (in->slots + 1) * CLASSES);
+    sf_classes_forget(&in->classes);
     in->begun = false;
 }
 
@@ -430,24 +365,12 @@ static void follow_clock(nev *in, int64_t time_ns)
     in->last_ns = time_ns;
 }
 
-static int add_slot(nev *in, electrode *of, sf_error *error)
-{
-    size_t used = in->slots > 0 ? (in->slots + 1) * CLASSES : 0, needed = (in->slots + 2) * CLASSES;
-    if (sf_reserve(&in->seen, &in->seen_capacity, needed, 1) != 0)
-        return sf_fail_memory(error);
-    memset(in->seen + used, 0, needed - used);
-    of->slot = (uint16_t)++in->slots;
-    return SF_OK;
-}
-
 static int take_spike(nev *in, int64_t time_ns, electrode *of, unsigned class, sf_error *error)
 {
-    if (of->slot == 0 && add_slot(in, of, error) != SF_OK)
+    if (of->slot == 0 && sf_classes_add(&in->classes, &of->slot, error) != SF_OK)
         return SF_NO_MEMORY;
-    uint32_t key = (uint32_t)of->slot * CLASSES + class;
-    in->seen[key] = 1;
-    in->recording->spikes[in->recording->spike_count++] =
-        (sf_spike){.time_ns = time_ns, .unit = key, .amplitude = NAN};
+    in->recording->spikes[in->recording->spike_count++] = (sf_spike){
+        .time_ns = time_ns, .unit = sf_classes_key(&in->classes, of->slot, class), .amplitude = NAN};
     return SF_OK;
 }
 
@@ -487,7 +410,7 @@ static int read_packets(nev *in, sf_error *error)
     for (uint64_t i = 0; status == SF_OK && i < packets; i += at_once) {
         size_t count = packets - i < at_once ? (size_t)(packets - i) : at_once,
                size = count * in->packet_bytes,
-               got = sf_blackrock_read(in->file, block, size, in->header_bytes + i * in->packet_bytes);
+               got = sf_binary_read(in->file, block, size, in->header_bytes + i * in->packet_bytes);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");
@@ -520,42 +443,24 @@ static int add_unit(const nev *in, uint32_t id, unsigned class, sf_error *error)
     return sf_units_add(&in->recording->units, &unit, error);
 }
 
-#define MOST_TIES 64
-
-/* Spikes get units in place of keys, and those of one tick the order of their units: with packets in the
- * order of time nothing is left to sort. */
-static void take_units(sf_spike *spikes, size_t count, const uint32_t *units)
-{
-    for (size_t i = 0; i < count; i++) {
-        sf_spike spike = spikes[i];
-        size_t at = i;
-        spike.unit = units[spike.unit];
-        for (; at > 0 && i - at < MOST_TIES && spikes[at - 1].time_ns == spike.time_ns &&
-               spikes[at - 1].unit > spike.unit;
-             at--)
-            spikes[at] = spikes[at - 1];
-        spikes[at] = spike;
-    }
-}
-
 /* By electrode and class; an electrode without spikes is what its class 0 would be. */
 static int number_units(nev *in, sf_error *error)
 {
-    uint32_t *units = sf_resize(NULL, (in->slots + 1) * CLASSES, sizeof *units);
+    uint32_t *units = sf_resize(NULL, sf_classes_count(&in->classes), sizeof *units);
     int status = units != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t id = 1; status == SF_OK && id <= in->most_electrode; id++) {
         const electrode *of = &in->electrodes[id];
-        size_t first = (size_t)of->slot * CLASSES, before = in->recording->units.count;
-        for (unsigned class = 0; status == SF_OK && of->slot > 0 && class < CLASSES; class ++) {
+        size_t first = (size_t)of->slot * SF_CLASSES, before = in->recording->units.count;
+        for (unsigned class = 0; status == SF_OK && of->slot > 0 && class < SF_CLASSES; class ++) {
             units[first + class] = (uint32_t)in->recording->units.count;
-            if (in->seen[first + class] != 0)
+            if (in->classes.seen[first + class] != 0)
                 status = add_unit(in, id, class, error);
         }
         if (status == SF_OK && of->is_there && in->recording->units.count == before)
             status = add_unit(in, id, 0, error);
     }
     if (status == SF_OK)
-        take_units(in->recording->spikes, in->recording->spike_count, units);
+        sf_classes_take_units(in->recording, units);
     sf_free(units);
     return status;
 }
@@ -661,7 +566,7 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
     in.length = (uint64_t)about.st_size;
     int status = read_open(&in, how, error);
     sf_free(in.electrodes);
-    sf_free(in.seen);
+    sf_classes_free(&in.classes);
     close(in.file);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/binary.h"
 #include "replay/csv_form.h"
 #include "replay/csv_plate.h"
 #include "replay/reader.h"
@@ -853,8 +854,12 @@ static const other_system other_systems[] = {
     {".ns6", "Blackrock (.ns6)", "spikes are in the .nev file beside it", true, NULL},
     {".smr", "Spike2 (.smr)", NULL, false, NULL},
     {".smrx", "Spike2 (.smrx)", NULL, false, NULL},
-    {".plx", "Plexon (.plx)", NULL, false, NULL},
-    {".pl2", "Plexon (.pl2)", NULL, false, NULL},
+    {".plx", "Plexon (.plx)", "it does not begin with PLEX, as one of version 100 or later does", false,
+     NULL},
+    {".pl2", "Plexon (.pl2)",
+     "its layout is not published; export it as .plx from Offline Sorter or PlexUtil, or as .nex5 from "
+     "NeuroExplorer",
+     false, NULL},
     {".nse", "Neuralynx (.nse)", NULL, false, NULL},
     {".ntt", "Neuralynx (.ntt)", NULL, false, NULL},
     {".nst", "Neuralynx (.nst)", NULL, false, NULL},
@@ -880,12 +885,7 @@ static bool begins_with(const char *path, const char *mark)
 {
     char found[16];
     size_t length = strlen(mark);
-    FILE *file = fopen(path, "rb");
-    bool begins = file != NULL && length <= sizeof found && fread(found, 1, length, file) == length &&
-                  memcmp(found, mark, length) == 0;
-    if (file != NULL)
-        fclose(file);
-    return begins;
+    return length <= sizeof found && sf_binary_begin(path, found, length) && memcmp(found, mark, length) == 0;
 }
 
 static const other_system *system_of(const char *path)

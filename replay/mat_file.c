@@ -4,21 +4,16 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "replay/binary.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* 116 bytes of text, at 124 the version and which end comes first. */
 bool sf_mat_has_signature(const char *path)
 {
     char found[128];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool read_all = file >= 0 && pread(file, found, sizeof found, 0) == (ssize_t)sizeof found;
-    if (file >= 0)
-        close(file);
-    return read_all && strncmp(found, "MATLAB 5", 8) == 0 &&
+    return sf_binary_begin(path, found, sizeof found) && strncmp(found, "MATLAB 5", 8) == 0 &&
            (memcmp(found + 126, "IM", 2) == 0 || memcmp(found + 126, "MI", 2) == 0);
 }
 

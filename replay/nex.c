@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/binary.h"
 #include "replay/folder.h"
 #include "replay/reader.h"
 
@@ -327,7 +328,7 @@ static void append_value(sf_marker *marker, const unsigned char *value, const sf
     while (length > 0 && value[length - 1] == ' ')
         length--;
     if (of->is_numeric)
-        snprintf(marker->text + used, sizeof marker->text - used, " %" PRIu32, sf_nex_u32(value));
+        snprintf(marker->text + used, sizeof marker->text - used, " %" PRIu32, sf_little_32(value));
     else if (length > 0)
         snprintf(marker->text + used, sizeof marker->text - used, " %.*s", (int)length, (const char *)value);
 }

@@ -70,7 +70,4 @@ int sf_nex_read_times(int64_t *times, const sf_nex *nex, uint64_t offset, uint32
 /** `size` bytes of the file. SF_IO. */
 int sf_nex_read(void *bytes, const sf_nex *nex, uint64_t offset, size_t size, sf_error *error);
 
-/** A little-endian integer. */
-uint32_t sf_nex_u32(const unsigned char *from);
-
 #endif

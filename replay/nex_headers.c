@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/text.h"
+#include "replay/binary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,41 +30,17 @@ enum {
 
 /* ---- bytes ---- */
 
-uint32_t sf_nex_u32(const unsigned char *from)
-{
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
 static int32_t i32(const unsigned char *from)
 {
-    return (int32_t)sf_nex_u32(from);
-}
-
-static uint64_t u64(const unsigned char *from)
-{
-    return (uint64_t)sf_nex_u32(from) | (uint64_t)sf_nex_u32(from + 4) << 32;
-}
-
-static double f64(const unsigned char *from)
-{
-    uint64_t bits = u64(from);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return (int32_t)sf_little_32(from);
 }
 
 int sf_nex_read(void *bytes, const sf_nex *nex, uint64_t offset, size_t size, sf_error *error)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t count = pread(nex->file, (char *)bytes + done, size - done, (off_t)(offset + done));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return sf_fail(error, SF_IO, nex->path, "cannot read: %s",
-                           count < 0 ? strerror(errno) : "it became shorter meanwhile");
-        done += (size_t)count;
-    }
-    return SF_OK;
+    size_t count = sf_binary_read(nex->file, bytes, size, offset);
+    return count == size ? SF_OK
+                         : sf_fail(error, SF_IO, nex->path, "cannot read: %s",
+                                   count == SIZE_MAX ? strerror(errno) : "it became shorter meanwhile");
 }
 
 int sf_nex_read_times(int64_t *times, const sf_nex *nex, uint64_t offset, uint32_t width, size_t count,
@@ -76,31 +52,16 @@ int sf_nex_read_times(int64_t *times, const sf_nex *nex, uint64_t offset, uint32
         size = count - done < sizeof block / width ? count - done : sizeof block / width;
         status = sf_nex_read(block, nex, offset + done * width, size * width, error);
         for (size_t i = 0; status == SF_OK && i < size; i++)
-            times[done + i] = width == 4 ? i32(block + 4 * i) : (int64_t)u64(block + 8 * i);
+            times[done + i] = width == 4 ? i32(block + 4 * i) : (int64_t)sf_little_64(block + 8 * i);
     }
     return status;
 }
 
-/* Text up to the first NUL, without blanks at its end. .nex has ASCII; where its bytes are no UTF-8, some
- * program wrote Latin-1. `to` has room for two bytes for each of `size`. */
-static void take_text(char *to, const unsigned char *from, size_t size, bool may_be_latin)
+/* Text without blanks at its end; `to` has room for two bytes for each of `size`. */
+static void take_text(char *to, const unsigned char *from, size_t size)
 {
-    size_t length = strnlen((const char *)from, size), at = 0;
-    while (length > 0 && (from[length - 1] == ' ' || from[length - 1] == '\r' || from[length - 1] == '\n'))
-        length--;
-    memcpy(to, from, length);
-    to[length] = '\0';
-    while (to[at] != '\0' && sf_utf8_length(to + at) > 0)
-        at += sf_utf8_length(to + at);
-    if (at == length || !may_be_latin)
-        return;
-    at = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (from[i] >= 0x80)
-            to[at++] = (char)(0xc0 | from[i] >> 6);
-        to[at++] = (char)(from[i] >= 0x80 ? 0x80 | (from[i] & 0x3f) : from[i]);
-    }
-    to[at] = '\0';
+    sf_binary_text(to, 2 * size + 1, from, size);
+    sf_binary_trim_end(to);
 }
 
 /* ---- the file's header ---- */
@@ -109,12 +70,8 @@ static void take_text(char *to, const unsigned char *from, size_t size, bool may
 bool sf_nex_has_signature(const char *path)
 {
     char found[8];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool read_all = file >= 0 && pread(file, found, sizeof found, 0) == (ssize_t)sizeof found;
-    if (file >= 0)
-        close(file);
-    return read_all && (memcmp(found, "NEX1", 4) == 0 || memcmp(found, "NEX5", 4) == 0) && found[6] == 0 &&
-           found[7] == 0;
+    return sf_binary_begin(path, found, sizeof found) &&
+           (memcmp(found, "NEX1", 4) == 0 || memcmp(found, "NEX5", 4) == 0) && found[6] == 0 && found[7] == 0;
 }
 
 /* 102 and 103 were beta versions, which NeuroExplorer's own readers do not take. */
@@ -148,12 +105,12 @@ static int read_header(sf_nex *nex, size_t *variables_at, uint64_t *json_at, sf_
     status = sf_nex_read(header, nex, 0, size, error);
     if (status != SF_OK)
         return status;
-    take_text(nex->comment, header + 8, COMMENT_SIZE, !nex->is_nex5);
-    nex->rate_hz = f64(header + 264);
-    nex->begin = nex->is_nex5 ? (int64_t)u64(header + 272) : i32(header + 272);
-    nex->end = nex->is_nex5 ? (int64_t)u64(header + 292) : i32(header + 276);
+    take_text(nex->comment, header + 8, COMMENT_SIZE);
+    nex->rate_hz = sf_little_real(header + 264);
+    nex->begin = nex->is_nex5 ? (int64_t)sf_little_64(header + 272) : i32(header + 272);
+    nex->end = nex->is_nex5 ? (int64_t)sf_little_64(header + 292) : i32(header + 276);
     nex->has_span = (!nex->is_nex5 || nex->version > 500) && (nex->begin != 0 || nex->end != 0);
-    *json_at = nex->is_nex5 ? u64(header + 284) : 0;
+    *json_at = nex->is_nex5 ? sf_little_64(header + 284) : 0;
     *variables_at = size;
     int32_t count = i32(header + 280);
     size_t each = nex->is_nex5 ? VARIABLE5_SIZE : VARIABLE_SIZE;
@@ -181,14 +138,14 @@ typedef struct stated {
 static void take_variable(sf_nex_variable *to, stated *of, const unsigned char *header)
 {
     int32_t version = i32(header + 4);
-    to->offset = sf_nex_u32(header + 72); /* without a sign, files of up to 4 GiB have offsets */
-    to->count = i32(header + 76) < 0 ? UINT64_MAX : sf_nex_u32(header + 76);
+    to->offset = sf_little_32(header + 72); /* without a sign, files of up to 4 GiB have offsets */
+    to->count = i32(header + 76) < 0 ? UINT64_MAX : sf_little_32(header + 76);
     to->wire = i32(header + 80);
     to->unit = i32(header + 84);
     to->has_numbers = version == 101 || to->wire != 0 || to->unit != 0; /* 102 is of all that some write */
-    to->x = f64(header + 96);
-    to->y = f64(header + 104);
-    *of = (stated){.points = i32(header + 128) < 0 ? UINT64_MAX : sf_nex_u32(header + 128),
+    to->x = sf_little_real(header + 96);
+    to->y = sf_little_real(header + 104);
+    *of = (stated){.points = i32(header + 128) < 0 ? UINT64_MAX : sf_little_32(header + 128),
                    .value_width = 2,
                    .index_width = 4,
                    .fields = i32(header + 132),
@@ -197,10 +154,10 @@ static void take_variable(sf_nex_variable *to, stated *of, const unsigned char *
 
 static void take_variable5(sf_nex_variable *to, stated *of, const unsigned char *header)
 {
-    to->offset = u64(header + 72);
-    to->count = u64(header + 80);
+    to->offset = sf_little_64(header + 72);
+    to->count = sf_little_64(header + 80);
     to->x = to->y = NAN;
-    *of = (stated){.points = u64(header + 152),
+    *of = (stated){.points = sf_little_64(header + 152),
                    .value_width = i32(header + 92) == 1 ? 4 : 2,
                    .index_width = i32(header + 180) == 1 ? 8 : 4,
                    .fields = i32(header + 172),
@@ -283,7 +240,7 @@ static int take_header(sf_nex *nex, size_t i, const unsigned char *header, uint6
     sf_nex_variable *variable = &nex->variables[i];
     stated what;
     variable->type = i32(header);
-    take_text(variable->name, header + 8, NAME_SIZE, !nex->is_nex5);
+    take_text(variable->name, header + 8, NAME_SIZE);
     if (nex->is_nex5 && i32(header + 4) != 500)
         return sf_fail(error, SF_DATA, nex->path,
                        "damaged: the header of variable %zu, '%.64s', is of version %" PRId32

@@ -23,9 +23,7 @@
 
 static bool recognises(const char *path)
 {
-    const char *suffix = strrchr(path, '.');
-    return suffix != NULL && strcmp(suffix, ".npz") == 0 && sf_npz_has(path, "t.npy") &&
-           sf_npz_has(path, "start.npy") && sf_npz_has(path, "end.npy");
+    return sf_npz_has(path, "t.npy") && sf_npz_has(path, "start.npy") && sf_npz_has(path, "end.npy");
 }
 
 /* An array of the archive, as seconds or as ids; sf_free takes it. */
@@ -152,9 +150,11 @@ static bool is_own(const sf_recording *recording)
            llabs(epochs.stop_ns - all.stop_ns) < 1000;
 }
 
+/* Epochs one after the other; those of no length are none. */
 static int take_epochs(sf_recording *recording, const double *starts, const double *ends, size_t count,
                        const char *path, sf_error *error)
 {
+    size_t kept = 0;
     recording->observed = sf_alloc(count, sizeof *recording->observed);
     if (recording->observed == NULL)
         return sf_fail_memory(error);
@@ -162,14 +162,18 @@ static int take_epochs(sf_recording *recording, const double *starts, const doub
         if (!(fabs(starts[i]) < MOST_SECONDS && fabs(ends[i]) < MOST_SECONDS) || ends[i] < starts[i] ||
             (i > 0 && starts[i] < ends[i - 1]))
             return refuse_time(path, "start or end, epochs one after the other", i, starts[i], error);
-        recording->observed[i] = (sf_span){sf_seconds_to_ns(starts[i]), sf_seconds_to_ns(ends[i])};
+        sf_span span = {sf_seconds_to_ns(starts[i]), sf_seconds_to_ns(ends[i])};
+        if (span.start_ns < span.stop_ns)
+            recording->observed[kept++] = span;
     }
-    recording->observed_count = count;
-    recording->recorded = (sf_span){recording->observed[0].start_ns, recording->observed[count - 1].stop_ns};
+    recording->observed_count = kept;
+    if (kept == 0)
+        return SF_OK;
+    recording->recorded = (sf_span){recording->observed[0].start_ns, recording->observed[kept - 1].stop_ns};
     recording->declared = !is_own(recording);
     if (!recording->declared)
         recording->recorded = (sf_span){0, 0};
-    if (count < 2)
+    if (kept < 2)
         recording->observed_count = 0;
     return SF_OK;
 }

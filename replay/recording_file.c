@@ -111,10 +111,10 @@ static int read_pieces(sf_recording *recording, const char *path, const sf_selec
     *recording = (sf_recording){0};
     int status = check_path(path, &kind, error);
     if (status == SF_OK && kind != HDF5)
-        status = sf_fail(
-            error, SF_USAGE, path,
-            "text, folders, archives, NeuroExplorer and MATLAB files are read as a whole, not in pieces: "
-            "`synfire convert` writes it as HDF5 that is");
+        status = sf_fail(error, SF_USAGE, path,
+                         "text, folders, archives, MATLAB files and those of other systems are read as a "
+                         "whole, not in pieces: "
+                         "`synfire convert` writes it as HDF5 that is");
     return status == SF_OK ? sf_file_pieces_open(recording, path, selection, progress, error) : status;
 }
 

@@ -2,8 +2,7 @@
 /*
  * Sortings that SpikeInterface saved: format='numpy_folder' (spikes.npy of sample, unit and segment;
  * numpysorting_info.json), or as it was before 0.99 format='npz_folder' (sorting_cached.npz: an archive of
- * arrays, of which those are read that are not compressed, as NumPy's savez writes them). A segment is a
- * recording of its own.
+ * arrays). A segment is a recording of its own.
  */
 #include "replay/folder.h"
 

@@ -15,6 +15,7 @@ import nev
 import numpy as np
 
 from nex import Nex
+from plx import Plx
 
 COMMAND = os.environ["SYNFIRE"]
 OPTIONS = ["--delay", "3:7", "--min-count", "15", "--max-size", "3", "--json", "--quiet"]
@@ -217,6 +218,13 @@ def write_npz(s, path):
     return list(names)
 
 
+def write_pynapple(s, path):
+    with open(path, "wb") as file:
+        np.savez_compressed(file, t=s.ms / 1000, index=s.unit.astype("i8"), keys=np.arange(UNITS), start=np.array([0.0]),
+                            end=np.array([s.ms[-1] / 1000 + 0.01]), type=np.array(["TsGroup"]))
+    return [str(u) for u in range(UNITS)]
+
+
 def write_open_ephys(s, path):
     os.makedirs(f"{path}/spikes/one")
     np.save(f"{path}/spikes/one/sample_numbers.npy", s.at(30000))
@@ -246,6 +254,16 @@ def write_nex5(s, path):
     return [f"SPK{u + 1:02}a_wf" for u in range(UNITS)]
 
 
+def write_plexon(s, path):
+    file = Plx(106, last=float(s.at(40000)[-1]) + 400)
+    for u in range(UNITS):
+        file.channel(u + 1, f"sig{u + 1:03}")
+    for tick, unit in zip(s.at(40000), s.unit):
+        file.spike(int(tick), int(unit) + 1, 1)
+    file.write(path)
+    return [f"sig{u + 1:03}a" for u in range(UNITS)]
+
+
 def write_blackrock(s, path):
     file = nev.File((2, 3))
     file.headers = [nev.wave(u + 1) for u in range(UNITS)] + [nev.label(u + 1, f"elec{u + 1}") for u in range(UNITS)]
@@ -267,8 +285,8 @@ LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": w
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
            "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
-           "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
-           "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
+           "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
+           "Plexon": write_plexon, "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 
 

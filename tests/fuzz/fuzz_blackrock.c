@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of Blackrock's systems. The first byte chooses what the others are: a file of spikes, or voltages or
  * a map that lie beside a good one; a recording in order, or a refusal. */
-#include "core/memory.h"
-#include "replay/recording_file.h"
+#include "fuzz/recording_input.h"
 #include "support/blackrock.h"
 #include "support/folders.h"
 
@@ -25,36 +24,9 @@ static void remove_folders(void)
     }
 }
 
-static void check(const sf_recording *recording)
-{
-    for (size_t i = 0; i < recording->spike_count; i++)
-        if (recording->spikes[i].unit >= recording->units.count ||
-            (i > 0 && recording->spikes[i].time_ns < recording->spikes[i - 1].time_ns))
-            abort();
-    for (size_t i = 0; i < recording->observed_count; i++)
-        if (recording->observed[i].start_ns >= recording->observed[i].stop_ns ||
-            (i > 0 && recording->observed[i].start_ns < recording->observed[i - 1].stop_ns))
-            abort();
-    if (recording->recorded.start_ns > recording->recorded.stop_ns)
-        abort();
-}
-
-static void read_all(const char *path)
-{
-    static const char *const streams[] = {NULL, "session2", "joined"};
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
-        sf_recording recording;
-        sf_error error = {0};
-        if (sf_recording_read(&recording, path, &(sf_reading){.stream = streams[i]}, NULL, &error) == SF_OK)
-            check(&recording);
-        else if (error.text[0] == '\0')
-            abort();
-        sf_recording_clear(&recording);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const sf_reading ways[] = {{0}, {.stream = "session2"}, {.stream = "joined"}};
     static bool begun;
     if (!begun)
         atexit(remove_folders);
@@ -69,8 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[4096];
     test_folder_put(folders[which], files[which], data + 1, size - 1);
     snprintf(path, sizeof path, "%s/rec.nev", folders[which]);
-    read_all(path);
-    if (sf_memory_live() != 0)
-        abort();
+    read_each_way(path, ways, sizeof ways / sizeof ways[0], read_any);
     return 0;
 }

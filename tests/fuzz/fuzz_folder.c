@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of arrays: one file of a good folder is replaced by any bytes, which the first byte chooses; a
  * recording in order, or a refusal. */
-#include "core/memory.h"
-#include "replay/recording_file.h"
+#include "fuzz/recording_input.h"
 #include "support/folders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +27,7 @@ static const struct {
     {test_fill_open_ephys, "spikes/one/electrode_indices.npy", false},
     {test_fill_open_ephys, "events/TTL/states.npy", false},
     {test_fill_pynapple, "group.npz", true},
+    {test_fill_pynapple_packed, "group.npz", true},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -43,17 +42,9 @@ static void remove_folders(void)
     }
 }
 
-static void check(const sf_recording *recording)
-{
-    for (size_t i = 0; i < recording->spike_count; i++)
-        if (recording->spikes[i].unit >= recording->units.count ||
-            (i > 0 && recording->spikes[i].time_ns < recording->spikes[i - 1].time_ns))
-            abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const streams[] = {NULL, "segment0", "probe"};
+    static const sf_reading ways[] = {{0}, {.stream = "segment0"}, {.stream = "probe"}};
     static bool begun;
     if (!begun)
         atexit(remove_folders);
@@ -68,17 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[4096];
     test_folder_put(folders[kind], kinds[kind].file, data + 1, size - 1);
     snprintf(path, sizeof path, "%s/%s", folders[kind], kinds[kind].file);
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
-        sf_recording recording;
-        sf_error error = {0};
-        if (sf_recording_read(&recording, kinds[kind].is_whole ? path : folders[kind],
-                              &(sf_reading){.stream = streams[i], .rate_hz = 0}, NULL, &error) == SF_OK)
-            check(&recording);
-        else if (error.text[0] == '\0')
-            abort();
-        sf_recording_clear(&recording);
-    }
-    if (sf_memory_live() != 0)
-        abort();
+    read_each_way(kinds[kind].is_whole ? path : folders[kind], ways, sizeof ways / sizeof ways[0], read_any);
     return 0;
 }

@@ -3,25 +3,9 @@
 #ifndef SF_TESTS_FUZZ_HDF_RECORDING_H
 #define SF_TESTS_FUZZ_HDF_RECORDING_H
 
-#include "core/memory.h"
 #include "fuzz/hdf_image.h"
+#include "fuzz/recording_input.h"
 #include "replay/reader.h"
-
-#include <stdlib.h>
-
-static inline void check_recording(const sf_recording *recording)
-{
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        const sf_spike *spike = &recording->spikes[i];
-        if (spike->unit >= recording->units.count || (i > 0 && spike->time_ns < spike[-1].time_ns) ||
-            spike->time_ns < recording->recorded.start_ns || spike->time_ns >= recording->recorded.stop_ns)
-            abort();
-    }
-    sf_overview *overview;
-    sf_error error;
-    if (sf_recording_overview(&overview, recording, NULL, &error) == SF_OK)
-        sf_overview_free(overview);
-}
 
 /** Reads one stream of the file, or a part of it as ranks do (1), or a piece (2); false where it has several
  * and none was chosen, or has no pieces. */

@@ -413,10 +413,18 @@ static void archives_of_pynapple_are_read(void **state)
                                  .names = {"7", "8", "9"},
                                  .x_um = {NAN, NAN, NAN},
                                  .y_um = {NAN, NAN, NAN}};
-    make_afresh(test_fill_pynapple);
-    sf_recording recording = read_archive("group.npz");
-    check(&recording, &group);
-    assert_true(recording.declared);
+    sf_recording recording;
+    for (int packed = 0; packed < 2; packed++) {
+        make_afresh(packed ? test_fill_pynapple_packed : test_fill_pynapple);
+        recording = read_archive("group.npz");
+        check(&recording, &group);
+        assert_true(recording.declared);
+        assert_int_equal(recording.observed_count, 2);
+        assert_int_equal(sf_recording_duration_ns(&recording), 3750000000);
+        sf_recording_clear(&recording);
+    }
+    test_fill_pynapple_epochs(folder);
+    recording = read_archive("epochs.npz");
     assert_int_equal(recording.observed_count, 2);
     assert_int_equal(sf_recording_duration_ns(&recording), 3750000000);
     sf_recording_clear(&recording);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 char *test_folder_new(void)
 {
@@ -155,67 +156,111 @@ static void put_bytes(unsigned char *to, uint64_t number, size_t bytes)
         to[i] = (unsigned char)(number >> 8 * i);
 }
 
-typedef struct member {
-    const char *name, *descr, *shape;
-    size_t count;
-    const double *numbers;
-} member;
-
-/* Members as they are, a directory of them, and the archive's end. */
-static void put_archive(const char *folder, const char *file, size_t count, const member *members)
+/* Without the end of the text. */
+static void put_letters(unsigned char *to, const char *text)
 {
-    unsigned char archive[8192] = {0}, directory[1024] = {0};
-    size_t length = 0, listed = 0;
+    while (*text != '\0')
+        *to++ = (unsigned char)*text++;
+}
+
+/* The bytes of a member as they lie in the archive; free() takes them. */
+static unsigned char *pack(const test_member *of, bool is_packed, size_t *size, size_t *length,
+                           uLong *checksum)
+{
+    unsigned char *bytes = test_array_bytes(length, of->descr, of->shape, of->count, of->numbers);
+    *checksum = crc32(0, bytes, (uInt)*length);
+    *size = *length;
+    if (!is_packed)
+        return bytes;
+    z_stream stream = {.next_in = bytes, .avail_in = (uInt)*length};
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    *size = deflateBound(&stream, *length);
+    unsigned char *packed = calloc(*size, 1);
+    assert_non_null(packed);
+    stream.next_out = packed;
+    stream.avail_out = (uInt)*size;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    *size = stream.total_out;
+    deflateEnd(&stream);
+    free(bytes);
+    return packed;
+}
+
+/* What the archive's list says of a member. */
+static size_t put_entry(unsigned char *entry, const char *name, const test_packing *how, uint64_t size,
+                        uint64_t length, uLong checksum)
+{
+    size_t name_length = strlen(name);
+    put_letters(entry, "PK\1\2");
+    put_bytes(entry + 8, how->flags, 2);
+    put_bytes(entry + 10, how->method != 0 ? how->method : how->is_stored ? 0 : 8, 2);
+    put_bytes(entry + 16, checksum ^ how->wrong, 4);
+    put_bytes(entry + 20, how->says_packed != 0 ? how->says_packed : size, 4);
+    put_bytes(entry + 24, how->says_length != 0 ? how->says_length : length, 4);
+    put_bytes(entry + 28, name_length, 2);
+    put_letters(entry + 46, name);
+    return 46 + name_length;
+}
+
+/* Members, a directory of them, and the archive's end. */
+void test_folder_archive(const char *folder, const char *file, size_t count, const test_member *members,
+                         const test_packing *packing)
+{
+    static const test_packing as_it_is = {.is_stored = true};
+    const test_packing *how = packing != NULL ? packing : &as_it_is;
+    unsigned char *archive = NULL, directory[1024] = {0}, end[22] = "PK\5\6";
+    size_t at = 0, listed = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t size, name = strlen(members[i].name);
-        unsigned char *bytes =
-            test_array_bytes(&size, members[i].descr, members[i].shape, members[i].count, members[i].numbers);
-        unsigned char *entry = directory + listed, *head = archive + length;
-        memcpy(entry, "PK\1\2", 4);
-        put_bytes(entry + 20, size, 4);
-        put_bytes(entry + 24, size, 4);
-        put_bytes(entry + 28, name, 2);
-        put_bytes(entry + 42, length, 4);
-        memcpy(entry + 46, members[i].name, name);
-        listed += 46 + name;
-        memcpy(head, "PK\3\4", 4);
-        put_bytes(head + 26, name, 2);
-        put_bytes(head + 28, 4, 2); /* something more, as NumPy has there */
-        memcpy(head + 30, members[i].name, name);
-        memcpy(head + 34 + name, bytes, size);
-        length += 34 + name + size;
+        size_t size, length, name = strlen(members[i].name), head = 34 + name;
+        uLong checksum;
+        unsigned char *bytes = pack(&members[i], !how->is_stored, &size, &length, &checksum);
+        put_bytes(directory + listed + 42, at, 4);
+        listed += put_entry(directory + listed, members[i].name, how, size, length, checksum);
+        archive = realloc(archive, at + head + size);
+        assert_non_null(archive);
+        memset(archive + at, 0, head);
+        put_letters(archive + at, "PK\3\4");
+        put_bytes(archive + at + 26, name, 2);
+        put_bytes(archive + at + 28, 4, 2); /* something more, as NumPy has there */
+        put_letters(archive + at + 30, members[i].name);
+        memcpy(archive + at + head, bytes, size);
+        at += head + size;
         free(bytes);
     }
-    memcpy(archive + length, directory, listed);
-    unsigned char *end = archive + length + listed;
-    memcpy(end, "PK\5\6", 4);
     put_bytes(end + 10, count, 2);
     put_bytes(end + 12, listed, 4);
-    put_bytes(end + 16, length, 4);
-    test_folder_put(folder, file, archive, length + listed + 22);
+    put_bytes(end + 16, at, 4);
+    archive = realloc(archive, at + listed + sizeof end);
+    assert_non_null(archive);
+    memcpy(archive + at, directory, listed);
+    memcpy(archive + at + listed, end, sizeof end);
+    test_folder_put(folder, file, archive, at + listed + sizeof end);
+    free(archive);
 }
 
 static void fill_npz(const char *folder, const char *descr, const double ids[3])
 {
     static const double samples[] = {1000, 5000, 5000, 12500, 20000, 30000}, one[] = {1}, rate[] = {10000};
     const double labels[] = {ids[2], ids[0], ids[1], ids[0], ids[1], ids[0]};
-    put_archive(folder, "sorting_cached.npz", 5,
-                (const member[]){{"unit_ids.npy", descr, "(3,)", 3, ids},
-                                 {"num_segment.npy", "<i8", "(1,)", 1, one},
-                                 {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
-                                 {"spike_indexes_seg0.npy", "<i8", "(6,)", 6, samples},
-                                 {"spike_labels_seg0.npy", descr, "(6,)", 6, labels}});
+    test_folder_archive(folder, "sorting_cached.npz", 5,
+                        (const test_member[]){{"unit_ids.npy", descr, "(3,)", 3, ids},
+                                              {"num_segment.npy", "<i8", "(1,)", 1, one},
+                                              {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
+                                              {"spike_indexes_seg0.npy", "<i8", "(6,)", 6, samples},
+                                              {"spike_labels_seg0.npy", descr, "(6,)", 6, labels}},
+                        NULL);
 }
 
 void test_fill_npz_of_one(const char *folder)
 {
     static const double ids[] = {7, 8, 9}, samples[] = {1000, 5000, 5000, 12500, 20000, 30000},
                         labels[] = {9, 7, 8, 7, 8, 7}, rate[] = {10000};
-    put_archive(folder, "sorting_cached.npz", 4,
-                (const member[]){{"unit_ids.npy", "<i8", "(3,)", 3, ids},
-                                 {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
-                                 {"spike_indexes.npy", "<i8", "(6,)", 6, samples},
-                                 {"spike_labels.npy", "<i8", "(6,)", 6, labels}});
+    test_folder_archive(folder, "sorting_cached.npz", 4,
+                        (const test_member[]){{"unit_ids.npy", "<i8", "(3,)", 3, ids},
+                                              {"sampling_frequency.npy", "<f8", "(1,)", 1, rate},
+                                              {"spike_indexes.npy", "<i8", "(6,)", 6, samples},
+                                              {"spike_labels.npy", "<i8", "(6,)", 6, labels}},
+                        NULL);
 }
 
 void test_fill_npz(const char *folder)
@@ -234,25 +279,47 @@ void test_fill_npz_of_names(const char *folder)
 static const double pynapple_seconds[] = {0.1, 0.5, 0.5, 1.25, 2, 3}, pynapple_starts[] = {0, 1},
                     pynapple_ends[] = {0.75, 4};
 
-void test_fill_pynapple(const char *folder)
+static void fill_pynapple(const char *folder, const test_packing *packing)
 {
     static const double units[] = {9, 7, 8, 7, 8, 7}, keys[] = {7, 8, 9};
-    put_archive(folder, "group.npz", 5,
-                (const member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
-                                 {"start.npy", "<f8", "(2,)", 2, pynapple_starts},
-                                 {"end.npy", "<f8", "(2,)", 2, pynapple_ends},
-                                 {"index.npy", "<i8", "(6,)", 6, units},
-                                 {"keys.npy", "<i8", "(3,)", 3, keys}});
+    test_folder_archive(folder, "group.npz", 5,
+                        (const test_member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
+                                              {"start.npy", "<f8", "(2,)", 2, pynapple_starts},
+                                              {"end.npy", "<f8", "(2,)", 2, pynapple_ends},
+                                              {"index.npy", "<i8", "(6,)", 6, units},
+                                              {"keys.npy", "<i8", "(3,)", 3, keys}},
+                        packing);
+}
+
+void test_fill_pynapple(const char *folder)
+{
+    fill_pynapple(folder, NULL);
+}
+
+void test_fill_pynapple_packed(const char *folder)
+{
+    fill_pynapple(folder, &(test_packing){0});
+}
+
+void test_fill_pynapple_epochs(const char *folder)
+{
+    static const double starts[] = {0, 0.8, 1, 5}, ends[] = {0.75, 0.8, 4, 5};
+    test_folder_archive(folder, "epochs.npz", 3,
+                        (const test_member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
+                                              {"start.npy", "<f8", "(4,)", 4, starts},
+                                              {"end.npy", "<f8", "(4,)", 4, ends}},
+                        NULL);
 }
 
 void test_fill_pynapple_ts(const char *folder, bool has_values)
 {
     static const double start[] = {0.1}, end[] = {3};
-    put_archive(folder, "ts.npz", has_values ? 4 : 3,
-                (const member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
-                                 {"start.npy", "<f8", "(1,)", 1, start},
-                                 {"end.npy", "<f8", "(1,)", 1, end},
-                                 {"d.npy", "<f8", "(6,)", 6, pynapple_seconds}});
+    test_folder_archive(folder, "ts.npz", has_values ? 4 : 3,
+                        (const test_member[]){{"t.npy", "<f8", "(6,)", 6, pynapple_seconds},
+                                              {"start.npy", "<f8", "(1,)", 1, start},
+                                              {"end.npy", "<f8", "(1,)", 1, end},
+                                              {"d.npy", "<f8", "(6,)", 6, pynapple_seconds}},
+                        NULL);
 }
 
 /* ---- Open Ephys ---- */

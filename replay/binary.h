@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What readers of binary files share: bytes at a place, numbers that are little-endian, and text. */
+#ifndef SF_REPLAY_BINARY_H
+#define SF_REPLAY_BINARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint16_t sf_little_16(const unsigned char *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static inline uint32_t sf_little_32(const unsigned char *at)
+{
+    return (uint32_t)sf_little_16(at) | (uint32_t)sf_little_16(at + 2) << 16;
+}
+
+static inline uint64_t sf_little_64(const unsigned char *at)
+{
+    return (uint64_t)sf_little_32(at) | (uint64_t)sf_little_32(at + 4) << 32;
+}
+
+/** A double of 8 bytes. */
+double sf_little_real(const unsigned char *at);
+
+/** Reads `size` bytes of a file from `offset` on, or fewer where it ends: how many. SIZE_MAX with errno. */
+size_t sf_binary_read(int file, void *to, size_t size, uint64_t offset);
+
+/** The first `size` bytes of a file; false where it is no regular file, cannot be opened or is shorter. */
+bool sf_binary_begin(const char *path, void *to, size_t size);
+
+/**
+ * Text of one byte a character, up to a NUL or `size` bytes: UTF-8 where it is, else Latin-1, as UTF-8. Cut
+ * at a whole character to fit `room`.
+ */
+void sf_binary_text(char *to, size_t room, const unsigned char *from, size_t size);
+
+/** Appends a character in UTF-8 to the *length bytes of `to`; false where there is no room. */
+bool sf_binary_put_character(char *to, size_t room, size_t *length, uint32_t code);
+
+/** Takes white space off the end of a text, or off both. */
+void sf_binary_trim_end(char *text);
+void sf_binary_trim(char *text);
+
+#endif
