@@ -6,6 +6,7 @@ what it finds in the lines themselves: every episode with its count, its reverse
 """
 import json
 import os
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -188,6 +189,19 @@ def write_herding_spikes(s, path):
     return [str(u) for u in range(UNITS)]
 
 
+def write_cortical(s, path):
+    with h5py.File(path, "w") as file:
+        table = [("timestamp", "i8"), ("channel", "u1"), ("samples", "f4", (75,))]
+        rows = np.zeros(s.count, table)
+        rows["timestamp"], rows["channel"] = s.at(25000), s.unit
+        file["spikes"] = rows
+        file.attrs["channel_count"] = UNITS
+        file.attrs["frames_per_second"] = 25000
+        file.attrs["start_timestamp"] = 123456
+        file.attrs["file_format"] = np.bytes_(pickle.dumps({"stim_and_spike_timestamps_relative_to_start": True}, 0))
+    return [str(u) for u in range(UNITS)]
+
+
 def write_phy(s, path):
     os.mkdir(path)
     np.save(f"{path}/spike_times.npy", s.at(30000).astype("u8"))
@@ -266,7 +280,8 @@ def convert_to(layout):
 LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "NWB 1": write_nwb_1,
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
-           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
+           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical, "Phy": write_phy,
+           "SpikeInterface": write_spikeinterface,
            "SpikeInterface, NumPy": write_npz, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
            "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
