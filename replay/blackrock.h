@@ -4,25 +4,11 @@
 #define SF_REPLAY_BLACKROCK_H
 
 #include "core/recording.h"
+#include "replay/little.h"
 
 /** A clock that steps back before it has run longer than this was set anew as recording began: what came
  * before, as two systems were synchronised, is no part of the recording. */
 #define SF_BLACKROCK_START_NS INT64_C(1000000000)
-
-static inline uint16_t sf_little_16(const unsigned char *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static inline uint32_t sf_little_32(const unsigned char *at)
-{
-    return (uint32_t)sf_little_16(at) | (uint32_t)sf_little_16(at + 2) << 16;
-}
-
-static inline uint64_t sf_little_64(const unsigned char *at)
-{
-    return (uint64_t)sf_little_32(at) | (uint64_t)sf_little_32(at + 4) << 32;
-}
 
 /** Reads `size` bytes of a file from `offset` on, or fewer where it ends: how many. SIZE_MAX with errno. */
 size_t sf_blackrock_read(int file, void *to, size_t size, uint64_t offset);
