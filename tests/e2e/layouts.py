@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 
+import axion
 import h5py
 import nev
 import numpy as np
@@ -67,6 +68,15 @@ def write_axion(s, path):
         for i, (ms, unit) in enumerate(zip(s.ms, s.unit)):
             print(f"{'Recording Name,x' if i == 0 else ','},{ms / 1000},{names[unit]},0.02", file=file)
     return names
+
+
+def write_axion_spk(s, path):
+    file = axion.File("CytoView MEA 12")
+    file.channels = file.channels[:UNITS]  # of the first well
+    file.spikes = [(int(at) - 10, 10, int(unit)) for at, unit in zip(s.at(20000), s.unit)]
+    file.rate_hz = 20000.0
+    file.write(path)
+    return [axion.name_of(channel)[1] for channel in file.channels]
 
 
 def write_nwb_1(s, path):
@@ -277,7 +287,7 @@ def convert_to(layout):
     return write
 
 
-LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "NWB 1": write_nwb_1,
+LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "Axion .spk": write_axion_spk, "NWB 1": write_nwb_1,
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
            "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical, "Phy": write_phy,
