@@ -4,6 +4,7 @@
 #define SF_REPLAY_BLACKROCK_H
 
 #include "core/recording.h"
+#include "replay/binary.h"
 
 /** A clock that steps back before it has run longer than this was set anew as recording began: what came
  * before, as two systems were synchronised, is no part of the recording. */

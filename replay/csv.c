@@ -842,9 +842,10 @@ typedef struct other_system {
 #define SORT "sort them, and open what the sorter writes"
 
 static const other_system other_systems[] = {
-    {".spk", "AxIS (.spk)", "export its spike list (CSV) in AxIS Navigator", false, NULL},
-    {".raw", "AxIS (.raw)", "detect spikes in AxIS Navigator and export its spike list (CSV)", true,
-     "AxionBio"},
+    {".spk", "AxIS (.spk)",
+     "it does not begin with AxionBio, as one of AxIS 1 and later does; export its spike list (CSV) in AxIS "
+     "Navigator",
+     false, NULL},
     {".mcd", "MC_Rack (.mcd)", "export it as HDF5 with Multi Channel DataManager", false, NULL},
     {".nev", "Blackrock (.nev)",
      "it begins with neither NEURALEV nor BREVENTS, as one of version 2.1 to 3.0 does", false, NULL},

@@ -17,7 +17,7 @@
 static const sf_folder_reader *const readers[] = {&sf_folder_phy,        &sf_folder_spikeinterface,
                                                   &sf_folder_open_ephys, &sf_folder_pynapple,
                                                   &sf_folder_blackrock,  &sf_folder_nex,
-                                                  &sf_folder_plexon};
+                                                  &sf_folder_plexon,     &sf_folder_axion};
 
 bool sf_folder_has(char path[SF_FOLDER_PATH], const char *folder, const char *name)
 {

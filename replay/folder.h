@@ -23,7 +23,7 @@ typedef struct sf_folder_reader {
 } sf_folder_reader;
 
 extern const sf_folder_reader sf_folder_phy, sf_folder_spikeinterface, sf_folder_open_ephys,
-    sf_folder_pynapple, sf_folder_blackrock, sf_folder_nex, sf_folder_plexon;
+    sf_folder_pynapple, sf_folder_blackrock, sf_folder_nex, sf_folder_plexon, sf_folder_axion;
 
 /** Finds the layout of a folder, reads it, puts spikes in order. SF_NO_INPUT where it is none that is known.
  */

@@ -70,7 +70,8 @@ static int refuse_unknown(const sf_hdf_input *input, sf_error *error)
             ? sf_fail_memory(error)
             : sf_fail(error, SF_DATA, input->path,
                       "no spike times: looked for those of synfire, CARMEN, NWB 1 and 2, Multi Channel "
-                      "Systems, MaxWell, 3Brain, Kwik and HerdingSpikes; this file holds %s%s; what "
+                      "Systems, MaxWell, 3Brain, Kwik, HerdingSpikes and Cortical Labs; this file holds "
+                      "%s%s; what "
                       "SpikeInterface or Neo reads, Python hands over: synfire.Recording.from_arrays",
                       names.length > 0 ? names.data : "nothing", more ? ", ..." : "");
     sf_text_free(&names);

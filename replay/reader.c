@@ -15,10 +15,10 @@
 
 /* In the order of docs/formats.md: the first that recognises a file reads it. */
 static const sf_reader *const readers[] = {
-    &sf_reader_synfire, &sf_reader_carmen,  &sf_reader_nwb_1,    &sf_reader_nwb_events,
-    &sf_reader_nwb,     &sf_reader_mcs,     &sf_reader_mcs_cmos, &sf_reader_maxwell,
-    &sf_reader_bxr_2,   &sf_reader_bxr_3,   &sf_reader_kwik,     &sf_reader_herding_spikes,
-    &sf_reader_mat,     &sf_reader_foreign,
+    &sf_reader_synfire,  &sf_reader_carmen, &sf_reader_nwb_1,    &sf_reader_nwb_events,
+    &sf_reader_nwb,      &sf_reader_mcs,    &sf_reader_mcs_cmos, &sf_reader_maxwell,
+    &sf_reader_bxr_2,    &sf_reader_bxr_3,  &sf_reader_kwik,     &sf_reader_herding_spikes,
+    &sf_reader_cortical, &sf_reader_mat,    &sf_reader_foreign,
 };
 
 int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)

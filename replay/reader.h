@@ -30,7 +30,8 @@ typedef struct sf_reader {
 
 extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1,
     sf_reader_nwb_events, sf_reader_mcs, sf_reader_mcs_cmos, sf_reader_maxwell, sf_reader_bxr_2,
-    sf_reader_bxr_3, sf_reader_kwik, sf_reader_herding_spikes, sf_reader_mat, sf_reader_foreign;
+    sf_reader_bxr_3, sf_reader_kwik, sf_reader_herding_spikes, sf_reader_cortical, sf_reader_mat,
+    sf_reader_foreign;
 
 /** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. One
  * that is not open (input->file < 0) is of MATLAB, before v7.3. */

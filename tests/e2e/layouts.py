@@ -6,10 +6,12 @@ what it finds in the lines themselves: every episode with its count, its reverse
 """
 import json
 import os
+import pickle
 import subprocess
 import sys
 import zipfile
 
+import axion
 import h5py
 import nev
 import numpy as np
@@ -67,6 +69,15 @@ def write_axion(s, path):
         for i, (ms, unit) in enumerate(zip(s.ms, s.unit)):
             print(f"{'Recording Name,x' if i == 0 else ','},{ms / 1000},{names[unit]},0.02", file=file)
     return names
+
+
+def write_axion_spk(s, path):
+    file = axion.File("CytoView MEA 12")
+    file.channels = file.channels[:UNITS]  # of the first well
+    file.spikes = [(int(at) - 10, 10, int(unit)) for at, unit in zip(s.at(20000), s.unit)]
+    file.rate_hz = 20000.0
+    file.write(path)
+    return [axion.name_of(channel)[1] for channel in file.channels]
 
 
 def write_nwb_1(s, path):
@@ -189,6 +200,19 @@ def write_herding_spikes(s, path):
     return [str(u) for u in range(UNITS)]
 
 
+def write_cortical(s, path):
+    with h5py.File(path, "w") as file:
+        table = [("timestamp", "i8"), ("channel", "u1"), ("samples", "f4", (75,))]
+        rows = np.zeros(s.count, table)
+        rows["timestamp"], rows["channel"] = s.at(25000), s.unit
+        file["spikes"] = rows
+        file.attrs["channel_count"] = UNITS
+        file.attrs["frames_per_second"] = 25000
+        file.attrs["start_timestamp"] = 123456
+        file.attrs["file_format"] = np.bytes_(pickle.dumps({"stim_and_spike_timestamps_relative_to_start": True}, 0))
+    return [str(u) for u in range(UNITS)]
+
+
 def write_phy(s, path):
     os.mkdir(path)
     np.save(f"{path}/spike_times.npy", s.at(30000).astype("u8"))
@@ -281,10 +305,10 @@ def convert_to(layout):
     return write
 
 
-LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "NWB 1": write_nwb_1,
+LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "Axion .spk": write_axion_spk, "NWB 1": write_nwb_1,
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
-           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
+           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
            "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
            "Plexon": write_plexon, "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}

@@ -215,7 +215,7 @@ static void take_step(choices *from, const fuzz_layout *layout, hid_t file)
 /* Images are read once. */
 static hid_t open_known(const char *name)
 {
-    enum { IMAGES = 16 };
+    enum { IMAGES = 32 };
     static struct known {
         const char *name;
         uint8_t *bytes;

@@ -457,10 +457,8 @@ static void files_of_other_systems_are_named(void **state)
         {".pl2", "\1\2\3\4\1\1\1\1",
          "a file of Plexon (.pl2), which is not read: its layout is not published; export it as .plx"},
         {".SMR", "\2\1\1\1\1\1\1\1", "synfire.Recording.from_neo"},
-        {".spk", "AxionBio", "a file of AxIS (.spk), which is not read: export its spike list (CSV)"},
-        {".raw", "AxionBio",
-         "no spike times: this is a file of AxIS (.raw), which holds voltages; detect spikes in AxIS "
-         "Navigator"},
+        {".spk", "@\1\1\1\1\1\1\1",
+         "a file of AxIS (.spk), which is not read: it does not begin with AxionBio"},
         {".raw", "voltages", "neither HDF5 nor lines of name,seconds"},
         {".mcd", "MCSSTRM ", "a file of MC_Rack (.mcd), which is not read: export it as HDF5"},
         {".ns6", "NEURALCD",

@@ -135,6 +135,17 @@ static const layout layouts[] = {
      NULL,
      {0},
      0},
+    {test_fill_cortical,
+     NULL,
+     "Cortical Labs CL1, version SDK",
+     {"0", "1", "2"},
+     {NAN, NAN, NAN},
+     {NAN, NAN, NAN},
+     {M, M, M},
+     4,
+     NULL,
+     {0},
+     6},
     {test_fill_nwb_events,
      NULL,
      "NWB 2.5.0 spike events",
@@ -251,6 +262,19 @@ static void markers_are_read(void **state)
     assert_marker(&recording, 0, 1000000000, "event 0");
     assert_marker(&recording, 1, 2000000000, "event 0");
     assert_marker(&recording, 2, 2250000000, "event 0 end");
+    sf_recording_clear(&recording);
+    make(test_fill_cortical);
+    recording = read_good(NULL, 0);
+    static const char *const stims[] = {"stim", "stim 0", "stim 2"};
+    for (size_t i = 0; i < 3; i++) { /* of one time, in any order */
+        size_t found = 0;
+        for (size_t k = 0; k < 3; k++)
+            found += recording.markers[k].time_ns == 1000000000 &&
+                     strcmp(recording.markers[k].text, stims[i]) == 0;
+        assert_int_equal(found, 1);
+    }
+    assert_int_equal(recording.markers[3].time_ns, 2000000000);
+    assert_marker(&recording, 5, 2500000000, "score");
     sf_recording_clear(&recording);
     make(test_fill_nwb_events);
     recording = read_good(NULL, 0);
@@ -603,6 +627,9 @@ static const damage damages[] = {
     {test_fill_herding_spikes, NULL, "/cluster_id", 2, {1, 2}, "/times has 6 rows and /cluster_id has 2"},
     {test_fill_herding_spikes, NULL, "/centres", 3, {1, 2, 3}, "/centres are not an x and a y"},
     {test_fill_herding_spikes, NULL, "/Sampling", 1, {1e-3}, "damaged: /Sampling says 0.001"},
+    {test_fill_cortical, NULL, "/spikes", 0, {0}, "was made without the table /spikes"},
+    {test_fill_cortical, NULL, "/spikes", 2, {1, 2}, "/spikes has no field timestamp"},
+    {test_fill_cortical, NULL, "/stims", 2, {1, 2}, "/stims has no field timestamp"},
     {test_fill_nwb_events,
      NULL,
      "/acquisition/node-101.stream.A/timestamps",
@@ -735,6 +762,144 @@ static void a_new_file_may_look_like_an_old_one(void **state)
     sf_recording_clear(&recording);
 }
 
+/* ---- Cortical Labs ---- */
+
+/* The fixture with numbers in place of attributes, and spikes on one channel at these frames. */
+static void make_cortical(const char *attribute, double number, double channel, const double *frames)
+{
+    const double channels[] = {channel, channel};
+    make(test_fill_cortical);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Adelete(file, attribute) >= 0);
+    test_hdf_attribute_number(file, "/", attribute, H5T_IEEE_F64LE, number);
+    test_hdf_remove(file, "/spikes");
+    test_hdf_table(file, "/spikes", 2,
+                   (const test_hdf_field[]){{"timestamp", H5T_STD_I64LE, frames, NULL},
+                                            {"channel", H5T_STD_U8LE, channels, NULL}},
+                   2);
+    test_hdf_close(file);
+}
+
+static void change_attribute(const char *name, const char *text)
+{
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Adelete(file, name) >= 0);
+    if (text != NULL)
+        test_hdf_attribute(file, "/", name, false, text);
+    test_hdf_close(file);
+}
+
+/* The array of the vendor's own analyses has four grounds and a reference, which are no units unless they
+ * fired; where a ground did, the array is another. */
+static void channels_of_a_cl1_have_places(void **state)
+{
+    (void)state;
+    static const double frames[] = {2500, 5000};
+    static const struct {
+        double channel;
+        size_t units;
+        bool has_places;
+    } cases[] = {{10, 59, true}, {4, 60, true}, {7, 64, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        make_cortical("channel_count", 64, cases[i].channel, frames);
+        sf_recording recording = read_good(NULL, 0);
+        assert_int_equal(recording.units.count, cases[i].units);
+        const sf_unit *unit = &recording.units.items[sf_units_find(&recording.units, "33")];
+        assert_int_equal(unit->electrode, 33);
+        assert_true(cases[i].has_places ? unit->x_um == 800 && unit->y_um == 200 : isnan(unit->x_um));
+        assert_int_equal(sf_units_find(&recording.units, "63") == SF_NO_UNIT, cases[i].has_places);
+        char name[16];
+        snprintf(name, sizeof name, "%g", cases[i].channel);
+        assert_int_equal(recording.spikes[0].unit, sf_units_find(&recording.units, name));
+        sf_recording_clear(&recording);
+    }
+}
+
+/* Of frames that count from the start of the recording, from that of the device, and of which nobody says. */
+static void frames_count_from_what_the_file_says(void **state)
+{
+    (void)state;
+    static const char absolute[] = "(dp0\nVstim_and_spike_timestamps_relative_to_start\np1\nI00\ns.";
+    static const double late[] = {12500, 25000}, early[] = {2500, 25000};
+    static const struct {
+        const char *format;
+        const double *frames;
+        int64_t first_ns;
+        const char *said;
+    } cases[] = {{absolute, late, 100000000, NULL},
+                 {absolute, early, -300000000, NULL},
+                 {NULL, late, 100000000, "start_timestamp was subtracted, as none is less"},
+                 {NULL, early, 100000000, "from the start of the recording, as one is less"},
+                 {"1", late, 100000000, "start_timestamp was subtracted, as none is less"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        make_cortical("start_timestamp", 10000, 1, cases[i].frames);
+        change_attribute("file_format", cases[i].format);
+        sf_recording recording = read_good(NULL, 0);
+        assert_int_equal(recording.spikes[0].time_ns, cases[i].first_ns);
+        const char *clock = test_metadata(&recording, "clock");
+        assert_true(cases[i].said == NULL ? clock == NULL : strstr(clock, cases[i].said) != NULL);
+        assert_string_equal(recording.format, "Cortical Labs CL1");
+        sf_recording_clear(&recording);
+    }
+}
+
+static void what_a_cl1_says_of_itself_is_checked(void **state)
+{
+    (void)state;
+    static const double frames[] = {2500, 5000};
+    make_cortical("channel_count", 3, 3, frames);
+    assert_refused(NULL, SF_DATA,
+                   "row 0 of /spikes is on channel 3, and channel_count says that there are 3");
+    make_cortical("channel_count", 2, 1, frames);
+    assert_refused(NULL, SF_DATA, "row 1 of /stims is on channel 2, and channel_count says that there are 2");
+    make_cortical("channel_count", 257, 1, frames);
+    assert_refused(NULL, SF_DATA, "channel_count is 257, expected 1 to 256");
+    make_cortical("start_timestamp", 0x1p62, 1, frames);
+    assert_refused(NULL, SF_DATA, "damaged: start_timestamp is frame 4.6");
+    make(test_fill_cortical);
+    change_attribute("frames_per_second", "F25000.0\n.");
+    sf_recording recording = read_good(NULL, 0);
+    assert_int_equal(recording.spikes[5].time_ns, 3000000000);
+    sf_recording_clear(&recording);
+    change_attribute("frames_per_second", "(lp0\n.");
+    assert_refused(NULL, SF_DATA, "looked for the attribute frames_per_second");
+    recording = read_good(NULL, 50000);
+    assert_int_equal(recording.spikes[5].time_ns, 1500000000);
+    sf_recording_clear(&recording);
+}
+
+/* By its length, its end, the voltages of one that was not finished; a damaged one is not believed. */
+static void how_long_a_cl1_recorded(void **state)
+{
+    (void)state;
+    static const double voltages[8] = {0};
+    static const struct {
+        const char *length;
+        double end, stop_s;
+    } cases[] = {{"I90000\n.", 0, 3.6}, {"N.", 110000, 4}, {"I0\n.", 0, 0}, {"I-4\n.", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        make(test_fill_cortical);
+        change_attribute("duration_frames", cases[i].length);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        test_hdf_attribute_number(file, "/", "end_timestamp", H5T_STD_I64LE, cases[i].end);
+        test_hdf_close(file);
+        sf_recording recording = read_good(NULL, 0);
+        assert_int_equal(recording.declared, cases[i].stop_s > 0);
+        if (recording.declared)
+            assert_int_equal(recording.recorded.stop_ns, (int64_t)(cases[i].stop_s * 1e9));
+        assert_int_equal(test_metadata(&recording, "recorded") != NULL, i == 3);
+        sf_recording_clear(&recording);
+    }
+    make(test_fill_cortical);
+    change_attribute("duration_frames", "I0\n.");
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_numbers(file, "/samples", H5T_STD_I16LE, 4, 2, voltages);
+    test_hdf_close(file);
+    sf_recording recording = read_good(NULL, 0);
+    assert_non_null(test_metadata(&recording, "recorded")); /* 0.16 ms, before which no spike lies */
+    sf_recording_clear(&recording);
+}
+
 static int open_and_free(void *context)
 {
     sf_recording recording;
@@ -792,6 +957,10 @@ int main(void)
         WITH_PATH(damaged_files_are_refused),
         WITH_PATH(channels_by_their_table),
         WITH_PATH(spikes_alone_set_the_first_frame),
+        WITH_PATH(channels_of_a_cl1_have_places),
+        WITH_PATH(frames_count_from_what_the_file_says),
+        WITH_PATH(what_a_cl1_says_of_itself_is_checked),
+        WITH_PATH(how_long_a_cl1_recorded),
         WITH_PATH(no_failed_allocation_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,34 @@ void test_fill_mcs_cmos(hid_t file)
                    3);
 }
 
+/* ---- Cortical Labs ---- */
+
+void test_fill_cortical(hid_t file)
+{
+    static const double frames[] = {2500, 12500, 12500, 31250, 50000, 75000}, channels[] = {2, 0, 1, 0, 1, 0},
+                        stimulated[] = {25000, 25000, 50000}, on[] = {0, 2, 2}, published[] = {62500},
+                        bytes[] = {0};
+    const test_hdf_field spikes[] = {{"timestamp", H5T_STD_I64LE, frames, NULL},
+                                     {"channel", H5T_STD_U8LE, channels, NULL}},
+                         stims[] = {{"timestamp", H5T_STD_I64LE, stimulated, NULL},
+                                    {"channel", H5T_STD_U8LE, on, NULL}},
+                         entries[] = {{"timestamp", H5T_STD_I64LE, published, NULL},
+                                      {"start_index", H5T_STD_U64LE, bytes, NULL},
+                                      {"end_index", H5T_STD_U64LE, bytes, NULL}};
+    test_hdf_table(file, "/spikes", 6, spikes, 2);
+    test_hdf_table(file, "/stims", 3, stims, 2);
+    test_hdf_table(file, "/data_stream/group/index", 1, entries, 3);
+    test_hdf_attribute(file, "/data_stream/group", "name", false, "score");
+    test_hdf_attribute_number(file, "/", "channel_count", H5T_STD_I64LE, 3);
+    test_hdf_attribute_number(file, "/", "frames_per_second", H5T_STD_I64LE, 25000);
+    test_hdf_attribute_number(file, "/", "start_timestamp", H5T_STD_I64LE, 10000);
+    test_hdf_attribute(file, "/", "duration_frames", false, "L100000L\n.");
+    test_hdf_attribute(file, "/", "created_utc", false, "2026-06-11T00:00:00+00:00");
+    test_hdf_attribute(file, "/", "file_format", false,
+                       "(dp0\nVversion\np1\nVSDK\np2\n"
+                       "sVstim_and_spike_timestamps_relative_to_start\np3\nI01\ns.");
+}
+
 /* ---- sorters ---- */
 
 void test_fill_kwik(hid_t file)

@@ -17,6 +17,9 @@ void test_fill_mcs(hid_t file);   /**< time stamps and the same as segments; inf
 void test_fill_mcs_cmos(hid_t file);
 void test_fill_kwik(hid_t file); /**< 256ths of samples; clusters 2, 5 and 9 of kinds good, mua, noise */
 void test_fill_herding_spikes(hid_t file);
+/** 25 kHz, frames from the start, three channels without an array; pickled attributes, stimuli, a data
+ * stream. */
+void test_fill_cortical(hid_t file);
 void test_fill_nwb_events(hid_t file); /**< with TTL and messages */
 
 #endif
