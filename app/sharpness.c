@@ -10,13 +10,11 @@ static const int64_t highest_ms[APP_SHARPNESS_DELAYS] = {2, 5, 10, 20, 50};
 int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording,
                           const sf_progress *progress, sf_error *error)
 {
-    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
-        sf_delay delay = {SF_MILLISECOND / 2, highest_ms[i] * SF_MILLISECOND};
-        int status = sf_recording_sharpness(recording, delay, &sharpness->delays[i], progress, error);
-        if (status != SF_OK)
-            return status;
-    }
-    return SF_OK;
+    sf_delay delays[APP_SHARPNESS_DELAYS];
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++)
+        delays[i] = (sf_delay){SF_MILLISECOND / 2, highest_ms[i] * SF_MILLISECOND};
+    return sf_recording_sharpness(recording, delays, APP_SHARPNESS_DELAYS, sharpness->delays, progress,
+                                  error);
 }
 
 static bool is_measured(const sf_sharpness *at)

@@ -41,12 +41,10 @@ typedef struct scratch {
     uint64_t *sums, *squares; /* over the stops */
 } scratch;
 
-/* The spikes of the units that are looked at. */
 typedef struct survey {
     const sf_survey_job *job;
-    int64_t *times; /* since the first spike */
-    uint32_t *slots;
-    uint32_t unit_of[SF_SURVEY_UNITS];
+    const int64_t *times; /* of sf_survey_spikes, as these: */
+    const uint8_t *slots;
     size_t count, units, cells;
     size_t *begins; /* of segments: places of first spikes, and the count */
     size_t segments;
@@ -62,16 +60,15 @@ typedef struct survey {
 
 /* ---- the units ---- */
 
-/* Those that are to be tested first, then those that fire most; slots[unit]: its place, or UINT32_MAX. */
-static int rank_units(survey *s, uint32_t *slots)
+/* Those that are to be tested first, then those that fire most; slots[unit]: its place, or UINT8_MAX. */
+static int rank_units(sf_survey_spikes *s, const sf_survey_job *job, uint8_t *slots)
 {
-    const sf_survey_job *job = s->job;
     sf_rank *ranked = sf_alloc(job->unit_count, sizeof *ranked);
     if (ranked == NULL)
         return SF_NO_MEMORY;
     for (size_t u = 0; u < job->unit_count; u++) {
         ranked[u].index = u;
-        slots[u] = UINT32_MAX;
+        slots[u] = UINT8_MAX;
     }
     for (size_t i = 0; i < job->count; i++)
         ranked[job->spikes[i].unit].amount--;
@@ -84,9 +81,8 @@ static int rank_units(survey *s, uint32_t *slots)
         if (ranked[s->units].amount == 0)
             break;
         s->unit_of[s->units] = (uint32_t)ranked[s->units].index;
-        slots[ranked[s->units].index] = (uint32_t)s->units;
+        slots[ranked[s->units].index] = (uint8_t)s->units;
     }
-    s->cells = s->units * s->units;
     sf_free(ranked);
     return SF_OK;
 }
@@ -100,45 +96,54 @@ static const sf_spike *next_spike(const sf_survey_job *job, size_t *at, size_t *
     return &job->others[(*other)++];
 }
 
-static int choose_spikes(survey *s)
+int sf_survey_spikes_open(sf_survey_spikes *s, const sf_survey_job *job)
 {
-    const sf_survey_job *job = s->job;
     size_t total = job->count + job->other_count, at = 0, other = 0;
-    uint32_t *slots = sf_resize(NULL, job->unit_count, sizeof *slots);
-    s->times = sf_resize(NULL, total, sizeof *s->times);
-    s->slots = sf_resize(NULL, total, sizeof *s->slots);
+    uint8_t *slots = sf_resize(NULL, job->unit_count, sizeof *slots);
+    *s = (sf_survey_spikes){.times = sf_resize(NULL, total, sizeof *s->times),
+                            .slots = sf_resize(NULL, total, sizeof *s->slots)};
     int status = slots != NULL && s->times != NULL && s->slots != NULL ? SF_OK : SF_NO_MEMORY;
     if (status == SF_OK)
-        status = rank_units(s, slots);
+        status = rank_units(s, job, slots);
     int64_t first_ns = 0;
     for (size_t i = 0; i < total && status == SF_OK; i++) {
         const sf_spike *spike = next_spike(job, &at, &other);
         if (i == 0)
             first_ns = spike->time_ns;
-        if (slots[spike->unit] == UINT32_MAX)
+        if (slots[spike->unit] == UINT8_MAX)
             continue;
         s->times[s->count] = spike->time_ns - first_ns;
         s->slots[s->count++] = slots[spike->unit];
     }
     sf_free(slots);
+    if (status != SF_OK)
+        sf_survey_spikes_close(s);
     return status;
+}
+
+void sf_survey_spikes_close(sf_survey_spikes *s)
+{
+    sf_free(s->times);
+    sf_free(s->slots);
+    *s = (sf_survey_spikes){0};
 }
 
 /* Those that hold no spike are left out. */
 static int cut_segments(survey *s)
 {
     size_t capacity = 0;
-    int64_t number = -1;
+    int64_t end_ns = 0; /* of the segment that the spikes before lie in */
     void *begins = NULL;
     for (size_t i = 0; i <= s->count; i++) {
-        if (i < s->count && s->times[i] / s->job->segment_ns == number)
+        if (i < s->count && s->times[i] < end_ns)
             continue;
         if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0)
             return SF_NO_MEMORY;
         s->begins = begins;
         s->begins[s->segments] = i;
         if (i < s->count) {
-            number = s->times[i] / s->job->segment_ns;
+            end_ns =
+                sf_time_plus((s->times[i] / s->job->segment_ns) * s->job->segment_ns, s->job->segment_ns);
             s->segments++;
         }
     }
@@ -374,7 +379,7 @@ static bool is_seen_twice(const cell *c)
     return c->together - expected > 3 * sqrt(1.5 * expected + 1);
 }
 
-static int tell_pairs(sf_pair_survey *told, const survey *s)
+static int tell_pairs(sf_pair_survey *told, const survey *s, const sf_survey_spikes *spikes)
 {
     told->pairs = sf_resize(NULL, s->cells, sizeof *told->pairs);
     if (told->pairs == NULL)
@@ -390,8 +395,26 @@ static int tell_pairs(sf_pair_survey *told, const survey *s)
     }
     told->units = s->units;
     told->stride = s->stride;
-    memcpy(told->unit_of, s->unit_of, sizeof told->unit_of);
+    memcpy(told->unit_of, spikes->unit_of, sizeof told->unit_of);
     return SF_OK;
+}
+
+static int survey_spikes(sf_pair_survey *told, const sf_survey_job *job, const sf_survey_spikes *spikes)
+{
+    survey s = {.job = job,
+                .times = spikes->times,
+                .slots = spikes->slots,
+                .count = spikes->count,
+                .units = spikes->units,
+                .cells = spikes->units * spikes->units,
+                .stride = 1,
+                .threads = job->threads > 0 ? job->threads : sf_thread_cores()};
+    int status = count_pairs(&s);
+    if (status == SF_OK)
+        status = tell_pairs(told, &s, spikes);
+    close_workers(&s);
+    sf_free(s.begins);
+    return status;
 }
 
 int sf_pair_survey_open(sf_pair_survey *told, const sf_survey_job *job)
@@ -399,16 +422,13 @@ int sf_pair_survey_open(sf_pair_survey *told, const sf_survey_job *job)
     *told = (sf_pair_survey){.stride = 1};
     if (job->count + job->other_count == 0)
         return SF_OK;
-    survey s = {.job = job, .stride = 1, .threads = job->threads > 0 ? job->threads : sf_thread_cores()};
-    int status = choose_spikes(&s);
+    if (job->chosen != NULL)
+        return survey_spikes(told, job, job->chosen);
+    sf_survey_spikes own;
+    int status = sf_survey_spikes_open(&own, job);
     if (status == SF_OK)
-        status = count_pairs(&s);
-    if (status == SF_OK)
-        status = tell_pairs(told, &s);
-    close_workers(&s);
-    sf_free(s.begins);
-    sf_free(s.times);
-    sf_free(s.slots);
+        status = survey_spikes(told, job, &own);
+    sf_survey_spikes_close(&own);
     return status;
 }
 

@@ -19,6 +19,14 @@
 /** So many units are looked at. */
 #define SF_SURVEY_UNITS 64
 
+/** The spikes of the units that are looked at: those wanted and then those that fire most. */
+typedef struct sf_survey_spikes {
+    int64_t *times; /**< since the first spike of all */
+    uint8_t *slots; /**< of each the place of its unit in unit_of */
+    size_t count, units;
+    uint32_t unit_of[SF_SURVEY_UNITS];
+} sf_survey_spikes;
+
 typedef struct sf_survey_job {
     const sf_spike *spikes,
         *others; /**< either in order; `others` are of units that were left out, or NULL */
@@ -29,7 +37,13 @@ typedef struct sf_survey_job {
     int64_t width_ns, segment_ns; /**< of the shifts, more than 0 */
     unsigned threads;             /**< 0: all cores; they change nothing */
     const sf_progress *progress;  /**< or NULL */
+    const sf_survey_spikes
+        *chosen; /**< of this job's spikes, which several surveys may share; NULL: each its own */
 } sf_survey_job;
+
+/** SF_NO_MEMORY; then it is empty. */
+int sf_survey_spikes_open(sf_survey_spikes *chosen, const sf_survey_job *job);
+void sf_survey_spikes_close(sf_survey_spikes *chosen);
 
 typedef struct sf_surveyed_pair {
     double here, shifted, far; /**< c(0), m, and the mean of c(3 w) and c(-3 w) */

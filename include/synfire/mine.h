@@ -224,13 +224,13 @@ typedef struct sf_sharpness {
 #define SF_SHARPNESS_LEAST_PAIRS 6
 
 /**
- * Measures how sharp bursts are at delays in this interval, for the shifts that a test would make: whether
- * one may ask for them. Of all units of the recording, those too that a selection left out. Linear in the
- * spikes, at most about 40 million steps. progress may be NULL.
- * SF_USAGE, SF_CANCELLED, SF_NO_MEMORY.
+ * Measures how sharp bursts are at delays in each of these intervals, for the shifts that a test would make:
+ * whether one may ask for them; sharpness[i] is that of delays[i]. Of all units of the recording, those too
+ * that a selection left out. Linear in the spikes, and at most about 40 million steps for each interval.
+ * progress may be NULL. SF_USAGE, SF_CANCELLED, SF_NO_MEMORY.
  */
-SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
-                                  const sf_progress *progress, sf_error *error);
+SF_API int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays, size_t count,
+                                  sf_sharpness *sharpness, const sf_progress *progress, sf_error *error);
 
 #define SF_POWER_QUARTERS 3
 #define SF_POWER_LEAST 1 /**< of pairs of which less is expected nothing is told */

@@ -448,7 +448,7 @@ class Recording:
     def sharpness(self, delay: tuple[float, float] = (0.5, 5.0), *, progress: Progress = None) -> dict[str, Any]:
         """How sharp the bursts are that units share, at delays in ms: whether links can be told from bursts."""
         found = c.sf_sharpness()
-        work(lib.sf_recording_sharpness, self._handle.pointer, delays_of(delay)[0], ctypes.byref(found), progress=progress)
+        work(lib.sf_recording_sharpness, self._handle.pointer, delays_of(delay), 1, ctypes.byref(found), progress=progress)
         told = {name: getattr(found, name) for name, _ in found._fields_ if name != "delay"}
         told["delay_ms"] = (found.delay.low_ns / 1e6, found.delay.high_ns / 1e6)
         return told

@@ -121,7 +121,7 @@ static void searches_on_a_device_stop(void **state)
 static int look_at_bursts(void *context, const sf_progress *progress)
 {
     sf_sharpness told;
-    return sf_recording_sharpness(context, (sf_delay){1000000, 5000000}, &told, progress, NULL);
+    return sf_recording_sharpness(context, &(sf_delay){1000000, 5000000}, 1, &told, progress, NULL);
 }
 
 static void looking_at_bursts_stops(void **state)

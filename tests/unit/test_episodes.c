@@ -458,14 +458,15 @@ static void sharpness_of_delays(void **state)
     (void)state;
     sf_sharpness told;
     sf_error error;
-    assert_int_equal(sf_recording_sharpness(&recording, (sf_delay){MS, 5 * MS}, &told, NULL, &error), SF_OK);
+    assert_int_equal(sf_recording_sharpness(&recording, &(sf_delay){MS, 5 * MS}, 1, &told, NULL, &error),
+                     SF_OK);
     assert_true(told.pairs == UNITS * (UNITS - 1) && told.width_ns == 15 * MS && told.testable);
-    test_assert_fails(sf_recording_sharpness(&recording, (sf_delay){5, 5}, &told, NULL, &error), &error,
+    test_assert_fails(sf_recording_sharpness(&recording, &(sf_delay){5, 5}, 1, &told, NULL, &error), &error,
                       SF_USAGE, NULL);
     test_assert_fails(
-        sf_recording_sharpness(&recording, (sf_delay){0, INT64_C(1) << 57}, &told, NULL, &error), &error,
+        sf_recording_sharpness(&recording, &(sf_delay){0, INT64_C(1) << 57}, 1, &told, NULL, &error), &error,
         SF_USAGE, "longer");
-    test_assert_fails(sf_recording_sharpness(&recording, (sf_delay){0, INT64_MAX}, &told, NULL, &error),
+    test_assert_fails(sf_recording_sharpness(&recording, &(sf_delay){0, INT64_MAX}, 1, &told, NULL, &error),
                       &error, SF_USAGE, "too large");
 }
 
