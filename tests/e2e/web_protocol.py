@@ -176,6 +176,14 @@ def strangers_are_refused():
     assert ask("unmark")["refused"] is None
     page.send("stop everything")
     assert list(page.frames()) == []
+
+    # Frames that RFC 6455 does not have, or that are longer than a request; a whole one with a mask is answered.
+    for first, data in ((0xc1, b"unmark"), (0xa1, b"unmark"), (0x91, b"unmark"), (0x83, b"unmark"), (0x8b, b""), (0x01, b"unmark"),
+                        (0x80, b"unmark"), (0x09, b""), (0x89, b"x" * 126), (0x81, b"unmark" + b" " * 300), (0x81, b"\xff\xfe")):
+        page = web_client.Page(port)
+        page.frame_of(first, data)
+        answered = [frame for frame in page.frames() if frame[0] == web_client.ANSWER]  # to its end
+        assert answered == [], (hex(first), len(data), answered)
     run.terminate()
     run.wait(60)
 
