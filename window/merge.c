@@ -168,6 +168,8 @@ static sf_place stream_end(const sf_merge *merge)
         if (stop > end.time_ns)
             end.time_ns = stop;
     }
+    if (end.time_ns == INT64_MAX) /* where times were cut to: all that lies there is before the end */
+        end.unit = UINT32_MAX;
     return end;
 }
 
