@@ -867,8 +867,9 @@ static int64_t choose_segment(const test *t)
     return sf_significance_segment(span_of_spikes(t->input), most, span_of(t->mining).high_ns);
 }
 
-int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
-                                 int64_t widest_ns, sf_error *error)
+/* Of spikes that were chosen. */
+static int choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
+                        int64_t widest_ns, sf_error *error)
 {
     sf_survey_job as = *job;
     as.width_ns = WIDE * job->delay.high_ns;
@@ -882,6 +883,21 @@ int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, cons
     }
     as.width_ns = NARROW(job->delay.high_ns);
     return sf_sharpness_measure(sharpness, groups, &as, error);
+}
+
+int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
+                                 int64_t widest_ns, sf_error *error)
+{
+    if (job->chosen != NULL)
+        return choose_width(sharpness, groups, job, widest_ns, error);
+    sf_survey_spikes own;
+    sf_survey_job as = *job;
+    if (sf_survey_spikes_open(&own, job) != SF_OK)
+        return sf_fail_memory(error);
+    as.chosen = &own;
+    int status = choose_width(sharpness, groups, &as, widest_ns, error);
+    sf_survey_spikes_close(&own);
+    return status;
 }
 
 int64_t sf_significance_widest(int64_t segment_ns)
