@@ -81,21 +81,23 @@ static bool is_of(const visitor *it, int file, const struct sockaddr_storage *pe
     return it->file == file && peer->ss_family != 0 && memcmp(&it->peer, peer, sizeof *peer) == 0;
 }
 
+static visitor *find_in(visitor *items, size_t count, int file)
+{
+    for (size_t i = 0; i < count; i++)
+        if (items[i].file == file)
+            return &items[i];
+    return NULL;
+}
+
 static visitor *find(sf_visitors *visitors, int file)
 {
-    for (size_t i = 0; i < visitors->count; i++)
-        if (visitors->items[i].file == file)
-            return &visitors->items[i];
-    return NULL;
+    return find_in(visitors->items, visitors->count, file);
 }
 
 static visitor *find_early(sf_visitors *visitors, int file)
 {
     size_t count = visitors->early_count < SF_VISITORS_MOST ? visitors->early_count : SF_VISITORS_MOST;
-    for (size_t i = 0; i < count; i++)
-        if (visitors->early[i].file == file)
-            return &visitors->early[i];
-    return NULL;
+    return find_in(visitors->early, count, file);
 }
 
 /* What a connection says and what the monitor tells of it arrive on two ways: it may not have come yet, and
