@@ -329,6 +329,12 @@ static void describe_sink(const sf_sink_status *sink, sf_text *text)
         sf_text_printf(text, "  disk full in %.0f s", sink->disk_left_s);
 }
 
+/* The newest status is of the window that is shown: it follows the episodes, a little later. */
+static bool has_status_of_window(const app_console *console)
+{
+    return console->status != NULL && console->status->time_ns >= console->episodes->time_ns;
+}
+
 static void describe_window(const app_console *console, sf_text *text)
 {
     sf_text_printf(text, "%s  %" PRIu32 " units", console->config->stream, console->unit_count);
@@ -340,7 +346,7 @@ static void describe_window(const app_console *console, sf_text *text)
     sf_text_printf(text, "  window %.1f-%.1f s%s  %" PRIu64 " spikes",
                    (double)episodes->window.start_ns * 1e-9, (double)episodes->window.stop_ns * 1e-9,
                    episodes->partial ? " (not full)" : "", episodes->spikes);
-    if (console->status != NULL && isfinite(console->status->status.rate_hz))
+    if (has_status_of_window(console) && isfinite(console->status->status.rate_hz))
         sf_text_printf(text, "  %.0f Hz", console->status->status.rate_hz);
 }
 
@@ -564,7 +570,8 @@ static void print_line(const app_console *console)
 
 void app_console_draw(app_console *console)
 {
-    bool new_hop = console->episodes != NULL && console->episodes->episodes.hop + 1 != console->drawn_hop;
+    bool new_hop = console->episodes != NULL && console->episodes->episodes.hop + 1 != console->drawn_hop &&
+                   has_status_of_window(console);
     int64_t now_ns = sf_clock_monotonic_ns();
     if (console->redraw && (new_hop || now_ns - console->drawn_ns >= DRAW_EVERY_NS)) {
         draw_page(console);
