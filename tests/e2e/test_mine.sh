@@ -251,7 +251,7 @@ while read -r from to counts; do
     check "assert [str(e['count']) for e in out['episodes']] == '$counts'.split()[:-1]"
 done <slices
 # A table of very many rows takes no longer than its rows.
-timeout 600 $SYNFIRE count demo.h5 --episodes some.txt --window 5 --hop 0.005 >out
+(ulimit -t 60 && $SYNFIRE count demo.h5 --episodes some.txt --window 5 --hop 0.005 >out) # of processor time
 [ "$(wc -l <out)" -gt 11000 ]
 
 $SYNFIRE count demo.h5 --episodes some.txt --window 20 --hop 20 >out
