@@ -530,12 +530,12 @@ const app_command app_command_info = {
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
     .notes =
         "Layouts are told by content: MaxWell, 3Brain, Multi Channel Systems, NWB 1 and 2, CARMEN, Kwik, "
-        "HerdingSpikes, Cortical Labs, synfire's own, text (lines of name,seconds, any columns with a "
-        "heading, Axion spike "
-        "lists), and folders of Phy, Kilosort, SpikeInterface "
-        "and "
-        "Open Ephys, and Blackrock's and Ripple's .nev, and Axion's .spk; docs/formats.md has what is read "
-        "of each. "
+        "HerdingSpikes, Cortical Labs, synfire's own, MATLAB, text (lines of name,seconds, any columns with "
+        "a "
+        "heading, Axion spike lists), archives of NumPy, files of Blackrock and Ripple (.nev), "
+        "NeuroExplorer, "
+        "Plexon (.plx) and Axion (.spk), and folders of Phy, Kilosort, SpikeInterface and Open Ephys; "
+        "docs/formats.md has what is read of each. "
         "Rates are over the recorded duration, which the file declares or its first and last spike set. "
         "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
         "counts spikes "
