@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of AxIS (Axion BioSystems), written here byte by byte as AxionFileLoader has their entries. */
 #include "support/axion_sums.h"
+#include "support/recordings.h"
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -8,24 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
-
-static char *path;
-
-static int name_file(void **state)
-{
-    (void)state;
-    path = test_temporary_path(".bin"); /* the name tells nothing */
-    return 0;
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    unlink(path);
-    free(path);
-    return 0;
-}
 
 /* ---- a writer ---- */
 
@@ -111,7 +94,7 @@ static void end_entry(unsigned type)
 
 static void write_bytes(size_t count)
 {
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(test_path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, count, file), count);
     fclose(file);
@@ -285,7 +268,7 @@ static sf_recording read_good(const char *stream, double rate_hz)
 {
     sf_recording recording;
     sf_error error = {0};
-    if (sf_recording_read(&recording, path, &(sf_reading){.stream = stream, .rate_hz = rate_hz}, NULL,
+    if (sf_recording_read(&recording, test_path, &(sf_reading){.stream = stream, .rate_hz = rate_hz}, NULL,
                           &error) != SF_OK)
         fail_msg("%s", error.text);
     return recording;
@@ -295,7 +278,7 @@ static void assert_refused(const char *stream, sf_status code, const char *why)
 {
     sf_recording recording;
     sf_error error = {0};
-    test_assert_fails(sf_recording_read(&recording, path, &(sf_reading){.stream = stream}, NULL, &error),
+    test_assert_fails(sf_recording_read(&recording, test_path, &(sf_reading){.stream = stream}, NULL, &error),
                       &error, code, why);
     assert_null(strchr(error.text, '\n'));
 }
@@ -665,15 +648,6 @@ static void damaged_spikes_are_refused(void **state)
     sf_recording_clear(&recording);
 }
 
-static int read_and_free(void *context)
-{
-    sf_recording recording;
-    sf_error error;
-    int status = sf_recording_read(&recording, path, context, NULL, &error);
-    sf_recording_clear(&recording);
-    return status;
-}
-
 static void no_failed_allocation_leaks(void **state)
 {
     (void)state;
@@ -685,10 +659,10 @@ static void no_failed_allocation_leaks(void **state)
     words("value");
     put_tag(VALUE, 3, 0);
     write_file();
-    test_fail_every_allocation(read_and_free, &how);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){test_path, &how});
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, name_file, remove_file)
+#define WITH_FILE(test) test_with_file(test, ".bin") /* the name tells nothing */
 
 int main(void)
 {

@@ -2,6 +2,7 @@
 /* Folders of .npy files as sorters and the Open Ephys GUI write them, made here: the same spikes come out of
  * each, and what is damaged in them is said. */
 #include "support/folders.h"
+#include "support/recordings.h"
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -615,22 +616,13 @@ static void cut_files_are_refused(void **state)
     }
 }
 
-static int open_and_free(void *context)
-{
-    sf_recording recording;
-    sf_error error;
-    int status = sf_recording_read(&recording, folder, context, NULL, &error);
-    sf_recording_clear(&recording);
-    return status;
-}
-
 static void no_failed_allocation_leaks(void **state)
 {
     (void)state;
     for (int i = 0; i < LAYOUTS; i++) {
         make_afresh(layouts[i].fill);
         sf_reading how = {.stream = layouts[i].stream};
-        test_fail_every_allocation(open_and_free, &how);
+        test_fail_every_allocation(test_read_and_free, &(test_reading){folder, &how});
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MATLAB files of spike times: v7.3 made by HDF5, and where libmatio is found, every version made by it. */
 #include "support/hdf_files.h"
+#include "support/recordings.h"
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -12,29 +13,12 @@
 
 static const double first[] = {0.5, 1.25, 3}, second[] = {0.5, 2}, third[] = {0.1};
 
-static char *path;
-
-static int name_file(void **state)
-{
-    (void)state;
-    path = test_temporary_path(".mat");
-    return 0;
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    unlink(path);
-    free(path);
-    return 0;
-}
-
 static sf_recording read_good(const char *stream, double rate_hz)
 {
     sf_recording recording;
     sf_error error = {0};
     const sf_reading how = {.stream = stream, .rate_hz = rate_hz};
-    if (sf_recording_read(&recording, path, &how, NULL, &error) != SF_OK)
+    if (sf_recording_read(&recording, test_path, &how, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     return recording;
 }
@@ -44,7 +28,7 @@ static void assert_refused(const char *stream, sf_status code, const char *words
     sf_recording recording;
     sf_error error = {0};
     const sf_reading how = {.stream = stream};
-    test_assert_fails(sf_recording_read(&recording, path, &how, NULL, &error), &error, code, words);
+    test_assert_fails(sf_recording_read(&recording, test_path, &how, NULL, &error), &error, code, words);
 }
 
 /* The six spikes, of units of these names. */
@@ -101,7 +85,7 @@ static void put_trains(hid_t file)
 static void cells_of_hdf5_are_units(void **state)
 {
     (void)state;
-    hid_t file = test_hdf_create(path);
+    hid_t file = test_hdf_create(test_path);
     put_trains(file);
     test_hdf_close(file);
     sf_recording recording = read_good(NULL, 0);
@@ -117,7 +101,7 @@ static void arrays_of_structs_have_methods(void **state)
 {
     (void)state;
     static const char *const names[] = {"/#refs#/a", "/#refs#/b", "/#refs#/c"};
-    hid_t file = test_hdf_create(path);
+    hid_t file = test_hdf_create(test_path);
     put_trains(file);
     H5Ldelete(file, "spikeTimes", H5P_DEFAULT);
     test_hdf_group(file, "spikeTimes");
@@ -143,7 +127,7 @@ static void vectors_are_a_table_or_units(void **state)
     (void)state;
     static const double samples[] = {12500, 31250, 75000, 12500, 50000, 2500},
                         ids[] = {11, 11, 11, 12, 12, 21}, rate[] = {25000};
-    hid_t file = test_hdf_create(path);
+    hid_t file = test_hdf_create(test_path);
     put_vector(file, "spike_samples", 6, samples);
     put_vector(file, "spike_clusters", 6, ids);
     put_vector(file, "fs", 1, rate);
@@ -156,7 +140,7 @@ static void vectors_are_a_table_or_units(void **state)
     assert_int_equal(recording.spikes[5].time_ns, 1500000000);
     sf_recording_clear(&recording);
 
-    file = test_hdf_create(path);
+    file = test_hdf_create(test_path);
     put_vector(file, "sig001a", 3, first);
     put_vector(file, "sig001b", 2, second);
     put_vector(file, "sig002a", 1, third);
@@ -174,24 +158,24 @@ static void what_is_no_train_is_refused(void **state)
     double axis[200], falling[] = {3, 2, 1}, matrix[] = {1, 2, 3, 4};
     for (int i = 0; i < 200; i++)
         axis[i] = 0.001 * i;
-    hid_t file = test_hdf_create(path);
+    hid_t file = test_hdf_create(test_path);
     put_vector(file, "t", 200, axis);
     put_vector(file, "v", 3, falling);
     test_hdf_close(file);
     assert_refused(NULL, SF_DATA, "t ascends in equal steps, as the time axis of a signal does");
 
-    file = test_hdf_create(path);
+    file = test_hdf_create(test_path);
     put_vector(file, "v", 3, falling);
     test_hdf_close(file);
     assert_refused(NULL, SF_DATA, "no spike times: this MATLAB file holds v; expected spikeTimes");
 
-    file = test_hdf_create(path);
+    file = test_hdf_create(test_path);
     test_hdf_numbers(file, "spike_times", H5T_IEEE_F64LE, 2, 2, matrix);
     test_hdf_attribute(file, "spike_times", "MATLAB_class", false, "double");
     test_hdf_close(file);
     assert_refused(NULL, SF_DATA, "spike_times is a matrix");
 
-    file = test_hdf_create(path);
+    file = test_hdf_create(test_path);
     put_trains(file);
     put_vector(file, "spike_times_ms", 3, first);
     test_hdf_close(file);
@@ -237,8 +221,8 @@ static void write_detection(enum mat_ft version, bool packed, const char *unit)
     const double *trains[] = {first, second, third};
     const size_t counts[] = {3, 2, 1};
     size_t three[] = {1, 3}, wide[] = {20, 20};
-    unlink(path);
-    mat_t *file = Mat_CreateVer(path, NULL, version);
+    unlink(test_path);
+    mat_t *file = Mat_CreateVer(test_path, NULL, version);
     assert_non_null(file);
     matvar_t *cell = Mat_VarCreate("spikeTimes", MAT_C_CELL, MAT_T_CELL, 2, three, NULL, 0);
     for (int i = 0; i < 3; i++) {
@@ -297,7 +281,7 @@ static void plain_variables_are_units(void **state)
 {
     (void)state;
     static const double one[] = {7};
-    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    mat_t *file = Mat_CreateVer(test_path, NULL, MAT_FT_MAT5);
     write_variable(file, vector("sig001a", 3, first), false);
     write_variable(file, vector("sig001b", 2, second), false);
     write_variable(file, vector("sig002a", 3, first), false);
@@ -312,7 +296,7 @@ static void plain_variables_are_units(void **state)
         assert_string_equal(recording.units.items[i].name, variables[i]);
     sf_recording_clear(&recording);
     sf_error error = {0};
-    test_assert_fails(sf_recording_spare(path, &error), &error, SF_CANNOT_CREATE, "is not replaced");
+    test_assert_fails(sf_recording_spare(test_path, &error), &error, SF_CANNOT_CREATE, "is not replaced");
 }
 
 /* A file that is cut off anywhere is read as far as it is whole, or refused. */
@@ -321,16 +305,16 @@ static void damaged_files_are_refused(void **state)
     (void)state;
     char bytes[16384];
     write_detection(MAT_FT_MAT5, false, "s");
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(test_path, "rb");
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     for (size_t length = 128; length < size; length += size / 16) {
-        file = fopen(path, "wb");
+        file = fopen(test_path, "wb");
         assert_int_equal(fwrite(bytes, 1, length, file), length);
         fclose(file);
         sf_recording recording;
         sf_error error = {0};
-        if (sf_recording_read(&recording, path, &(sf_reading){.stream = "thr5"}, NULL, &error) == SF_OK)
+        if (sf_recording_read(&recording, test_path, &(sf_reading){.stream = "thr5"}, NULL, &error) == SF_OK)
             sf_recording_clear(&recording);
         else
             assert_true(error.text[0] != '\0');
@@ -345,7 +329,7 @@ static void without_the_library_it_is_said(void **state)
     (void)state;
     char head[128] = "MATLAB 5.0 MAT-file";
     memcpy(head + 124, "\0\1IM", 4);
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(test_path, "wb");
     fwrite(head, 1, sizeof head, file);
     fclose(file);
     assert_null(sf_mat_library());
@@ -354,7 +338,7 @@ static void without_the_library_it_is_said(void **state)
 
 #endif
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, name_file, remove_file)
+#define WITH_FILE(test) test_with_file(test, ".mat")
 
 int main(void)
 {

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NeuroExplorer's .nex and .nex5, written here byte by byte as their headers are published. */
+#include "support/recordings.h"
 #include "support/support.h"
 
 #include "core/memory.h"
 #include "replay/recording_file.h"
 
 #include <math.h>
-#include <unistd.h>
-
-static char *path;
-
-static int name_file(void **state)
-{
-    (void)state;
-    path = test_temporary_path(".nex");
-    return 0;
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    unlink(path);
-    free(path);
-    return 0;
-}
 
 /* ---- a writer ---- */
 
@@ -183,7 +166,7 @@ static void build(file *to)
 
 static void save(const file *of, size_t size)
 {
-    FILE *out = fopen(path, "wb");
+    FILE *out = fopen(test_path, "wb");
     assert_int_equal(fwrite(of->bytes, 1, size, out), size);
     fclose(out);
 }
@@ -192,7 +175,7 @@ static sf_recording read_good(const char *stream)
 {
     sf_recording recording;
     sf_error error = {0};
-    if (sf_recording_read(&recording, path, &(sf_reading){.stream = stream}, NULL, &error) != SF_OK)
+    if (sf_recording_read(&recording, test_path, &(sf_reading){.stream = stream}, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     return recording;
 }
@@ -208,7 +191,7 @@ static void assert_refused(sf_status code, const char *words)
 {
     sf_recording recording;
     sf_error error = {0};
-    test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, code, words);
+    test_assert_fails(sf_recording_read(&recording, test_path, NULL, NULL, &error), &error, code, words);
     assert_int_equal(sf_memory_live(), 0);
 }
 
@@ -610,7 +593,7 @@ static void files_that_are_cut_off_are_refused(void **state)
             save(&of, size);
             sf_recording recording;
             sf_error error = {0};
-            int status = sf_recording_read(&recording, path, NULL, NULL, &error);
+            int status = sf_recording_read(&recording, test_path, NULL, NULL, &error);
             if (status == SF_OK) {
                 assert_true(size > 356 && kind > 0); /* the JSON */
                 assert_non_null(strstr(test_metadata(&recording, "json"),
@@ -660,26 +643,16 @@ static void text_that_begins_so_is_text(void **state)
     sf_recording_clear(&recording);
 }
 
-static int read_once(void *context)
-{
-    (void)context;
-    sf_recording recording;
-    sf_error error = {0};
-    int status = sf_recording_read(&recording, path, NULL, NULL, &error);
-    sf_recording_clear(&recording);
-    return status;
-}
-
 static void memory_may_be_short(void **state)
 {
     (void)state;
     file of = {.variables = every_type, .count = COUNT_OF(every_type)};
     build(&of);
     save(&of, of.size);
-    test_fail_every_allocation(read_once, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){test_path, NULL});
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, name_file, remove_file)
+#define WITH_FILE(test) test_with_file(test, ".nex")
 
 int main(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plexon's .plx, written here byte by byte as their headers are published. */
+#include "support/recordings.h"
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -7,24 +8,6 @@
 #include "replay/recording_file.h"
 
 #include <math.h>
-#include <unistd.h>
-
-static char *path;
-
-static int name_file(void **state)
-{
-    (void)state;
-    path = test_temporary_path(".plx");
-    return 0;
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    unlink(path);
-    free(path);
-    return 0;
-}
 
 /* ---- a writer ---- */
 
@@ -131,7 +114,7 @@ static void begin_three(double last)
 
 static void save(void)
 {
-    FILE *out = fopen(path, "wb");
+    FILE *out = fopen(test_path, "wb");
     assert_non_null(out);
     assert_int_equal(fwrite(bytes, 1, size, out), size);
     fclose(out);
@@ -142,7 +125,7 @@ static sf_recording read_good(const char *stream)
     sf_recording recording;
     sf_error error = {0};
     save();
-    if (sf_recording_read(&recording, path, &(sf_reading){.stream = stream}, NULL, &error) != SF_OK)
+    if (sf_recording_read(&recording, test_path, &(sf_reading){.stream = stream}, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     return recording;
 }
@@ -152,7 +135,7 @@ static void assert_refused(const char *words)
     sf_recording recording;
     sf_error error = {0};
     save();
-    test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_DATA, words);
+    test_assert_fails(sf_recording_read(&recording, test_path, NULL, NULL, &error), &error, SF_DATA, words);
     assert_int_equal(sf_memory_live(), 0);
 }
 
@@ -445,16 +428,6 @@ static void files_that_are_cut_off_are_refused(void **state)
         "no spike times: this Plexon file of version 106 has signals of 0 continuous channels, 0 markers");
 }
 
-static int read_and_free(void *context)
-{
-    (void)context;
-    sf_recording recording;
-    sf_error error;
-    int status = sf_recording_read(&recording, path, NULL, NULL, &error);
-    sf_recording_clear(&recording);
-    return status;
-}
-
 static void memory_may_be_short(void **state)
 {
     (void)state;
@@ -470,12 +443,12 @@ static void memory_may_be_short(void **state)
         add_event(100 * i + 50, STOP, 0);
     }
     save();
-    test_fail_every_allocation(read_and_free, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){test_path, NULL});
 }
 
 int main(void)
 {
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, name_file, remove_file)
+#define WITH_FILE(test) test_with_file(test, ".plx")
     const struct CMUnitTest tests[] = {
         WITH_FILE(units_are_what_was_sorted_on_channels),
         WITH_FILE(times_have_40_bits),

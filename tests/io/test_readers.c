@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings in HDF5 made here: what is read of them, and what is said of damaged and foreign ones. */
 #include "support/hdf_files.h"
+#include "support/recordings.h"
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -1229,35 +1230,25 @@ static void overwritten_bytes_do_no_harm(void **state)
     }
 }
 
-static int open_and_free(void *context)
-{
-    (void)context;
-    sf_recording recording;
-    sf_error error;
-    int status = sf_recording_read(&recording, path, NULL, NULL, &error);
-    sf_recording_clear(&recording);
-    return status;
-}
-
 static void no_failed_allocation_leaks(void **state)
 {
     (void)state;
     hid_t file = test_hdf_create(path);
     test_hdf_fill_carmen(file);
     test_hdf_close(file);
-    test_fail_every_allocation(open_and_free, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){path, NULL});
     file = test_hdf_create(path);
     fill_intervals(file);
     test_hdf_close(file);
-    test_fail_every_allocation(open_and_free, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){path, NULL});
     file = test_hdf_create(path);
     test_hdf_fill_nwb_1(file);
     test_hdf_close(file);
-    test_fail_every_allocation(open_and_free, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){path, NULL});
     write_own("recording");
-    test_fail_every_allocation(open_and_free, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){path, NULL});
     write_bytes("name,seconds\nb,2\na,1\n", 21);
-    test_fail_every_allocation(open_and_free, NULL);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){path, NULL});
 }
 
 static bool stop_at_once(void *user, const char *what, double done, double total)

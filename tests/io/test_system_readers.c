@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files as recording systems and sorters write them, made here: the same spikes come out of each, and what is
  * damaged in them is said. */
+#include "support/recordings.h"
 #include "support/support.h"
 #include "support/systems.h"
 
@@ -900,15 +901,6 @@ static void how_long_a_cl1_recorded(void **state)
     sf_recording_clear(&recording);
 }
 
-static int open_and_free(void *context)
-{
-    sf_recording recording;
-    sf_error error;
-    int status = sf_recording_read(&recording, path, context, NULL, &error);
-    sf_recording_clear(&recording);
-    return status;
-}
-
 /* In this process, as the reading program does it. */
 static int read_here(void *context)
 {
@@ -929,7 +921,7 @@ static void no_failed_allocation_leaks(void **state)
     (void)state;
     sf_reading how = {.stream = "A1"};
     make(test_fill_bxr_3);
-    test_fail_every_allocation(open_and_free, &how);
+    test_fail_every_allocation(test_read_and_free, &(test_reading){path, &how});
     for (int i = 0; i < LAYOUTS; i++) {
         layout of = layouts[i];
         make(of.fill);

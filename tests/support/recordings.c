@@ -3,6 +3,8 @@
 
 #include "replay/recording_file.h"
 
+#include <unistd.h>
+
 bool test_load_recording(sf_recording *recording, const char *relative)
 {
     char *path = test_data_path(relative);
@@ -15,4 +17,30 @@ bool test_load_recording(sf_recording *recording, const char *relative)
     if (status != SF_OK)
         fail_msg("%s: %s", relative, error.text);
     return true;
+}
+
+char *test_path;
+
+int test_name_file(void **state)
+{
+    test_path = test_temporary_path(*state);
+    return 0;
+}
+
+int test_remove_file(void **state)
+{
+    (void)state;
+    unlink(test_path);
+    free(test_path);
+    return 0;
+}
+
+int test_read_and_free(void *reading)
+{
+    const test_reading *of = reading;
+    sf_recording recording;
+    sf_error error;
+    int status = sf_recording_read(&recording, of->path, of->how, NULL, &error);
+    sf_recording_clear(&recording);
+    return status;
 }
