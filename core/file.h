@@ -18,6 +18,13 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error);
  * on Windows. SF_CONFIG. */
 int sf_file_check_secret(const char *path, const char *what, sf_error *error);
 
+/** Reads `size` bytes of a file from `offset` on, or fewer where it ends, however often it is interrupted;
+ * not on Windows. How many; SIZE_MAX with errno. */
+size_t sf_file_read_at(int fd, void *to, size_t size, uint64_t offset);
+
+/** The same of bytes that are there. SF_IO. */
+int sf_file_read_all_at(int fd, void *to, size_t size, uint64_t offset, const char *path, sf_error *error);
+
 /** Writes all of it, however often it is interrupted; not on Windows. Returns 0, or errno. */
 int sf_file_write_all(int fd, const void *data, size_t length);
 

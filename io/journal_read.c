@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 #include "io/journal.h"
 #include "io/journal_head.h"
@@ -34,13 +35,7 @@ void sf_journal_reader_close(sf_journal_reader *reader)
 /* False where the disk cannot read it, or the file ends before. */
 static bool read_at(const sf_journal_reader *reader, uint64_t at, void *to, size_t size)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t count = pread(reader->fd, (char *)to + done, size - done, (off_t)(at + done));
-        if (count == 0 || (count < 0 && errno != EINTR))
-            return false;
-        done += count > 0 ? (size_t)count : 0;
-    }
-    return true;
+    return sf_file_read_at(reader->fd, to, size, at) == size;
 }
 
 static bool is_head(const sf_journal_reader *reader, const sf_journal_head *head)

@@ -2,6 +2,7 @@
 #include "io/npy.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
 
@@ -236,8 +237,8 @@ int sf_npy_open(sf_npy *npy, const char *path, uint64_t offset, uint64_t length,
     size_t header = length < MOST_HEADER ? (size_t)length : MOST_HEADER;
     char *data = sf_resize(NULL, header, 1);
     int status = data == NULL ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK && pread(file, data, header, (off_t)offset) != (ssize_t)header)
-        status = sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
+    if (status == SF_OK)
+        status = sf_file_read_all_at(file, data, header, offset, path, error);
     if (status == SF_OK)
         status = parse_header(npy, path, data, header, length, error);
     sf_free(data);
@@ -281,10 +282,7 @@ static int read_bytes(const sf_npy *npy, void *to, size_t size, uint64_t offset,
 {
     if (npy->source != NULL)
         return npy->source->read(npy->source, to, size, offset, error);
-    ssize_t got = pread(npy->file, to, size, (off_t)offset);
-    return got == (ssize_t)size ? SF_OK
-                                : sf_fail(error, SF_IO, npy->path, "cannot read: %s",
-                                          got < 0 ? strerror(errno) : "it became shorter meanwhile");
+    return sf_file_read_all_at(npy->file, to, size, offset, npy->path, error);
 }
 
 static const sf_npy_field *find_number(const sf_npy *npy, const char *name)

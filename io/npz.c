@@ -2,6 +2,7 @@
 #include "io/npz.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 #include "io/compression.h"
 
@@ -160,10 +161,9 @@ static int fill_input(inflater *in, sf_error *error)
 {
     uint64_t left = in->it.packed - in->taken;
     size_t size = left < sizeof in->input ? (size_t)left : sizeof in->input;
-    ssize_t got = pread(in->file, in->input, size, (off_t)(in->offset + in->taken));
-    if (got != (ssize_t)size)
-        return sf_fail(error, SF_IO, in->path, "cannot read: %s",
-                       got < 0 ? strerror(errno) : "it became shorter meanwhile");
+    int status = sf_file_read_all_at(in->file, in->input, size, in->offset + in->taken, in->path, error);
+    if (status != SF_OK)
+        return status;
     in->taken += size;
     in->stream.next_in = in->input;
     in->stream.avail_in = (uInt)size;

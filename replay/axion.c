@@ -380,12 +380,6 @@ static int add_spikes(reading *in, spikes *all)
 
 /* ---- about it ---- */
 
-static int tell(reading *in, const char *key, const char *text)
-{
-    return text != NULL && text[0] != '\0' ? sf_recording_set_metadata(in->recording, key, text, in->error)
-                                           : SF_OK;
-}
-
 static int tell_cut(reading *in)
 {
     char told[128];
@@ -393,7 +387,7 @@ static int tell_cut(reading *in)
         return SF_OK;
     snprintf(told, sizeof told, "the last spike has %" PRIu64 " of %" PRIu64 " bytes, and is left out",
              in->cut, in->block);
-    return tell(in, "cut", told);
+    return sf_reader_metadata_text(in->recording, "cut", told, in->error);
 }
 
 /* As long as the header of the spikes says, in newer files; else from the first spike of the plate to its
@@ -409,7 +403,7 @@ static int take_duration(reading *in)
     if (isnan(seconds) || seconds == 0)
         return SF_OK;
     if (!(seconds > 0 && seconds < 4e9))
-        return tell(in, "recorded", "by the header of its spikes, which is damaged: it is not believed");
+        return sf_reader_disbelieve(in->recording, "the header of its spikes", in->error);
     in->recording->recorded = (sf_span){0, sf_seconds_to_ns(seconds)};
     in->recording->declared = true;
     return SF_OK;
@@ -420,13 +414,14 @@ static int tell_file(reading *in)
     int status =
         sf_reader_set_format(in->recording, in->error, "AxIS spike file, version 1.%u", in->file.version);
     if (status == SF_OK)
-        status = tell(in, "RecordingName", in->file.recording.data);
+        status = sf_reader_metadata_text(in->recording, "RecordingName", in->file.recording.data, in->error);
     if (status == SF_OK)
-        status = tell(in, "Investigator", in->file.investigator.data);
+        status =
+            sf_reader_metadata_text(in->recording, "Investigator", in->file.investigator.data, in->error);
     if (status == SF_OK)
-        status = tell(in, "Description", in->file.description.data);
+        status = sf_reader_metadata_text(in->recording, "Description", in->file.description.data, in->error);
     if (status == SF_OK)
-        status = tell(in, "started", in->set->started);
+        status = sf_reader_metadata_text(in->recording, "started", in->set->started, in->error);
     if (status == SF_OK)
         status = tell_plate(in->recording, in->map->plate, in->error);
     if (status == SF_OK)

@@ -2,6 +2,7 @@
 #include "replay/axion.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 
 #include <errno.h>
@@ -135,11 +136,7 @@ static uint32_t sum_of(const unsigned char *bytes, size_t size)
 
 int sf_axion_read(void *bytes, const sf_axion *axion, uint64_t at, size_t size, sf_error *error)
 {
-    size_t got = sf_binary_read(axion->file, bytes, size, at);
-    if (got == size)
-        return SF_OK;
-    return sf_fail(error, SF_IO, axion->path, "cannot read: %s",
-                   got == SIZE_MAX ? strerror(errno) : "it became shorter meanwhile");
+    return sf_file_read_all_at(axion->file, bytes, size, at, axion->path, error);
 }
 
 /* The upper bytes of the type and of the versions are 0, as no text has them. */

@@ -242,7 +242,7 @@ static int set_text(tags *in, const char *key, sf_text *text)
 {
     if (text->failed)
         return sf_fail_memory(in->error);
-    return text->length > 0 ? sf_recording_set_metadata(in->recording, key, text->data, in->error) : SF_OK;
+    return sf_reader_metadata_text(in->recording, key, text->data, in->error);
 }
 
 /* `30 uM`: the amount in its unit, times 10^exponent, which the unit's prefix takes back. */

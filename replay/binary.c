@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/binary.h"
 
+#include "core/file.h"
 #include "core/text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,27 +18,11 @@ double sf_little_real(const unsigned char *at)
     return value;
 }
 
-size_t sf_binary_read(int file, void *to, size_t size, uint64_t offset)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(file, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return SIZE_MAX;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
 bool sf_binary_begin(const char *path, void *to, size_t size)
 {
     struct stat about;
     int file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    bool found = file >= 0 && sf_binary_read(file, to, size, 0) == size;
+    bool found = file >= 0 && sf_file_read_at(file, to, size, 0) == size;
     if (file >= 0)
         close(file);
     return found;

@@ -25,9 +25,6 @@ static inline uint64_t sf_little_64(const unsigned char *at)
 /** A double of 8 bytes. */
 double sf_little_real(const unsigned char *at);
 
-/** Reads `size` bytes of a file from `offset` on, or fewer where it ends: how many. SIZE_MAX with errno. */
-size_t sf_binary_read(int file, void *to, size_t size, uint64_t offset);
-
 /** The first `size` bytes of a file; false where it is no regular file, cannot be opened or is shorter. */
 bool sf_binary_begin(const char *path, void *to, size_t size);
 

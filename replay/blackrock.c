@@ -8,6 +8,7 @@
 #include "replay/blackrock.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "replay/binary.h"
@@ -99,7 +100,7 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
 static int set_text(const nev *in, const char *key, char *text, sf_error *error)
 {
     sf_binary_trim(text);
-    return text[0] != '\0' ? sf_recording_set_metadata(in->recording, key, text, error) : SF_OK;
+    return sf_reader_metadata_text(in->recording, key, text, error);
 }
 
 /* ---- headers ---- */
@@ -150,7 +151,7 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
 {
     unsigned char at[BASIC_BYTES];
     char text[513];
-    size_t got = sf_binary_read(in->file, at, sizeof at, 0);
+    size_t got = sf_file_read_at(in->file, at, sizeof at, 0);
     if (got == SIZE_MAX)
         return refuse_reading(in, error);
     if (got < sizeof at)
@@ -261,7 +262,7 @@ static int read_headers(nev *in, double given_hz, sf_error *error)
     for (uint32_t i = 0; status == SF_OK && i < in->header_count; i += 128) {
         uint32_t count = in->header_count - i < 128 ? in->header_count - i : 128;
         size_t size = (size_t)count * EXTENDED_BYTES,
-               got = sf_binary_read(in->file, block, size, BASIC_BYTES + (uint64_t)i * EXTENDED_BYTES);
+               got = sf_file_read_at(in->file, block, size, BASIC_BYTES + (uint64_t)i * EXTENDED_BYTES);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");
@@ -410,7 +411,7 @@ static int read_packets(nev *in, sf_error *error)
     for (uint64_t i = 0; status == SF_OK && i < packets; i += at_once) {
         size_t count = packets - i < at_once ? (size_t)(packets - i) : at_once,
                size = count * in->packet_bytes,
-               got = sf_binary_read(in->file, block, size, in->header_bytes + i * in->packet_bytes);
+               got = sf_file_read_at(in->file, block, size, in->header_bytes + i * in->packet_bytes);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");

@@ -7,6 +7,7 @@
 #include "replay/blackrock.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 #include "replay/binary.h"
 #include "replay/folder.h"
@@ -32,14 +33,14 @@ typedef struct voltages {
 
 static bool read_exactly(const voltages *in, void *to, size_t size, uint64_t offset)
 {
-    return sf_binary_read(in->file, to, size, offset) == size;
+    return sf_file_read_at(in->file, to, size, offset) == size;
 }
 
 /* What the beginning of the file says; false where it is none of these. */
 static bool read_head(voltages *in)
 {
     unsigned char head[314];
-    size_t got = sf_binary_read(in->file, head, sizeof head, 0);
+    size_t got = sf_file_read_at(in->file, head, sizeof head, 0);
     if (got == SIZE_MAX || got < 32)
         return false;
     if (memcmp(head, "NEURALSG", 8) == 0) {

@@ -107,8 +107,8 @@ static int read_metadata(sf_recording *recording, hid_t file, sf_error *error)
         bool found = sf_hdf_attribute_text(file, entries[i][0], &text);
         if (text.failed)
             status = sf_fail_memory(error);
-        else if (found && text.length > 0)
-            status = sf_recording_set_metadata(recording, entries[i][1], text.data, error);
+        else if (found)
+            status = sf_reader_metadata_text(recording, entries[i][1], text.data, error);
         sf_text_free(&text);
     }
     return status;
@@ -384,15 +384,13 @@ static int count_frames(double *frames, const reading *in)
 
 static int take_recorded(reading *in)
 {
-    static const char not_believed[] =
-        "by duration_frames or end_timestamp, which is damaged: it is not believed";
     double frames;
     int64_t stop_ns;
     int status = count_frames(&frames, in);
     if (status != SF_OK || frames == 0)
         return status;
     if (!(frames > 0 && frames < 0x1p62) || !sf_samples_to_ns((int64_t)frames, in->rate_hz, &stop_ns))
-        return sf_recording_set_metadata(in->recording, "recorded", not_believed, in->error);
+        return sf_reader_disbelieve(in->recording, "duration_frames or end_timestamp", in->error);
     in->recording->recorded = (sf_span){0, stop_ns};
     in->recording->declared = true;
     return SF_OK;

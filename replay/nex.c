@@ -401,13 +401,6 @@ static void declare(const reading *in, sf_span span)
     }
 }
 
-static int disbelieve(const reading *in, const char *what)
-{
-    char told[160];
-    snprintf(told, sizeof told, "by %s, which is damaged: it is not believed", what);
-    return sf_recording_set_metadata(in->recording, "recorded", told, in->error);
-}
-
 static int take_header_span(reading *in)
 {
     sf_span span;
@@ -415,7 +408,7 @@ static int take_header_span(reading *in)
         return SF_OK;
     if (in->nex.end < in->nex.begin || !sf_samples_to_ns(in->nex.begin, in->rate_hz, &span.start_ns) ||
         !sf_samples_to_ns(in->nex.end, in->rate_hz, &span.stop_ns))
-        return disbelieve(in, "the header of the file");
+        return sf_reader_disbelieve(in->recording, "the header of the file", in->error);
     declare(in, span);
     return SF_OK;
 }
@@ -445,7 +438,7 @@ static int take_all_file(reading *in, const sf_nex_variable *of)
         status = sf_nex_read_times(times, &in->nex, of->offset, of->width, 2 * count, in->error);
     bool believed = status == SF_OK && take_spans(in, spans, times, times + count, count);
     if (status == SF_OK && !believed)
-        status = disbelieve(in, "its variable " ALL_FILE);
+        status = sf_reader_disbelieve(in->recording, "its variable " ALL_FILE, in->error);
     if (believed && count > 1) {
         in->recording->recorded = (sf_span){spans[0].start_ns, spans[count - 1].stop_ns};
         in->recording->declared = true;

@@ -2,6 +2,7 @@
 #include "replay/nex.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 #include "replay/binary.h"
 
@@ -37,10 +38,7 @@ static int32_t i32(const unsigned char *from)
 
 int sf_nex_read(void *bytes, const sf_nex *nex, uint64_t offset, size_t size, sf_error *error)
 {
-    size_t count = sf_binary_read(nex->file, bytes, size, offset);
-    return count == size ? SF_OK
-                         : sf_fail(error, SF_IO, nex->path, "cannot read: %s",
-                                   count == SIZE_MAX ? strerror(errno) : "it became shorter meanwhile");
+    return sf_file_read_all_at(nex->file, bytes, size, offset, nex->path, error);
 }
 
 int sf_nex_read_times(int64_t *times, const sf_nex *nex, uint64_t offset, uint32_t width, size_t count,

@@ -8,6 +8,7 @@
  * started and stopped.
  */
 #include "core/error.h"
+#include "core/file.h"
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -89,10 +90,7 @@ static bool recognises(const char *path)
 
 static int read_bytes(const plx *in, void *to, size_t size, uint64_t offset)
 {
-    size_t got = sf_binary_read(in->file, to, size, offset);
-    return got == size ? SF_OK
-                       : sf_fail(in->error, SF_IO, in->path, "cannot read: %s",
-                                 got == SIZE_MAX ? strerror(errno) : "it became shorter meanwhile");
+    return sf_file_read_all_at(in->file, to, size, offset, in->path, in->error);
 }
 
 /* ---- headers ---- */
@@ -120,7 +118,7 @@ static int set_text(const plx *in, const char *key, const unsigned char *from, s
     char text[512];
     sf_binary_text(text, sizeof text, from, size);
     sf_binary_trim(text);
-    return text[0] != '\0' ? sf_recording_set_metadata(in->recording, key, text, in->error) : SF_OK;
+    return sf_reader_metadata_text(in->recording, key, text, in->error);
 }
 
 /* When recording began, by the clock of the computer. */
@@ -484,13 +482,6 @@ static int number_units(plx *in)
 
 /* ---- how long ---- */
 
-static int disbelieve(const plx *in, const char *what)
-{
-    char told[160];
-    snprintf(told, sizeof told, "by %s, which is damaged: it is not believed", what);
-    return sf_recording_set_metadata(in->recording, "recorded", told, in->error);
-}
-
 /* The header's LastTimestamp says how long, from tick 0 on; 0 where a program did not close the file. */
 static int take_last_tick(const plx *in)
 {
@@ -499,7 +490,7 @@ static int take_last_tick(const plx *in)
         return SF_OK;
     if (!(in->last_tick > 0 && in->last_tick < 0x1p53) ||
         !sf_samples_to_ns((int64_t)in->last_tick, in->rate_hz, &stop_ns))
-        return disbelieve(in, "LastTimestamp in its header");
+        return sf_reader_disbelieve(in->recording, "LastTimestamp in its header", in->error);
     in->recording->recorded = (sf_span){0, stop_ns};
     in->recording->declared = true;
     return SF_OK;
@@ -574,7 +565,7 @@ static int take_recorded(plx *in)
         in->spans[in->span_count - 1].stop_ns = in->latest_ns;
     bool in_order = are_in_order(in);
     if (!in_order)
-        return disbelieve(in, "its events of start and stop");
+        return sf_reader_disbelieve(in->recording, "its events of start and stop", in->error);
     if (in->span_count > 0)
         take_spans(in);
     int status = in->span_count == 0 && in->at == in->length ? take_last_tick(in) : SF_OK;

@@ -49,10 +49,22 @@ int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, co
     bool found = sf_hdf_dataset_text(file, path, &text);
     if (text.failed)
         status = sf_fail_memory(error);
-    else if (found && text.length > 0)
-        status = sf_recording_set_metadata(recording, key, text.data, error);
+    else if (found)
+        status = sf_reader_metadata_text(recording, key, text.data, error);
     sf_text_free(&text);
     return status;
+}
+
+int sf_reader_metadata_text(sf_recording *recording, const char *key, const char *text, sf_error *error)
+{
+    return text != NULL && text[0] != '\0' ? sf_recording_set_metadata(recording, key, text, error) : SF_OK;
+}
+
+int sf_reader_disbelieve(sf_recording *recording, const char *what, sf_error *error)
+{
+    char told[160];
+    snprintf(told, sizeof told, "by %s, which is damaged: it is not believed", what);
+    return sf_recording_set_metadata(recording, "recorded", told, error);
 }
 
 int sf_reader_metadata_real(sf_recording *recording, const char *key, double value, sf_error *error)

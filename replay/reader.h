@@ -128,6 +128,12 @@ int sf_reader_number_units(sf_recording *recording, uint32_t **units, const int6
                            int (*describe)(void *context, int64_t id, sf_unit *unit, char name[64]),
                            void *context, sf_error *error);
 
+/** Sets metadata `key` to a text, where there is one (NULL: none) that is not empty. */
+int sf_reader_metadata_text(sf_recording *recording, const char *key, const char *text, sf_error *error);
+
+/** Tells that `what` of the file says when was recorded, and is damaged: it is not believed. */
+int sf_reader_disbelieve(sf_recording *recording, const char *what, sf_error *error);
+
 /** Sets metadata `key` to a number. */
 int sf_reader_metadata_real(sf_recording *recording, const char *key, double value, sf_error *error);
 
