@@ -48,20 +48,7 @@ static int check_delay(sf_delay delay, sf_error *error)
     return SF_OK;
 }
 
-/* Spikes of the unit that fires most. */
-static int find_busiest(const sf_recording *recording, size_t *busiest, sf_error *error)
-{
-    size_t *spikes = sf_alloc(recording->units.count, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(error);
-    *busiest = 0;
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        size_t own = ++spikes[recording->spikes[i].unit];
-        *busiest = own > *busiest ? own : *busiest;
-    }
-    sf_free(spikes);
-    return SF_OK;
-}
+#define ENOUGH_FOR_THREADS 1000000 /* spikes */
 
 int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays, size_t count,
                            sf_sharpness *sharpness, const sf_progress *progress, sf_error *error)
@@ -69,11 +56,9 @@ int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays
     int status = SF_OK;
     for (size_t i = 0; i < count && status == SF_OK; i++)
         status = check_delay(delays[i], error);
-    size_t busiest = 0, spikes = recording->spike_count;
+    size_t spikes = recording->spike_count;
     if (status == SF_OK)
         status = sf_recording_check_held(recording, error);
-    if (status == SF_OK)
-        status = find_busiest(recording, &busiest, error);
     if (status != SF_OK)
         return status;
     int64_t span_ns = spikes > 0 ? recording->spikes[spikes - 1].time_ns - recording->spikes[0].time_ns : 0;
@@ -83,14 +68,14 @@ int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays
                          .others = recording->others,
                          .other_count = recording->other_count,
                          .unit_count = recording->units.count,
-                         .threads = 1,
+                         .threads = spikes < ENOUGH_FOR_THREADS ? 1 : 0,
                          .progress = progress};
     if (sf_survey_spikes_open(&chosen, &job) != SF_OK)
         return sf_fail_memory(error);
     job.chosen = &chosen;
     for (size_t i = 0; i < count && status == SF_OK; i++) {
         job.delay = delays[i];
-        job.segment_ns = sf_significance_segment(span_ns, (uint32_t)busiest, delays[i].high_ns);
+        job.segment_ns = sf_significance_segment(span_ns, (uint32_t)chosen.busiest, delays[i].high_ns);
         status = sf_significance_choose_width(&sharpness[i], NULL, &job, sf_significance_widest(0), error);
     }
     sf_survey_spikes_close(&chosen);

@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "core/progress.h"
 #include "core/recording.h"
+#include "core/thread.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -280,6 +281,35 @@ static void survey_times(sf_overview_columns *overview, const sf_recording *reco
     overview->tick_ns = recording->tick_ns;
 }
 
+/* Looks at all spikes, each of which may be taken beside the others. */
+enum { LOOK_BURSTS, LOOK_INTERVALS, LOOK_REPEATS, LOOKS };
+
+typedef struct looking {
+    sf_overview *overview;
+    const sf_recording *recording;
+} looking;
+
+static int look(void *context, unsigned worker, size_t which)
+{
+    (void)worker;
+    looking *l = context;
+    sf_overview *overview = l->overview;
+    if (which == LOOK_BURSTS)
+        return sf_bursts_find(&overview->bursts, l->recording, &SF_NETWORK_RULE, NULL);
+    if (which == LOOK_REPEATS)
+        return survey_repeats(&overview->told, l->recording, NULL);
+    int status = survey_intervals(overview, l->recording, NULL);
+    if (status == SF_OK)
+        survey_array_events(&overview->told, l->recording);
+    return status;
+}
+
+static int look_at_spikes(sf_overview *overview, const sf_recording *recording, sf_error *error)
+{
+    looking l = {.overview = overview, .recording = recording};
+    return sf_parallel_for(sf_thread_cores(), LOOKS, look, &l) == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
 static int survey(sf_overview *overview, const sf_recording *recording, const sf_progress *progress,
                   sf_error *error)
 {
@@ -290,20 +320,15 @@ static int survey(sf_overview *overview, const sf_recording *recording, const sf
     int status = overview->units != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = survey_places(told, &recording->units, error);
-    if (status == SF_OK)
-        status = survey_intervals(overview, recording, error);
     if (status == SF_OK && !sf_progress_update(progress, "looking", 1, 2))
         status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
     if (status == SF_OK)
-        status = survey_repeats(told, recording, error);
-    if (status == SF_OK)
-        status = sf_bursts_find(&overview->bursts, recording, &SF_NETWORK_RULE, error);
+        status = look_at_spikes(overview, recording, error);
     if (status != SF_OK)
         return status;
     told->bursts = overview->bursts.items;
     told->burst_count = overview->bursts.count;
     survey_times(told, recording);
-    survey_array_events(told, recording);
     return sf_progress_update(progress, "looking", 2, 2) ? SF_OK
                                                          : sf_fail(error, SF_CANCELLED, NULL, "stopped");
 }

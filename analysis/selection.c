@@ -213,7 +213,9 @@ static int part_units(sf_recording *recording, const bool *chosen, size_t *stay,
     sf_spike *others = sf_resize(NULL, left, sizeof *others);
     if (others == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < recording->spike_count; i++)
+    if (left == 0) /* memory that nobody writes into stays shared with who filled it */
+        kept = recording->spike_count;
+    for (size_t i = kept; i < recording->spike_count; i++)
         if (chosen[recording->spikes[i].unit])
             recording->spikes[kept++] = recording->spikes[i];
         else
@@ -286,6 +288,11 @@ static void drop_noise(sf_recording *recording, const choice *of, const bool *wa
 {
     const sf_unit *units = recording->units.items;
     size_t kept = 0, labelled = 0, others = 0;
+    bool any = false;
+    for (size_t u = 0; u < recording->units.count; u++)
+        any = any || (units[u].kind == SF_UNIT_NOISE && !wanted[u]);
+    if (!any)
+        return;
     for (size_t i = 0; i < recording->spike_count; i++) {
         uint32_t unit = recording->spikes[i].unit;
         if (units[unit].kind != SF_UNIT_NOISE || wanted[unit])

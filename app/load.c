@@ -357,7 +357,7 @@ static void warn_of_times(const app_call *call, const sf_recording *recording)
         return;
     int64_t *last = sf_alloc(of.unit_count, sizeof *last);
     size_t intervals = 0, shorter = 0;
-    for (size_t i = 0; last != NULL && i < of.spike_count; i++) {
+    for (size_t i = 0; last != NULL && i < of.spike_count && shorter * 200 < of.spike_count; i++) {
         int64_t *before = &last[of.spikes[i].unit], now = of.spikes[i].time_ns - of.spikes[0].time_ns + 1;
         intervals += *before > 0;
         shorter += *before > 0 && now - *before < REST_NS;

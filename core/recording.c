@@ -5,6 +5,7 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/seconds.h"
+#include "core/thread.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -222,6 +223,8 @@ static int check_times(const sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
+#define ENOUGH_FOR_THREADS 1000000 /* spikes */
+
 #define TOLD_BEYOND_NS 1000000 /* less may be the length of a sample, or rounding */
 
 /* Where the file says how long was recorded and has spikes beyond that, these were recorded too; where all
@@ -265,11 +268,34 @@ void sf_recording_clip_observed(sf_recording *recording, sf_span within)
     recording->observed_count = kept;
 }
 
+static int put_in_place(void *context, const sf_spike *ordered, size_t first, size_t count)
+{
+    sf_spike *to = context;
+    memcpy(to + first, ordered, count * sizeof *to);
+    return SF_OK;
+}
+
+/* Spikes that are mapped were put in order by who left them there. */
+static int order_spikes(sf_recording *recording, sf_error *error)
+{
+    size_t count = recording->spike_count;
+    if (recording->is_mapped || count < ENOUGH_FOR_THREADS || sf_spikes_are_sorted(recording->spikes, count))
+        return sf_spikes_sort(recording->spikes, count, error);
+    sf_spike *ordered = sf_resize(NULL, count, sizeof *ordered);
+    if (ordered == NULL || sf_spikes_order(recording->spikes, count, put_in_place, ordered) != SF_OK) {
+        sf_free(ordered);
+        return sf_fail_memory(error);
+    }
+    sf_free(recording->spikes);
+    recording->spikes = ordered;
+    return SF_OK;
+}
+
 int sf_recording_finish(sf_recording *recording, sf_error *error)
 {
     int status = sf_units_finish(&recording->units, error);
     if (status == SF_OK && recording->spike_count > 0)
-        status = sf_spikes_sort(recording->spikes, recording->spike_count, error);
+        status = order_spikes(recording, error);
     if (status != SF_OK)
         return status;
     if (recording->marker_count > 0)
@@ -294,6 +320,36 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
+#define DIGEST_PARTS 64
+
+typedef struct digest_parts {
+    const sf_recording *recording;
+    sf_digest parts[DIGEST_PARTS];
+} digest_parts;
+
+static int digest_part(void *context, unsigned worker, size_t part)
+{
+    (void)worker;
+    digest_parts *d = context;
+    size_t count = d->recording->spike_count, end = count / DIGEST_PARTS * (part + 1);
+    sf_digest own = SF_DIGEST_EMPTY;
+    for (size_t i = count / DIGEST_PARTS * part; i < (part + 1 < DIGEST_PARTS ? end : count); i++)
+        sf_spikes_digest(&own, &d->recording->spikes[i], i > 0);
+    d->parts[part] = own;
+    return 0;
+}
+
+static sf_digest digest_of_spikes(const sf_recording *recording)
+{
+    digest_parts d = {.recording = recording};
+    unsigned threads = recording->spike_count < ENOUGH_FOR_THREADS ? 1 : sf_thread_cores();
+    sf_parallel_for(threads, DIGEST_PARTS, digest_part, &d);
+    sf_digest all = SF_DIGEST_EMPTY;
+    for (size_t i = 0; i < DIGEST_PARTS; i++)
+        all = sf_digest_join(all, d.parts[i]);
+    return all;
+}
+
 uint64_t sf_recording_hash(const sf_recording *recording)
 {
     uint64_t hash = SF_HASH_START;
@@ -301,8 +357,7 @@ uint64_t sf_recording_hash(const sf_recording *recording)
         hash =
             sf_hash_bytes(hash, recording->units.items[u].name, strlen(recording->units.items[u].name) + 1);
     sf_digest digest = recording->pieces != NULL ? recording->pieces->digest : SF_DIGEST_EMPTY;
-    for (size_t i = 0; i < recording->spike_count; i++)
-        sf_spikes_digest(&digest, &recording->spikes[i], i > 0);
+    digest = sf_digest_join(digest, digest_of_spikes(recording));
     return sf_hash_integer(hash, digest.value);
 }
 

@@ -113,6 +113,16 @@ int64_t sf_recording_duration_ns(const sf_recording *recording);
  */
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
 
+/** Takes spikes over that come `first` of all in that order; 0, or what ends the work. */
+typedef int sf_spikes_put(void *context, const sf_spike *ordered, size_t first, size_t count);
+
+/**
+ * Hands spikes over in that order, in pieces that come in no order and from several threads at once. Few
+ * stretches that are in order each, as the trains of most files, are merged so by all cores without room for
+ * all of them; others are sorted in place. SF_NO_MEMORY, or what `put` returned.
+ */
+int sf_spikes_order(sf_spike *spikes, size_t count, sf_spikes_put *put, void *context);
+
 bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count);
 
 /** The same with room for as many, without a look whether they are sorted. */

@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/recording.h"
+#include "core/thread.h"
 
 #include <string.h>
 
@@ -113,4 +114,158 @@ int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
     sf_spikes_sort_within(spikes, room, count);
     sf_free(room);
     return SF_OK;
+}
+
+/* ---- trains one after the other ---- */
+
+/*
+ * Files mostly hold one train behind the other. So few stretches that are in order each are not dealt out but
+ * merged: the span of all is cut into windows of as many spikes as stay in a processor's cache, and what of
+ * each stretch lies in a window is put behind what the others have there, and sorted.
+ */
+enum { MOST_STRETCHES = 4096, WINDOW = 16384, SAMPLES = 16, CHUNKS = 64 };
+
+typedef struct merging {
+    const sf_spike *spikes;
+    size_t *begins; /* of the stretches, and the count of spikes */
+    size_t stretches;
+    sf_spike *ends; /* windows end before these; the last one has none */
+    size_t windows;
+    sf_spikes_put *put;
+    void *context;
+} merging;
+
+/* More than MOST_STRETCHES are not listed. */
+static int list_stretches(merging *m, size_t count)
+{
+    void *begins = NULL;
+    size_t capacity = 0;
+    for (size_t i = 0; i <= count && m->stretches <= MOST_STRETCHES; i++) {
+        if (i > 0 && i < count && !is_before(&m->spikes[i], &m->spikes[i - 1]))
+            continue;
+        if (sf_reserve(&begins, &capacity, m->stretches + 1, sizeof *m->begins) != 0)
+            return SF_NO_MEMORY;
+        m->begins = begins;
+        m->begins[m->stretches] = i;
+        m->stretches += i < count;
+    }
+    return SF_OK;
+}
+
+/* By spikes that are evenly spread over all stretches, so that windows hold about as many each. */
+static int choose_windows(merging *m, size_t count)
+{
+    m->windows = count / WINDOW + 1;
+    size_t samples = m->windows * SAMPLES, apart = count / samples;
+    sf_spike *sampled = sf_resize(NULL, 2 * samples, sizeof *sampled);
+    m->ends = sf_resize(NULL, m->windows, sizeof *m->ends);
+    bool has_memory = sampled != NULL && m->ends != NULL;
+    for (size_t i = 0; has_memory && i < samples; i++)
+        sampled[i] = m->spikes[i * apart];
+    if (has_memory)
+        sf_spikes_sort_within(sampled, sampled + samples, samples);
+    for (size_t w = 0; has_memory && w + 1 < m->windows; w++)
+        m->ends[w] = sampled[(w + 1) * SAMPLES];
+    sf_free(sampled);
+    return has_memory ? SF_OK : SF_NO_MEMORY;
+}
+
+/* The first spike of a stretch that is not before this one. */
+static size_t first_from(const merging *m, size_t stretch, const sf_spike *start)
+{
+    size_t low = m->begins[stretch], high = m->begins[stretch + 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_before(&m->spikes[middle], start))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Where each stretch stands, what a window holds of all, and room to sort that. */
+typedef struct merger {
+    size_t *at;
+    sf_spike *held, *room;
+    size_t count, capacity;
+} merger;
+
+static int hold(merger *own, const sf_spike *spikes, size_t count)
+{
+    if (own->count + count > own->capacity) {
+        size_t capacity = 2 * (own->count + count) + WINDOW;
+        void *held = sf_resize(own->held, capacity, sizeof *own->held);
+        own->held = held != NULL ? held : own->held;
+        void *room = held != NULL ? sf_resize(own->room, capacity, sizeof *own->room) : NULL;
+        if (room == NULL)
+            return SF_NO_MEMORY;
+        own->room = room;
+        own->capacity = capacity;
+    }
+    memcpy(own->held + own->count, spikes, count * sizeof *spikes);
+    own->count += count;
+    return SF_OK;
+}
+
+static int take_window(merger *own, const merging *m, size_t window)
+{
+    const sf_spike *end = window + 1 < m->windows ? &m->ends[window] : NULL;
+    int status = SF_OK;
+    own->count = 0;
+    for (size_t s = 0; s < m->stretches && status == SF_OK; s++) {
+        size_t from = own->at[s], at = from, stop = m->begins[s + 1];
+        while (at < stop && (end == NULL || is_before(&m->spikes[at], end)))
+            at++;
+        own->at[s] = at;
+        if (at > from)
+            status = hold(own, m->spikes + from, at - from);
+    }
+    return status;
+}
+
+static int merge_chunk(void *context, unsigned worker, size_t chunk)
+{
+    (void)worker;
+    const merging *m = context;
+    merger own = {.at = sf_resize(NULL, m->stretches, sizeof *own.at)};
+    int status = own.at != NULL ? SF_OK : SF_NO_MEMORY;
+    size_t first = m->windows * chunk / CHUNKS, last = m->windows * (chunk + 1) / CHUNKS, done = 0;
+    for (size_t s = 0; status == SF_OK && s < m->stretches; s++) {
+        own.at[s] = first > 0 ? first_from(m, s, &m->ends[first - 1]) : m->begins[s];
+        done += own.at[s] - m->begins[s];
+    }
+    for (size_t w = first; status == SF_OK && w < last; w++) {
+        status = take_window(&own, m, w);
+        if (status == SF_OK && own.count > 0) {
+            sf_spikes_sort_within(own.held, own.room, own.count);
+            status = m->put(m->context, own.held, done, own.count);
+        }
+        done += own.count;
+    }
+    sf_free(own.at);
+    sf_free(own.held);
+    sf_free(own.room);
+    return status;
+}
+
+static int sort_whole(sf_spike *spikes, size_t count, sf_spikes_put *put, void *context)
+{
+    int status = sf_spikes_sort(spikes, count, NULL);
+    return status == SF_OK && count > 0 ? put(context, spikes, 0, count) : status;
+}
+
+int sf_spikes_order(sf_spike *spikes, size_t count, sf_spikes_put *put, void *context)
+{
+    merging m = {.spikes = spikes, .put = put, .context = context};
+    int status = list_stretches(&m, count);
+    bool merges = m.stretches > 1 && m.stretches <= MOST_STRETCHES && count >= WINDOW;
+    if (status == SF_OK && merges)
+        status = choose_windows(&m, count);
+    if (status == SF_OK)
+        status = merges ? sf_parallel_for(sf_thread_cores(), CHUNKS, merge_chunk, &m)
+                        : sort_whole(spikes, count, put, context);
+    sf_free(m.begins);
+    sf_free(m.ends);
+    return status;
 }

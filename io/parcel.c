@@ -67,13 +67,34 @@ static void put_bytes(sf_parcel_writer *writer, const void *bytes, size_t size)
     writer->length += size;
 }
 
-void sf_parcel_put(sf_parcel_writer *writer, const void *values, size_t count, size_t size)
+static void put_padding(sf_parcel_writer *writer)
 {
     static const char padding[ALIGNMENT] = "";
+    put_bytes(writer, padding, (ALIGNMENT - writer->length % ALIGNMENT) % ALIGNMENT);
+}
+
+void sf_parcel_put(sf_parcel_writer *writer, const void *values, size_t count, size_t size)
+{
     field_head head = {count, size};
     put_bytes(writer, &head, sizeof head);
     put_bytes(writer, values, count * size);
-    put_bytes(writer, padding, (ALIGNMENT - count * size % ALIGNMENT) % ALIGNMENT);
+    put_padding(writer);
+}
+
+uint64_t sf_parcel_put_empty(sf_parcel_writer *writer, size_t count, size_t size)
+{
+    field_head head = {count, size};
+    put_bytes(writer, &head, sizeof head);
+    flush(writer);
+    uint64_t at = FIELDS_AT + writer->length;
+    writer->length += count * size;
+    put_padding(writer);
+    return at;
+}
+
+bool sf_parcel_fill(const sf_parcel_writer *writer, uint64_t at, const void *values, size_t bytes)
+{
+    return write_at(writer->fd, values, bytes, at);
 }
 
 void sf_parcel_put_number(sf_parcel_writer *writer, uint64_t number)

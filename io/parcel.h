@@ -29,6 +29,14 @@ typedef struct sf_parcel_writer {
 
 /** count values of `size` bytes. */
 void sf_parcel_put(sf_parcel_writer *writer, const void *values, size_t count, size_t size);
+
+/** A field whose values come later: where they begin in the file. */
+uint64_t sf_parcel_put_empty(sf_parcel_writer *writer, size_t count, size_t size);
+
+/** Some of its values, from any thread; false where writing fails, after which the parcel is not to be
+ * finished with SF_OK. */
+bool sf_parcel_fill(const sf_parcel_writer *writer, uint64_t at, const void *values, size_t bytes);
+
 void sf_parcel_put_number(sf_parcel_writer *writer, uint64_t number);
 void sf_parcel_put_text(sf_parcel_writer *writer, const char *text); /**< NULL: none */
 

@@ -51,15 +51,21 @@ static int64_t bin_of(const finder *f, size_t spike)
 static void measure_clumping(finder *f, double duration_ns)
 {
     const sf_recording *recording = f->recording;
-    double squares[SCALES] = {0}, means = 0, count = (double)recording->spike_count;
+    uint64_t squares[SCALES] = {0}, window[SCALES] = {0}; /* the windows of the bin */
+    double means = 0, count = (double)recording->spike_count;
+    int64_t bin = -1;
     for (size_t i = 0; i < recording->spike_count; i++) {
         train *t = &f->trains[recording->spikes[i].unit];
         t->spikes++;
+        if (bin_of(f, i) != bin) {
+            bin = bin_of(f, i);
+            for (int k = 0; k < SCALES; k++)
+                window[k] = (uint64_t)(bin / scales[k]) + 1;
+        }
         for (int k = 0; k < SCALES; k++) {
-            uint64_t window = (uint64_t)(bin_of(f, i) / scales[k]) + 1;
-            t->in_window[k] = window == t->window[k] ? t->in_window[k] + 1 : 1;
-            t->window[k] = window;
-            squares[k] += (double)(2 * t->in_window[k] - 1);
+            t->in_window[k] = window[k] == t->window[k] ? t->in_window[k] + 1 : 1;
+            t->window[k] = window[k];
+            squares[k] += 2 * t->in_window[k] - 1;
         }
     }
     for (size_t u = 0; u < recording->units.count; u++) {
@@ -69,7 +75,8 @@ static void measure_clumping(finder *f, double duration_ns)
         f->active_units += t->active;
     }
     for (int k = 0; k < SCALES; k++)
-        f->clumping[k] = fmax(1, (squares[k] - means * (double)(scales[k] * BIN_NS) / duration_ns) / count);
+        f->clumping[k] =
+            fmax(1, ((double)squares[k] - means * (double)(scales[k] * BIN_NS) / duration_ns) / count);
 }
 
 /* ---- the mean of the minute around ---- */

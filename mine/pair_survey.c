@@ -72,6 +72,8 @@ static int rank_units(sf_survey_spikes *s, const sf_survey_job *job, uint8_t *sl
     }
     for (size_t i = 0; i < job->count; i++)
         ranked[job->spikes[i].unit].amount--;
+    for (size_t u = 0; u < job->unit_count; u++)
+        s->busiest = -ranked[u].amount > (double)s->busiest ? (size_t)-ranked[u].amount : s->busiest;
     for (size_t i = 0; i < job->other_count; i++)
         ranked[job->others[i].unit].amount--;
     for (size_t i = 0; i < job->wanted_count; i++)

@@ -25,6 +25,7 @@ typedef struct sf_survey_spikes {
     uint8_t *slots; /**< of each the place of its unit in unit_of */
     size_t count, units;
     uint32_t unit_of[SF_SURVEY_UNITS];
+    size_t busiest; /**< spikes of the unit that fires most, `others` aside */
 } sf_survey_spikes;
 
 typedef struct sf_survey_job {

@@ -37,13 +37,16 @@ extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_re
  * that is not open (input->file < 0) is of MATLAB, before v7.3. */
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 
+/** The same before sf_recording_finish, as the rows of the file come. */
+int sf_recording_read_rows(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
+
 /** The recordings that a file which is open holds side by side; the caller frees them, on failure too. */
 int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_error *error);
 
 /**
  * Spike trains one after the other: train i, of units->items[i], is rows ends[i - 1] to ends[i], not
  * included, of seconds; `ends` ascends from 0 to the number of rows. Their times are held, or stay in the
- * file where a part of them is asked for.
+ * file where they are a vector of it.
  */
 typedef struct sf_trains_in_seconds {
     const double *seconds;
@@ -52,11 +55,12 @@ typedef struct sf_trains_in_seconds {
     bool negative_times;
     const sf_units *units;
     const char *path;          /**< for messages */
-    const sf_hdf_input *input; /**< which part of them; NULL: all, which are held */
-    hid_t column;              /**< and where they are then */
+    const sf_hdf_input *input; /**< which part of them; NULL: all, and they are held */
+    hid_t column;              /**< and where they are then, */
+    const char *name;          /**< as the file calls it */
 } sf_trains_in_seconds;
 
-/** Reads the vector of numbers at `path`, or opens it for a part of it: sf_train_times_close. The rest is the
+/** Opens the vector of numbers at `path`, or reads what is no vector: sf_train_times_close. The rest is the
  * caller's to set. */
 int sf_train_times_open(sf_trains_in_seconds *trains, hid_t at, const char *path, const sf_hdf_input *input,
                         size_t *length, sf_error *error);

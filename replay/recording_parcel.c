@@ -51,6 +51,32 @@ static void put_notes(sf_parcel_writer *parcel, const sf_recording *recording)
     }
 }
 
+typedef struct spikes_field {
+    const sf_parcel_writer *parcel;
+    uint64_t at;
+} spikes_field;
+
+static int put_ordered(void *context, const sf_spike *ordered, size_t first, size_t count)
+{
+    const spikes_field *field = context;
+    return sf_parcel_fill(field->parcel, field->at + first * sizeof *ordered, ordered,
+                          count * sizeof *ordered)
+               ? SF_OK
+               : SF_NO_MEMORY;
+}
+
+/* Many, so that there is no room for all of them twice. */
+static int put_spikes(sf_parcel_writer *parcel, sf_recording *recording, bool in_order)
+{
+    sf_spike *spikes = recording->spikes;
+    if (!in_order) { /* parts are joined as they come */
+        sf_parcel_put(parcel, spikes, recording->spike_count, sizeof *spikes);
+        return SF_OK;
+    }
+    spikes_field field = {parcel, sf_parcel_put_empty(parcel, recording->spike_count, sizeof *spikes)};
+    return sf_spikes_order(spikes, recording->spike_count, put_ordered, &field);
+}
+
 int sf_recording_put_piece(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
     sf_hdf_input piece = *input;
@@ -61,13 +87,16 @@ int sf_recording_put_piece(sf_parcel_writer *parcel, const sf_hdf_input *input, 
 int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
     sf_recording recording;
-    int status = sf_recording_read_hdf5(&recording, input, error);
+    int status = sf_recording_read_rows(&recording, input, error); /* who takes it puts it in order */
     if (status != SF_OK)
         return status;
     span_row spans = {recording.recorded, recording.declared, recording.tick_ns};
     sf_parcel_put_text(parcel, recording.format);
     put_units(parcel, &recording.units);
-    sf_parcel_put(parcel, recording.spikes, recording.spike_count, sizeof *recording.spikes);
+    if (put_spikes(parcel, &recording, !recording.is_part || input->only_part) != SF_OK) {
+        sf_recording_clear(&recording);
+        return sf_fail_memory(error);
+    }
     sf_parcel_put(parcel, recording.markers, recording.marker_count, sizeof *recording.markers);
     sf_parcel_put(parcel, &spans, 1, sizeof spans);
     sf_parcel_put(parcel, recording.observed, recording.observed_count, sizeof *recording.observed);

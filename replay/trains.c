@@ -12,7 +12,7 @@
 
 #define MOST_SECONDS 4.6e9 /* within SF_TIME_LIMIT_NS */
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 4096, ROWS_BLOCK = 65536 };
 
 static int refuse_order(const sf_trains_in_seconds *trains, sf_error *error)
 {
@@ -43,23 +43,20 @@ static int take_time(int64_t *time_ns, double seconds, const sf_trains_in_second
     return SF_OK;
 }
 
-/* Rows first .. last - 1 of all trains, of which `seconds` has the times. */
+/* Rows first .. last - 1 of all trains, of which `seconds` has the times, behind those that are there. */
 static int take_values(sf_recording *recording, const sf_trains_in_seconds *trains, const double *seconds,
                        size_t first, size_t last, sf_error *error)
 {
-    recording->spikes = sf_resize(NULL, last - first, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
     for (size_t train = 0, i = first; train < trains->count; train++) {
         for (; i < last && i < trains->ends[train]; i++) {
-            sf_spike *spike = &recording->spikes[i - first];
+            sf_spike *spike = &recording->spikes[recording->spike_count];
             *spike = (sf_spike){.unit = (uint32_t)train, .amplitude = NAN};
             int status = take_time(&spike->time_ns, seconds[i - first], trains, train, i, error);
             if (status != SF_OK)
                 return status;
+            recording->spike_count++;
         }
     }
-    recording->spike_count = last - first;
     return SF_OK;
 }
 
@@ -69,8 +66,8 @@ int sf_train_times_open(sf_trains_in_seconds *trains, hid_t at, const char *path
                         size_t *length, sf_error *error)
 {
     size_t size[2];
-    *trains = (sf_trains_in_seconds){.column = H5I_INVALID_HID, .path = input->path};
-    if (input->parts > 0 && (input->only_part || sf_hdf_shape(at, path, size) == 1)) {
+    *trains = (sf_trains_in_seconds){.column = H5I_INVALID_HID, .name = path, .path = input->path};
+    if (input->only_part || sf_hdf_shape(at, path, size) == 1) {
         trains->column = sf_hdf_open_column(at, path, input->path, length, error);
         trains->input = input;
         return trains->column >= 0 ? SF_OK : SF_DATA;
@@ -95,6 +92,8 @@ static int read_column(void *seconds, const sf_trains_in_seconds *trains, size_t
 {
     if (count == 0 || sf_hdf_read_rows(trains->column, H5T_NATIVE_DOUBLE, first, count, seconds))
         return SF_OK;
+    if (first == 0)
+        return sf_hdf_fail(error, SF_DATA, trains->path, "%s cannot be read", trains->name);
     return sf_hdf_fail(error, SF_DATA, trains->path,
                        "damaged: spike time %zu and those after it cannot be read", first);
 }
@@ -112,16 +111,19 @@ int sf_train_times_read(int64_t *times_ns, const sf_trains_in_seconds *trains, s
     return status;
 }
 
-/* The part that ranks have of a file which all then have: rows, as they come. */
+/* Rows as they come, in blocks, as their seconds are not needed beside them. */
 static int take_rows(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first, size_t last,
                      sf_error *error)
 {
-    double *seconds = sf_resize(NULL, last - first, sizeof *seconds);
-    int status =
-        seconds != NULL ? read_column(seconds, trains, first, last - first, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = take_values(recording, trains, seconds, first, last, error);
-    sf_free(seconds);
+    double *block = sf_resize(NULL, ROWS_BLOCK, sizeof *block);
+    int status = block != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t at = first, count; at < last && status == SF_OK; at += count) {
+        count = last - at < ROWS_BLOCK ? last - at : ROWS_BLOCK;
+        status = read_column(block, trains, at, count, error);
+        if (status == SF_OK)
+            status = take_values(recording, trains, block, at, at + count, error);
+    }
+    sf_free(block);
     return status;
 }
 
@@ -151,8 +153,7 @@ static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *tra
                         size_t last, sf_error *error)
 {
     size_t *begins = sf_alloc(trains->count, 2 * sizeof *begins), *ends = begins + trains->count;
-    recording->spikes = sf_resize(NULL, last - first, sizeof *recording->spikes);
-    int status = begins != NULL && recording->spikes != NULL ? SF_OK : sf_fail_memory(error);
+    int status = begins != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = sf_stretch_begins(begins, first, trains, error);
     if (status == SF_OK)
@@ -165,15 +166,20 @@ static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *tra
 
 int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, sf_error *error)
 {
-    size_t rows = trains->count > 0 ? trains->ends[trains->count - 1] : 0;
+    size_t rows = trains->count > 0 ? trains->ends[trains->count - 1] : 0, first = 0, last = rows;
     const sf_hdf_input *input = trains->input;
+    if (input != NULL && input->parts > 0) {
+        unsigned __int128 all = rows;
+        first = (size_t)(all * input->part / input->parts);
+        last = (size_t)(all * ((uint64_t)input->part + 1) / input->parts);
+        recording->is_part = true;
+        recording->file_spikes = rows;
+    }
+    recording->spikes = sf_resize(NULL, last - first, sizeof *recording->spikes);
+    if (recording->spikes == NULL)
+        return sf_fail_memory(error);
     if (input == NULL)
-        return take_values(recording, trains, trains->seconds, 0, rows, error);
-    unsigned __int128 all = rows;
-    size_t first = (size_t)(all * input->part / input->parts),
-           last = (size_t)(all * ((uint64_t)input->part + 1) / input->parts);
-    recording->is_part = true;
-    recording->file_spikes = rows;
+        return take_values(recording, trains, trains->seconds, first, last, error);
     return input->only_part ? take_stretch(recording, trains, first, last, error)
                             : take_rows(recording, trains, first, last, error);
 }

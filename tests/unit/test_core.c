@@ -283,6 +283,83 @@ static void spikes_sort_as_a_comparison_sort_does(void **state)
     }
 }
 
+typedef struct handed {
+    sf_spike *to;
+    atomic_size_t count, pieces;
+    bool fails;
+} handed;
+
+static int take_ordered(void *context, const sf_spike *ordered, size_t first, size_t count)
+{
+    handed *h = context;
+    memcpy(h->to + first, ordered, count * sizeof *ordered);
+    atomic_fetch_add(&h->count, count);
+    return atomic_fetch_add(&h->pieces, 1) == 3 && h->fails ? SF_CANCELLED : SF_OK;
+}
+
+/* Trains that each ascend, one behind the other, as files have them. */
+static sf_spike *make_trains(test_random *random, size_t count, size_t trains, uint64_t range)
+{
+    sf_spike *spikes = calloc(count, sizeof *spikes);
+    for (size_t t = 0; t < trains; t++) {
+        size_t begin = count * t / trains, end = count * (t + 1) / trains;
+        uint32_t unit = (uint32_t)test_random_below(random, trains); /* some go on in another train */
+        for (size_t i = begin; i < end; i++)
+            spikes[i] = (sf_spike){(int64_t)test_random_below(random, range), unit, 0};
+        qsort(spikes + begin, end - begin, sizeof *spikes, compare_spikes);
+    }
+    for (size_t i = 0; i < count; i++)
+        spikes[i].amplitude = (float)i;
+    return spikes;
+}
+
+static void trains_are_merged_as_a_sort_does(void **state)
+{
+    (void)state;
+    static const size_t trains[] = {1, 2, 3, 60, 4000, 5000};
+    static const uint64_t ranges[] = {1, 5, 40000, UINT64_C(1) << 60};
+    test_random random = test_random_start("trains", 13);
+    for (size_t round = 0; round < 24; round++) {
+        size_t count = 90000 + test_random_below(&random, 20000);
+        sf_spike *spikes = make_trains(&random, count, trains[round % 6], ranges[round / 6]);
+        sf_spike *expected = calloc(count, sizeof *expected);
+        memcpy(expected, spikes, count * sizeof *spikes);
+        qsort(expected, count, sizeof *expected, compare_spikes);
+        handed h = {.to = calloc(count, sizeof *spikes)};
+        assert_int_equal(sf_spikes_order(spikes, count, take_ordered, &h), SF_OK);
+        assert_int_equal(h.count, count);
+        assert_memory_equal(h.to, expected, count * sizeof *spikes);
+        free(spikes);
+        free(expected);
+        free(h.to);
+    }
+    handed none = {0};
+    assert_int_equal(sf_spikes_order(NULL, 0, take_ordered, &none), SF_OK);
+    assert_int_equal(none.pieces, 0);
+}
+
+static void a_merge_ends_where_its_spikes_are_not_taken(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("refused", 14);
+    size_t count = 200000;
+    sf_spike *spikes = make_trains(&random, count, 50, 1 << 30);
+    handed h = {.to = calloc(count, sizeof *spikes), .fails = true};
+    assert_int_equal(sf_spikes_order(spikes, count, take_ordered, &h), SF_CANCELLED);
+    free(h.to);
+    long before = sf_memory_live();
+    for (long successes = 0; successes < 8; successes++) {
+        sf_memory_fail_after(successes);
+        handed few = {.to = calloc(count, sizeof *spikes)};
+        int status = sf_spikes_order(spikes, count, take_ordered, &few);
+        sf_memory_fail_after(-1);
+        assert_true(status == SF_NO_MEMORY || few.count == count);
+        assert_int_equal(sf_memory_live(), before);
+        free(few.to);
+    }
+    free(spikes);
+}
+
 static void a_bound_among_reals_is_where_a_look_at_each_finds_it(void **state)
 {
     (void)state;
@@ -667,6 +744,8 @@ int main(void)
         cmocka_unit_test(episodes_read_back_as_printed),
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),
+        cmocka_unit_test(trains_are_merged_as_a_sort_does),
+        cmocka_unit_test(a_merge_ends_where_its_spikes_are_not_taken),
         cmocka_unit_test(a_bound_among_reals_is_where_a_look_at_each_finds_it),
         cmocka_unit_test(ranks_ascend_and_equal_ones_keep_their_order),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
