@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -473,25 +474,49 @@ static int describe_occurrences(const app_call *call, sf_error *error)
     return status;
 }
 
-static int report(const app_call *call, const sf_recording *recording, const sf_overview *overview,
-                  sf_error *error)
+/* What is seen of a recording; both looks go through all spikes, and neither waits for the other. */
+typedef struct looks {
+    const sf_recording *recording;
+    sf_overview *overview;
+    app_sharpness sharpness;
+    int status; /* of the overview, and its error */
+    sf_error error;
+} looks;
+
+static void *overlook(void *argument)
+{
+    looks *seen = argument;
+    seen->status = sf_recording_overview(&seen->overview, seen->recording, NULL, &seen->error);
+    return NULL;
+}
+
+static int look_at(looks *seen, const sf_progress *progress, sf_error *error)
+{
+    pthread_t beside;
+    bool has_thread = pthread_create(&beside, NULL, overlook, seen) == 0;
+    int status = app_sharpness_measure(&seen->sharpness, seen->recording, progress, error);
+    if (has_thread)
+        pthread_join(beside, NULL);
+    else
+        overlook(seen);
+    if (status == SF_OK && seen->status != SF_OK)
+        *error = seen->error;
+    return status == SF_OK ? seen->status : status;
+}
+
+static int report(const app_call *call, const looks *seen, sf_error *error)
 {
     sf_recording_columns of = {.size = sizeof of};
     sf_overview_columns told = {.size = sizeof told};
-    sf_recording_get_columns(recording, &of);
-    sf_overview_get_columns(overview, &told);
-    app_sharpness sharpness;
-    const sf_progress progress = app_progress(call);
-    int status = app_sharpness_measure(&sharpness, recording, &progress, error);
-    if (status != SF_OK)
-        return status;
+    sf_recording_get_columns(seen->recording, &of);
+    sf_overview_get_columns(seen->overview, &told);
     sf_text out = {0};
     bool csv = app_has(call, "csv");
     if (call->json)
-        write_json(&out, call, &of, &told, &sharpness);
+        write_json(&out, call, &of, &told, &seen->sharpness);
     else if (csv)
         write_csv(&out, &of, &told);
-    else if (write_text(&out, call, &of, &told, &sharpness, call->verbose) != SF_OK)
+    else if (write_text(&out, call, &of, &told, &seen->sharpness, call->verbose) != SF_OK)
         out.failed = true;
     if (!call->json && !csv && out.length > 0)
         out.length--; /* app_print ends the last line */
@@ -507,12 +532,12 @@ static int run(app_call *call, sf_error *error)
         return describe_occurrences(call, error);
     if (status != SF_OK)
         return status;
-    sf_overview *overview;
-    sf_progress progress = app_progress(call);
-    status = sf_recording_overview(&overview, recording, &progress, error);
+    looks seen = {.recording = recording};
+    const sf_progress progress = app_progress(call);
+    status = look_at(&seen, &progress, error);
     if (status == SF_OK)
-        status = report(call, recording, overview, error);
-    sf_overview_free(overview);
+        status = report(call, &seen, error);
+    sf_overview_free(seen.overview);
     sf_recording_free(recording);
     return status;
 }

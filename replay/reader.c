@@ -250,7 +250,7 @@ int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_er
     return status;
 }
 
-int sf_recording_read_rows(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
+int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     *recording = (sf_recording){0};
     const sf_reader *reader = find_reader(input->file);
@@ -259,16 +259,6 @@ int sf_recording_read_rows(sf_recording *recording, const sf_hdf_input *input, s
         status = sf_fail_memory(error);
     if (status == SF_OK)
         status = read_chosen(recording, reader, input, error);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
-    return status;
-}
-
-int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
-{
-    int status = sf_recording_read_rows(recording, input, error);
-    if (status == SF_OK && (!recording->is_part || input->only_part)) /* parts are joined as they come */
-        status = sf_recording_finish(recording, error);
     if (status != SF_OK)
         sf_recording_clear(recording);
     return status;

@@ -33,12 +33,9 @@ extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_re
     sf_reader_bxr_3, sf_reader_kwik, sf_reader_herding_spikes, sf_reader_cortical, sf_reader_mat,
     sf_reader_foreign;
 
-/** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. One
- * that is not open (input->file < 0) is of MATLAB, before v7.3. */
+/** Finds the layout of a file that is open and reads it, its rows as they come: sf_recording_finish puts them
+ * in order. No other process does it. One that is not open (input->file < 0) is of MATLAB, before v7.3. */
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
-
-/** The same before sf_recording_finish, as the rows of the file come. */
-int sf_recording_read_rows(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 
 /** The recordings that a file which is open holds side by side; the caller frees them, on failure too. */
 int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_error *error);

@@ -87,7 +87,7 @@ int sf_recording_put_piece(sf_parcel_writer *parcel, const sf_hdf_input *input, 
 int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
     sf_recording recording;
-    int status = sf_recording_read_rows(&recording, input, error); /* who takes it puts it in order */
+    int status = sf_recording_read_hdf5(&recording, input, error); /* who takes it puts it in order */
     if (status != SF_OK)
         return status;
     span_row spans = {recording.recorded, recording.declared, recording.tick_ns};
@@ -143,9 +143,10 @@ static int take_events(sf_recording *recording, sf_parcel *parcel, sf_error *err
 {
     recording->spikes = sf_parcel_take(parcel, sizeof *recording->spikes, &recording->spike_count);
     recording->markers = sf_parcel_take(parcel, sizeof *recording->markers, &recording->marker_count);
-    bool sound = !parcel->damaged;
-    for (size_t i = 0; sound && i < recording->spike_count; i++)
-        sound = recording->spikes[i].unit < recording->units.count;
+    uint32_t most = 0; /* the last unit that fired */
+    for (size_t i = 0; i < recording->spike_count; i++)
+        most = recording->spikes[i].unit > most ? recording->spikes[i].unit : most;
+    bool sound = !parcel->damaged && (recording->spike_count == 0 || most < recording->units.count);
     for (size_t i = 0; sound && i < recording->marker_count; i++)
         sound = memchr(recording->markers[i].text, '\0', SF_MARKER_TEXT_SIZE) != NULL;
     return sound ? SF_OK : sf_parcel_refuse(recording->path, error);

@@ -8,6 +8,7 @@
 #include "fuzz/recording_input.h"
 #include "replay/mat.h"
 #include "replay/reader.h"
+#include "support/read_hdf5.h"
 
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
 static int read_file(sf_recording *recording, const char *path, const sf_reading *how, sf_error *error)
 {
     const sf_hdf_input input = {.file = H5I_INVALID_HID, .path = path, .stream = how->stream};
-    return sf_recording_read_hdf5(recording, &input, error);
+    return test_read_hdf5(recording, &input, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,6 +6,7 @@
 #include "fuzz/hdf_image.h"
 #include "fuzz/recording_input.h"
 #include "replay/reader.h"
+#include "support/read_hdf5.h"
 
 /** Reads one stream of the file, or a part of it as ranks do (1), or a piece (2); false where it has several
  * and none was chosen, or has no pieces. */
@@ -20,7 +21,7 @@ static inline bool read_part(hid_t file, bool live, const char *stream, int how)
                                 .part = how > 0,
                                 .parts = how > 0 ? 3 : 0,
                                 .only_part = how == 2};
-    int status = sf_recording_read_hdf5(&recording, &input, &error);
+    int status = test_read_hdf5(&recording, &input, &error);
     if (status == SF_OK && recording.is_part && how == 1) { /* as whoever joins parts does */
         status = sf_recording_finish(&recording, &error);
         if (status != SF_OK)
