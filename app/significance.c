@@ -25,7 +25,9 @@ const app_option app_significance_options[] = {
      "as far as it where what units share is smooth as far as that)"},
     {"segment", "S",
      "of segment-shift: how long the parts are that trains move by (default: a 360th of the recording, a "
-     "60th where a unit fires more than once in five largest delays, a second or more)"},
+     "60th where a unit fires more than once in five largest delays, a 12th where more than three times in "
+     "four, a "
+     "second or more)"},
     {NULL, NULL, NULL},
 };
 

@@ -42,7 +42,8 @@
 #define RATIO 1.4
 #define SIZES 4 /* sizes below it are looked at */
 
-static const sf_delay delay = {500000, 20 * SF_MILLISECOND};
+#define LOW_NS 500000 /* of the delay */
+#define HIGH_MS 20
 static const uint32_t chain_units[] = {0, 12, 22}; /* none a neighbour of another */
 
 typedef enum shape { AS_SIMULATED, ONSET, RHYTHM, DRIFT, FAST, REGULAR, DOUBLETS } shape;
@@ -54,36 +55,40 @@ typedef struct setting {
     bool chain;
     shape shape;
     double rhythm_hz;
+    int64_t high_ms; /* of the delay; 0: 20 */
 } setting;
 
 static const setting settings[] = {
-    {"independent", 5, 0, 0, 0, 100, true, AS_SIMULATED, 0},
-    {"bursts, duplicates", 4, 0.1, 5, 0.15, 100, true, AS_SIMULATED, 0},
-    {"strong bursts, duplicates", 2, 0.1, 10, 0.15, 100, true, AS_SIMULATED, 0},
-    {"short bursts, duplicates", 4, 0.1, 5, 0.15, 50, true, AS_SIMULATED, 0},
-    {"independent, no chain", 5, 0, 0, 0, 100, false, AS_SIMULATED, 0},
-    {"bursts, duplicates, no chain", 4, 0.1, 5, 0.15, 100, false, AS_SIMULATED, 0},
-    {"bursts of 10 ms, no chain", 4, 0.1, 5, 0, 10, false, AS_SIMULATED, 0},
-    {"bursts of 20 ms, no chain", 4, 0.1, 5, 0, 20, false, AS_SIMULATED, 0},
-    {"bursts of 30 ms, no chain", 4, 0.1, 5, 0, 30, false, AS_SIMULATED, 0},
-    {"bursts of 50 ms, no chain", 4, 0.1, 5, 0, 50, false, AS_SIMULATED, 0},
-    {"bursts of 100 ms, no chain", 4, 0.1, 5, 0, 100, false, AS_SIMULATED, 0},
-    {"sharp onset, no chain", 4, 0.1, 5, 0, 100, false, ONSET, 0},
-    {"8 Hz rhythm, no chain", 5, 0, 0, 0, 100, false, RHYTHM, 8},
-    {"4 Hz rhythm, no chain", 5, 0, 0, 0, 100, false, RHYTHM, 4},
-    {"drift, no chain", 5, 0, 0, 0, 100, false, DRIFT, 0},
-    {"fast units, no chain", 50, 0, 0, 0, 100, false, FAST, 0},
-    {"bursts of 30 ms", 4, 0.1, 5, 0, 30, true, AS_SIMULATED, 0},
-    {"bursts of 50 ms", 4, 0.1, 5, 0, 50, true, AS_SIMULATED, 0},
-    {"sharp onset", 4, 0.1, 5, 0, 100, true, ONSET, 0},
-    {"8 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 8},
-    {"regular units, no chain", 20, 0, 0, 0, 100, false, REGULAR, 0},
-    {"doublets, no chain", 5, 0, 0, 0, 100, false, DOUBLETS, 0},
-    {"bursts of 20 ms", 4, 0.1, 5, 0, 20, true, AS_SIMULATED, 0},
-    {"4 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 4},
-    {"fast units", 50, 0, 0, 0, 100, true, FAST, 0},
-    {"slow units, no chain", 1.5, 0, 0, 0, 100, false, AS_SIMULATED, 0},
-    {"slow units", 1.5, 0, 0, 0, 100, true, AS_SIMULATED, 0},
+    {"independent", 5, 0, 0, 0, 100, true, AS_SIMULATED, 0, 0},
+    {"bursts, duplicates", 4, 0.1, 5, 0.15, 100, true, AS_SIMULATED, 0, 0},
+    {"strong bursts, duplicates", 2, 0.1, 10, 0.15, 100, true, AS_SIMULATED, 0, 0},
+    {"short bursts, duplicates", 4, 0.1, 5, 0.15, 50, true, AS_SIMULATED, 0, 0},
+    {"independent, no chain", 5, 0, 0, 0, 100, false, AS_SIMULATED, 0, 0},
+    {"bursts, duplicates, no chain", 4, 0.1, 5, 0.15, 100, false, AS_SIMULATED, 0, 0},
+    {"bursts of 10 ms, no chain", 4, 0.1, 5, 0, 10, false, AS_SIMULATED, 0, 0},
+    {"bursts of 20 ms, no chain", 4, 0.1, 5, 0, 20, false, AS_SIMULATED, 0, 0},
+    {"bursts of 30 ms, no chain", 4, 0.1, 5, 0, 30, false, AS_SIMULATED, 0, 0},
+    {"bursts of 50 ms, no chain", 4, 0.1, 5, 0, 50, false, AS_SIMULATED, 0, 0},
+    {"bursts of 100 ms, no chain", 4, 0.1, 5, 0, 100, false, AS_SIMULATED, 0, 0},
+    {"sharp onset, no chain", 4, 0.1, 5, 0, 100, false, ONSET, 0, 0},
+    {"8 Hz rhythm, no chain", 5, 0, 0, 0, 100, false, RHYTHM, 8, 0},
+    {"4 Hz rhythm, no chain", 5, 0, 0, 0, 100, false, RHYTHM, 4, 0},
+    {"drift, no chain", 5, 0, 0, 0, 100, false, DRIFT, 0, 0},
+    {"fast units, no chain", 50, 0, 0, 0, 100, false, FAST, 0, 0},
+    {"bursts of 30 ms", 4, 0.1, 5, 0, 30, true, AS_SIMULATED, 0, 0},
+    {"bursts of 50 ms", 4, 0.1, 5, 0, 50, true, AS_SIMULATED, 0, 0},
+    {"sharp onset", 4, 0.1, 5, 0, 100, true, ONSET, 0, 0},
+    {"8 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 8, 0},
+    {"regular units, no chain", 20, 0, 0, 0, 100, false, REGULAR, 0, 0},
+    {"doublets, no chain", 5, 0, 0, 0, 100, false, DOUBLETS, 0, 0},
+    {"bursts of 20 ms", 4, 0.1, 5, 0, 20, true, AS_SIMULATED, 0, 0},
+    {"4 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 4, 0},
+    {"fast units", 50, 0, 0, 0, 100, true, FAST, 0, 0},
+    {"slow units, no chain", 1.5, 0, 0, 0, 100, false, AS_SIMULATED, 0, 0},
+    {"slow units", 1.5, 0, 0, 0, 100, true, AS_SIMULATED, 0, 0},
+    {"units of 20 Hz, delays up to 50 ms, no chain", 20, 0, 0, 0, 100, false, AS_SIMULATED, 0, 50},
+    {"units of 40 Hz, delays up to 50 ms, no chain", 40, 0, 0, 0, 100, false, AS_SIMULATED, 0, 50},
+    {"units of 20 Hz, delays up to 50 ms", 20, 0, 0, 0, 100, true, AS_SIMULATED, 0, 50},
 };
 
 typedef struct plan {
@@ -306,10 +311,11 @@ static sf_mine_input input_of(const sf_recording *recording)
                            sf_recording_duration_ns(recording)};
 }
 
-static void mining_options(sf_mine_options *options, uint32_t max_size)
+static void mining_options(sf_mine_options *options, sf_delay *delay, const setting *s, uint32_t max_size)
 {
     sf_mine_options_default(options);
-    options->delays = &delay;
+    *delay = (sf_delay){LOW_NS, (s->high_ms > 0 ? s->high_ms : HIGH_MS) * SF_MILLISECOND};
+    options->delays = delay;
     options->delay_count = 1;
     options->max_size = max_size;
     options->threshold = 20;
@@ -326,7 +332,8 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
     sf_mine_input input = input_of(&recording);
     sf_mine_options options;
     sf_mine_result *result;
-    mining_options(&options, 2);
+    sf_delay delay;
+    mining_options(&options, &delay, s, 2);
     status = sf_mine_spikes(&result, &input, &options, NULL, error);
     *mean = 0;
     for (size_t i = 0; status == SF_OK && i < result->count; i++)
@@ -412,7 +419,8 @@ static int test_run(tally *sum, const plan *p, const setting *s, const sf_record
     sf_mine_input input = input_of(recording);
     sf_mine_options options;
     sf_mine_result *result;
-    mining_options(&options, (uint32_t)p->max_size);
+    sf_delay delay;
+    mining_options(&options, &delay, s, (uint32_t)p->max_size);
     int status = sf_mine_spikes(&result, &input, &options, NULL, error);
     if (status != SF_OK)
         return status;

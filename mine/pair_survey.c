@@ -17,13 +17,14 @@
 
 #define SEEN_TWICE_NS (SF_MILLISECOND / 2)
 
-enum { MOST_STOPS = 64, LEAST_STOPS = 12 };
+enum { MOST_STOPS = SF_MOST_STOPS, LEAST_STOPS = 12 };
 
 /* What a pair of units counts over the segments. */
 typedef struct cell {
     uint64_t shifted;          /* times the weight of all stops */
     uint64_t variance;         /* times the square of it */
     uint64_t here, far;        /* as recorded; moved by three widths, to both sides together */
+    uint64_t near;             /* pairs of spikes within the delay, as recorded */
     uint32_t together, beside; /* spikes up to half a millisecond apart; up to 1.5 ms */
 } cell;
 
@@ -247,6 +248,17 @@ static void count_stops(const survey *s, scratch *w, size_t begin, size_t end)
     }
 }
 
+static void count_near(const survey *s, scratch *w, size_t begin, size_t end)
+{
+    sf_delay delay = s->job->delay;
+    sliding window = open_window(s, s->times[begin] - delay.high_ns);
+    for (size_t j = begin; j < end; j++) {
+        slide(&window, s, s->times[j] - delay.high_ns, s->times[j] - delay.low_ns);
+        for (size_t i = window.first; i < window.last; i++)
+            w->cells[s->slots[i] * s->units + s->slots[j]].near++;
+    }
+}
+
 /* Spikes of two units that may be one. */
 static void count_together(const survey *s, scratch *w, size_t begin, size_t end)
 {
@@ -303,6 +315,7 @@ static int count_segment(void *context, unsigned worker, size_t item)
             w->cells[c].far += w->counts[c];
     }
     count_stops(s, w, begin, end);
+    count_near(s, w, begin, end);
     count_together(s, w, begin, end);
     return end_segment(s, worker);
 }
@@ -349,6 +362,7 @@ static void add_workers(const survey *s)
             to->variance += from->variance;
             to->here += from->here;
             to->far += from->far;
+            to->near += from->near;
             to->together += from->together;
             to->beside += from->beside;
         }
@@ -392,10 +406,12 @@ static int tell_pairs(sf_pair_survey *told, const survey *s, const sf_survey_spi
         told->pairs[i] = (sf_surveyed_pair){.here = (double)c->here,
                                             .shifted = (double)c->shifted / weight,
                                             .far = (double)c->far / 2,
+                                            .near = (double)c->near,
                                             .variance = (double)c->variance / (weight * weight),
                                             .seen_twice = is_seen_twice(c)};
     }
     told->units = s->units;
+    told->stops = s->stop_count;
     told->stride = s->stride;
     memcpy(told->unit_of, spikes->unit_of, sizeof told->unit_of);
     return SF_OK;

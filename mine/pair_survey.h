@@ -49,6 +49,7 @@ void sf_survey_spikes_close(sf_survey_spikes *chosen);
 typedef struct sf_surveyed_pair {
     double here, shifted, far; /**< c(0), m, and the mean of c(3 w) and c(-3 w) */
     double variance;           /**< V */
+    double near;               /**< pairs of spikes within the delay, of which c(0) are occurrences */
     bool seen_twice;           /**< the two fire within half a millisecond more often than beside it */
 } sf_surveyed_pair;
 
@@ -56,6 +57,7 @@ typedef struct sf_pair_survey {
     size_t units; /**< those wanted and then those that fire most, at most SF_SURVEY_UNITS */
     uint32_t unit_of[SF_SURVEY_UNITS];
     sf_surveyed_pair *pairs; /**< [first * units + second], with pairs of a unit and itself */
+    size_t stops;            /**< offsets that m and V are of, evenly from -w to w */
     size_t stride;           /**< of each segment one in so many spikes was looked at, its first */
 } sf_pair_survey;
 

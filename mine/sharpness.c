@@ -34,6 +34,7 @@ typedef struct measure {
     sf_rank *order;                   /* of those that are judged by, ascending z */
     uint32_t groups[SF_SURVEY_UNITS]; /* by unit of the survey */
     size_t group_count;
+    sf_surrogate_saturation saturation;
     double root; /* of `stride` times as many spikes z is larger by this, and its chance is not */
 } measure;
 
@@ -51,7 +52,8 @@ static double z_of(const measure *m, const sf_surveyed_pair *pair, double diviso
     if (pair->shifted < LEAST_COUNT || pair->variance <= 0 || twice)
         return NAN;
     double off = pair->here - pair->shifted - (pair->here - pair->far) / divisor;
-    return off / (ratio * sqrt(pair->variance));
+    double saturated = sf_surrogate_saturated(&m->saturation, pair->here, pair->near);
+    return off / (ratio * saturated * sqrt(pair->variance));
 }
 
 static void find_z(measure *m, double divisor)
@@ -246,6 +248,8 @@ static int judge_survey(sf_sharpness *told, uint32_t *groups, const sf_pair_surv
     m.worth = sf_resize(NULL, cells, sizeof *m.worth);
     m.together = sf_resize(NULL, cells, sizeof *m.together);
     m.order = sf_resize(NULL, cells, sizeof *m.order);
+    m.saturation =
+        sf_surrogate_saturation_of(job->delay, job->width_ns, 1 / SF_SMOOTH_DIVISOR, survey->stops);
     int status =
         m.z != NULL && m.worth != NULL && m.together != NULL && m.order != NULL ? SF_OK : SF_NO_MEMORY;
     if (status == SF_OK)

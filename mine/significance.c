@@ -33,7 +33,10 @@
  * with the many. */
 #define SEGMENTS 360
 #define SEGMENTS_OF_FAST 60
+#define SEGMENTS_OF_CROWDED 12
+/* Spikes of a unit in the largest delay: where it holds several, counts lose where two segments meet. */
 #define FAST 0.2
+#define CROWDED 0.75
 
 /* Shifts are so many times as long as the largest delay: the wide ones take more of a link out of its delay,
  * and the narrow ones less of what units share. */
@@ -443,12 +446,6 @@ static uint64_t needed_for(double critical, double blur, double ratio, const sf_
     return low;
 }
 
-/* How much less than its surrogates' the count of a candidate of level k deviates. */
-static double ratio_of(const sf_surrogate_side *side, uint32_t k, uint64_t candidate)
-{
-    return side->ratios[side->levels[k].candidates[candidate] / side->events.unit_count];
-}
-
 static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_outcome *outcome, uint32_t k,
                         uint64_t base)
 {
@@ -458,8 +455,10 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
         if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
             continue;
         uint64_t own = side->candidate_of[k][i];
-        counted of = {nodes->nodes[i].count, side->observed[k][own], ratio_of(side, k, own),
-                      &outcome->scales[base + own], &outcome->reached[base + own]};
+        const sf_surrogate_scale *scale = &outcome->scales[base + own];
+        counted of = {nodes->nodes[i].count, side->observed[k][own],
+                      sf_surrogate_side_ratio(side, k, own, scale->mean), scale,
+                      &outcome->reached[base + own]};
         t->verdicts[size][i][side->mirrored] = judge(&of, n);
     }
 }
@@ -484,8 +483,8 @@ static int find_power(test *t, const sf_surrogate_side *side, const sf_surrogate
         uint64_t i = 0;
         while (outcome->scales[i].mean != at)
             i++;
-        uint64_t needed = needed_for(t->told->critical[2][0], 0, ratio_of(side, 0, i), &outcome->scales[i],
-                                     outcome->surrogates);
+        uint64_t needed = needed_for(t->told->critical[2][0], 0, sf_surrogate_side_ratio(side, 0, i, at),
+                                     &outcome->scales[i], outcome->surrogates);
         t->told->power[k] = (sf_power){at, needed > t->least ? needed : t->least};
     }
     sf_free(expected);
@@ -505,8 +504,9 @@ static void correct_level(test *t, const sf_surrogate_side *side, const sf_surro
             continue;
         uint64_t own = side->candidate_of[k][i];
         const sf_surrogate_scale *scale = &outcome->scales[base + own];
-        uint64_t needed = needed_for(critical, found->expected - scale->mean, ratio_of(side, k, own), scale,
-                                     outcome->surrogates);
+        uint64_t needed =
+            needed_for(critical, found->expected - scale->mean,
+                       sf_surrogate_side_ratio(side, k, own, scale->mean), scale, outcome->surrogates);
         found->q = sf_family_q(family, found->stands_out);
         found->needed = needed > t->least ? needed : t->least;
     }
@@ -554,10 +554,16 @@ static int prepare_side(test *t, sf_surrogate_side *side, sf_error *error)
     const sf_significance *told = t->told;
     if (told->options.kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
         return SF_OK;
+    side->saturations = sf_resize(NULL, side->plan.delay_count, sizeof *side->saturations);
+    if (side->saturations == NULL)
+        return sf_fail_memory(error);
     for (uint32_t d = 0; d < side->plan.delay_count; d++) {
-        sf_surrogate_scatter scatter = sf_surrogate_scatter_of(side->plan.delays[d], told->options.width_ns,
-                                                               1 / told->sharpness.divisor);
+        double share = 1 / told->sharpness.divisor;
+        sf_surrogate_scatter scatter =
+            sf_surrogate_scatter_of(side->plan.delays[d], told->options.width_ns, share);
         side->ratios[d] = sqrt(scatter.recorded / scatter.surrogates);
+        side->saturations[d] =
+            sf_surrogate_saturation_of(side->plan.delays[d], told->options.width_ns, share, 0);
     }
     return sf_surrogate_blur_take_off(side, told->sharpness.divisor, &t->choice, t->threads, error);
 }
@@ -852,8 +858,10 @@ int64_t sf_significance_width(const sf_delay *delays, size_t count)
 
 int64_t sf_significance_segment(int64_t span_ns, uint32_t most_spikes, int64_t longest_ns)
 {
-    bool fast = (double)most_spikes * (double)longest_ns > FAST * (double)span_ns;
-    int64_t segments = fast ? SEGMENTS_OF_FAST : SEGMENTS;
+    double held = (double)most_spikes * (double)longest_ns, span = (double)span_ns;
+    int64_t segments = held > CROWDED * span ? SEGMENTS_OF_CROWDED
+                       : held > FAST * span  ? SEGMENTS_OF_FAST
+                                             : SEGMENTS;
     int64_t seconds = (span_ns + segments * SF_SECOND / 2) / (segments * SF_SECOND);
     return seconds > 1 ? seconds * SF_SECOND : SF_SECOND;
 }

@@ -78,7 +78,8 @@ int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, cons
 
 /**
  * Segments where `segment_ns` is 0, for spikes that span so much, of units that fire so often at most: 360 of
- * them, or 60 where a unit fires more than once in five largest delays; of whole seconds.
+ * them, or 60 where a unit fires more than once in five largest delays, or 12 where more than three times in
+ * four; of whole seconds.
  */
 int64_t sf_significance_segment(int64_t span_ns, uint32_t most_spikes, int64_t longest_ns);
 

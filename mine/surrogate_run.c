@@ -72,11 +72,10 @@ static void find_scales(sf_surrogate_outcome *outcome, const sf_surrogate_side *
     sf_surrogate_scale *scale = outcome->scales;
     for (uint32_t k = 0; k < side->plan.level_count; k++)
         for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++) {
-            uint32_t delay = side->levels[k].candidates[i] / side->events.unit_count;
             *scale = sf_surrogate_scale_of(tally++, outcome->surrogates);
             if (side->observed[k][i] != UINT32_MAX)
-                scale->recorded = sf_surrogate_least_beyond(
-                    sf_surrogate_edge(scale->mean, side->observed[k][i], side->ratios[delay]));
+                scale->recorded = sf_surrogate_least_beyond(sf_surrogate_edge(
+                    scale->mean, side->observed[k][i], sf_surrogate_side_ratio(side, k, i, scale->mean)));
             scale++;
         }
 }

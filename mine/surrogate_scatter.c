@@ -63,3 +63,90 @@ sf_surrogate_scatter sf_surrogate_scatter_of(sf_delay delay, int64_t width_ns, d
     }
     return (sf_surrogate_scatter){recorded / length, 1 - reached / length};
 }
+
+/* ---- counts that saturate ---- */
+
+#define MOST_CROWD 40.0
+
+/* The crowd of which such a part is counted, (1 - exp(-crowd)) / crowd. */
+static double crowd_of(double part)
+{
+    double low = 0, high = MOST_CROWD;
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2;
+        if (-expm1(-middle) > part * middle)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double covariance(double crowd, double part)
+{
+    if (part >= 1)
+        return 0;
+    return crowd > 0 ? (exp(-crowd * part) - exp(-crowd)) / -expm1(-crowd) : 1 - part; /* the limit */
+}
+
+/* Where trains are displaced to, in lengths of the delay, and the weights in a recorded count less its blur
+ * and less the mean of its surrogates; the offsets of these first, whose weights are those of the mean. */
+typedef struct displacements {
+    size_t offsets, count;
+    double at[SF_MOST_STOPS + 3], weight[SF_MOST_STOPS + 3];
+} displacements;
+
+static displacements displace(sf_delay delay, int64_t width_ns, double share, size_t offsets)
+{
+    displacements d = {.offsets = offsets, .count = offsets + 3};
+    double width = (double)width_ns / (double)(delay.high_ns - delay.low_ns), all = 0;
+    for (size_t i = 0; i < offsets; i++) {
+        double widths = (2 * (double)i + 1 - (double)offsets) / (double)offsets;
+        d.at[i] = widths * width;
+        d.weight[i] = fabs(widths) - 1;
+        all -= d.weight[i];
+    }
+    for (size_t i = 0; i < offsets; i++)
+        d.weight[i] /= all;
+    for (size_t i = 0; i < 3; i++) {
+        double side = (double)i - 1;
+        d.at[offsets + i] = side * SF_DISPLACED_WIDTHS * width;
+        d.weight[offsets + i] = i == 1 ? 1 - share : share / 2;
+    }
+    return d;
+}
+
+/* The sum of covariances between the first `count` displacements. */
+static double variance_of(const displacements *d, size_t count, double crowd)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            sum += d->weight[i] * d->weight[k] * covariance(crowd, fabs(d->at[i] - d->at[k]));
+    return sum;
+}
+
+sf_surrogate_saturation sf_surrogate_saturation_of(sf_delay delay, int64_t width_ns, double share,
+                                                   size_t stops)
+{
+    sf_surrogate_saturation told;
+    displacements d = displace(delay, width_ns, share, stops > 0 ? stops : SF_MOST_STOPS);
+    sf_surrogate_scatter few = sf_surrogate_scatter_of(delay, width_ns, share);
+    for (int i = 0; i < SF_SATURATIONS; i++) {
+        double crowd = crowd_of(i / (SF_SATURATIONS - 1.0)), recorded = variance_of(&d, d.count, crowd),
+               surrogates = 1 - variance_of(&d, d.offsets, crowd);
+        told.factors[i] = sqrt(recorded / surrogates / (few.recorded / few.surrogates));
+    }
+    double all = stops > 0 ? 1 : told.factors[SF_SATURATIONS - 1]; /* what few offsets make of all */
+    for (int i = 0; i < SF_SATURATIONS; i++)
+        told.factors[i] /= all;
+    return told;
+}
+
+double sf_surrogate_saturated(const sf_surrogate_saturation *saturation, double counted, double near)
+{
+    const double *factors = saturation->factors;
+    double at = (near > counted ? counted / near : 1) * (SF_SATURATIONS - 1);
+    int below = (int)fmin(at, SF_SATURATIONS - 2);
+    return factors[below] + (at - below) * (factors[below + 1] - factors[below]);
+}

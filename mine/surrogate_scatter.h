@@ -17,6 +17,16 @@
  * nearer to the mean of all offsets than these lie to each other. (Delays as long as shifts: 0.73; shifts of
  * half more: 0.79; three times as long: 0.89.) By so much less it has to deviate to mean the same.
  *
+ * That is of counts to which each pair of spikes adds. Where the delay holds several spikes of a unit, each
+ * spike still ends one occurrence at most: of a train by chance with `crowd` spikes expected in the delay, L
+ * long, one is there with probability 1 - exp(-crowd), and whether one is there when the train is displaced
+ * by x follows from it less the further that is, by
+ *
+ *     K(x) = (exp(-crowd |x| / L) - exp(-crowd)) / (1 - exp(-crowd)),   |x| < L, else 0
+ *
+ * which is the 1 - |x| / L of the above where crowd is 0, and falls off faster. With it both variances are
+ * sums of K between all displacements, each with its weight in what is counted.
+ *
  * Where spikes lie to each other is more or less regular than that, or what units share differs between
  * pairs, z of pairs scatters otherwise: mine/sharpness.h holds it against what this says.
  */
@@ -39,5 +49,21 @@ double sf_surrogate_reach(sf_delay delay, int64_t width_ns, double lag_ns);
 /** Of segment-shift by up to width_ns, with `share` of what the count falls off by 3 widths taken for blur.
  */
 sf_surrogate_scatter sf_surrogate_scatter_of(sf_delay delay, int64_t width_ns, double share);
+
+/** Of counts that saturate, by how many of the pairs of spikes within the delay are occurrences. */
+enum { SF_SATURATIONS = 33, SF_MOST_STOPS = 64 };
+
+typedef struct sf_surrogate_saturation {
+    double factors[SF_SATURATIONS]; /**< at i / 32 of the pairs; linear between them */
+} sf_surrogate_saturation;
+
+/** By how much the root of the ratio of both variances is larger than sf_surrogate_scatter_of has it, where
+ * the mean of surrogates and their variance are of so many `stops`, at most SF_MOST_STOPS, evenly spread over
+ * the offsets; 0: of all offsets, for which as many as SF_MOST_STOPS stand. */
+sf_surrogate_saturation sf_surrogate_saturation_of(sf_delay delay, int64_t width_ns, double share,
+                                                   size_t stops);
+
+/** Where so many of `near` pairs are counted. */
+double sf_surrogate_saturated(const sf_surrogate_saturation *saturation, double counted, double near);
 
 #endif

@@ -277,6 +277,47 @@ int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *
     return status;
 }
 
+static double spikes_of(const sf_events *events, uint32_t unit)
+{
+    return (double)(events->first[unit + 1] - events->first[unit]);
+}
+
+/* From the first spike of two units, which have some, to the last. */
+static double span_of(const sf_events *events, uint32_t a, uint32_t b)
+{
+    uint32_t first_a = events->positions[events->first[a]], first_b = events->positions[events->first[b]],
+             last_a = events->positions[events->first[a + 1] - 1],
+             last_b = events->positions[events->first[b + 1] - 1];
+    return (double)(events->times[last_a > last_b ? last_a : last_b] -
+                    events->times[first_a < first_b ? first_a : first_b]) +
+           1;
+}
+
+double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean)
+{
+    const sf_events *events = &side->events;
+    const sf_surrogate_level *level = &side->levels[k];
+    uint32_t step = level->candidates[candidate], delay = step / events->unit_count;
+    if (k > 0 || side->saturations == NULL || events->count == 0)
+        return side->ratios[delay];
+    uint32_t low = 0,
+             high = level->prefix_count; /* the first unit: candidates of it or those before it end later */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (level->first[middle + 1] <= candidate)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t unit = step % events->unit_count;
+    double length = (double)(side->plan.delays[delay].high_ns - side->plan.delays[delay].low_ns),
+           part = length / span_of(events, low, unit), first = spikes_of(events, low),
+           last = spikes_of(events, unit),
+           crowd = part * (first + last); /* units that fire at other times count less, and do not saturate */
+    double near = fmin(first * last * part, mean * crowd / -expm1(-crowd));
+    return side->ratios[delay] * sf_surrogate_saturated(&side->saturations[delay], mean, near);
+}
+
 void sf_surrogate_side_close(sf_surrogate_side *side)
 {
     for (uint32_t k = 0; k < SF_EPISODE_MAX_SIZE; k++) {
@@ -300,5 +341,6 @@ void sf_surrogate_side_close(sf_surrogate_side *side)
     }
     sf_free(side->turn);
     sf_free(side->ratios);
+    sf_free(side->saturations);
     *side = (sf_surrogate_side){0};
 }

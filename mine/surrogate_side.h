@@ -13,6 +13,7 @@
 
 #include "core/backend/surrogates.h"
 #include "mine/events.h"
+#include "mine/surrogate_scatter.h"
 #include "mine/tree.h"
 
 #include <synfire/mine.h>
@@ -46,6 +47,8 @@ typedef struct sf_surrogate_side {
     /** By delay: the deviation of a recorded count from the mean of surrogates as a part of theirs
      * (mine/surrogate_scatter.h); 1 at first */
     double *ratios;
+    sf_surrogate_saturation
+        *saturations; /**< likewise, of counts of pairs that saturate; or NULL: none does */
     /** [level][node of size level + 2 in the request's tree]: its candidate in that level, or
      * SF_NO_CANDIDATE */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];
@@ -56,6 +59,11 @@ typedef struct sf_surrogate_side {
 /** SF_NO_MEMORY, SF_INTERNAL where the tree is not what it should be. The side must not move in memory. */
 int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *request, bool mirrored,
                            sf_error *error);
+
+/** Of a candidate of level k, whose surrogates count so much in the mean: by which part of theirs its count
+ * as recorded deviates from it. How many pairs of spikes lie within the delay is taken to be what rates say.
+ */
+double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean);
 void sf_surrogate_side_close(sf_surrogate_side *side); /**< a zeroed object is allowed */
 
 #endif

@@ -110,7 +110,8 @@ typedef struct sf_significance_options {
     /** How far surrogates move; 0: half more than the largest delay bound, or three times as far as it by
      * segment-shift where what units share is smooth as far as that. */
     int64_t width_ns;
-    int64_t segment_ns;       /**< of segment-shift; 0: a 360th of the recording, a second or more */
+    int64_t segment_ns;       /**< of segment-shift; 0: a 360th of the recording, a second or more; longer
+                                   where units are fast for the delays */
     sf_correction correction; /**< the maximum */
     bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
     /** p and q also where the recording as a whole cannot be tested: to measure how wrong they are. */

@@ -49,6 +49,25 @@ static uint64_t count_moved(sf_spike *all, const sf_recording *recording, sf_epi
     return found;
 }
 
+/* By how much more the count deviates as the trains fill the delay. */
+static double saturation(const sf_recording *recording, const sf_episode *pair, int64_t width_ns,
+                         double divisor, double mean)
+{
+    double spikes[2] = {0, 0}, first = 0, last = 0;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        for (int k = 0; k < 2; k++)
+            if (recording->spikes[i].unit == pair->units[k]) {
+                last = (double)(recording->spikes[i].time_ns - recording->spikes[0].time_ns);
+                first = spikes[0] + spikes[1] > 0 ? first : last;
+                spikes[k]++;
+            }
+    double part = (double)(delay.high_ns - delay.low_ns) / (last - first + 1),
+           crowd = part * (spikes[0] + spikes[1]);
+    sf_surrogate_saturation of = sf_surrogate_saturation_of(delay, width_ns, 1 / divisor, 0);
+    return sf_surrogate_saturated(&of, mean,
+                                  fmin(spikes[0] * spikes[1] * part, mean * crowd / (1 - exp(-crowd))));
+}
+
 static void check_pair(const sf_recording *recording, sf_episode pair, const sf_mine_item *item,
                        const sf_surrogate_rule *rule, double divisor)
 {
@@ -63,7 +82,9 @@ static void check_pair(const sf_recording *recording, sf_episode pair, const sf_
         sum += found[s] = count_moved(all, recording, pair, rule, s);
     sf_surrogate_scatter scatter = sf_surrogate_scatter_of(delay, rule->width_ns, 1 / divisor);
     double mean = (double)sum / SURROGATES, beyond_edge = 0;
-    double edge = mean + (item->count - blur - 0.5 - mean) / sqrt(scatter.recorded / scatter.surrogates);
+    double ratio = sqrt(scatter.recorded / scatter.surrogates) *
+                   saturation(recording, &pair, rule->width_ns, divisor, mean);
+    double edge = mean + (item->count - blur - 0.5 - mean) / ratio;
     for (uint32_t s = 0; s < SURROGATES; s++) /* each lies evenly within half a count either way */
         beyond_edge += fmin(1, fmax(0, (double)found[s] + 0.5 - edge));
     assert_true(fabs(item->p - (1 + beyond_edge) / (1 + SURROGATES)) < 1e-12);

@@ -97,6 +97,75 @@ static double ratio(const oracle_shifting *how, sf_delay delay)
     return sqrt(deviation / surrogates);
 }
 
+/* ---- counts of pairs that saturate ---- */
+
+/* Of a train with `crowd` spikes expected in the delay: how alike two counts are, so many delays apart. */
+static double alike(double crowd, double apart)
+{
+    if (fabs(apart) >= 1)
+        return 0;
+    return crowd < 1e-9 ? 1 - fabs(apart) : (exp(-crowd * fabs(apart)) - exp(-crowd)) / (1 - exp(-crowd));
+}
+
+/* The root of how much the recorded count varies around the mean of 64 offsets, against how much they do. */
+static double saturated_ratio(const oracle_shifting *how, double delays, double crowd)
+{
+    enum { OFFSETS = 64, ALL = OFFSETS + 3 };
+    double at[ALL], weight[ALL], recorded = 0, within = 0, sum = 0;
+    for (int i = 0; i < OFFSETS; i++) {
+        at[i] = (2 * i + 1 - OFFSETS) / (double)OFFSETS;
+        sum += 1 - fabs(at[i]);
+    }
+    for (int i = 0; i < OFFSETS; i++)
+        weight[i] = -(1 - fabs(at[i])) / sum;
+    for (int i = 0; i < 3; i++) {
+        at[OFFSETS + i] = 3 * (i - 1);
+        weight[OFFSETS + i] = i == 1 ? 1 - 1 / how->divisor : 0.5 / how->divisor;
+    }
+    for (int i = 0; i < ALL; i++)
+        for (int k = 0; k < ALL; k++) {
+            double part = weight[i] * weight[k] * alike(crowd, (at[i] - at[k]) * delays);
+            recorded += part;
+            within += i < OFFSETS && k < OFFSETS ? part : 0;
+        }
+    return sqrt(recorded / (1 - within));
+}
+
+/* At i / 32 of what is counted where nothing saturates, with the crowd that makes it so. */
+static double at_part(const oracle_shifting *how, double delays, int i)
+{
+    double low = 0, high = 40;
+    while (high - low > 1e-10) {
+        double middle = (low + high) / 2;
+        if ((1 - exp(-middle)) / middle > i / 32.0)
+            low = middle;
+        else
+            high = middle;
+    }
+    return saturated_ratio(how, delays, low) / saturated_ratio(how, delays, 0);
+}
+
+/* By how much more a pair's recorded count deviates, as its trains fill the delay. */
+static double saturation(const oracle_shifting *how, const sf_episode *pair, double mean)
+{
+    double spikes[2] = {0, 0}, first = NAN, last = NAN;
+    double length = (double)(pair->delays[0].high_ns - pair->delays[0].low_ns);
+    for (size_t i = 0; i < how->count; i++)
+        for (int k = 0; k < 2; k++)
+            if (how->spikes[i].unit == pair->units[k]) {
+                last = (double)(how->spikes[i].time_ns - how->spikes[0].time_ns);
+                first = isnan(first) ? last : first;
+                spikes[k]++;
+            }
+    double of_delay = length / (last - first + 1), crowd = (spikes[0] + spikes[1]) * of_delay;
+    double near = fmin(spikes[0] * spikes[1] * of_delay, mean * crowd / (1 - exp(-crowd)));
+    double at = near > mean ? 32 * mean / near : 32;
+    int below = at < 31 ? (int)at : 31;
+    double delays = (double)how->width_ns / length, lower = at_part(how, delays, below),
+           upper = at_part(how, delays, below + 1);
+    return lower + (at - below) * (upper - lower);
+}
+
 /* ---- the verdict ---- */
 
 typedef struct half_verdict {
@@ -115,6 +184,8 @@ static half_verdict judge_end(const oracle_shifting *how, const sf_episode *epis
         sum += counts[s] = count_moved(how, *episode, (move){first, s, 0});
     mean = (double)sum / how->surrogates;
     double part = ratio(how, episode->delays[first ? 0 : episode->size - 2]);
+    if (episode->size == 2)
+        part *= saturation(how, episode, mean);
     double edge = mean + (recorded - blur - 0.5 - mean) / part, as_much = 0;
     uint64_t more = 0;
     for (uint32_t s = 0; s < how->surrogates; s++) {
