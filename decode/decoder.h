@@ -97,6 +97,7 @@ extern const sf_decoder_kind sf_decoder_intan;
 extern const sf_decoder_kind sf_decoder_brand;
 extern const sf_decoder_kind sf_decoder_trodes;
 extern const sf_decoder_kind sf_decoder_lsl;
+extern const sf_decoder_kind sf_decoder_blackrock;
 
 /** A protocol's kind by its name, or NULL. */
 const sf_decoder_kind *sf_decoder_find(const char *name);

@@ -300,7 +300,8 @@ int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error)
 {
     sf_marker marker = {.kind = SF_MARKER_TEXT};
     size_t length = 0, more;
-    while ((more = sf_utf8_length(text + length)) > 0 && length + more < sizeof marker.text)
+    while (text[length] != '\0' && (more = sf_utf8_length(text + length)) > 0 &&
+           length + more < sizeof marker.text)
         length += more;
     memcpy(marker.text, text, length);
     return keep_marker(rig, sample, &marker, error);
@@ -445,7 +446,13 @@ static int order_units(sf_rig *rig, sf_error *error)
 {
     sf_units *units = &rig->decoder.about.units;
     uint32_t *places = sf_alloc(units->count, sizeof *places);
-    int status = places != NULL ? sf_units_sort(units, places, error) : sf_fail_memory(error);
+    int status = places != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK && rig->name_units != NULL)
+        status = rig->name_units(rig, error);
+    if (status == SF_OK)
+        status = sf_units_sort(units, places, error);
+    if (status == SF_OK && rig->place_units != NULL)
+        rig->place_units(rig, places);
     for (size_t i = 0; status == SF_OK && i < rig->spike_count; i++)
         if (rig->spikes[i].unit != SF_NO_UNIT)
             rig->spikes[i].unit = places[rig->spikes[i].unit];

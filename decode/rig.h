@@ -54,6 +54,10 @@ typedef struct sf_rig {
                                with; 0: none */
     bool shared_was_told;   /**< that two have one number */
     bool slow_was_told;     /**< that one is heard of for the first time after learn_s */
+    /** Of learnt units, or NULL: gives them the names that they keep, once all are heard of, and is told
+     * where each then stands: at places[its index until now]. */
+    int (*name_units)(struct sf_rig *rig, sf_error *error);
+    void (*place_units)(struct sf_rig *rig, const uint32_t *places);
 } sf_rig;
 
 /** First in every `decode`: what went out makes room. */

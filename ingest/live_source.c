@@ -124,6 +124,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .markers = it->settings->markers,
                                             .curve = {it->settings->key, it->settings->server_key},
                                             .request = request_of(it, room),
+                                            .device = it->settings->device,
                                             .most_bytes = it->protocol->decoder->most_bytes,
                                             .queue = it->protocol->queue};
     sf_error reason = {0};

@@ -5,10 +5,16 @@
 
 #include <string.h>
 
-const sf_protocol *const sf_protocols[] = {
-    &sf_protocol_synfire, &sf_protocol_open_ephys, &sf_protocol_event_broadcaster,
-    &sf_protocol_maxwell, &sf_protocol_intan,      &sf_protocol_brand,
-    &sf_protocol_trodes,  &sf_protocol_lsl,        NULL};
+const sf_protocol *const sf_protocols[] = {&sf_protocol_synfire,
+                                           &sf_protocol_open_ephys,
+                                           &sf_protocol_event_broadcaster,
+                                           &sf_protocol_maxwell,
+                                           &sf_protocol_intan,
+                                           &sf_protocol_brand,
+                                           &sf_protocol_trodes,
+                                           &sf_protocol_lsl,
+                                           &sf_protocol_blackrock,
+                                           NULL};
 
 int sf_protocol_find(const sf_protocol **protocol, const char *name, sf_error *error)
 {

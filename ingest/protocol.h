@@ -18,6 +18,7 @@ typedef struct sf_live_settings {
     const char *electrodes; /**< "learn", or a file (io/electrodes.h) */
     double learn_s, sample_rate_hz;
     const char *request; /**< "auto", "off", or an endpoint */
+    const char *device;  /**< "any", or the address that datagrams must come from */
     uint32_t layout;     /**< of sf_protocol.layouts */
     const char *topic, *field, *time_field, *sample_field;
     const char *markers;          /**< "none", or an endpoint */
@@ -58,7 +59,7 @@ typedef struct sf_protocol {
 } sf_protocol;
 
 extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys, sf_protocol_event_broadcaster,
-    sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes, sf_protocol_lsl;
+    sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes, sf_protocol_lsl, sf_protocol_blackrock;
 
 /** All of them, and NULL at the end. */
 extern const sf_protocol *const sf_protocols[];

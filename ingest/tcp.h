@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** TCP endpoints: tcp://HOST:PORT. */
+/** Endpoints of TCP and UDP: tcp://HOST:PORT, udp://HOST:PORT. */
 #ifndef SF_INGEST_TCP_H
 #define SF_INGEST_TCP_H
 
@@ -10,5 +10,7 @@
 /** The addresses of an endpoint, to be freed by freeaddrinfo; `passive`: to bind, and * is all of this
  * machine's. SF_USAGE where it is no endpoint, SF_UNAVAILABLE where the name is not known. */
 int sf_tcp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);
+/** The same of UDP; there is no port 0 or *. */
+int sf_udp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);
 
 #endif

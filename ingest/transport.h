@@ -20,6 +20,7 @@ typedef struct sf_transport_settings {
         *markers; /**< of transports that take a stream of them beside the other: its endpoint, or "none" */
     sf_curve_client curve; /**< of ZeroMQ */
     const char *request;   /**< where the rig is asked or told that somebody listens; or NULL */
+    const char *device;    /**< of UDP: the address whose datagrams count; "any" or NULL: of every one */
     size_t most_bytes;     /**< of a message's part */
     int queue;             /**< messages that may wait for this program */
 } sf_transport_settings;
@@ -43,5 +44,6 @@ struct sf_transport {
 
 extern const sf_transport_kind sf_transport_zmq; /**< subscribes to a ZeroMQ publisher */
 extern const sf_transport_kind sf_transport_tcp; /**< a stream of bytes from a TCP server */
+extern const sf_transport_kind sf_transport_udp; /**< datagrams that are sent to a port of this computer */
 
 #endif
