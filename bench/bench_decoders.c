@@ -70,6 +70,29 @@ static uint64_t maxwell(sf_decoder *decoder)
     return spikes;
 }
 
+static void put_header(unsigned char *to, uint64_t time, unsigned channel, unsigned type, unsigned words)
+{
+    memset(to, 0, 16);
+    memcpy(to, &time, sizeof time);
+    to[8] = (unsigned char)channel;
+    to[10] = (unsigned char)type;
+    to[12] = (unsigned char)words;
+}
+
+/* A datagram of a spike of 48 samples beside a sample of 256 channels. */
+static uint64_t blackrock(sf_decoder *decoder)
+{
+    static unsigned char datagram[16 + 112 + 16 + 512];
+    uint64_t spikes = 0;
+    for (uint64_t tick = 10000; tick < 10000 + ROUNDS; tick++) {
+        put_header(datagram, tick, (unsigned)tick % 63 + 1, 0, 28);
+        put_header(datagram + 128, tick, 0, 5, 128);
+        feed(decoder, (const void *[]){datagram}, (const size_t[]){sizeof datagram}, 1);
+        spikes += take(decoder);
+    }
+    return spikes;
+}
+
 static void measure(const char *protocol, uint64_t (*run)(sf_decoder *decoder))
 {
     static sf_unit units[64];
@@ -100,5 +123,6 @@ int main(void)
 {
     measure("open-ephys", open_ephys);
     measure("maxwell", maxwell);
+    measure("blackrock", blackrock);
     return 0;
 }

@@ -48,8 +48,11 @@ typedef struct channel {
 typedef struct instrument {
     channel *channels; /* by their numbers less one; NULL: none was heard of */
     bool has_monitor;
-    uint32_t monitor;  /* its number, from 4.1 on */
-    uint64_t received; /* packets since then */
+    uint32_t monitor;   /* the number of the last, from 4.1 on */
+    uint64_t monitored; /* its time */
+    uint32_t sent;      /* packets, as it said */
+    uint64_t period;    /* between two of which all came; 0: not known */
+    uint64_t received;  /* packets since then */
     struct {
         bool was_there;
         uint64_t time;
@@ -66,7 +69,7 @@ typedef struct blackrock {
     unsigned misfits;    /* datagrams in a row that the layout does not explain */
     int agreed;          /* beats in a row that count nanoseconds; negative: ticks */
     uint32_t ticks_hz;   /* as the system said; 0: it did not */
-    unsigned monitored;  /* instruments that count what they send */
+    unsigned counting;   /* instruments that count what they send */
     uint64_t received;   /* packets since the last of their counts */
     bool has_time;
     int64_t time; /* the newest, whole */
@@ -356,27 +359,45 @@ static void compare_beats(blackrock *it, const sf_cerebus_packet *of)
 
 /* ---- packets of the system ---- */
 
+/* Monitors that did not come between the last one and this: as their numbers tell, before 4.1 as time does
+ * where not all came that this one counts. What is further is no loss: it counts anew. */
+static uint32_t count_missing(const instrument *on, const sf_cerebus_packet *of, uint32_t number,
+                              bool is_whole)
+{
+    uint64_t missing = 0, step = of->time - on->monitored;
+    if (of->bytes >= 8)
+        missing = (uint32_t)(number - on->monitor - 1);
+    else if (on->period > 0 && of->time > on->monitored && !is_whole)
+        missing =
+            step >= on->period ? (step - on->period / 2) / on->period : 0; /* to the nearest, less this one */
+    return missing < MOST_SENT ? (uint32_t)missing : 0;
+}
+
 /* What was sent since the last count, and how much of it came. Where one instrument counts, whatever comes is
- * its own. */
+ * its own. Of the time of counts that are lost nobody knows what was sent: as much as before and after. */
 static void take_monitor(blackrock *it, const sf_cerebus_packet *of)
 {
     instrument *on = &it->instruments[of->instrument];
     uint32_t sent = sf_cerebus_32(of->payload), number = of->bytes >= 8 ? sf_cerebus_32(of->payload + 4) : 0;
-    uint64_t received = it->monitored > 1 ? on->received : it->received, lost = 0;
+    int64_t received = (int64_t)(it->counting > 1 ? on->received : it->received), lost = 0;
     if (sent > MOST_SENT) {
         sf_decoder_leave_out(&it->rig.decoder, "a count of %" PRIu32 " packets sent", sent);
         return;
     }
-    if (on->has_monitor && sent > received)
-        lost = sent - received;
-    uint32_t missing = on->has_monitor && of->bytes >= 8 ? number - on->monitor - 1 : 0;
-    if (missing < MOST_SENT) /* each is a packet at least; further, it counts anew */
-        lost += missing;
+    if (on->has_monitor) {
+        int64_t missing = count_missing(on, of, number, received == sent);
+        lost = missing * ((int64_t)on->sent + sent) / 2 + sent - received;
+        lost = lost > missing ? lost : missing;
+        if (missing == 0 && received == sent && of->time > on->monitored)
+            on->period = of->time - on->monitored;
+    }
     it->rig.decoder.batch.gaps += lost > 0;
-    it->rig.decoder.batch.gap_lost += lost;
-    it->monitored += !on->has_monitor;
+    it->rig.decoder.batch.gap_lost += (uint64_t)lost;
+    it->counting += !on->has_monitor;
     on->has_monitor = true;
     on->monitor = number;
+    on->monitored = of->time;
+    on->sent = sent;
     on->received = it->received = 0;
 }
 

@@ -162,7 +162,8 @@ static void put_scale(unsigned char *to)
     put_32(to + 4, (uint32_t)-8191);
     put_32(to + 8, 8191);
     put_32(to + 12, 1);
-    memcpy(to + 16, "uV", 2);
+    to[16] = 'u';
+    to[17] = 'V';
 }
 
 static int put_channel(device *it, unsigned at, uint32_t number, const char *label, uint32_t can,

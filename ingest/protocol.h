@@ -59,7 +59,8 @@ typedef struct sf_protocol {
 } sf_protocol;
 
 extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys, sf_protocol_event_broadcaster,
-    sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes, sf_protocol_lsl, sf_protocol_blackrock;
+    sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes, sf_protocol_lsl,
+    sf_protocol_blackrock;
 
 /** All of them, and NULL at the end. */
 extern const sf_protocol *const sf_protocols[];

@@ -71,3 +71,32 @@ off = [(a, b) for a, b in zip(want, have) if abs(a[0] - b[0]) > 1 or a[1] != b[1
 assert not off, off[:5]
 PY
 }
+
+# foreign TYPE PORT 'KEYS' EXPECTED <sender.py: a run takes what the sender says it sent; EXPECTED is of its account.
+foreign() {
+    cat >sender.py
+    cat >rig.yaml <<YAML
+sources: [{type: $1, endpoint: "${SCHEME:-tcp}://127.0.0.1:$2", timeout_s: 60, $3}]
+merge: {lateness_ms: 50, leap_s: ${LEAP_S:-0}}
+mine: {every: 0}
+graph: {enabled: false}
+sinks:
+- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
+- {type: jsonl, path: rig.jsonl, overwrite: true}
+YAML
+    : >rig.jsonl
+    "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
+    local run=$!
+    "$SYNFIRE_PYTHON" sender.py "$2" >sent
+    await_spikes "$(cat sent)" $run
+    kill -INT $run
+    wait $run || true
+    "$SYNFIRE_PYTHON" - "$(cat sent)" "$4" <<'PY'
+import h5py, json, sys
+source = json.load(open("rig.json"))["status"]["sources"][0]
+assert source["spikes"] - source["out_of_range"] == int(sys.argv[1]) == len(h5py.File("rig.h5")["spikes/time_ns"]), source
+want = {key: 0 for key in ("gaps", "gap_lost", "restarts", "malformed", "out_of_range", "late", "dropped", "leaps")}
+want.update(json.loads(sys.argv[2]))
+assert {key: source[key] for key in want} == want, source
+PY
+}
