@@ -178,10 +178,18 @@ static const sf_sender_protocol sender = {
 
 /* ---- the source ---- */
 
+/* What every client asks, for which a system sends to everyone what it is and what its channels are called.
+ * It is the same for all headers of 16 bytes: nothing follows. */
+static const unsigned char ask_311[] = {1, 0, 0, 0, 0, 0x80, SF_CEREBUS_ASK_ALL, 0};
+static const unsigned char ask_40[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, SF_CEREBUS_ASK_ALL, 0, 0, 0, 0, 0};
+
+static const sf_part questions[] = {{ask_40, sizeof ask_40}, {ask_311, sizeof ask_311}, {NULL, 0}};
+
 static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
                                           .endpoint = "udp://127.0.0.1:51002",
                                           .timeout_s = 10,
                                           .device = "any",
+                                          .request = "off",
                                           .electrodes = "learn",
                                           .learn_s = 5};
 
@@ -189,6 +197,7 @@ static const char *const layouts[] = {"auto", "3.11", "4.0", "4.1", "4.2", NULL}
 
 static const sf_key keys[] = {SF_LIVE_ENDPOINT,
                               SF_LIVE_TEXT("device", device),
+                              SF_LIVE_TEXT("ask", request),
                               {.name = "protocol",
                                .type = SF_KEY_CHOICE,
                                .offset = offsetof(sf_live_settings, layout),
@@ -207,5 +216,6 @@ const sf_protocol sf_protocol_blackrock = {
     .transport = &sf_transport_udp,
     .sender = &sender,
     .layouts = layouts,
+    .questions = questions,
     .start = "the system, with Central or another client that sets it running, sending to %s",
 };

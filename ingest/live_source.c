@@ -125,6 +125,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .curve = {it->settings->key, it->settings->server_key},
                                             .request = request_of(it, room),
                                             .device = it->settings->device,
+                                            .questions = it->protocol->questions,
                                             .most_bytes = it->protocol->decoder->most_bytes,
                                             .queue = it->protocol->queue};
     sf_error reason = {0};

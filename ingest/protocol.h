@@ -52,6 +52,7 @@ typedef struct sf_protocol {
     const sf_transport_kind *transport;
     const sf_sender_protocol *sender; /**< what plays it */
     const char *const *layouts;       /**< by sf_live_settings.layout; NULL: there is one */
+    const sf_part *questions;         /**< as sf_transport_settings has them */
     int queue;                        /**< messages that may wait for this program */
     const char *start;                /**< what to do where no stream came: a format for the endpoint */
     uint32_t written;                 /**< samples that the rig sends at once by default; 0: as they come */

@@ -21,8 +21,10 @@ typedef struct sf_transport_settings {
     sf_curve_client curve; /**< of ZeroMQ */
     const char *request;   /**< where the rig is asked or told that somebody listens; or NULL */
     const char *device;    /**< of UDP: the address whose datagrams count; "any" or NULL: of every one */
-    size_t most_bytes;     /**< of a message's part */
-    int queue;             /**< messages that may wait for this program */
+    const sf_part
+        *questions;    /**< of UDP: datagrams that `request` is asked by, up to an empty one; or NULL */
+    size_t most_bytes; /**< of a message's part */
+    int queue;         /**< messages that may wait for this program */
 } sf_transport_settings;
 
 typedef struct sf_transport_kind {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes the datagrams that are sent to a port of this computer, many at a time. It sends nothing. The port
- * may be shared: another program that listens there keeps its own, as far as the system lets both hear.
+ * Takes the datagrams that are sent to a port of this computer, many at a time. It sends nothing but the
+ * questions that it was given an address for. The port may be shared: another program that listens there
+ * keeps its own, as far as the system lets both hear.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -26,6 +27,8 @@
 #define ROOM 65536                /* of a datagram: the largest has 65,507 bytes */
 #define BUFFER (32 * 1024 * 1024) /* bytes that may wait: what fast rigs send in a second */
 #define SILENT_NS (5 * SF_SECOND)
+#define ASK_NS (2 * SF_SECOND) /* once more: a question, or some of the answers, may be lost */
+#define ASKED 2
 
 typedef union overflow {
     struct cmsghdr aligned;
@@ -38,6 +41,12 @@ typedef struct listener {
     char endpoint[256];
     bool has_device;
     struct in_addr device;
+    struct in_addr first; /* who sent the first datagram that counts; 0: none came */
+    bool several_were_told;
+    struct sockaddr_in request; /* port 0: nobody is asked */
+    const sf_part *questions;
+    unsigned asked; /* since it was silent */
+    int64_t ask_ns;
     uint32_t buffer;          /* bytes that were granted */
     uint32_t dropped, warned; /* by the system, whose buffer was full; so many when it was last said */
     uint64_t strangers;       /* datagrams from elsewhere */
@@ -78,6 +87,47 @@ static void note_stranger(listener *it, const struct sockaddr_in *from)
            it->endpoint, it->strangers, address);
 }
 
+/* Whoever sends something is there to be asked, from the port that it sends to. */
+static void ask(listener *it, int64_t now_ns)
+{
+    if (it->request.sin_port == 0 || it->asked == ASKED || now_ns < it->ask_ns)
+        return;
+    it->asked++;
+    it->ask_ns = now_ns + ASK_NS;
+    for (const sf_part *at = it->questions; at->size > 0; at++)
+        if (sendto(it->socket, at->data, at->size, MSG_DONTWAIT, (const struct sockaddr *)&it->request,
+                   sizeof it->request) < 0 &&
+            it->asked == 1)
+            sf_log(SF_LOG_WARNING, "%s: cannot ask for the configuration: %s", it->endpoint, strerror(errno));
+}
+
+static void note_heard(listener *it)
+{
+    int64_t now = sf_clock_monotonic_ns(), before = atomic_load(&it->heard_ns);
+    atomic_store(&it->heard_ns, now);
+    if (before == INT64_MIN || now - before > SILENT_NS) {
+        it->asked = 0;
+        it->ask_ns = now;
+    }
+    ask(it, now);
+}
+
+/* Nothing tells two systems apart that send the same numbers of channels to one port. */
+static void note_sender(listener *it, struct in_addr from)
+{
+    char first[INET_ADDRSTRLEN], other[INET_ADDRSTRLEN];
+    if (it->first.s_addr == 0)
+        it->first = from;
+    if (it->first.s_addr == from.s_addr || it->several_were_told)
+        return;
+    it->several_were_told = true;
+    inet_ntop(AF_INET, &it->first, first, sizeof first);
+    inet_ntop(AF_INET, &from, other, sizeof other);
+    sf_log(SF_LOG_WARNING,
+           "%s: datagrams come from %s and from %s, and all are read: `device` takes those of one",
+           it->endpoint, first, other);
+}
+
 static void fill(listener *it)
 {
     for (unsigned i = 0; i < AT_ONCE; i++) {
@@ -94,7 +144,7 @@ static void fill(listener *it)
     it->next = 0;
     if (it->count == 0)
         return;
-    atomic_store(&it->heard_ns, sf_clock_monotonic_ns());
+    note_heard(it);
     note_dropped(it, &it->taken[it->count - 1].msg_hdr);
 }
 
@@ -105,8 +155,10 @@ static bool take_next(listener *it, unsigned *index)
         fill(it);
     while (it->next < it->count) {
         *index = it->next++;
-        if (!it->has_device || it->from[*index].sin_addr.s_addr == it->device.s_addr)
+        if (!it->has_device || it->from[*index].sin_addr.s_addr == it->device.s_addr) {
+            note_sender(it, it->from[*index].sin_addr);
             return true;
+        }
         note_stranger(it, &it->from[*index]);
     }
     return false;
@@ -194,6 +246,24 @@ static int take_device(listener *it, const char *device, sf_error *error)
     return SF_OK;
 }
 
+static int take_request(listener *it, const sf_transport_settings *settings, sf_error *error)
+{
+    struct addrinfo *address;
+    sf_error reason = {0};
+    if (settings->request == NULL || settings->questions == NULL)
+        return SF_OK;
+    int status = sf_udp_addresses(&address, settings->request, false, &reason);
+    if (status == SF_USAGE)
+        return sf_fail(error, SF_CONFIG, "ask", "found '%s', expected off, or udp://HOST:PORT",
+                       settings->request);
+    if (status != SF_OK)
+        return sf_fail(error, SF_CONFIG, "ask", "%s: %s", reason.place, reason.text);
+    memcpy(&it->request, address->ai_addr, sizeof it->request);
+    it->questions = settings->questions;
+    freeaddrinfo(address);
+    return SF_OK;
+}
+
 static int listen_at(listener *it, sf_error *error)
 {
     struct addrinfo *address;
@@ -222,6 +292,8 @@ static int open_listener(sf_transport **out, const sf_transport_settings *settin
     atomic_store(&it->heard_ns, INT64_MIN);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     int status = take_device(it, settings->device, error);
+    if (status == SF_OK)
+        status = take_request(it, settings, error);
     if (status == SF_OK)
         status = sf_descriptors_check(1, it->endpoint, error);
     if (status == SF_OK)

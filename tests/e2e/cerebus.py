@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A system of Blackrock's, by what is known of its packets, with struct and socket alone.
 
-cerebus.py PORT PROTOCOL ticks|nanoseconds: sends twice 3 s of its time to a run that listens at this port, and writes
-expected.json: spikes and markers. It waits until the run has read what was sent, so that a busy computer loses nothing,
+cerebus.py PORT PROTOCOL ticks|nanoseconds OWN_PORT asked|unasked: sends twice 3 s of its time to a run that listens at this port, and writes
+expected.json: spikes and markers. What its channels are called it says when it is asked at its own port; unasked it says so
+by itself, and nothing may come there. It waits until the run has read what was sent, so that a busy computer loses nothing,
 and at last until rig.jsonl tells of all. Prints how many spikes there are but for noise.
 """
 import json
@@ -15,7 +16,9 @@ import time
 
 PORT, PROTOCOL, UNIT = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 STEP = 1 if UNIT == "ticks" else 10**9 // 30000
+IS_ASKED = sys.argv[5] == "asked"
 to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+to.bind(("127.0.0.1", int(sys.argv[4])))
 other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 other.bind(("127.0.0.2", 0))
 INSTRUMENTS = [0, 0, 1] if PROTOCOL != "3.11" else [0]
@@ -134,13 +137,24 @@ def run(system, begin, epoch):
 
 await_listener()
 system = System()
+BEGIN = 3_000_000_000 if UNIT == "ticks" else 5_400_000_000
+system.put([packet((BEGIN - 300) * STEP, 0x8000, 0, b"")])
+if IS_ASKED:  # in each of the two forms that there are
+    to.settimeout(60)
+    questions = [to.recv(2000) for _ in range(2)]
+    assert sorted(map(len, questions)) == [8, 16] and packet(1, 0x8000, 0x88, b"") in questions, questions
 system.put([processor()])
 for number in range(1, 6):
     for instrument in set(INSTRUMENTS):
         system.put([channel(number, b"elec%d" % (10 * number), 0x107, 0, instrument)])
 system.put([channel(279, b"digin", 0x403, 0x1400)])
-run(system, 3_000_000_000 if UNIT == "ticks" else 5_400_000_000, 0)
+run(system, BEGIN, 0)
 run(system, 300, 1)  # its clock was set to 0
 json.dump({"spikes": system.spikes, "markers": system.markers, "step": STEP}, open("expected.json", "w"))
 await_reader(len(system.spikes) + system.noise)
+to.settimeout(0.01)
+try:
+    assert to.recv(2000) and IS_ASKED, "something is sent to the system"
+except TimeoutError:
+    pass
 print(len(system.spikes))

@@ -5,7 +5,7 @@
 . "$E2E/rig.sh"
 need_python
 
-read -r port <<<"$(free_ports 1)"
+read -r port own <<<"$(free_ports 2)"
 "$SYNFIRE" simulate sim.h5 --unit-count 20 --rate 40 --duration 8 --marker-every 4 --seed 3 --quiet >/dev/null
 
 # UDP makes no sender wait, and a busy computer may lose what it sends: then once more.
@@ -42,14 +42,16 @@ def markers(path):
     return [list(file[f"markers/{key}"][:]) for key in ("kind", "line", "state", "text")]
 assert markers("rig.h5") == markers("sim.h5"), (markers("rig.h5"), markers("sim.h5"))'
 
-# system PROTOCOL UNIT: what the sender sent is what was recorded, each spike with its time, name and amplitude. A datagram
-# of 41 packets never comes, another is counted and is no packet; a noise comes with each of the others.
+# system PROTOCOL UNIT [ASK]: what the sender sent is what was recorded, each spike with its time, name and amplitude. A datagram
+# of 41 packets never comes, another is counted and is no packet; a noise comes with each of the others. Nothing is sent to it unless ASK is where it is asked.
 system() {
-    echo "$1 $2"
-    LEAP_S=10 SCHEME=udp foreign blackrock "$port" "learn_s: 0.5, device: 127.0.0.1" \
+    local ask=${3:-off} asked=unasked
+    [ "$ask" = off ] || asked=asked
+    echo "$1 $2 $asked"
+    LEAP_S=10 SCHEME=udp foreign blackrock "$port" "learn_s: 0.5, device: 127.0.0.1, ask: '$ask'" \
         '{"gaps": 2, "gap_lost": 42, "malformed": 1, "out_of_range": 599, "epochs": 1}' <<PY
 import subprocess, sys
-sys.exit(subprocess.call([sys.executable, "-B", "$E2E/cerebus.py", sys.argv[1], "$1", "$2"]))
+sys.exit(subprocess.call([sys.executable, "-B", "$E2E/cerebus.py", sys.argv[1], "$1", "$2", "$own", "$asked"]))
 PY
     grep -q "datagrams so far from elsewhere, the last from 127.0.0.2, are left out" rig.err
     "$SYNFIRE_PYTHON" - <<'PY'
@@ -76,6 +78,38 @@ PY
 }
 
 system 3.11 ticks
+system 3.11 ticks "udp://127.0.0.1:$own"
 system 4.0 ticks
 system 4.1 nanoseconds
-system 4.2 ticks
+system 4.2 ticks "udp://127.0.0.1:$own"
+
+# Two systems that send to one port, while another program listens there too: both are told of, and neither is a stream
+# whose times are known. A buffer is asked for, and what was granted said.
+"$SYNFIRE_PYTHON" - "$port" <<'PY' &
+import socket, struct, sys, time
+listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("127.0.0.1", int(sys.argv[1])))
+open("listens", "w")
+senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+for k, sender in enumerate(senders):
+    sender.bind((f"127.0.0.{k + 1}", 0))
+while True:
+    for sender in senders:
+        sender.sendto(struct.pack("<QHHHBB", 0, 0x8000, 0, 0, 0, 0), ("127.0.0.1", int(sys.argv[1])))
+    time.sleep(0.02)
+PY
+others=$!
+trap 'kill $others 2>/dev/null || true' EXIT
+until [ -e listens ]; do sleep 0.05; done
+code=0
+"$SYNFIRE" run rig.yaml --set sources.0.timeout_s=1 --set sources.0.device=any --verbose >out 2>err || code=$?
+[ $code = 69 ]
+grep -q "another program listens there: both hear what is broadcast" err
+grep -q "datagrams come from 127.0.0.[12] and from 127.0.0.[12], and all are read: \`device\` takes those of one" err
+grep -q "of 33554432 bytes of buffer were granted" err
+expect 78 "sources.0.ask: found 'here', expected off, or udp://HOST:PORT" "$SYNFIRE" run rig.yaml --set sources.0.ask=here --quiet
+expect 78 "sources.0.device: found 'here', expected any, or an address as 192.168.137.128" "$SYNFIRE" run rig.yaml --set sources.0.device=here --quiet
+expect 69 "expected an address of this computer, the broadcast address of its network, or 0.0.0.0" "$SYNFIRE" run rig.yaml --set sources.0.endpoint=udp://192.0.2.1:51002 --quiet
+expect 64 "udp://192.0.2.1:51002: sends to other machines: send to 127.0.0.1, or say --insecure" \
+    "$SYNFIRE" play sim.h5 --protocol blackrock --to udp://192.0.2.1:51002 --quiet
