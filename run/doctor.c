@@ -289,8 +289,9 @@ static void check_buffers(sf_tool_checks *checks, const char *system)
                          "loses what does not fit while the run is held up");
     else
         sf_doctor_advise(checks,
-                         "sysctl -w net.core.rmem_max=4194304: OSC receivers on this machine lose what does "
-                         "not fit of a hop's messages");
+                         "sysctl -w net.core.rmem_max=33554432: OSC receivers on this machine lose what does "
+                         "not fit of a hop's messages, and the source blackrock what comes while the run is "
+                         "held up");
 }
 
 static bool is_free(uint16_t port)

@@ -85,7 +85,7 @@ static void what_could_be_better_is_told(void **state)
     put("/proc/sys/net/core/rmem_max", "212992");
     sf_tool_doctor(&checks, machine, machine);
     assert_found("buffers", SF_TOOL_ADVICE, "0.20 MiB of UDP");
-    assert_non_null(strstr(find("buffers")->advice, "net.core.rmem_max=4194304"));
+    assert_non_null(strstr(find("buffers")->advice, "net.core.rmem_max=33554432"));
     put("/proc/sys/net/ipv4/tcp_rmem", "4096 131072 131072");
     put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet");
     put("/sys/devices/system/cpu/cpu11/cpufreq/scaling_governor", "powersave");
