@@ -339,7 +339,7 @@ static bool take_time(blackrock *it, const sf_cerebus_packet *of, int64_t *time)
     return true;
 }
 
-/* Two beats are 10 ms apart: what that is tells what their time counts. */
+/* Two beats are 10 ms apart, 300 ticks or 10 million nanoseconds. */
 static void compare_beats(blackrock *it, const sf_cerebus_packet *of)
 {
     uint64_t *before = &it->instruments[of->instrument].beats[of->type].time, step = of->time - *before;
@@ -727,7 +727,7 @@ static int take_datagram(blackrock *it, sf_part datagram, sf_error *error)
     return status;
 }
 
-/* An empty datagram asks whether anybody is there. */
+/* A player sends an empty datagram to find out whether anybody listens. */
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     blackrock *it = (blackrock *)decoder;

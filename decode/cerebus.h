@@ -77,11 +77,11 @@ typedef struct sf_cerebus_packet {
     size_t bytes; /**< of it */
 } sf_cerebus_packet;
 
-/** Reads the packet that begins here, and says how long it is; 0: there is no whole one. */
+/** Reads the packet at the start of `bytes` and returns its length; 0 where it does not end within `size`. */
 size_t sf_cerebus_read(sf_cerebus_layout layout, const unsigned char *bytes, size_t size,
                        sf_cerebus_packet *packet);
 
-/** Whether such packets exist: what is told of channels, types and instruments fits together. */
+/** Whether a system sends such packets: its channel, type, instrument and length fit together. */
 bool sf_cerebus_is_sound(const sf_cerebus_packet *packet);
 
 /** Whether whole packets fill these bytes, and with `strictly` whether all are sound. */

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define DATAGRAM 1400     /* bytes of one, unless one packet is longer: what an Ethernet carries whole */
-#define AT_ONCE 16        /* channels that are told with a beat */
+#define AT_ONCE 16        /* channels that are described with a beat */
 #define MOST_QUESTIONS 64 /* that are answered at a time */
 #define CHANNEL_BYTES 664 /* of what is said of one */
 #define PROCESSOR_BYTES (SF_CEREBUS_VERSION_AT + 4)
@@ -39,14 +39,14 @@
 typedef struct device {
     sf_sending sending;
     int socket; /* from which it sends and where it is asked */
-    int probe;  /* connected to where it sends: whether anybody is there */
+    int probe;  /* connected to where it sends: whether anybody listens */
     bool was_probed, is_heard;
     struct sockaddr_in to;
     sf_text labels;
-    size_t told; /* of labels, so many bytes; and channels */
-    uint32_t told_count;
-    uint64_t time; /* ticks */
-    uint32_t sent; /* packets since the last monitor */
+    size_t described;         /* bytes of labels whose channels were, and ... */
+    uint32_t described_count; /* ... how many those are */
+    uint64_t time;            /* ticks */
+    uint32_t sent;            /* packets since the last monitor */
     uint32_t monitors;
     unsigned char datagram[SF_CEREBUS_DATAGRAM];
     size_t size;
@@ -190,7 +190,7 @@ static int put_next_channel(device *it, size_t *at, uint32_t *number, sf_error *
     unsigned instrument = *number / SF_BLACKROCK_FRONT_END;
     uint32_t channel = (*number)++ % SF_BLACKROCK_FRONT_END + 1;
     *at += strlen(label) + 1;
-    /* there, connected, isolated, an analog input */
+    /* it exists, is connected and isolated, and is an analog input */
     return put_channel(it, instrument, channel, label, 7 | SF_CEREBUS_IS_ANALOG, 0, error);
 }
 
@@ -213,7 +213,7 @@ static uint32_t count_channels(const device *it)
     return count;
 }
 
-static int tell_all(device *it, sf_error *error)
+static int describe_all(device *it, sf_error *error)
 {
     int status = put_system(it, SF_CEREBUS_CONFIGURED, it->datagram, 0, error);
     if (status == SF_OK)
@@ -232,7 +232,7 @@ static int set_level(device *it, uint32_t level, sf_error *error)
     return status;
 }
 
-static int tell_clock(device *it, const sf_cerebus_packet *of, sf_error *error)
+static int echo_clock(device *it, const sf_cerebus_packet *of, sf_error *error)
 {
     return put_system(it, TELL_CLOCK, of->payload, of->bytes, error);
 }
@@ -246,9 +246,9 @@ static int answer(device *it, const unsigned char *bytes, size_t size, sf_error 
     if (packet.type == SF_CEREBUS_SET_RUN_LEVEL && packet.bytes >= STATE_BYTES)
         status = set_level(it, sf_cerebus_32(packet.payload + SF_CEREBUS_LEVEL_AT), error);
     else if (packet.type == SF_CEREBUS_ASK_ALL)
-        status = tell_all(it, error);
+        status = describe_all(it, error);
     else if (packet.type == ASK_CLOCK)
-        status = tell_clock(it, &packet, error);
+        status = echo_clock(it, &packet, error);
     return status == SF_OK ? flush(it, error) : status;
 }
 
@@ -267,11 +267,11 @@ static int answer_all(device *it, sf_error *error)
 
 /* Central asks as it starts: what is sent is said without being asked once, a few channels at a time, for
  * which every receiver has room. */
-static int tell_some(device *it, sf_error *error)
+static int describe_some(device *it, sf_error *error)
 {
-    int status = it->told == 0 ? put_processor(it, count_channels(it), error) : SF_OK;
-    for (int i = 0; status == SF_OK && it->told < it->labels.length && i < AT_ONCE; i++)
-        status = put_next_channel(it, &it->told, &it->told_count, error);
+    int status = it->described == 0 ? put_processor(it, count_channels(it), error) : SF_OK;
+    for (int i = 0; status == SF_OK && it->described < it->labels.length && i < AT_ONCE; i++)
+        status = put_next_channel(it, &it->described, &it->described_count, error);
     return status;
 }
 
@@ -279,7 +279,7 @@ static int put_beat(device *it, sf_part time, sf_error *error)
 {
     unsigned char monitor[8];
     memcpy(&it->time, time.data, sizeof it->time);
-    int status = it->told < it->labels.length ? tell_some(it, error) : SF_OK;
+    int status = it->described < it->labels.length ? describe_some(it, error) : SF_OK;
     if (status == SF_OK)
         status = put_system(it, SF_CEREBUS_HEARTBEAT, monitor, 0, error);
     put_32(monitor, it->sent + 1);

@@ -61,7 +61,7 @@ typedef struct listener {
 
 /* ---- receiving ---- */
 
-/* The system counts what it dropped since the socket is there. */
+/* Linux counts the datagrams that it dropped since the socket was opened. */
 static void note_dropped(listener *it, struct msghdr *of)
 {
     for (struct cmsghdr *at = CMSG_FIRSTHDR(of); at != NULL; at = CMSG_NXTHDR(of, at))
@@ -87,7 +87,8 @@ static void note_stranger(listener *it, const struct sockaddr_in *from)
            it->endpoint, it->strangers, address);
 }
 
-/* Whoever sends something is there to be asked, from the port that it sends to. */
+/* Asks once something was heard, since a system that does not run answers nothing; from the port that it
+ * sends to. */
 static void ask(listener *it, int64_t now_ns)
 {
     if (it->request.sin_port == 0 || it->asked == ASKED || now_ns < it->ask_ns)
@@ -112,7 +113,7 @@ static void note_heard(listener *it)
     ask(it, now);
 }
 
-/* Nothing tells two systems apart that send the same numbers of channels to one port. */
+/* Two systems that send to one port may number their channels alike: the decoder cannot tell them apart. */
 static void note_sender(listener *it, struct in_addr from)
 {
     char first[INET_ADDRSTRLEN], other[INET_ADDRSTRLEN];
@@ -148,7 +149,7 @@ static void fill(listener *it)
     note_dropped(it, &it->taken[it->count - 1].msg_hdr);
 }
 
-/* The next datagram that counts of those that are there; false where none is. */
+/* The next datagram that has arrived from the device; false where none has. */
 static bool take_next(listener *it, unsigned *index)
 {
     if (it->next == it->count)
@@ -179,7 +180,7 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     return sf_decoder_feed(decoder, it->bytes[index], it->taken[index].msg_len, SF_FEED_MESSAGE, error);
 }
 
-/* There is no connection: somebody is there as long as something comes. */
+/* UDP has no connection: the rig counts as connected as long as something comes. */
 static bool is_connected(const sf_transport *transport)
 {
     int64_t heard_ns = atomic_load(&((const listener *)transport)->heard_ns);
@@ -206,7 +207,7 @@ static void ask_for_room(listener *it)
         setsockopt(it->socket, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
     setsockopt(it->socket, SOL_SOCKET, SO_RXQ_OVFL, &yes, sizeof yes);
     getsockopt(it->socket, SOL_SOCKET, SO_RCVBUF, &granted, &size);
-    it->buffer = granted > 0 ? (uint32_t)granted / 2 : 0; /* Linux tells what it needs beside, too */
+    it->buffer = granted > 0 ? (uint32_t)granted / 2 : 0; /* Linux counts its own overhead, too */
     sf_log(it->buffer < BUFFER ? SF_LOG_WARNING : SF_LOG_INFO,
            "%s: %" PRIu32 " of %d bytes of buffer were granted%s", it->endpoint, it->buffer, BUFFER,
            it->buffer < BUFFER ? ": net.core.rmem_max says how many may be" : "");
