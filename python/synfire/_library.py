@@ -6,6 +6,7 @@ import ctypes
 import logging
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -163,10 +164,18 @@ def drain_log() -> None:
             _draining.release()
 
 
+_OPTION = re.compile(r"--(stream|rate|columns|units|kind|recorded|positions)\b(?: (HZ|A:B|FILE|[^ ]*,[^ ]*))?")
+
+
+def as_keywords(text: str) -> str:
+    """What the command calls `--rate HZ` is `rate=HZ` here."""
+    return _OPTION.sub(lambda found: f"{found[1]}={found[2] or ''}", text)
+
+
 def check(status: int, error: c.sf_error) -> int:
     """What is no failure is handed on."""
     if status < 0:
-        raise of_status(status, text_of(error.text), text_of(error.place))
+        raise of_status(status, as_keywords(text_of(error.text)), text_of(error.place))
     return status
 
 

@@ -184,8 +184,10 @@ class Recordings(unittest.TestCase):
             self.assertAlmostEqual(load("plate.csv", stream="B2").duration_s, 100, 6)
             self.assertEqual(load("plate.csv", stream="B2", recorded=(0, 300)).duration_s, 300)
             self.assertEqual(load("plate.csv", stream="A1", kind="mua").spike_count, 2)
-            with self.assertRaisesRegex(synfire.UsageError, "there are 2 wells; choose one with --stream"):
+            with self.assertRaisesRegex(synfire.UsageError, "there are 2 wells; choose one with stream=: A1"):
                 load("plate.csv")
+            with self.assertRaisesRegex(synfire.UsageError, "seconds: rate= is for those that count samples"):
+                load("plate.csv", stream="A1", rate=1000)
             with self.assertRaisesRegex(synfire.UsageError, "no unit is of the kind noise"):
                 load("plate.csv", stream="A1", kind=["noise"])
 
