@@ -310,9 +310,11 @@ double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64
             high = middle;
     }
     uint32_t unit = step % events->unit_count;
+    double first = spikes_of(events, low), last = spikes_of(events, unit);
+    if (first == 0 || last == 0) /* of a stretch of a stream */
+        return side->ratios[delay];
     double length = (double)(side->plan.delays[delay].high_ns - side->plan.delays[delay].low_ns),
-           part = length / span_of(events, low, unit), first = spikes_of(events, low),
-           last = spikes_of(events, unit),
+           part = length / span_of(events, low, unit),
            crowd = part * (first + last); /* units that fire at other times count less, and do not saturate */
     double near = fmin(first * last * part, mean * crowd / -expm1(-crowd));
     return side->ratios[delay] * sf_surrogate_saturated(&side->saturations[delay], mean, near);

@@ -9,8 +9,12 @@
 #include "core/thread.h"
 #include "mine/ways.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+/* Of the windows that are passed over: 63 at most. */
+#define MOST_DOUBLINGS 6
 
 double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes)
 {
@@ -212,9 +216,24 @@ void sf_discovery_close(sf_discovery *discovery)
     *discovery = (sf_discovery){0};
 }
 
-bool sf_discovery_idle(const sf_discovery *discovery)
+bool sf_discovery_may_start(sf_discovery *discovery)
 {
-    return sf_background_is_idle(&discovery->background);
+    if (!sf_background_is_idle(&discovery->background))
+        return false;
+    bool rests = discovery->resting > 0;
+    discovery->resting -= rests;
+    return !rests;
+}
+
+/* A matter of the threshold, not the end of the run. */
+static void rest(sf_discovery *discovery)
+{
+    discovery->too_many += discovery->too_many < MOST_DOUBLINGS;
+    discovery->resting = (UINT32_C(1) << discovery->too_many) - 1;
+    sf_log(SF_LOG_WARNING,
+           "discovery: %s; what was tracked before is tracked on, and %" PRIu32
+           " of the windows that `mine.every` asks for are passed over",
+           discovery->error.text, discovery->resting);
 }
 
 static sf_arrived empty_at(const sf_arrived *room, uint64_t position)
@@ -298,12 +317,12 @@ int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_tracking *next, s
     *ready = sf_background_take(&discovery->background);
     if (!*ready)
         return SF_OK;
-    if (discovery->status ==
-        SF_DATA) { /* too many episodes: a matter of the threshold, not the end of the run */
-        sf_log(SF_LOG_WARNING, "discovery: %s; what was tracked before is tracked on", discovery->error.text);
+    if (discovery->status == SF_DATA) { /* too many episodes */
+        rest(discovery);
         *ready = false;
         return SF_OK;
     }
+    discovery->too_many = 0;
     discovery->taken = discovery->how;
     if (discovery->status != SF_OK)
         return sf_fail(error, discovery->status, discovery->error.place, "%s", discovery->error.text);

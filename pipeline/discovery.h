@@ -83,6 +83,8 @@ typedef struct sf_discovery {
     sf_error error;
     sf_discovered how;
     sf_discovered taken; /**< the window thread's: of the newest result that was taken */
+    uint32_t too_many;   /* likewise: results in a row that held too many episodes, ... */
+    uint32_t resting;    /* ... and windows that are passed over for it */
 } sf_discovery;
 
 /** What a discovery works with, all borrowed until it is closed. */
@@ -111,8 +113,10 @@ typedef struct sf_discovery_window {
     size_t pair_count;
 } sf_discovery_window;
 
-/** Whether a window may be mined: the last one is done and taken. */
-bool sf_discovery_idle(const sf_discovery *discovery);
+/** Asked of every window that is to be mined: whether it may be, since the last one is done and taken. Where
+ * that held too many episodes some are passed over, at first one and at most 63, so that no thread works for
+ * nothing all the time. */
+bool sf_discovery_may_start(sf_discovery *discovery);
 
 /** Copies the spikes of the newest window that are new: in each hop, also while a window is being mined, so
  * that no hop has many to copy. SF_NO_MEMORY. */

@@ -37,7 +37,7 @@ static int read_job(job *j, int count, char **arguments, sf_error *error)
     return sf_csv_read(&j->recording, arguments[1], NULL, NULL, error);
 }
 
-/* Seconds of one test, and the hash-free gist of what it found: the sums of p and q. */
+/* Seconds of one test, and the gist of what it found: the sums of p and q of what could be tested. */
 static int time_once(const job *j, sf_significance *told, double gist[2], sf_error *error)
 {
     sf_mine_input input = {j->recording.spikes, j->recording.spike_count, &j->recording.units,
@@ -49,8 +49,9 @@ static int time_once(const job *j, sf_significance *told, double gist[2], sf_err
     status = sf_significance_test(told, result, &input, &j->mining, &j->options, NULL, error);
     gist[0] = gist[1] = 0;
     for (size_t i = 0; i < result->count; i++) {
-        gist[0] += result->items[i].p;
-        gist[1] += result->items[i].q;
+        const sf_mine_item *item = &result->items[i];
+        gist[0] += isnan(item->p) ? 0 : item->p;
+        gist[1] += isnan(item->q) ? 0 : item->q;
     }
     sf_mine_result_free(result);
     return status;

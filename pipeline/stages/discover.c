@@ -55,7 +55,7 @@ static int mine(sf_hop *hop, sf_error *error)
                                  .end = window->end,
                                  .spikes = sf_history_view(history, window->begin),
                                  .unit_spikes = rates->spikes};
-    if ((hop->segment->hop + 1) % every != 0 || !sf_discovery_idle(found))
+    if ((hop->segment->hop + 1) % every != 0 || !sf_discovery_may_start(found))
         return sf_discovery_see(found, &mined, error);
     const sf_pairing *pairs = sf_read_pairs(hop);
     mined.pairs_known = sf_pairing_counts(pairs);

@@ -114,7 +114,7 @@ static void discover(sf_discovery *discovery, const sf_discovery_window *window,
 {
     sf_tracking next;
     bool ready;
-    assert_true(sf_discovery_idle(discovery));
+    assert_true(sf_discovery_may_start(discovery));
     assert_int_equal(sf_discovery_start(discovery, window, NULL), SF_OK);
     assert_int_equal(sf_discovery_take(discovery, &ready, &next, NULL), SF_OK);
     assert_true(ready);
@@ -401,6 +401,22 @@ static void too_many_pairs_are_not_taken_up(void **state)
     assert_string_equal(discovery.error.text,
                         "more than 1000000 episodes are frequent: ask for a higher threshold, fewer or "
                         "narrower delays, or a smaller size");
+    uint32_t passed_over[8], expected[] = {1, 3, 7, 15, 31, 63, 63, 1};
+    for (size_t i = 0; i < 8; i++) { /* it is looked again, ever more rarely, until one is fewer */
+        for (passed_over[i] = 0; !sf_discovery_may_start(&discovery); passed_over[i]++)
+            continue;
+        window.pair_count = i == 6 ? 0 : SF_DISCOVERY_MOST + 1;
+        assert_int_equal(sf_discovery_start(&discovery, &window, NULL), SF_OK);
+        assert_int_equal(sf_discovery_take(&discovery, &ready, &next, NULL), SF_OK);
+        assert_true(ready == (i == 6));
+        if (ready && sf_discovery_may_start(&discovery)) { /* and then as often as before */
+            window.pair_count = SF_DISCOVERY_MOST + 1;
+            assert_int_equal(sf_discovery_start(&discovery, &window, NULL), SF_OK);
+            assert_int_equal(sf_discovery_take(&discovery, &ready, &next, NULL), SF_OK);
+        }
+    }
+    assert_memory_equal(passed_over, expected, sizeof expected);
+    sf_tracking_free(&next);
     sf_discovery_close(&discovery);
     tear_down(&s);
 }
