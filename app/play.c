@@ -16,7 +16,7 @@ static const app_option options[] = {
     {"key", "FILE",
      "show this key, the secret file of `synfire keys`, to subscribers, who may then be on other machines"},
     {"clients", "FOLDER|FILE", "beside --key: the public files of those who may subscribe (*.key), or one"},
-    {"protocol", "synfire|open-ephys|event-broadcaster|maxwell|intan|brand|trodes|lsl|blackrock",
+    {"protocol", "synfire|open-ephys|event-broadcaster|maxwell|intan|brand|trodes|lsl|blackrock|cortical",
      "how to send: as synfire does (default), or as a rig sends spikes"},
     {"speed", "X|max", "so many times as fast as recorded (default 1), or as fast as subscribers take it"},
     {"loop", NULL, "begin again at the end, with stream time going on, until stopped"},

@@ -13,7 +13,8 @@
 static const sf_decoder_kind *const kinds[] = {
     &sf_decoder_synfire, &sf_decoder_open_ephys, &sf_decoder_event_broadcaster,
     &sf_decoder_maxwell, &sf_decoder_intan,      &sf_decoder_brand,
-    &sf_decoder_trodes,  &sf_decoder_lsl,        &sf_decoder_blackrock};
+    &sf_decoder_trodes,  &sf_decoder_lsl,        &sf_decoder_blackrock,
+    &sf_decoder_cortical};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 

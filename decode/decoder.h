@@ -98,6 +98,7 @@ extern const sf_decoder_kind sf_decoder_brand;
 extern const sf_decoder_kind sf_decoder_trodes;
 extern const sf_decoder_kind sf_decoder_lsl;
 extern const sf_decoder_kind sf_decoder_blackrock;
+extern const sf_decoder_kind sf_decoder_cortical;
 
 /** A protocol's kind by its name, or NULL. */
 const sf_decoder_kind *sf_decoder_find(const char *name);

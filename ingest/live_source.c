@@ -135,6 +135,17 @@ static int open_transport(live_source *it, sf_error *error)
     return pass_on(status, &reason, error);
 }
 
+/* Those of a system that has the same array always, or of a file; none where they are to be learnt. */
+static int find_electrodes(const live_source *it, sf_electrodes *electrodes, sf_error *error)
+{
+    const char *wanted = it->settings->electrodes;
+    if (wanted == NULL || strcmp(wanted, "learn") == 0)
+        return SF_OK;
+    if (it->protocol->array != NULL && strcmp(wanted, "array") == 0)
+        return it->protocol->array(electrodes, error);
+    return sf_electrodes_read(electrodes, wanted, error);
+}
+
 static int open_decoder(live_source *it, sf_error *error)
 {
     const sf_live_settings *settings = it->settings;
@@ -148,11 +159,11 @@ static int open_decoder(live_source *it, sf_error *error)
         .stream = settings->topic != NULL && strcmp(settings->topic, "first") != 0 ? settings->topic : NULL,
         .layout = it->protocol->layouts != NULL ? it->protocol->layouts[settings->layout] : NULL};
     sf_error reason = {0};
-    int status = SF_OK;
-    if (settings->electrodes != NULL && strcmp(settings->electrodes, "learn") != 0)
-        status = sf_electrodes_read(&electrodes, settings->electrodes, &reason);
-    if (status == SF_NO_MEMORY)
+    int status = find_electrodes(it, &electrodes, &reason);
+    if (status == SF_NO_MEMORY) {
+        sf_electrodes_free(&electrodes);
         return sf_fail_memory(error);
+    }
     if (status != SF_OK)
         return sf_fail(error, SF_CONFIG, "electrodes", "%s: %s", reason.place, reason.text);
     options.units = electrodes.units.items;

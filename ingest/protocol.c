@@ -14,6 +14,7 @@ const sf_protocol *const sf_protocols[] = {&sf_protocol_synfire,
                                            &sf_protocol_trodes,
                                            &sf_protocol_lsl,
                                            &sf_protocol_blackrock,
+                                           &sf_protocol_cortical,
                                            NULL};
 
 int sf_protocol_find(const sf_protocol **protocol, const char *name, sf_error *error)

@@ -9,13 +9,14 @@
 
 #include "ingest/sender.h"
 #include "ingest/transport.h"
+#include "io/electrodes.h"
 
 /** What a configuration says of a live source; a protocol has the keys that mean something to it. */
 typedef struct sf_live_settings {
     sf_source_settings common;
     const char *endpoint;
     double timeout_s;
-    const char *electrodes; /**< "learn", or a file (io/electrodes.h) */
+    const char *electrodes; /**< "learn", "array" where the protocol has one, or a file (io/electrodes.h) */
     double learn_s, sample_rate_hz;
     const char *request; /**< "auto", "off", or an endpoint */
     const char *device;  /**< "any", or the address that datagrams must come from */
@@ -54,14 +55,16 @@ typedef struct sf_protocol {
     const char *const *layouts;       /**< by sf_live_settings.layout; NULL: there is one */
     const sf_part *questions;         /**< as sf_transport_settings has them */
     int queue;                        /**< messages that may wait for this program */
-    const char *start;                /**< what to do where no stream came: a format for the endpoint */
-    uint32_t written;                 /**< samples that the rig sends at once by default; 0: as they come */
-    const char *written_by;           /**< its setting that says so */
+    /** Fills in the electrodes of the array that all of these systems have; NULL: they differ. */
+    int (*array)(sf_electrodes *array, sf_error *error);
+    const char *start;      /**< what to do where no stream came: a format for the endpoint */
+    uint32_t written;       /**< samples that the rig sends at once by default; 0: as they come */
+    const char *written_by; /**< its setting that says so */
 } sf_protocol;
 
 extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys, sf_protocol_event_broadcaster,
     sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes, sf_protocol_lsl,
-    sf_protocol_blackrock;
+    sf_protocol_blackrock, sf_protocol_cortical;
 
 /** All of them, and NULL at the end. */
 extern const sf_protocol *const sf_protocols[];
