@@ -112,9 +112,8 @@ static bool send_answers(peer *to)
 static void close_with(peer *to, unsigned code, const char *reason)
 {
     char bytes[SF_WEBSOCKET_CONTROL] = {(char)(code >> 8), (char)code};
-    size_t length = strlen(reason);
-    memcpy(bytes + 2, reason, length);
-    put_frame(&to->waiting, SF_WEBSOCKET_CLOSE, bytes, length + 2);
+    int length = snprintf(bytes + 2, sizeof bytes - 2, "%s", reason);
+    put_frame(&to->waiting, SF_WEBSOCKET_CLOSE, bytes, (size_t)length + 2);
     to->is_ending = true;
 }
 
