@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const levels[] = {"good", "advice", "bad"};
@@ -186,21 +187,66 @@ static int measure_loop(app_call *call, sf_error *error)
     return status;
 }
 
-static int refuse_loop_options(const app_call *call, const app_option *of_loop, sf_error *error)
+/* ---- a rig ---- */
+
+#define MOST_RIG_SETTINGS 64
+
+/* The rig as the one source of a configuration. */
+static int configure_rig(sf_config *config, const app_call *call, sf_error *error)
 {
-    if (call->argument_count > 0)
-        return sf_fail(error, SF_USAGE, call->arguments[0], "is for --loop");
-    for (const app_option *option = of_loop; option->name != NULL; option++) {
-        const char *const names[] = {option->name, NULL};
-        int status = app_refuse(call, names, "is for --loop", error);
-        if (status != SF_OK)
-            return status;
+    char yaml[128], endpoint[512];
+    const char *settings[MOST_RIG_SETTINGS + 1];
+    const char *value = app_value(call, "endpoint", NULL);
+    size_t count = 0, from = 0;
+    int length = snprintf(yaml, sizeof yaml, "sources: [{type: %s}]\n", call->arguments[0]);
+    for (const char *setting; (setting = app_next_value(call, "set", &from)) != NULL;) {
+        if (count == MOST_RIG_SETTINGS)
+            return sf_fail(error, SF_USAGE, "--set", "at most %d settings are taken", MOST_RIG_SETTINGS);
+        settings[count++] = setting;
     }
-    return SF_OK;
+    if (value != NULL) {
+        if ((size_t)snprintf(endpoint, sizeof endpoint, "sources.0.endpoint=%s", value) >= sizeof endpoint)
+            return sf_fail(error, SF_USAGE, "--endpoint", "has %zu bytes, which is too long", strlen(value));
+        settings[count++] = endpoint;
+    }
+    return sf_config_parse(config, yaml, (size_t)length, "doctor", settings, count, error);
 }
 
+static int check_rig(app_call *call, sf_error *error)
+{
+    const sf_progress progress = {until_signal, call};
+    const sf_source_kind *kind;
+    sf_run_rig_options options = {.listen_s = 2, .progress = &progress};
+    sf_tool_checks checks;
+    sf_config config;
+    sf_text text = {0};
+    int status = sf_run_rig_find(&kind, call->arguments[0], error);
+    if (status == SF_OK)
+        status = app_real(call, "listen", 0.1, 3600, &options.listen_s, error);
+    if (status == SF_OK)
+        status = configure_rig(&config, call, error);
+    if (status != SF_OK)
+        return status;
+    app_catch_signals();
+    options.config = &config;
+    status = sf_run_doctor_rig(&checks, &options, error);
+    sf_config_free(&config);
+    if (status != SF_OK)
+        return status;
+    call->wanting = count_of(&checks, SF_TOOL_BAD) > 0;
+    if (call->json)
+        add_json(&text, call, &checks, NULL);
+    else
+        add_lines(&text, &checks);
+    return app_print(&text, error);
+}
+
+/* ---- which of them ---- */
+
 static const app_option loop_options[] = {
-    {"set", "KEY=VALUE", "override a key of CONFIG, or make one: sources.0.type=open-ephys; may be repeated"},
+    {"set", "KEY=VALUE",
+     "override a key of CONFIG, or make one: sources.0.type=open-ephys; of a rig sources.0.KEY=VALUE; may be "
+     "repeated"},
     {"pulses", "N", "so many (default 200)"},
     {"answer", "MARKER",
      "what comes back: the rising edge of a line, as ttl3, or a marker's text (default ttl0)"},
@@ -213,15 +259,44 @@ static const app_option loop_options[] = {
     {NULL, NULL, NULL},
 };
 
+static const app_option rig_options[] = {
+    {"endpoint", "ENDPOINT", "where the rig is (default: as its source has it)"},
+    {"listen", "S", "listen to the rig for so long (default 2)"},
+    {NULL, NULL, NULL},
+};
+
+static const char about_rig[] = "is for a rig: synfire doctor RIG";
+
+/* Refuses all of a list but `except`, or NULL. */
+static int refuse_list(const app_call *call, const app_option *list, const char *except, const char *reason,
+                       sf_error *error)
+{
+    int status = SF_OK;
+    for (const app_option *option = list; option->name != NULL && status == SF_OK; option++) {
+        const char *const names[] = {option->name, NULL};
+        if (except == NULL || strcmp(option->name, except) != 0)
+            status = app_refuse(call, names, reason, error);
+    }
+    return status;
+}
+
 static int run(app_call *call, sf_error *error)
 {
     static const char *const of_machine[] = {"folder", NULL};
-    if (app_has(call, "loop")) {
-        int status = app_refuse(call, of_machine, "does not go with --loop, which looks at no folder", error);
-        return status == SF_OK ? measure_loop(call, error) : status;
-    }
-    int status = refuse_loop_options(call, loop_options, error);
-    return status == SF_OK ? check_machine(call, error) : status;
+    bool is_loop = app_has(call, "loop"), is_rig = !is_loop && call->argument_count > 0;
+    int status = SF_OK;
+    if (is_loop || is_rig)
+        status = app_refuse(call, of_machine,
+                            is_loop ? "does not go with --loop, which looks at no folder"
+                                    : "does not go with a rig, of which no folder is looked at",
+                            error);
+    if (status == SF_OK && !is_rig)
+        status = refuse_list(call, rig_options, NULL, about_rig, error);
+    if (status == SF_OK && !is_loop)
+        status = refuse_list(call, loop_options, is_rig ? "set" : NULL, "is for --loop", error);
+    if (status != SF_OK)
+        return status;
+    return is_loop ? measure_loop(call, error) : is_rig ? check_rig(call, error) : check_machine(call, error);
 }
 
 static const app_option options[] = {
@@ -237,8 +312,8 @@ static const app_option options[] = {
 const app_command app_command_doctor = {
     .name = "doctor",
     .group = "live",
-    .summary = "what a live run on this machine depends on, and a rig's round trip",
-    .arguments = "[--loop CONFIG]",
+    .summary = "what a live run on this machine depends on, what a rig sends, and its round trip",
+    .arguments = "[RIG | --loop CONFIG]",
     .least_arguments = 0,
     .most_arguments = 1,
     .example = "synfire doctor --folder .",
@@ -247,7 +322,9 @@ const app_command app_command_doctor = {
         "serial "
         "lines, GPUs with their driver, HDF5's locks, and the disk. Exit code 0, or 1 where a run would fail "
         "or lose (!), or where a pulse of --loop was lost; what is only advised (?) leaves it 0. "
-        "docs/operations.md explains each line.",
-    .options = {options, loop_options},
+        "docs/operations.md explains each line. RIG is a `type` of source, as open-ephys: it is listened to "
+        "as a "
+        "run would, and nothing else is sent to it; each line says what to press there.",
+    .options = {options, rig_options, loop_options},
     .run = run,
 };

@@ -218,4 +218,7 @@ const sf_protocol sf_protocol_blackrock = {
     .layouts = layouts,
     .questions = questions,
     .start = "the system, with Central or another client that sets it running, sending to %s",
+    .silent =
+        "start Central, which sets the system running, and let the UDP port through the firewall; this "
+        "computer needs an address as 192.168.137.50, and the port must be the one that the system sends to",
 };

@@ -113,4 +113,8 @@ const sf_protocol sf_protocol_brand = {
     .transport = &sf_transport_redis,
     .sender = &sender,
     .start = "Redis and the graph whose node adds threshold crossings, reachable at %s",
+    .refused = "start redis-server on that computer, listening there (`bind`), and let port 6379 through its "
+               "firewall",
+    .silent = "start the graph whose node adds threshold crossings; the key `stream` must be the nickname of "
+              "that node",
 };

@@ -89,4 +89,7 @@ const sf_protocol sf_protocol_event_broadcaster = {
     .sender = &sender,
     .queue = 65536,
     .start = "acquisition in the Open Ephys GUI, with the plugin Event Broadcaster sending on %s",
+    .refused = "run the Open Ephys GUI with the plugin Event Broadcaster after the Spike Detector; its "
+               "editor shows the port (5557, or the next free one); let it through the firewall",
+    .silent = "start acquisition in the Open Ephys GUI, with a Spike Detector before Event Broadcaster",
 };

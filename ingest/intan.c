@@ -67,6 +67,10 @@ const sf_protocol sf_protocol_intan = {
     .transport = &sf_transport_tcp,
     .sender = &sender,
     .start = "RHX with its spike output sending on %s",
+    .refused = "in RHX, Network > Remote TCP Control > Spike Output: host 0.0.0.0, port 5002, Connect; it "
+               "waits for one client, and for none while it has one",
+    .silent = "press Run in RHX, and set TCPDataOutputEnabledSpike of the channels that are to be sent "
+              "(their right-click menu)",
     .written = 10 * 128,
     .written_by = "TCPNumberDataBlocksPerWrite (10 blocks of 128 samples by default)",
 };

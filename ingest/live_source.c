@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PATIENCE_MS 50 /* how often a wait looks whether it should stop */
+#define BACKLOG_NS (SF_SECOND / 10)
 
 typedef struct live_source {
     sf_source source;
@@ -221,30 +222,39 @@ static bool has_keys(const live_source *it)
     return sf_curve_client_wanted(&wanted, &client, NULL) == SF_OK && wanted;
 }
 
-static int open_parts(live_source *it, const sf_progress *progress, sf_error *error)
+/* *out is closed by the caller, also where this fails; NULL where there was no memory. */
+static int make(live_source **out, const sf_source_kind *kind, const sf_live_settings *settings,
+                sf_error *error)
 {
-    int status = open_decoder(it, error);
+    live_source *it = *out = sf_alloc(1, sizeof *it);
+    if (it == NULL)
+        return sf_fail_memory(error);
+    it->source.kind = kind;
+    it->protocol = (const sf_protocol *)kind;
+    it->settings = settings;
+    snprintf(it->source.name, sizeof it->source.name, "%s", settings->endpoint);
+    snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
+    int status = SF_OK;
+    if (strlen(settings->endpoint) >= sizeof it->endpoint)
+        status = sf_fail(error, SF_CONFIG, "endpoint", "found %zu bytes, expected at most %zu",
+                         strlen(settings->endpoint), sizeof it->endpoint - 1);
+    if (status == SF_OK)
+        status = open_decoder(it, error);
     if (status == SF_OK)
         status = open_transport(it, error);
-    return status == SF_OK ? wait_until_known(it, it->settings->timeout_s, progress, error) : status;
+    return status;
 }
 
 int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_source_settings *settings,
                         const sf_progress *progress, sf_error *error)
 {
     *out = NULL;
-    live_source *it = sf_alloc(1, sizeof *it);
+    live_source *it;
+    int status = make(&it, kind, (const sf_live_settings *)settings, error);
     if (it == NULL)
-        return sf_fail_memory(error);
-    it->source.kind = kind;
-    it->protocol = (const sf_protocol *)kind;
-    it->settings = (const sf_live_settings *)settings;
-    snprintf(it->source.name, sizeof it->source.name, "%s", it->settings->endpoint);
-    snprintf(it->endpoint, sizeof it->endpoint, "%s", it->settings->endpoint);
-    int status = strlen(it->settings->endpoint) < sizeof it->endpoint
-                     ? open_parts(it, progress, error)
-                     : sf_fail(error, SF_CONFIG, "endpoint", "found %zu bytes, expected at most %zu",
-                               strlen(it->settings->endpoint), sizeof it->endpoint - 1);
+        return status;
+    if (status == SF_OK)
+        status = wait_until_known(it, it->settings->timeout_s, progress, error);
     if (status != SF_OK) {
         sf_live_source_close(&it->source);
         return status;
@@ -258,5 +268,166 @@ int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_so
     it->source.authentication = has_keys(it) ? "curve" : "none";
     it->source.patience_ns = it->settings->timeout_s > 0 ? sf_seconds_to_ns(it->settings->timeout_s) : 0;
     *out = &it->source;
+    return SF_OK;
+}
+
+/* ---- listening ---- */
+
+typedef struct listening {
+    sf_live_heard *heard;
+    bool has_first; /* of a time that came: */
+    int64_t first_ns, first_arrival_ns, newest_ns, newest_arrival_ns;
+    int64_t least_ns, most_ns; /* from time to arrival */
+    bool has_jumped;
+    int64_t known_ns; /* when the stream became known, or nearly: */
+    bool backlog;     /* what was kept until then, which came earlier, may still be handed out */
+} listening;
+
+static int64_t newest_of(const sf_batch *batch)
+{
+    int64_t newest = batch->clock_ns;
+    if (batch->spike_count > 0 && batch->spikes[batch->spike_count - 1].time_ns > newest)
+        newest = batch->spikes[batch->spike_count - 1].time_ns;
+    return newest;
+}
+
+static void note_time(listening *it, const sf_batch *batch)
+{
+    int64_t newest = newest_of(batch);
+    if (newest == INT64_MIN || batch->arrival_ns == 0)
+        return;
+    int64_t behind;
+    if (__builtin_sub_overflow(batch->arrival_ns, newest, &behind))
+        return;
+    if (!it->has_first) {
+        it->has_first = true;
+        it->first_ns = newest;
+        it->first_arrival_ns = batch->arrival_ns;
+        it->least_ns = it->most_ns = behind;
+    }
+    it->has_jumped = it->has_jumped || batch->restarts > 0 ||
+                     (it->newest_arrival_ns != 0 && newest < it->newest_ns - SF_SECOND / 10);
+    it->newest_ns = newest;
+    it->newest_arrival_ns = batch->arrival_ns;
+    it->least_ns = behind < it->least_ns ? behind : it->least_ns;
+    it->most_ns = behind > it->most_ns ? behind : it->most_ns;
+}
+
+static void note_batch(listening *it, const sf_batch *batch, const char *told)
+{
+    sf_live_heard *heard = it->heard;
+    heard->spikes += batch->spike_count;
+    heard->markers += batch->marker_count;
+    heard->malformed += batch->malformed;
+    heard->gaps += batch->gaps;
+    heard->gap_lost += batch->gap_lost;
+    heard->out_of_range += batch->out_of_range;
+    heard->restarts += batch->restarts;
+    if (batch->malformed > 0)
+        snprintf(heard->fault, sizeof heard->fault, "%s", told);
+    if (!it->backlog)
+        note_time(it, batch);
+}
+
+/* What comes within the patience of a wait; SF_AGAIN where that is nothing. */
+static int hear_next(live_source *source, listening *it, int64_t until_ns, sf_error *error)
+{
+    sf_batch batch = {.clock_ns = INT64_MIN};
+    int64_t now_ns = sf_clock_monotonic_ns(), look_ns = now_ns + PATIENCE_MS * SF_MILLISECOND;
+    look_ns = look_ns < until_ns ? look_ns : until_ns;
+    if (source->decoder->is_known) {
+        int result = sf_live_source_read(
+            &source->source, &batch, (int)((look_ns - now_ns + SF_MILLISECOND - 1) / SF_MILLISECOND), error);
+        if (result == SF_READ_BATCH)
+            note_batch(it, &batch, source->decoder->told);
+        it->backlog = it->backlog && result == SF_READ_BATCH && batch.arrival_ns - it->known_ns < BACKLOG_NS;
+        return result == SF_READ_BATCH     ? SF_OK
+               : result == SF_READ_NOTHING ? SF_AGAIN
+               : result == SF_READ_END     ? SF_END
+                                           : result;
+    }
+    int status = source->transport->kind->receive(source->transport, source->decoder, look_ns, error);
+    if (status == SF_OK)
+        status = sf_decoder_next(source->decoder, &batch, error);
+    it->known_ns = sf_clock_monotonic_ns();
+    if (status == SF_OK)
+        note_batch(it, &batch, source->decoder->told);
+    return status;
+}
+
+static int hear_until(live_source *source, listening *it, int64_t until_ns, const sf_progress *progress,
+                      sf_error *error)
+{
+    int64_t begin_ns = sf_clock_monotonic_ns(), now_ns;
+    int status = SF_AGAIN;
+    while ((now_ns = sf_clock_monotonic_ns()) < until_ns && (status == SF_AGAIN || status == SF_OK)) {
+        status = hear_next(source, it, until_ns, error);
+        if ((status == SF_OK || status == SF_AGAIN) &&
+            !sf_progress_update(progress, "listening", (double)(now_ns - begin_ns) * 1e-9,
+                                (double)(until_ns - begin_ns) * 1e-9))
+            return sf_fail(error, SF_CANCELLED, source->endpoint, "stopped");
+    }
+    return status == SF_AGAIN ? SF_OK : status;
+}
+
+static void tell_names(sf_live_heard *heard, const sf_units *units)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < units->count && i < 4 && length < sizeof heard->names; i++)
+        length += (size_t)snprintf(heard->names + length, sizeof heard->names - length, "%s%s",
+                                   i > 0 ? ", " : "", units->items[i].name);
+}
+
+static void tell_heard(const live_source *source, const listening *it)
+{
+    sf_live_heard *heard = it->heard;
+    sf_decoder *decoder = source->decoder;
+    sf_batch rest;
+    if (sf_decoder_has_counts(decoder)) {
+        sf_decoder_give(decoder, &rest);
+        note_batch(&(listening){.heard = heard, .backlog = true}, &rest, decoder->told);
+    }
+    if (heard->fault[0] == '\0')
+        snprintf(heard->fault, sizeof heard->fault, "%s", decoder->fault);
+    heard->is_connected = source->transport->kind->connected(source->transport);
+    heard->seen = source->transport->seen;
+    heard->has_come = decoder->input.begun;
+    heard->is_known = decoder->is_known;
+    heard->wants = decoder->wants;
+    if (decoder->is_known) {
+        heard->units = decoder->about.units.count;
+        tell_names(heard, &decoder->about.units);
+    }
+    heard->stream_s = (double)(it->newest_ns - it->first_ns) * 1e-9;
+    heard->passed_s = (double)(it->newest_arrival_ns - it->first_arrival_ns) * 1e-9;
+    heard->spread_ms = (double)(it->most_ns - it->least_ns) * 1e-6;
+    heard->is_timed = it->has_first && !it->has_jumped && !decoder->virtual_clock && !decoder->own_pace &&
+                      heard->passed_s >= 0.5;
+}
+
+int sf_live_source_hear(sf_live_heard *heard, const sf_source_kind *kind, const sf_source_settings *settings,
+                        double seconds, const sf_progress *progress, sf_error *error)
+{
+    *heard = (sf_live_heard){0};
+    sf_live_settings own = *(const sf_live_settings *)settings;
+    if (own.learn_s > seconds / 4)
+        own.learn_s = seconds / 4;
+    live_source *source;
+    listening it = {.heard = heard, .backlog = true};
+    sf_error reason = {0};
+    int64_t until_ns = sf_clock_monotonic_ns() + sf_seconds_to_ns(seconds);
+    int status = make(&source, kind, &own, &reason);
+    if (source == NULL)
+        return pass_on(status, &reason, error);
+    if (status == SF_OK) {
+        status = hear_until(source, &it, until_ns, progress, &reason);
+        tell_heard(source, &it);
+    }
+    sf_live_source_close(&source->source);
+    heard->has_ended = status == SF_END;
+    if (status == SF_UNAVAILABLE || status == SF_DATA)
+        snprintf(heard->failure, sizeof heard->failure, "%s: %s", reason.place, reason.text);
+    else if (status != SF_OK && status != SF_END)
+        return pass_on(status, &reason, error);
     return SF_OK;
 }

@@ -22,6 +22,33 @@ int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_e
 void sf_live_source_close(sf_source *source);
 bool sf_live_source_connected(sf_source *source);
 
+/** What came of a rig while it was listened to. */
+typedef struct sf_live_heard {
+    bool is_connected; /**< at the end */
+    bool has_come;     /**< anything at all */
+    bool is_known;     /**< the stream, with its units */
+    bool has_ended;    /**< in order */
+    bool is_timed; /**< stream_s, passed_s and spread_ms are there: in real time, one epoch, 0.5 s of it */
+    char failure[1100]; /**< why it could not be opened; empty: it could */
+    char fault[160];    /**< what was wrong with the newest message that could not be read; or empty */
+    const char *wants;  /**< a literal: what must come before the stream is known; NULL: anything */
+    char names[160];    /**< of the first units */
+    sf_transport_seen seen;
+    size_t units;
+    uint64_t spikes, markers, malformed, gaps, gap_lost, out_of_range, restarts;
+    double stream_s,
+        passed_s;     /**< by the stream's clock and by this computer's, from the first batch to the newest */
+    double spread_ms; /**< the latest batch came so much later after its time than the promptest */
+} sf_live_heard;
+
+/**
+ * Listens for so many seconds as sf_live_source_open and _read do, with at most a quarter of them to learn
+ * electrodes, and says what came; it sends what they send. What cannot be opened, or ends the stream, is
+ * `failure` and no error. SF_CONFIG where a key is wrong, SF_CANCELLED.
+ */
+int sf_live_source_hear(sf_live_heard *heard, const sf_source_kind *kind, const sf_source_settings *settings,
+                        double seconds, const sf_progress *progress, sf_error *error);
+
 /** The functions of a protocol's source. */
 #define SF_LIVE_SOURCE                                                                                       \
     .is_live = true, .open = sf_live_source_open, .read = sf_live_source_read,                               \

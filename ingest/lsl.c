@@ -119,4 +119,6 @@ const sf_protocol sf_protocol_lsl = {
     .transport = &sf_transport_lsl,
     .sender = &sender,
     .start = "the program whose outlet is %s (every stream in reach is listed by LabRecorder)",
+    .silent = "start the program with the outlet, and see with LabRecorder that it is in reach: "
+              "lsl://name=NAME or lsl://type=TYPE must be what it is called",
 };

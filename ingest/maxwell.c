@@ -100,4 +100,6 @@ const sf_protocol sf_protocol_maxwell = {
     .layouts = layouts,
     .queue = 65536,
     .start = "MaxLab Live's server, which publishes filtered data and spikes on %s",
+    .refused = "start MaxLab Live on that computer, and let port 7205 through its firewall",
+    .silent = "load and download the routing in MaxLab Live: its server publishes from then on",
 };

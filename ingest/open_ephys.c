@@ -163,4 +163,9 @@ const sf_protocol sf_protocol_open_ephys = {
     .sender = &sender,
     .queue = 65536,
     .start = "acquisition in the Open Ephys GUI, with the plugin ZMQ Interface sending on %s",
+    .refused = "run the Open Ephys GUI with the plugin ZMQ Interface in the signal chain; its editor shows "
+               "the port (5556 unless that was taken); let the port and the one after it through the "
+               "firewall of that computer",
+    .silent = "start acquisition in the Open Ephys GUI: the plugin sends only then; a Spike Detector must "
+              "stand before ZMQ Interface, and its editor must name the stream",
 };

@@ -58,6 +58,8 @@ typedef struct sf_protocol {
     /** Fills in the electrodes of the array that all of these systems have; NULL: they differ. */
     int (*array)(sf_electrodes *array, sf_error *error);
     const char *start;      /**< what to do where no stream came: a format for the endpoint */
+    const char *refused;    /**< what to press where nothing listens there; NULL: as `start` */
+    const char *silent;     /**< and where it is reached and sends nothing */
     uint32_t written;       /**< samples that the rig sends at once by default; 0: as they come */
     const char *written_by; /**< its setting that says so */
 } sf_protocol;

@@ -95,9 +95,22 @@ static ssize_t read_connection(const connection *it, char *bytes, size_t most)
 
 /* ---- two of them ---- */
 
+static void call_first(client *it, int64_t now_ns)
+{
+    int failure = call(&it->first, it->addresses, now_ns);
+    if (failure != 0)
+        it->transport.seen.failure = failure;
+    if (is_open(&it->first)) {
+        it->transport.seen.failure = 0;
+        it->transport.seen.connections++;
+    }
+    it->heard_ns = now_ns;
+    atomic_store(&it->connected, is_open(&it->first));
+}
+
 static void hang_up(client *it, sf_decoder *decoder, int64_t now_ns)
 {
-    it->ended++;
+    it->transport.seen.ended = ++it->ended;
     if ((it->ended & (it->ended - 1)) == 0) /* a server may close each at once */
         sf_log(SF_LOG_WARNING, "%s: the connection ended (%" PRIu64 " so far); connecting again",
                it->endpoint, it->ended);
@@ -176,11 +189,8 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     client *it = (client *)transport;
     for (bool waited = false;; waited = true) {
         int64_t now = sf_clock_monotonic_ns();
-        if (!is_open(&it->first)) {
-            call(&it->first, it->addresses, now);
-            it->heard_ns = now;
-            atomic_store(&it->connected, is_open(&it->first));
-        }
+        if (!is_open(&it->first))
+            call_first(it, now);
         ssize_t size = is_open(&it->first) ? read_first(it, decoder, now) : 0;
         if (size == 0 && is_open(&it->first))
             size = read_other(it, decoder, now);

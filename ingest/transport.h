@@ -39,9 +39,20 @@ typedef struct sf_transport_kind {
     void (*close)(sf_transport *transport);
 } sf_transport_kind;
 
+/** What a transport saw of the other side; zeros where it does not look. */
+typedef struct sf_transport_seen {
+    int failure;                    /**< errno of the newest attempt to connect, where that failed */
+    uint64_t connections;           /**< that were made */
+    uint64_t ended;                 /**< of those, by the other side */
+    uint32_t buffer, buffer_wanted; /**< bytes that may wait in the system: granted, and asked for */
+    uint32_t dropped;               /**< datagrams that found no room there */
+    bool is_shared;                 /**< another program listens at the same port */
+} sf_transport_seen;
+
 /** Every transport begins with it. */
 struct sf_transport {
     const sf_transport_kind *kind;
+    sf_transport_seen seen; /**< the thread that receives */
 };
 
 extern const sf_transport_kind sf_transport_zmq; /**< subscribes to a ZeroMQ publisher */

@@ -360,4 +360,8 @@ const sf_protocol sf_protocol_trodes = {
     .sender = &sender,
     .queue = 65536,
     .start = "Trodes with ZMQ networking, its service on %s",
+    .refused =
+        "start Trodes with a workspace whose networking is ZMQ, not QSocket; its service is on port 49152",
+    .silent = "networking of the workspace must be ZMQ; start streaming from the source in Trodes, and have "
+              "spikes triggered. Where Trodes tells 127.0.0.1, run synfire on that computer",
 };

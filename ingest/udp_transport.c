@@ -67,6 +67,7 @@ static void note_dropped(listener *it, struct msghdr *of)
     for (struct cmsghdr *at = CMSG_FIRSTHDR(of); at != NULL; at = CMSG_NXTHDR(of, at))
         if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SO_RXQ_OVFL)
             memcpy(&it->dropped, CMSG_DATA(at), sizeof it->dropped);
+    it->transport.seen.dropped = it->dropped;
     if (it->dropped == it->warned || it->dropped - it->warned < it->warned)
         return;
     it->warned = it->dropped;
@@ -208,6 +209,8 @@ static void ask_for_room(listener *it)
     setsockopt(it->socket, SOL_SOCKET, SO_RXQ_OVFL, &yes, sizeof yes);
     getsockopt(it->socket, SOL_SOCKET, SO_RCVBUF, &granted, &size);
     it->buffer = granted > 0 ? (uint32_t)granted / 2 : 0; /* Linux counts its own overhead, too */
+    it->transport.seen.buffer = it->buffer;
+    it->transport.seen.buffer_wanted = BUFFER;
     sf_log(it->buffer < BUFFER ? SF_LOG_WARNING : SF_LOG_INFO,
            "%s: %" PRIu32 " of %d bytes of buffer were granted%s", it->endpoint, it->buffer, BUFFER,
            it->buffer < BUFFER ? ": net.core.rmem_max says how many may be" : "");
@@ -230,6 +233,7 @@ static int bind_shared(listener *it, const struct addrinfo *to, sf_error *error)
                        failure == EADDRNOTAVAIL ? ": expected an address of this computer, the broadcast "
                                                   "address of its network, or 0.0.0.0"
                                                 : "");
+    it->transport.seen.is_shared = is_shared;
     if (is_shared)
         sf_log(SF_LOG_WARNING,
                "%s: another program listens there: both hear what is broadcast, and what is sent to this "

@@ -268,7 +268,7 @@ static void check_sync(sf_tool_checks *checks)
 
 /* ---- network ---- */
 
-static void check_buffers(sf_tool_checks *checks, const char *system)
+void sf_doctor_buffers(sf_tool_checks *checks, const char *system)
 {
     uint64_t udp = 0, tcp = 0;
     if (!read_number(&udp, system, "/proc/sys/net/core/rmem_max") ||
@@ -386,7 +386,7 @@ void sf_tool_doctor(sf_tool_checks *checks, const char *folder, const char *syst
     check_locked_memory(checks);
     check_clock(checks, system);
     check_sync(checks);
-    check_buffers(checks, system);
+    sf_doctor_buffers(checks, system);
     check_descriptors(checks);
     check_ports(checks);
     check_keys(checks);

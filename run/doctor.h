@@ -12,6 +12,9 @@ void sf_doctor_find(sf_tool_checks *checks, const char *name, sf_tool_level leve
 /** What to do about the last of them, unless it is good. */
 void sf_doctor_advise(sf_tool_checks *checks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** "buffers": how much sockets may hold. */
+void sf_doctor_buffers(sf_tool_checks *checks, const char *system);
+
 /** "locks" and "disk" of the folder that recordings go to. */
 void sf_doctor_folder(sf_tool_checks *checks, const char *folder);
 

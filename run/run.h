@@ -49,6 +49,27 @@ int sf_run_close(sf_run *run, sf_error *error);
  * configuration names. SF_CONFIG, and as sf_pipeline_open. */
 int sf_run_check(const sf_config *config, const sf_recording *recording, sf_error *error);
 
+/* ---- a rig ---- */
+
+struct sf_tool_checks; /* run/tool.h */
+
+typedef struct sf_run_rig_options {
+    const sf_config *config; /**< its first source is the rig, of a protocol of ingest/protocol.h */
+    double listen_s;
+    const sf_progress *progress; /**< may end it; or NULL */
+} sf_run_rig_options;
+
+/**
+ * Listens to a rig as a run would, and says what was found of it; `checks` is begun anew. Where nothing came
+ * of a server that takes several clients, it is connected to once more, to see whether anybody answers;
+ * nothing is sent by that. It takes listen_s, and 2 s more at most beside what names take to look up.
+ * SF_USAGE where the source is no rig; SF_CONFIG; SF_CANCELLED.
+ */
+int sf_run_doctor_rig(struct sf_tool_checks *checks, const sf_run_rig_options *options, sf_error *error);
+
+/** The kind of source of a rig by its name in a configuration. SF_USAGE with all names. */
+int sf_run_rig_find(const sf_source_kind **kind, const char *name, sf_error *error);
+
 /* ---- round trips ---- */
 
 typedef struct sf_run_loop_options {
