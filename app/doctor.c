@@ -229,6 +229,7 @@ static int check_rig(app_call *call, sf_error *error)
         return status;
     app_catch_signals();
     options.config = &config;
+    options.ask = app_value(call, "ask", NULL);
     status = sf_run_doctor_rig(&checks, &options, error);
     sf_config_free(&config);
     if (status != SF_OK)
@@ -262,6 +263,8 @@ static const app_option loop_options[] = {
 static const app_option rig_options[] = {
     {"endpoint", "ENDPOINT", "where the rig is (default: as its source has it)"},
     {"listen", "S", "listen to the rig for so long (default 2)"},
+    {"ask", "ENDPOINT",
+     "of intan: RHX's command socket, as tcp://192.168.1.20:5000, which is asked for the sampling rate"},
     {NULL, NULL, NULL},
 };
 

@@ -3,6 +3,7 @@
  */
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "ingest/live_source.h"
 #include "ingest/tcp.h"
 #include "run/doctor.h"
@@ -120,6 +121,77 @@ static reached reach_of(const rig *it)
     if (seen->connections > 0)
         return (reached){REACH_OPEN, 0};
     return (reached){REACH_FAILED, seen->failure != 0 ? seen->failure : ETIMEDOUT};
+}
+
+/* ---- what is asked ---- */
+
+/* Sends a question and takes a line that has less than `size` bytes; errno, 0 where there is one. */
+static int ask_address(char *answer, size_t size, const struct addrinfo *to, const char *question)
+{
+    int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return errno;
+    size_t length = strlen(question);
+    int failure = connect_within(fd, to);
+    if (failure == 0 && send(fd, question, length, MSG_NOSIGNAL) != (ssize_t)length)
+        failure = EIO;
+    if (failure == 0 && !await(fd, POLLIN, CONNECT_MS))
+        failure = ETIMEDOUT;
+    ssize_t got = failure == 0 ? recv(fd, answer, size - 1, 0) : 0;
+    if (failure == 0 && got <= 0)
+        failure = got == 0 ? ECONNRESET : errno;
+    close(fd);
+    answer[got > 0 ? got : 0] = '\0';
+    answer[strcspn(answer, "\r\n")] = '\0';
+    return failure;
+}
+
+/* As RHX answers; false where it is no such answer. */
+static bool read_rate(double *rate_hz, const char *answer)
+{
+    static const char begin[] = "Return: SampleRateHertz ";
+    uint64_t rate;
+    if (strncmp(answer, begin, sizeof begin - 1) != 0 ||
+        !sf_parse_uint(answer + sizeof begin - 1, 1000000, &rate) || rate == 0)
+        return false;
+    *rate_hz = (double)rate;
+    return true;
+}
+
+static void say_answer(sf_tool_checks *checks, const char *endpoint, const char *answer, double set_hz)
+{
+    double rate_hz;
+    if (!read_rate(&rate_hz, answer)) {
+        sf_doctor_find(checks, "rate", SF_TOOL_ADVICE, "%s: answers '%.60s', and no sampling rate", endpoint,
+                       answer);
+        sf_doctor_advise(checks,
+                         "expected RHX's command socket: Network > Remote TCP Control > Commands, port 5000");
+        return;
+    }
+    sf_doctor_find(checks, "rate", fabs(rate_hz - set_hz) > 0.5 ? SF_TOOL_BAD : SF_TOOL_GOOD,
+                   "RHX samples at %g Hz, sample_rate_hz is %g", rate_hz, set_hz);
+    sf_doctor_advise(checks, "set sample_rate_hz: %g", rate_hz);
+}
+
+/* Of RHX, whose stream does not tell its sampling rate: a question that reads, and changes nothing. */
+static int ask_rate(sf_tool_checks *checks, const char *endpoint, const sf_source_settings *settings,
+                    sf_error *error)
+{
+    char answer[128] = "";
+    struct addrinfo *to;
+    int status = sf_tcp_addresses(&to, endpoint, false, error);
+    if (status != SF_OK)
+        return status;
+    int failure = ask_address(answer, sizeof answer, to, "get sampleratehertz");
+    freeaddrinfo(to);
+    if (failure == 0) {
+        say_answer(checks, endpoint, answer, ((const sf_live_settings *)settings)->sample_rate_hz);
+        return SF_OK;
+    }
+    sf_doctor_find(checks, "rate", SF_TOOL_ADVICE, "%s: cannot be asked: %s", endpoint, strerror(failure));
+    sf_doctor_advise(checks, "in RHX, Network > Remote TCP Control > Commands: host 0.0.0.0, port 5000, "
+                             "Connect; it takes one client");
+    return SF_OK;
 }
 
 /* ---- what is said ---- */
@@ -320,6 +392,8 @@ int sf_run_doctor_rig(sf_tool_checks *checks, const sf_run_rig_options *options,
     int status = sf_run_rig_find(&kind, sf_config_source_kind(options->config, 0)->settings.name, error);
     if (status != SF_OK)
         return status;
+    if (options->ask != NULL && kind != &sf_protocol_intan.source)
+        return sf_fail(error, SF_USAGE, "--ask", "is for intan: nothing else is asked for its rate");
     rig it = {.protocol = (const sf_protocol *)kind,
               .endpoint = sf_config_text(&options->config->sources[0], "endpoint")};
     status = sf_live_source_hear(&it.heard, kind, sf_config_source(options->config, 0), options->listen_s,
@@ -328,5 +402,6 @@ int sf_run_doctor_rig(sf_tool_checks *checks, const sf_run_rig_options *options,
         return sf_config_locate(options->config, status, "sources.0.", error);
     it.reached = reach_of(&it);
     say(checks, &it, options->listen_s);
-    return SF_OK;
+    return options->ask == NULL ? SF_OK
+                                : ask_rate(checks, options->ask, sf_config_source(options->config, 0), error);
 }

@@ -56,6 +56,7 @@ struct sf_tool_checks; /* run/tool.h */
 typedef struct sf_run_rig_options {
     const sf_config *config; /**< its first source is the rig, of a protocol of ingest/protocol.h */
     double listen_s;
+    const char *ask; /**< of Intan RHX: its command socket, which is asked for the sampling rate; or NULL */
     const sf_progress *progress; /**< may end it; or NULL */
 } sf_run_rig_options;
 
@@ -63,7 +64,8 @@ typedef struct sf_run_rig_options {
  * Listens to a rig as a run would, and says what was found of it; `checks` is begun anew. Where nothing came
  * of a server that takes several clients, it is connected to once more, to see whether anybody answers;
  * nothing is sent by that. It takes listen_s, and 2 s more at most beside what names take to look up.
- * SF_USAGE where the source is no rig; SF_CONFIG; SF_CANCELLED.
+ * With `ask` one question is sent there, and an answer waited for 3 s at most. SF_USAGE where the source is
+ * no rig or cannot be asked; SF_CONFIG; SF_CANCELLED.
  */
 int sf_run_doctor_rig(struct sf_tool_checks *checks, const sf_run_rig_options *options, sf_error *error);
 

@@ -67,7 +67,9 @@ def hold(peer):
     while (data := peer.recv(100)):
         open("got", "ab").write(data)
 while True:
-    threading.Thread(target=hold, args=(server.accept()[0],), daemon=True).start()
+    peer, _ = server.accept()
+    open("accepted", "a").write("x")
+    threading.Thread(target=hold, args=(peer,), daemon=True).start()
 PY
 asked 1 intan "tcp://127.0.0.1:$(cat silent)" --listen 0.5
 check "
@@ -76,6 +78,29 @@ assert checks['reach']['level'] == 'good' and 'connects' in checks['reach']['det
 assert checks['stream']['level'] == 'bad' and 'silent' in checks['stream']['detail'], out
 assert 'press Run in RHX' in checks['stream']['advice'], out"
 [ ! -e got ]
+[ "$(cat accepted)" = x ] # the source's connection and no other: such a rig may have room for one
+
+# RHX is asked for its rate where that is wanted.
+server commands <<'PY'
+import socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+open(sys.argv[1], "w").write(str(server.getsockname()[1]))
+for answer in (b"Return: SampleRateHertz 20000", b"Return: SampleRateHertz 30000", b"\xff" * 100000):
+    peer, _ = server.accept()
+    assert peer.recv(100) == b"get sampleratehertz"
+    try:
+        peer.sendall(answer)
+    except OSError:
+        pass
+    peer.close()
+PY
+for level in bad good advice; do
+    asked 1 intan "tcp://127.0.0.1:$(cat silent)" --listen 0.1 --ask "tcp://127.0.0.1:$(cat commands)"
+    check "
+$of
+assert checks['rate']['level'] == '$level', out
+assert '$level' != 'bad' or checks['rate']['advice'] == 'set sample_rate_hz: 20000', out"
+done
 
 # It accepts and closes at once.
 server closing <<'PY'
@@ -144,5 +169,6 @@ grep -q '^! *stream\|^  stream\|^? stream' text
 expect 64 "is no rig: expected one of" "$SYNFIRE" doctor nonsense
 expect 64 "is for --loop" "$SYNFIRE" doctor intan --pulses 3
 expect 64 "is for a rig" "$SYNFIRE" doctor --listen 3
+expect 64 "is for intan" "$SYNFIRE" doctor maxwell --ask tcp://127.0.0.1:5000
 expect 64 "does not go with a rig" "$SYNFIRE" doctor intan --folder .
 expect 78 "there is no key" "$SYNFIRE" doctor intan --set sources.0.nothing=1
