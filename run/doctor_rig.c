@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define CONNECT_MS 1500
-#define GREETING_MS 500
+#define GREETING_MS 1000
+#define ZEROMQ_BEGINS 0xff /* the first byte of every ZeroMQ connection */
 #define WRONG_PACE                                                                                           \
     0.15 /* of the rig's clock against this computer's: rates that rigs have are further apart */
 
@@ -26,7 +27,7 @@ typedef enum reach {
     REACH_UNKNOWN, /* it has no address that could be connected to */
     REACH_HEARD,   /* something came */
     REACH_OPEN,    /* connected, and nothing came */
-    REACH_GREETED, /* connected, and something came, though no stream */
+    REACH_GREETED, /* connected, and greeted as servers of ZeroMQ do */
     REACH_CLOSED,  /* accepted and closed */
     REACH_FAILED   /* `failure` says why */
 } reach;
@@ -85,7 +86,9 @@ static reached try_address(const struct addrinfo *to)
         result.how = REACH_FAILED;
     else if (await(fd, POLLIN, GREETING_MS)) {
         ssize_t size = recv(fd, bytes, sizeof bytes, 0);
-        result.how = size > 0 ? REACH_GREETED : size == 0 || errno != EAGAIN ? REACH_CLOSED : REACH_OPEN;
+        bool has_ended = size == 0 || (size < 0 && errno != EAGAIN);
+        bool is_greeting = size > 0 && (unsigned char)bytes[0] == ZEROMQ_BEGINS;
+        result.how = is_greeting ? REACH_GREETED : has_ended ? REACH_CLOSED : REACH_OPEN;
     }
     close(fd);
     return result;
@@ -229,6 +232,19 @@ static void say_failed(sf_tool_checks *checks, const rig *it)
                              "and `ip route`, and give the interface an address of the rig's network");
 }
 
+/* Servers of ZeroMQ say first that they are. */
+static void say_open(sf_tool_checks *checks, const rig *it)
+{
+    bool is_zeromq = it->protocol->transport != &sf_transport_tcp && strncmp(it->endpoint, "tcp://", 6) == 0;
+    bool is_other = is_zeromq && it->reached.how == REACH_OPEN;
+    sf_doctor_find(checks, "reach", is_other ? SF_TOOL_BAD : SF_TOOL_GOOD, "%s: connects%s", it->endpoint,
+                   is_other    ? ", and what listens there does not speak ZeroMQ"
+                   : is_zeromq ? ", and ZeroMQ answers"
+                               : "");
+    sf_doctor_advise(checks, "another program has this port: correct the endpoint; %s",
+                     it->protocol->refused != NULL ? it->protocol->refused : "it is the sender's");
+}
+
 static void say_reach(sf_tool_checks *checks, const rig *it)
 {
     const char *system = it->protocol->system;
@@ -250,8 +266,7 @@ static void say_reach(sf_tool_checks *checks, const rig *it)
         return;
     case REACH_GREETED:
     case REACH_OPEN:
-        sf_doctor_find(checks, "reach", SF_TOOL_GOOD, "%s: connects%s", it->endpoint,
-                       it->reached.how == REACH_GREETED ? ", and somebody answers" : "");
+        say_open(checks, it);
         return;
     default:
         sf_doctor_find(checks, "reach", SF_TOOL_GOOD, "%s: %s cannot be asked whether it is there",
@@ -354,7 +369,9 @@ static void say(sf_tool_checks *checks, const rig *it, double seconds)
 {
     if (it->heard.failure[0] != '\0') {
         sf_doctor_find(checks, "reach", SF_TOOL_BAD, "%s", it->heard.failure);
-        press(checks, it, it->protocol->refused);
+        sf_doctor_advise(
+            checks,
+            "the rig was not asked: see to this on this computer, or correct the endpoint (--endpoint)");
     } else {
         say_reach(checks, it);
         say_stream(checks, it, seconds);

@@ -63,7 +63,7 @@ typedef struct sf_run_rig_options {
 /**
  * Listens to a rig as a run would, and says what was found of it; `checks` is begun anew. Where nothing came
  * of a server that takes several clients, it is connected to once more, to see whether anybody answers;
- * nothing is sent by that. It takes listen_s, and 2 s more at most beside what names take to look up.
+ * nothing is sent by that. It takes listen_s, and 3 s more at most beside what names take to look up.
  * With `ask` one question is sent there, and an answer waited for 3 s at most. SF_USAGE where the source is
  * no rig or cannot be asked; SF_CONFIG; SF_CANCELLED.
  */

@@ -80,6 +80,28 @@ assert 'press Run in RHX' in checks['stream']['advice'], out"
 [ ! -e got ]
 [ "$(cat accepted)" = x ] # the source's connection and no other: such a rig may have room for one
 
+# A rig that sends by ZeroMQ would have greeted; one that is there and sends nothing does.
+asked 1 open-ephys "tcp://127.0.0.1:$(cat silent)" --listen 0.5
+check "
+$of
+assert checks['reach']['level'] == 'bad' and 'does not speak ZeroMQ' in checks['reach']['detail'], out"
+port=$(free_ports 1)
+"$SYNFIRE" play sim.h5 --protocol maxwell --to "tcp://127.0.0.1:$port" --subscribers 9 --quiet >/dev/null 2>&1 &
+servers+=($!)
+for _ in $(seq 1 200); do
+    (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+    sleep 0.05
+done
+asked 1 maxwell "tcp://127.0.0.1:$port" --listen 0.5
+check "
+$of
+assert checks['reach']['level'] == 'good' and 'ZeroMQ answers' in checks['reach']['detail'], out
+assert checks['stream']['level'] == 'bad' and 'routing in MaxLab Live' in checks['stream']['advice'], out"
+asked 1 intan tcp://nosuch.invalid:5002 --listen 0.1
+check "
+$of
+assert checks['reach']['level'] == 'bad' and 'correct the endpoint' in checks['reach']['advice'], out"
+
 # RHX is asked for its rate where that is wanted.
 server commands <<'PY'
 import socket, sys
