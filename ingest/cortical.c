@@ -344,4 +344,6 @@ const sf_protocol sf_protocol_cortical = {
     .sender = &sender,
     .array = tell_array,
     .start = "a program on the CL1, or one with its simulator, whose visualisation is on %s",
+    .silent = "let a program open its neurons (`with cl.open() as neurons`), and see that its playback is "
+              "not paused",
 };

@@ -99,9 +99,11 @@ static reached try_endpoint(const char *endpoint)
     char address[300];
     struct addrinfo *to;
     const char *rest = strstr(endpoint, "://");
-    if (rest == NULL || (strncmp(endpoint, "tcp://", 6) != 0 && strncmp(endpoint, "redis://", 8) != 0))
+    bool has_server = strncmp(endpoint, "tcp://", 6) == 0 || strncmp(endpoint, "redis://", 8) == 0 ||
+                      strncmp(endpoint, "ws://", 5) == 0;
+    if (rest == NULL || !has_server)
         return (reached){REACH_UNKNOWN, 0};
-    snprintf(address, sizeof address, "tcp%s", rest);
+    snprintf(address, sizeof address, "tcp://%.*s", (int)strcspn(rest + 3, "/"), rest + 3);
     if (sf_tcp_addresses(&to, address, false, NULL) != SF_OK)
         return (reached){REACH_UNKNOWN, 0};
     reached result = try_address(to);
