@@ -203,7 +203,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
 static int check_columns(const app_comparison *c, sf_error *error)
 {
     for (size_t column = 0; column < c->table.column_count; column++) {
-        const char *name = sf_table_name(&c->table, column);
+        const char *name = sf_delimited_name(&c->table, column);
         size_t length = strlen(name);
         for (size_t f = 0; f < APP_COMPARED_FILES && strcmp(name, "well") != 0; f++)
             for (const char *at = app_compared_columns[f]; at != NULL; at = strchr(at, ',')) {
@@ -239,8 +239,8 @@ static char *path_of(const char *table_path, const char *file)
 /* What the row says in a column; NULL where there is none, or nothing in it. */
 static const char *said_in(const app_comparison *c, size_t row, const char *column)
 {
-    size_t number = sf_table_column(&c->table, column);
-    const char *said = number != SIZE_MAX ? sf_table_cell(&c->table, row, number) : "";
+    size_t number = sf_delimited_column(&c->table, column);
+    const char *said = number != SIZE_MAX ? sf_delimited_cell(&c->table, row, number) : "";
     return said[0] != '\0' ? said : NULL;
 }
 
@@ -275,7 +275,7 @@ static int add_input(app_comparison *c, size_t row, const char *file, sf_error *
 
 static int list_files(app_comparison *c, sf_error *error)
 {
-    size_t file = sf_table_column(&c->table, "file");
+    size_t file = sf_delimited_column(&c->table, "file");
     if (file == SIZE_MAX)
         return sf_fail(error, SF_DATA, c->table_path, "has no column 'file': its first line must name one");
     if (c->table.row_count == 0)
@@ -287,16 +287,16 @@ static int list_files(app_comparison *c, sf_error *error)
         return sf_fail_memory(error);
     for (size_t row = 0; row < c->table.row_count; row++) {
         char place[256];
-        snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_table_line(&c->table, row));
-        if (sf_table_cell(&c->table, row, file)[0] == '\0')
+        snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_delimited_line(&c->table, row));
+        if (sf_delimited_cell(&c->table, row, file)[0] == '\0')
             return sf_fail(error, SF_DATA, place, "names no file");
-        if (sf_table_cell(&c->table, row, c->grouping.by)[0] == '\0')
+        if (sf_delimited_cell(&c->table, row, c->grouping.by)[0] == '\0')
             return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
-                           sf_table_name(&c->table, c->grouping.by));
-        if (c->grouping.block != SIZE_MAX && sf_table_cell(&c->table, row, c->grouping.block)[0] == '\0')
+                           sf_delimited_name(&c->table, c->grouping.by));
+        if (c->grouping.block != SIZE_MAX && sf_delimited_cell(&c->table, row, c->grouping.block)[0] == '\0')
             return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
-                           sf_table_name(&c->table, c->grouping.block));
-        int status = add_input(c, row, sf_table_cell(&c->table, row, file), error);
+                           sf_delimited_name(&c->table, c->grouping.block));
+        int status = add_input(c, row, sf_delimited_cell(&c->table, row, file), error);
         if (status != SF_OK)
             return status;
     }
@@ -308,7 +308,7 @@ static int read_table(app_comparison *c, sf_error *error)
     sf_text text = {0};
     int status = sf_file_read(&text, c->table_path, error);
     if (status == SF_OK)
-        status = sf_table_parse(&c->table, text.data, text.length, c->table_path, error);
+        status = sf_delimited_parse(&c->table, text.data, text.length, c->table_path, error);
     sf_text_free(&text);
     if (status == SF_OK)
         status = app_grouping_parse(&c->grouping, &c->how, c->call, &c->table, error);
@@ -319,14 +319,15 @@ static int read_table(app_comparison *c, sf_error *error)
 
 /* ---- what was found ---- */
 
-static double number_in(const sf_table *part, size_t row, const char *column)
+static double number_in(const sf_delimited *part, size_t row, const char *column)
 {
     double value;
-    return sf_parse_real(sf_table_cell(part, row, sf_table_column(part, column)), &value) ? value : NAN;
+    return sf_parse_real(sf_delimited_cell(part, row, sf_delimited_column(part, column)), &value) ? value
+                                                                                                  : NAN;
 }
 
 /* A measure that a row has none of has none by chance either, or means would be of different rows. */
-static void take_value(app_compared_row *row, const sf_table *part, size_t i, sf_measured measure)
+static void take_value(app_compared_row *row, const sf_delimited *part, size_t i, sf_measured measure)
 {
     char column[64];
     snprintf(column, sizeof column, "%s_chance", sf_measure_about(measure)->name);
@@ -336,16 +337,16 @@ static void take_value(app_compared_row *row, const sf_table *part, size_t i, sf
 }
 
 /* Rows of the table may each name a well, of those that a recording has. */
-static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, sf_error *error)
+static int take_rows(app_comparison *c, size_t table_row, const sf_delimited *part, sf_error *error)
 {
-    size_t well = sf_table_column(&c->table, "well"), taken = 0;
-    const char *wanted = well != SIZE_MAX ? sf_table_cell(&c->table, table_row, well) : "";
+    size_t well = sf_delimited_column(&c->table, "well"), taken = 0;
+    const char *wanted = well != SIZE_MAX ? sf_delimited_cell(&c->table, table_row, well) : "";
     app_compared_row *rows = sf_resize(c->rows, c->row_count + part->row_count, sizeof *rows);
     if (rows == NULL)
         return sf_fail_memory(error);
     c->rows = rows;
     for (size_t i = 0; i < part->row_count; i++) {
-        const char *name = sf_table_cell(part, i, 0);
+        const char *name = sf_delimited_cell(part, i, 0);
         if (wanted[0] != '\0' && strcmp(wanted, name) != 0)
             continue;
         app_compared_row *row = &rows[c->row_count];
@@ -364,9 +365,10 @@ static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, 
     if (taken > 0)
         return SF_OK;
     char place[256];
-    snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_table_line(&c->table, table_row));
+    snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_delimited_line(&c->table, table_row));
     return sf_fail(error, SF_DATA, place, "there is no well '%s' in %s, whose first is '%s'", wanted,
-                   c->inputs[c->files[table_row]].path, part->row_count > 0 ? sf_table_cell(part, 0, 0) : "");
+                   c->inputs[c->files[table_row]].path,
+                   part->row_count > 0 ? sf_delimited_cell(part, 0, 0) : "");
 }
 
 static int collect(app_comparison *c, sf_error *error)
@@ -375,20 +377,20 @@ static int collect(app_comparison *c, sf_error *error)
     for (size_t row = 0; row < c->table.row_count && status == SF_OK; row++) {
         const app_compared *result = &c->results[c->files[row]];
         sf_text path = {0}, text = {0};
-        sf_table part = {0};
+        sf_delimited part = {0};
         if (result->status != SF_OK)
             continue;
         sf_text_printf(&path, "%s/parts/%s/%s", c->folder, result->key, app_compared_names[0]);
         status = path.failed ? sf_fail_memory(error) : sf_file_read(&text, path.data, error);
         if (status == SF_OK)
-            status = sf_table_parse(&part, text.data, text.length, path.data, error);
+            status = sf_delimited_parse(&part, text.data, text.length, path.data, error);
         for (int m = 0; m < SF_MEASURES && status == SF_OK; m++)
-            if (sf_table_column(&part, sf_measure_about((sf_measured)m)->name) == SIZE_MAX ||
-                sf_table_column(&part, "duration_s") == SIZE_MAX)
+            if (sf_delimited_column(&part, sf_measure_about((sf_measured)m)->name) == SIZE_MAX ||
+                sf_delimited_column(&part, "duration_s") == SIZE_MAX)
                 status = sf_fail(error, SF_DATA, path.data, "is damaged: remove its folder and run again");
         if (status == SF_OK)
             status = take_rows(c, row, &part, error);
-        sf_table_free(&part);
+        sf_delimited_free(&part);
         sf_text_free(&text);
         sf_text_free(&path);
     }
@@ -542,7 +544,7 @@ static void close_comparison(app_comparison *c)
     for (size_t i = 0; i < c->input_count; i++)
         input_free(&c->inputs[i]);
     app_groups_free(&c->groups);
-    sf_table_free(&c->table);
+    sf_delimited_free(&c->table);
     sf_free(c->rows);
     sf_free(c->files);
     sf_free(c->inputs);

@@ -133,11 +133,11 @@ typedef struct app_grouping {
 } app_grouping;
 
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
-                       const sf_table *table, sf_error *error);
+                       const sf_delimited *table, sf_error *error);
 
 /** Puts rows into groups, which they are told, and compares these. app_groups_free whatever happened.
  * SF_DATA, SF_NO_MEMORY. */
-int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,
+int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                     app_compared_row *rows, size_t count, sf_error *error);
 void app_groups_free(app_groups *groups);
 
@@ -147,7 +147,7 @@ typedef struct app_comparison {
     const app_call *call; /**< as given */
     const char *table_path, *folder;
     const char *picture; /**< a file besides measures.svg of the folder that gets the picture; or NULL */
-    sf_table table;
+    sf_delimited table;
     app_grouping grouping;
     app_comparing how;
     size_t *files; /**< of each row of the table: which of `inputs` */

@@ -10,16 +10,16 @@
 /* ---- options ---- */
 
 static int find_column(size_t *column, const app_call *call, const char *option, const char *otherwise,
-                       const sf_table *table, sf_error *error)
+                       const sf_delimited *table, sf_error *error)
 {
     const char *name = app_value(call, option, otherwise);
     char place[256], names[256] = "";
-    *column = sf_table_column(table, name);
+    *column = sf_delimited_column(table, name);
     if (*column != SIZE_MAX)
         return SF_OK;
     for (size_t c = 0, at = 0; c < table->column_count && at < sizeof names; c++)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", c > 0 ? ", " : "",
-                               sf_table_name(table, c));
+                               sf_delimited_name(table, c));
     if (app_has(call, option)) {
         snprintf(place, sizeof place, "--%s", option);
         return sf_fail(error, SF_USAGE, place, "found '%s', expected a column of the table: %s", name, names);
@@ -70,7 +70,7 @@ static int parse_measures(app_grouping *grouping, const app_comparing *how, cons
 }
 
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
-                       const sf_table *table, sf_error *error)
+                       const sf_delimited *table, sf_error *error)
 {
     static const char *const tests[] = {"permutation", "mann-whitney", "welch", NULL}; /* as sf_compared_by */
     static const char *const usual[] = {"animal", "culture", "subject", NULL};
@@ -87,7 +87,7 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
         status = find_column(&grouping->block, call, "block", "", table, error);
     for (size_t i = 0; usual[i] != NULL && !app_has(call, "replicate") && grouping->replicate == SIZE_MAX;
          i++)
-        grouping->replicate = sf_table_column(table, usual[i]);
+        grouping->replicate = sf_delimited_column(table, usual[i]);
     if (status == SF_OK)
         status = parse_measures(grouping, how, call, error);
     if (status == SF_OK)
@@ -98,7 +98,7 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
         status = app_uint(call, "seed", 0, UINT64_MAX, &grouping->seed, error);
     if (status == SF_OK && grouping->block == grouping->by)
         status = sf_fail(error, SF_USAGE, "--block", "found '%s', whose values are what is compared",
-                         sf_table_name(table, grouping->by));
+                         sf_delimited_name(table, grouping->by));
     grouping->test = (sf_compared_by)test;
     if (status == SF_OK && test == SF_COMPARED_WELCH && app_has(call, "permutations"))
         status =
@@ -108,10 +108,11 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
 
 /* ---- replicates ---- */
 
-static const char *replicate_of(const app_grouping *grouping, const sf_table *table, size_t row)
+static const char *replicate_of(const app_grouping *grouping, const sf_delimited *table, size_t row)
 {
-    size_t column = grouping->replicate != SIZE_MAX ? grouping->replicate : sf_table_column(table, "file");
-    return sf_table_cell(table, row, column);
+    size_t column =
+        grouping->replicate != SIZE_MAX ? grouping->replicate : sf_delimited_column(table, "file");
+    return sf_delimited_cell(table, row, column);
 }
 
 static size_t find_condition(const app_groups *groups, const char *name)
@@ -132,9 +133,10 @@ static size_t find_replicate(const app_condition *condition, app_replicate wante
 }
 
 /* The number of the block that a row is of, which is added where it is a new one. */
-static size_t find_block(app_groups *groups, const app_grouping *grouping, const sf_table *table, size_t row)
+static size_t find_block(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
+                         size_t row)
 {
-    const char *name = grouping->block != SIZE_MAX ? sf_table_cell(table, row, grouping->block) : "";
+    const char *name = grouping->block != SIZE_MAX ? sf_delimited_cell(table, row, grouping->block) : "";
     size_t b = 0;
     while (b < groups->block_count && strcmp(groups->blocks[b], name) != 0)
         b++;
@@ -143,14 +145,14 @@ static size_t find_block(app_groups *groups, const app_grouping *grouping, const
     return b;
 }
 
-static int list_groups(app_groups *groups, const app_grouping *grouping, const sf_table *table,
+static int list_groups(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                        app_compared_row *rows, size_t count, sf_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t at = find_condition(groups, sf_table_cell(table, rows[i].table_row, grouping->by));
+        size_t at = find_condition(groups, sf_delimited_cell(table, rows[i].table_row, grouping->by));
         app_condition *condition = &groups->conditions[at];
         if (at == groups->condition_count) {
-            condition->name = sf_table_cell(table, rows[i].table_row, grouping->by);
+            condition->name = sf_delimited_cell(table, rows[i].table_row, grouping->by);
             condition->replicates = sf_alloc(count, sizeof *condition->replicates);
             if (condition->replicates == NULL)
                 return sf_fail_memory(error);
@@ -341,7 +343,7 @@ static bool is_tested(const app_contrast *c, size_t measure_count)
     return false;
 }
 
-int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,
+int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                     app_compared_row *rows, size_t count, sf_error *error)
 {
     *groups = (app_groups){.conditions = sf_alloc(count, sizeof *groups->conditions),
@@ -350,9 +352,9 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_t
                            .by = grouping->test};
     memcpy(groups->measures, grouping->measures, sizeof groups->measures);
     if (grouping->replicate != SIZE_MAX)
-        groups->replicate = sf_table_name(table, grouping->replicate);
+        groups->replicate = sf_delimited_name(table, grouping->replicate);
     if (grouping->block != SIZE_MAX)
-        groups->block = sf_table_name(table, grouping->block);
+        groups->block = sf_delimited_name(table, grouping->block);
     int status = groups->conditions == NULL || groups->blocks == NULL
                      ? sf_fail_memory(error)
                      : list_groups(groups, grouping, table, rows, count, error);

@@ -14,44 +14,44 @@ static const char *const test_names[] = {"permutation", "mann-whitney", "welch"}
 /* ---- the parts, put together ---- */
 
 /* The columns of the table; `well` is one of the results. */
-static void put_table_names(sf_text *out, const sf_table *table)
+static void put_table_names(sf_text *out, const sf_delimited *table)
 {
     app_csv csv = {.out = out};
     for (size_t c = 0; c < table->column_count; c++)
-        if (strcmp(sf_table_name(table, c), "well") != 0)
-            app_csv_string(&csv, sf_table_name(table, c));
+        if (strcmp(sf_delimited_name(table, c), "well") != 0)
+            app_csv_string(&csv, sf_delimited_name(table, c));
 }
 
-static void put_table_cells(sf_text *out, const sf_table *table, size_t row)
+static void put_table_cells(sf_text *out, const sf_delimited *table, size_t row)
 {
     app_csv csv = {.out = out};
     for (size_t c = 0; c < table->column_count; c++)
-        if (strcmp(sf_table_name(table, c), "well") != 0)
-            app_csv_string(&csv, sf_table_cell(table, row, c));
+        if (strcmp(sf_delimited_name(table, c), "well") != 0)
+            app_csv_string(&csv, sf_delimited_cell(table, row, c));
 }
 
 static int add_part(sf_text *out, const app_comparison *c, size_t row, app_compared_file file,
                     sf_error *error)
 {
     const app_compared *result = &c->results[c->files[row]];
-    size_t well = sf_table_column(&c->table, "well");
-    const char *wanted = well != SIZE_MAX ? sf_table_cell(&c->table, row, well) : "";
+    size_t well = sf_delimited_column(&c->table, "well");
+    const char *wanted = well != SIZE_MAX ? sf_delimited_cell(&c->table, row, well) : "";
     sf_text path = {0}, text = {0};
-    sf_table part = {0};
+    sf_delimited part = {0};
     sf_text_printf(&path, "%s/parts/%s/%s", c->folder, result->key, app_compared_names[file]);
     int status = path.failed ? sf_fail_memory(error) : sf_file_read(&text, path.data, error);
     if (status == SF_OK)
-        status = sf_table_parse(&part, text.data, text.length, path.data, error);
+        status = sf_delimited_parse(&part, text.data, text.length, path.data, error);
     for (size_t i = 0; i < part.row_count && status == SF_OK; i++) {
-        if (wanted[0] != '\0' && strcmp(sf_table_cell(&part, i, 0), wanted) != 0)
+        if (wanted[0] != '\0' && strcmp(sf_delimited_cell(&part, i, 0), wanted) != 0)
             continue;
         app_csv csv = {.out = out, .in_row = true};
         sf_text_append(out, "\n", 1);
         put_table_cells(out, &c->table, row);
         for (size_t k = 0; k < part.column_count; k++)
-            app_csv_string(&csv, sf_table_cell(&part, i, k));
+            app_csv_string(&csv, sf_delimited_cell(&part, i, k));
     }
-    sf_table_free(&part);
+    sf_delimited_free(&part);
     sf_text_free(&text);
     sf_text_free(&path);
     return status;
@@ -89,7 +89,7 @@ static int write_replicates(const app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
     app_csv csv = {.out = &text};
-    app_csv_string(&csv, sf_table_name(&c->table, c->grouping.by));
+    app_csv_string(&csv, sf_delimited_name(&c->table, c->grouping.by));
     app_csv_string(&csv, c->groups.replicate != NULL ? c->groups.replicate : "file");
     if (c->groups.block != NULL)
         app_csv_string(&csv, c->groups.block);
@@ -187,7 +187,7 @@ static void add_recordings(sf_json *json, const app_comparison *c)
         sf_json_object(json, NULL);
         sf_json_object(json, "table");
         for (size_t k = 0; k < c->table.column_count; k++)
-            sf_json_string(json, sf_table_name(&c->table, k), sf_table_cell(&c->table, row, k));
+            sf_json_string(json, sf_delimited_name(&c->table, k), sf_delimited_cell(&c->table, row, k));
         sf_json_end_object(json);
         sf_json_string(json, "path", c->inputs[c->files[row]].path);
         sf_json_string(json, "part", result->key[0] != '\0' ? result->key : NULL);
@@ -337,7 +337,7 @@ void app_compare_json(sf_text *text, const app_comparison *c)
     sf_json_object(&json, NULL);
     sf_json_string(&json, "table", c->table_path);
     sf_json_string(&json, "folder", c->folder);
-    sf_json_string(&json, "by", sf_table_name(&c->table, c->grouping.by));
+    sf_json_string(&json, "by", sf_delimited_name(&c->table, c->grouping.by));
     sf_json_string(&json, "replicate", c->groups.replicate);
     sf_json_string(&json, "block", c->groups.block);
     sf_json_string(&json, "test", test_names[c->groups.by]);
@@ -428,10 +428,10 @@ void app_compare_print(sf_text *text, const app_comparison *c)
         sf_text_printf(text, " of a %s, of which there are %zu", c->groups.block, c->groups.block_count);
     sf_text_append(text, "\n", 1);
     for (size_t k = 0; k < c->groups.condition_count; k++)
-        sf_text_printf(text, "%s %s: %zu replicate%s, %zu row%s\n", sf_table_name(&c->table, c->grouping.by),
-                       c->groups.conditions[k].name, c->groups.conditions[k].count,
-                       c->groups.conditions[k].count == 1 ? "" : "s", c->groups.conditions[k].rows,
-                       c->groups.conditions[k].rows == 1 ? "" : "s");
+        sf_text_printf(text, "%s %s: %zu replicate%s, %zu row%s\n",
+                       sf_delimited_name(&c->table, c->grouping.by), c->groups.conditions[k].name,
+                       c->groups.conditions[k].count, c->groups.conditions[k].count == 1 ? "" : "s",
+                       c->groups.conditions[k].rows, c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         print_contrast(text, &c->groups, &c->groups.contrasts[i]);
     if (bursts_are_tested(&c->groups))

@@ -13,7 +13,7 @@
 #include "analysis/statistics.h"
 #include "core/hash.h"
 #include "core/json.h"
-#include "core/table.h"
+#include "core/delimited.h"
 #include "replay/nwb_results.h"
 #include "replay/simulation_settings.h"
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables as people and spreadsheets write them. */
-#include "core/table.h"
+#include "core/delimited.h"
 #include "support/support.h"
 
 static void assert_table(const char *text, size_t columns, size_t rows, const char *expected)
 {
-    sf_table table;
+    sf_delimited table;
     sf_error error;
     char found[512] = "";
-    if (sf_table_parse(&table, text, strlen(text), "t.csv", &error) != SF_OK)
+    if (sf_delimited_parse(&table, text, strlen(text), "t.csv", &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(table.column_count, columns);
     assert_int_equal(table.row_count, rows);
     for (size_t c = 0; c < table.column_count; c++)
-        snprintf(found + strlen(found), sizeof found - strlen(found), "[%s]", sf_table_name(&table, c));
+        snprintf(found + strlen(found), sizeof found - strlen(found), "[%s]", sf_delimited_name(&table, c));
     for (size_t r = 0; r < table.row_count; r++) {
-        snprintf(found + strlen(found), sizeof found - strlen(found), " %zu", sf_table_line(&table, r));
+        snprintf(found + strlen(found), sizeof found - strlen(found), " %zu", sf_delimited_line(&table, r));
         for (size_t c = 0; c < table.column_count; c++)
             snprintf(found + strlen(found), sizeof found - strlen(found), "[%s]",
-                     sf_table_cell(&table, r, c));
+                     sf_delimited_cell(&table, r, c));
     }
     assert_string_equal(found, expected);
-    sf_table_free(&table);
+    sf_delimited_free(&table);
 }
 
 static void cells_are_as_they_stand(void **state)
@@ -36,20 +36,20 @@ static void cells_are_as_they_stand(void **state)
                  "[a,\"1\"][b] 2[two\nlines][ x ] 4[7][8]");
     assert_table("only\none", 1, 1, "[only] 2[one]");
     assert_table("\n\nname\n", 1, 0, "[name]");
-    sf_table table;
-    assert_int_equal(sf_table_parse(&table, "a,b", 3, "t", NULL), SF_OK);
-    assert_int_equal(sf_table_column(&table, "b"), 1);
-    assert_true(sf_table_column(&table, "c") == SIZE_MAX);
-    sf_table_free(&table);
+    sf_delimited table;
+    assert_int_equal(sf_delimited_parse(&table, "a,b", 3, "t", NULL), SF_OK);
+    assert_int_equal(sf_delimited_column(&table, "b"), 1);
+    assert_true(sf_delimited_column(&table, "c") == SIZE_MAX);
+    sf_delimited_free(&table);
 }
 
 static void assert_refused(const char *text, size_t length, const char *place, const char *words)
 {
-    sf_table table;
+    sf_delimited table;
     sf_error error = {0};
-    test_assert_fails(sf_table_parse(&table, text, length, "t.csv", &error), &error, SF_DATA, words);
+    test_assert_fails(sf_delimited_parse(&table, text, length, "t.csv", &error), &error, SF_DATA, words);
     assert_string_equal(error.place, place);
-    sf_table_free(&table);
+    sf_delimited_free(&table);
 }
 
 #define REFUSED(text, place, words) assert_refused(text, sizeof(text) - 1, place, words)
@@ -71,11 +71,11 @@ static void what_is_no_table_is_refused_with_its_line(void **state)
 static int scenario(void *context)
 {
     (void)context;
-    sf_table table;
+    sf_delimited table;
     sf_error error;
     static const char text[] = "a,b\n1,2\n3,4\n";
-    int status = sf_table_parse(&table, text, sizeof text - 1, "t.csv", &error);
-    sf_table_free(&table);
+    int status = sf_delimited_parse(&table, text, sizeof text - 1, "t.csv", &error);
+    sf_delimited_free(&table);
     return status;
 }
 

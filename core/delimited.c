@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/table.h"
+#include "core/delimited.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct reader {
-    sf_table *table;
+    sf_delimited *table;
     const char *place;
     char *at; /* the next byte; cells are ended in place, so that what is written lies before it */
     size_t line;
@@ -108,7 +108,7 @@ static int read_cell(reader *r, bool *last, sf_error *error)
 
 static int read_line(reader *r, sf_error *error)
 {
-    sf_table *table = r->table;
+    sf_delimited *table = r->table;
     size_t before = table->cell_count, line = r->line;
     if (sf_reserve(&table->lines, &table->line_capacity, table->line_count + 1, sizeof *table->lines) != 0)
         return sf_fail_memory(error);
@@ -134,7 +134,7 @@ static int read_line(reader *r, sf_error *error)
 
 static int check_names(const reader *r, sf_error *error)
 {
-    const sf_table *table = r->table;
+    const sf_delimited *table = r->table;
     if (table->column_count == 0)
         return sf_fail(error, SF_DATA, r->place, "is empty: expected a first line of names");
     for (size_t c = 0; c < table->column_count; c++) {
@@ -143,7 +143,7 @@ static int check_names(const reader *r, sf_error *error)
             snprintf(words, sizeof words, "column %zu has no name", c + 1);
             return refuse(r, table->lines[0], error, words);
         }
-        if (sf_table_column(table, table->cells[c]) < c) {
+        if (sf_delimited_column(table, table->cells[c]) < c) {
             snprintf(words, sizeof words, "two columns are named '%.100s'", table->cells[c]);
             return refuse(r, table->lines[0], error, words);
         }
@@ -151,9 +151,10 @@ static int check_names(const reader *r, sf_error *error)
     return SF_OK;
 }
 
-int sf_table_parse(sf_table *table, const char *text, size_t length, const char *place, sf_error *error)
+int sf_delimited_parse(sf_delimited *table, const char *text, size_t length, const char *place,
+                       sf_error *error)
 {
-    *table = (sf_table){0};
+    *table = (sf_delimited){0};
     if (length > 0 && memchr(text, '\0', length) != NULL)
         return sf_fail(error, SF_DATA, place, "is no text: it holds a byte of value 0");
     size_t mark = sf_utf8_mark(text, length);
@@ -181,15 +182,15 @@ int sf_table_parse(sf_table *table, const char *text, size_t length, const char 
     return status == SF_OK ? check_names(&r, error) : status;
 }
 
-void sf_table_free(sf_table *table)
+void sf_delimited_free(sf_delimited *table)
 {
     sf_free(table->text);
     sf_free(table->cells);
     sf_free(table->lines);
-    *table = (sf_table){0};
+    *table = (sf_delimited){0};
 }
 
-size_t sf_table_column(const sf_table *table, const char *name)
+size_t sf_delimited_column(const sf_delimited *table, const char *name)
 {
     for (size_t c = 0; c < table->column_count; c++)
         if (strcmp(table->cells[c], name) == 0)
