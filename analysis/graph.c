@@ -152,7 +152,7 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
 static const double *values_of(const sf_columns *columns, const char *name)
 {
     size_t i = sf_columns_find(columns, name);
-    return i != SF_NO_COLUMN && !sf_column_is_text(&columns->items[i]) ? columns->items[i].values : NULL;
+    return i != SF_NO_COLUMN && !sf_attribute_is_text(&columns->items[i]) ? columns->items[i].values : NULL;
 }
 
 /* By the columns that the files of counted graphs have, and those of tested tiling graphs. */

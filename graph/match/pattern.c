@@ -133,7 +133,7 @@ static int label_of(const sf_columns *columns, size_t row, uint32_t *label, sf_e
     if (index == SF_NO_COLUMN)
         return SF_OK;
     double value = columns->items[index].values[row];
-    if (sf_column_is_text(&columns->items[index]) ||
+    if (sf_attribute_is_text(&columns->items[index]) ||
         !(value >= 0 && value < SF_ANY_LABEL && value == floor(value)))
         return sf_fail(error, SF_DATA, NULL, "a label of the pattern is no integer from 0 to %u",
                        SF_ANY_LABEL - 1);

@@ -13,7 +13,7 @@ enum { BLOCK = 4096 }; /* data vertices that a thread takes at a time */
 /* ---- attributes ---- */
 
 /* The column of an attribute. The delay of a connection is the upper bound of its interval. */
-static const sf_column *find_column(const sf_columns *columns, const char *attribute)
+static const sf_attribute *find_column(const sf_columns *columns, const char *attribute)
 {
     size_t index = sf_columns_find(columns, attribute);
     if (index == SF_NO_COLUMN && strcmp(attribute, "delay") == 0)
@@ -34,13 +34,13 @@ static int fail_unknown(const sf_columns *columns, const char *attribute, const 
 static int bind_term(sf_query *q, const sf_columns *columns, const sf_term *term, const char *what,
                      sf_error *error)
 {
-    const sf_column *column = find_column(columns, term->attribute);
+    const sf_attribute *column = find_column(columns, term->attribute);
     if (column == NULL)
         return fail_unknown(columns, term->attribute, what, error);
-    if ((term->word != NULL) != sf_column_is_text(column))
+    if ((term->word != NULL) != sf_attribute_is_text(column))
         return sf_fail(error, SF_USAGE, NULL,
                        "the attribute '%s' holds %s, and the pattern compares it with %s", term->attribute,
-                       sf_column_is_text(column) ? "text" : "numbers",
+                       sf_attribute_is_text(column) ? "text" : "numbers",
                        term->word != NULL ? "text" : "a number");
     if (term->word != NULL && term->comparison != SF_EQUAL && term->comparison != SF_NOT_EQUAL)
         return sf_fail(error, SF_USAGE, NULL, "the attribute '%s' holds text, which %s does not compare",
@@ -201,13 +201,13 @@ static int bind_relations(sf_query *q, sf_pair *pair, const sf_pattern *pattern,
         if (!((relation->left == pair->a && relation->right == pair->b) ||
               (relation->left == pair->b && relation->right == pair->a)))
             continue;
-        const sf_column *left = find_column(columns, relation->left_attribute);
-        const sf_column *right = find_column(columns, relation->right_attribute);
+        const sf_attribute *left = find_column(columns, relation->left_attribute);
+        const sf_attribute *right = find_column(columns, relation->right_attribute);
         if (left == NULL || right == NULL)
             return fail_unknown(columns, left == NULL ? relation->left_attribute : relation->right_attribute,
                                 "vertices", error);
         bool is_order = relation->comparison != SF_EQUAL && relation->comparison != SF_NOT_EQUAL;
-        if ((sf_column_is_text(left) || sf_column_is_text(right)) && (left != right || is_order))
+        if ((sf_attribute_is_text(left) || sf_attribute_is_text(right)) && (left != right || is_order))
             return sf_fail(error, SF_USAGE, NULL,
                            "'%s' and '%s' hold text, of which one attribute can be compared "
                            "with itself by = and != only",

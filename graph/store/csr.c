@@ -313,12 +313,12 @@ static int copy_names(sf_csr *csr, char **names, sf_error *error)
     return csr->names != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-static bool has_numbers(const sf_column *column, size_t rows)
+static bool has_numbers(const sf_attribute *column, size_t rows)
 {
     size_t row = 0;
     while (row < rows && isnan(column->values[row]))
         row++;
-    return !sf_column_is_text(column) && (row < rows || rows == 0);
+    return !sf_attribute_is_text(column) && (row < rows || rows == 0);
 }
 
 /* The column "label" as integers; *labels stays NULL where there is none. Text is an attribute like any

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-static void clear_column(sf_column *column)
+static void clear_column(sf_attribute *column)
 {
     sf_words_free(&column->words);
     sf_free(column->values);
     sf_free(column->name);
-    *column = (sf_column){0};
+    *column = (sf_attribute){0};
 }
 
 void sf_columns_free(sf_columns *columns)
@@ -25,13 +25,13 @@ void sf_columns_free(sf_columns *columns)
 
 int sf_columns_add(sf_columns *columns, const char *name, size_t *index, sf_error *error)
 {
-    sf_column *items = sf_resize(columns->items, columns->count + 1, sizeof *items);
+    sf_attribute *items = sf_resize(columns->items, columns->count + 1, sizeof *items);
     if (items == NULL)
         return sf_fail_memory(error);
     columns->items = items;
-    sf_column *column = &items[columns->count];
-    *column = (sf_column){.name = sf_copy_string(name),
-                          .values = sf_resize(NULL, columns->capacity, sizeof *column->values)};
+    sf_attribute *column = &items[columns->count];
+    *column = (sf_attribute){.name = sf_copy_string(name),
+                             .values = sf_resize(NULL, columns->capacity, sizeof *column->values)};
     if (column->name == NULL || column->values == NULL) {
         clear_column(column);
         return sf_fail_memory(error);
@@ -70,7 +70,7 @@ int sf_columns_grow(sf_columns *columns, size_t rows, sf_error *error)
     return SF_OK;
 }
 
-int sf_column_word(sf_column *column, const char *word, double *value, sf_error *error)
+int sf_attribute_word(sf_attribute *column, const char *word, double *value, sf_error *error)
 {
     uint32_t number;
     int status = sf_words_add(&column->words, word, &number, error);
@@ -84,12 +84,12 @@ int sf_columns_pick(sf_columns *to, const sf_columns *from, const uint64_t *rows
 {
     int status = sf_columns_grow(to, count, error);
     for (size_t i = 0; status == SF_OK && i < from->count; i++) {
-        const sf_column *column = &from->items[i];
+        const sf_attribute *column = &from->items[i];
         size_t index;
         status = sf_columns_add(to, column->name, &index, error);
         double ignored;
         for (size_t w = 0; status == SF_OK && w < column->words.count; w++)
-            status = sf_column_word(&to->items[index], column->words.items[w], &ignored, error);
+            status = sf_attribute_word(&to->items[index], column->words.items[w], &ignored, error);
         for (size_t row = 0; status == SF_OK && row < count; row++)
             to->items[index].values[row] = column->values[rows != NULL ? rows[row] : row];
     }

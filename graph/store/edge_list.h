@@ -13,18 +13,18 @@
  * One value per row. A column of text holds indices into `words`, which are distinct; NaN stands where a row
  * has no value. The column named "label" holds, as integers, the labels that matching compares.
  */
-typedef struct sf_column {
+typedef struct sf_attribute {
     char *name;
     double *values;
     sf_words words; /**< none for a column of numbers */
-} sf_column;
+} sf_attribute;
 
 #define SF_LABEL_COLUMN "label"
 #define SF_NO_COLUMN SIZE_MAX
 
 /** Columns of equal length; zero-initialise. */
 typedef struct sf_columns {
-    sf_column *items;
+    sf_attribute *items;
     size_t count;
     size_t rows, capacity; /**< every column has room for `capacity` values */
 } sf_columns;
@@ -39,13 +39,13 @@ size_t sf_columns_find(const sf_columns *columns, const char *name);
 int sf_columns_grow(sf_columns *columns, size_t rows, sf_error *error);
 
 /** True for a column of text; one without any value counts as numbers. */
-static inline bool sf_column_is_text(const sf_column *column)
+static inline bool sf_attribute_is_text(const sf_attribute *column)
 {
     return column->words.count > 0;
 }
 
 /** The value that stands for `word` in a column of text; the word is copied when it is new. */
-int sf_column_word(sf_column *column, const char *word, double *value, sf_error *error);
+int sf_attribute_word(sf_attribute *column, const char *word, double *value, sf_error *error);
 
 /** Adds to `to` every column of `from`, with the rows picked by `rows` (NULL: all in order). */
 int sf_columns_pick(sf_columns *to, const sf_columns *from, const uint64_t *rows, size_t count,

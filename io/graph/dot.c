@@ -22,13 +22,13 @@ static void print_attributes(sf_text *out, const sf_columns *columns, uint64_t r
 {
     const char *between = " [";
     for (size_t i = 0; i < columns->count; i++) {
-        const sf_column *column = &columns->items[i];
+        const sf_attribute *column = &columns->items[i];
         if (isnan(column->values[row]))
             continue;
         sf_text_printf(out, "%s", between);
         print_quoted(out, column->name);
         sf_text_append(out, "=", 1);
-        if (sf_column_is_text(column))
+        if (sf_attribute_is_text(column))
             print_quoted(out, column->words.items[(size_t)column->values[row]]);
         else
             sf_text_printf(out, "%.17g", column->values[row]);

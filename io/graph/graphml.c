@@ -40,19 +40,19 @@ static void print_keys(sf_text *out, const sf_columns *columns, const char *kind
         sf_text_printf(out, "  <key id=\"%s%zu\" for=\"%s\" attr.name=\"", kind, i, kind);
         print_escaped(out, columns->items[i].name);
         sf_text_printf(out, "\" attr.type=\"%s\"/>\n",
-                       sf_column_is_text(&columns->items[i]) ? "string" : "double");
+                       sf_attribute_is_text(&columns->items[i]) ? "string" : "double");
     }
 }
 
 static void print_row(sf_text *out, const sf_columns *columns, const char *kind, uint64_t row)
 {
     for (size_t i = 0; i < columns->count; i++) {
-        const sf_column *column = &columns->items[i];
+        const sf_attribute *column = &columns->items[i];
         double value = column->values[row];
         if (isnan(value))
             continue;
         sf_text_printf(out, "<data key=\"%s%zu\">", kind, i);
-        if (sf_column_is_text(column))
+        if (sf_attribute_is_text(column))
             print_escaped(out, column->words.items[(size_t)value]);
         else
             sf_text_printf(out, "%.17g", value);

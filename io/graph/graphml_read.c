@@ -299,9 +299,9 @@ static char *trimmed(char *text)
 
 static void set_value(reader *r, const key *k, sf_columns *columns, size_t index, size_t row, char *text)
 {
-    sf_column *column = &columns->items[index];
+    sf_attribute *column = &columns->items[index];
     if (k->is_text) {
-        if (sf_column_word(column, text, &column->values[row], r->error) != SF_OK)
+        if (sf_attribute_word(column, text, &column->values[row], r->error) != SF_OK)
             fail_memory(r);
     } else if (!read_number(trimmed(text), &column->values[row])) {
         refuse(r, current_line(r), "found '%s', expected a finite number as the key declares", text);

@@ -65,17 +65,17 @@ static const char *name_at(const void *names, size_t row)
 
 static const char *word_at(const void *context, size_t row)
 {
-    const sf_column *column = context;
+    const sf_attribute *column = context;
     return isnan(column->values[row]) ? "" : column->words.items[(size_t)column->values[row]];
 }
 
-static int write_column(const writer *w, hid_t group, const sf_column *column, size_t rows)
+static int write_column(const writer *w, hid_t group, const sf_attribute *column, size_t rows)
 {
     char name[128]; /* a slash would make a group */
     snprintf(name, sizeof name, "%s", column->name);
     for (char *s = name; *s != '\0'; s++)
         *s = *s == '/' ? '_' : *s;
-    if (sf_column_is_text(column))
+    if (sf_attribute_is_text(column))
         return write_strings(w, group, name, word_at, column, rows);
     return write_vector(w, group, name, H5T_NATIVE_DOUBLE, column->values, rows);
 }
@@ -233,7 +233,7 @@ typedef struct column_reader {
     sf_error *error;
 } column_reader;
 
-static int read_words(const column_reader *r, hid_t group, const char *name, sf_column *column)
+static int read_words(const column_reader *r, hid_t group, const char *name, sf_attribute *column)
 {
     char **cells;
     size_t rows;
@@ -242,12 +242,12 @@ static int read_words(const column_reader *r, hid_t group, const char *name, sf_
         return status;
     for (size_t row = 0; status == SF_OK && row < rows; row++)
         if (cells[row][0] != '\0')
-            status = sf_column_word(column, cells[row], &column->values[row], r->error);
+            status = sf_attribute_word(column, cells[row], &column->values[row], r->error);
     sf_hdf_free_strings(cells, rows);
     return status;
 }
 
-static int read_numbers(const column_reader *r, hid_t group, const char *name, sf_column *column)
+static int read_numbers(const column_reader *r, hid_t group, const char *name, sf_attribute *column)
 {
     void *values;
     size_t rows;

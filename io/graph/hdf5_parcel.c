@@ -16,7 +16,7 @@ static void put_columns(sf_parcel_writer *parcel, const sf_columns *columns)
 {
     sf_parcel_put_number(parcel, columns->count);
     for (size_t i = 0; i < columns->count; i++) {
-        const sf_column *column = &columns->items[i];
+        const sf_attribute *column = &columns->items[i];
         sf_parcel_put_text(parcel, column->name);
         sf_parcel_put_number(parcel, column->words.count);
         for (size_t w = 0; w < column->words.count; w++)
@@ -80,14 +80,15 @@ static int take_edges(sf_edge_list *list, sf_parcel *parcel, const char *path, s
 }
 
 /* The words come in the order of their numbers. */
-static int take_words(sf_column *column, sf_parcel *parcel, const char *path, sf_error *error)
+static int take_words(sf_attribute *column, sf_parcel *parcel, const char *path, sf_error *error)
 {
     uint64_t count = sf_parcel_take_number(parcel);
     int status = SF_OK;
     for (uint64_t w = 0; status == SF_OK && w < count; w++) {
         const char *word = sf_parcel_take_text(parcel);
         double number = 0;
-        status = word != NULL ? sf_column_word(column, word, &number, error) : sf_parcel_refuse(path, error);
+        status =
+            word != NULL ? sf_attribute_word(column, word, &number, error) : sf_parcel_refuse(path, error);
         if (status == SF_OK && number != (double)w)
             status = sf_parcel_refuse(path, error);
     }
@@ -102,7 +103,7 @@ static bool is_word(double value, size_t words)
 /* Room for its values is made after the parcel was seen to hold them. */
 static int take_column(sf_columns *columns, size_t rows, sf_parcel *parcel, const char *path, sf_error *error)
 {
-    sf_column taken = {0};
+    sf_attribute taken = {0};
     const char *name = sf_parcel_take_text(parcel);
     int status = take_words(&taken, parcel, path, error);
     const double *values = sf_parcel_take_exactly(parcel, sizeof *values, rows);

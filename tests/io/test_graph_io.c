@@ -29,13 +29,13 @@ static void graphml_reads_keys_defaults_and_later_nodes(void **state)
     assert_true(list.directed);
     assert_string_equal(list.names[0], "x");
     assert_string_equal(list.names[1], "a & b");
-    const sf_column *weight = &list.edge_columns.items[sf_columns_find(&list.edge_columns, "weight")];
+    const sf_attribute *weight = &list.edge_columns.items[sf_columns_find(&list.edge_columns, "weight")];
     test_assert_same(weight->values[0], 1.5);
     test_assert_same(weight->values[1], -2);
-    const sf_column *flag = &list.edge_columns.items[sf_columns_find(&list.edge_columns, "flag")];
+    const sf_attribute *flag = &list.edge_columns.items[sf_columns_find(&list.edge_columns, "flag")];
     test_assert_same(flag->values[0], 1);
     assert_true(isnan(flag->values[1]));
-    const sf_column *class = &list.vertex_columns.items[sf_columns_find(&list.vertex_columns, "class")];
+    const sf_attribute *class = &list.vertex_columns.items[sf_columns_find(&list.vertex_columns, "class")];
     assert_string_equal(class->words.items[(size_t) class->values[0]], "none");
     assert_string_equal(class->words.items[(size_t) class->values[1]], "inhibitory");
     sf_edge_list_free(&list);
@@ -182,11 +182,11 @@ static void assert_same_columns(const sf_columns *a, const sf_columns *b)
     for (size_t i = 0; i < a->count; i++) {
         size_t same = sf_columns_find(b, a->items[i].name); /* HDF5 has them by name */
         assert_true(same != SF_NO_COLUMN);
-        const sf_column *x = &a->items[i], *y = &b->items[same];
+        const sf_attribute *x = &a->items[i], *y = &b->items[same];
         for (size_t row = 0; row < a->rows; row++) {
             if (isnan(x->values[row]))
                 assert_true(isnan(y->values[row]));
-            else if (sf_column_is_text(x))
+            else if (sf_attribute_is_text(x))
                 assert_string_equal(x->words.items[(size_t)x->values[row]],
                                     y->words.items[(size_t)y->values[row]]);
             else

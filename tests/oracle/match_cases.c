@@ -33,9 +33,9 @@ static void add_columns(sf_edge_list *list, test_random *random, const match_kin
             test_random_below(random, 8) == 0 ? NAN : (double)test_random_below(random, 4);
     assert_int_equal(sf_columns_add(&list->vertex_columns, "class", &index, NULL), SF_OK);
     for (size_t v = 0; v < list->vertex_count; v++)
-        assert_int_equal(sf_column_word(&list->vertex_columns.items[index],
-                                        test_random_below(random, 2) ? "excitatory" : "inhibitory",
-                                        &list->vertex_columns.items[index].values[v], NULL),
+        assert_int_equal(sf_attribute_word(&list->vertex_columns.items[index],
+                                           test_random_below(random, 2) ? "excitatory" : "inhibitory",
+                                           &list->vertex_columns.items[index].values[v], NULL),
                          SF_OK);
     assert_int_equal(sf_columns_add(&list->edge_columns, "count", &index, NULL), SF_OK);
     for (size_t e = 0; e < list->edge_count; e++)

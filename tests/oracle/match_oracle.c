@@ -8,11 +8,11 @@ static bool meets_term(const sf_columns *columns, size_t row, const sf_term *ter
     size_t index = sf_columns_find(columns, term->attribute);
     if (index == SF_NO_COLUMN)
         return false;
-    const sf_column *column = &columns->items[index];
+    const sf_attribute *column = &columns->items[index];
     double value = column->values[row];
     if (term->word == NULL)
-        return !sf_column_is_text(column) && sf_compare(value, term->comparison, term->number);
-    if (!sf_column_is_text(column) || value != value)
+        return !sf_attribute_is_text(column) && sf_compare(value, term->comparison, term->number);
+    if (!sf_attribute_is_text(column) || value != value)
         return false;
     bool equal = strcmp(column->words.items[(size_t)value], term->word) == 0;
     return term->comparison == SF_EQUAL ? equal : !equal;

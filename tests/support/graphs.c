@@ -42,8 +42,8 @@ sf_csr test_graph_make(bool directed)
         assert_int_equal(sf_edge_list_add(&list, edges[e][0], edges[e][1], NULL), SF_OK);
         list.edge_columns.items[weight].values[e] = (double)e + 0.1;
         if (e % 2 == 0)
-            assert_int_equal(sf_column_word(&list.edge_columns.items[kind], e == 2 ? "loop" : "\"a\" & b",
-                                            &list.edge_columns.items[kind].values[e], NULL),
+            assert_int_equal(sf_attribute_word(&list.edge_columns.items[kind], e == 2 ? "loop" : "\"a\" & b",
+                                               &list.edge_columns.items[kind].values[e], NULL),
                              SF_OK);
     }
     sf_csr graph;

@@ -143,8 +143,8 @@ static void labels_that_are_text_are_attributes(void **state)
         assert_int_equal(sf_columns_grow(&list.vertex_columns, 2, NULL), SF_OK);
         assert_int_equal(sf_columns_add(&list.vertex_columns, "label", &label, NULL), SF_OK);
         if (filled)
-            assert_int_equal(sf_column_word(&list.vertex_columns.items[label], "inhibitory",
-                                            &list.vertex_columns.items[label].values[0], NULL),
+            assert_int_equal(sf_attribute_word(&list.vertex_columns.items[label], "inhibitory",
+                                               &list.vertex_columns.items[label].values[0], NULL),
                              SF_OK);
         assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
         assert_null(graph.vertex_labels);

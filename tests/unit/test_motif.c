@@ -278,7 +278,7 @@ static void what_does_not_go_together_is_refused(void **state)
     assert_int_equal(sf_columns_add(&list.edge_columns, "kind", &column, NULL), SF_OK);
     assert_int_equal(sf_edge_list_add(&list, 0, 1, NULL), SF_OK);
     assert_int_equal(
-        sf_column_word(&list.edge_columns.items[0], "gap", &list.edge_columns.items[0].values[0], NULL),
+        sf_attribute_word(&list.edge_columns.items[0], "gap", &list.edge_columns.items[0].values[0], NULL),
         SF_OK);
     sf_csr graph;
     assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
@@ -347,8 +347,9 @@ static void failed_allocations_leak_nothing(void **state)
         for (uint32_t w = v + 1; w < 6; w++) {
             assert_int_equal(sf_edge_list_add(&list, v, w, NULL), SF_OK);
             list.edge_columns.items[weight].values[list.edge_count - 1] = 1;
-            assert_int_equal(sf_column_word(&list.edge_columns.items[kind], "k",
-                                            &list.edge_columns.items[kind].values[list.edge_count - 1], NULL),
+            assert_int_equal(sf_attribute_word(&list.edge_columns.items[kind], "k",
+                                               &list.edge_columns.items[kind].values[list.edge_count - 1],
+                                               NULL),
                              SF_OK);
         }
     }
