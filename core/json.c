@@ -12,11 +12,24 @@ sf_json sf_json_start(sf_text *out)
     return (sf_json){.out = out};
 }
 
+/* How many bytes stand for themselves. */
+static size_t plain_length(const char *s)
+{
+    size_t length = 0;
+    while (s[length] >= ' ' && s[length] < 0x7f && s[length] != '"' && s[length] != '\\')
+        length++;
+    return length;
+}
+
 static void quote(sf_text *out, const char *value)
 {
     sf_text_append(out, "\"", 1);
     for (const char *s = value; *s != '\0';) {
-        size_t length = sf_utf8_length(s);
+        size_t plain = plain_length(s), length = sf_utf8_length(s + plain);
+        sf_text_append(out, s, plain);
+        s += plain;
+        if (*s == '\0')
+            break;
         if (length == 0) {
             sf_text_append(out, "\xef\xbf\xbd", 3);
             length = 1;

@@ -16,6 +16,8 @@
 static bool make_room(sf_text *text, size_t more)
 {
     void *data = text->data;
+    if (!text->failed && more < text->capacity - text->length)
+        return true;
     if (text->failed || more >= SIZE_MAX - text->length ||
         sf_reserve(&data, &text->capacity, text->length + more + 1, 1) != 0) {
         text->failed = true;
@@ -38,13 +40,15 @@ void sf_text_vprintf(sf_text *text, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    if (length >= 0 && make_room(text, (size_t)length)) {
+    size_t room = text->failed ? 0 : text->capacity - text->length;
+    int length = vsnprintf(room > 0 ? text->data + text->length : NULL, room, format, arguments);
+    bool is_whole = length >= 0 && (size_t)length < room;
+    if (length >= 0 && !is_whole && make_room(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
-        text->length += (size_t)length;
-    } else {
-        text->failed = true;
+        is_whole = true;
     }
+    text->failed = text->failed || !is_whole;
+    text->length += is_whole ? (size_t)length : 0;
     va_end(again);
 }
 
@@ -56,9 +60,23 @@ void sf_text_printf(sf_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+/* Most numbers are decimals of a few digits, which %.15g would write alike, but slowly. */
+static bool put_short_decimal(sf_text *text, double value)
+{
+    if (!(fabs(value) >= 1e-4 && fabs(value) < 1e9))
+        return false;
+    long long millionths = llround(value * 1e6); /* 15 digits, which a double keeps */
+    if ((double)millionths / 1e6 != value)
+        return false;
+    sf_text_scaled(text, millionths, 6);
+    return true;
+}
+
 void sf_text_real(sf_text *text, double value)
 {
     char number[32];
+    if (put_short_decimal(text, value))
+        return;
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(number, sizeof number, "%.*g", digits, value);
         if (strtod(number, NULL) == value)
