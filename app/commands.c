@@ -21,6 +21,7 @@ extern const app_command app_command_recover;
 extern const app_command app_command_simulate;
 extern const app_command app_command_convert;
 extern const app_command app_command_doctor;
+extern const app_command app_command_describe;
 extern const app_command app_command_keys;
 extern const app_command app_command_top;
 extern const app_command app_command_plan;
@@ -49,6 +50,7 @@ const app_command *const app_commands[] = {
     &app_command_top,
     &app_command_doctor,
     &app_command_keys,
+    &app_command_describe,
     &app_command_plan,
     &app_command_rules,
     &app_command_bench,

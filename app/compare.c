@@ -5,6 +5,7 @@
 #include "app/load.h"
 #include "app/significance.h"
 
+#include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "draw/scene.h"
@@ -92,6 +93,16 @@ static int parse_without(app_comparing *how, const app_call *call, sf_error *err
     return status;
 }
 
+/* Of all files, each with a comma on both sides. */
+static void all_columns(sf_text *text)
+{
+    for (size_t f = 0; f < APP_COMPARED_FILES; f++) {
+        sf_text_printf(text, ",");
+        app_compared_columns(text, (app_compared_file)f);
+        sf_text_printf(text, ",");
+    }
+}
+
 /* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
 static int hash_options(app_comparing *how, sf_error *error)
 {
@@ -101,8 +112,13 @@ static int hash_options(app_comparing *how, sf_error *error)
     const app_call *call = how->call;
     int status = SF_OK;
     uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
-    for (size_t f = 0; f < APP_COMPARED_FILES; f++) /* parts of another layout are others */
-        hash = sf_hash_bytes(hash, app_compared_columns[f], strlen(app_compared_columns[f]) + 1);
+    sf_text columns = {0};
+    all_columns(&columns);
+    if (columns.failed)
+        status = sf_fail_memory(error);
+    else /* parts of another layout are others */
+        hash = sf_hash_bytes(hash, columns.data, columns.length);
+    sf_text_free(&columns);
     for (size_t i = 0; status == SF_OK && i < call->given_count; i++) {
         const char *const *other = others, *name = call->given[i].name, *value = call->given[i].value;
         while (*other != NULL && strcmp(*other, name) != 0)
@@ -202,19 +218,22 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
 /* Names that are columns of the results already. */
 static int check_columns(const app_comparison *c, sf_error *error)
 {
-    for (size_t column = 0; column < c->table.column_count; column++) {
+    sf_text columns = {0};
+    all_columns(&columns);
+    int status = columns.failed ? sf_fail_memory(error) : SF_OK;
+    for (size_t column = 0; column < c->table.column_count && status == SF_OK; column++) {
         const char *name = sf_delimited_name(&c->table, column);
-        size_t length = strlen(name);
-        for (size_t f = 0; f < APP_COMPARED_FILES && strcmp(name, "well") != 0; f++)
-            for (const char *at = app_compared_columns[f]; at != NULL; at = strchr(at, ',')) {
-                at += *at == ',';
-                if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-                    return sf_fail(error, SF_DATA, c->table_path,
-                                   "column '%s' has the name of a column of the results: give it another",
-                                   name);
-            }
+        sf_text cell = {0};
+        sf_text_printf(&cell, ",%s,", name);
+        if (cell.failed)
+            status = sf_fail_memory(error);
+        else if (strcmp(name, "well") != 0 && strstr(columns.data, cell.data) != NULL)
+            status = sf_fail(error, SF_DATA, c->table_path,
+                             "column '%s' has the name of a column of the results: give it another", name);
+        sf_text_free(&cell);
     }
-    return SF_OK;
+    sf_text_free(&columns);
+    return status;
 }
 
 static void input_free(app_compared_input *input)

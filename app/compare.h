@@ -24,8 +24,10 @@ typedef enum app_compared_file {
     APP_COMPARED_FILES
 } app_compared_file;
 
-extern const char *const app_compared_names[APP_COMPARED_FILES];   /**< "recordings.csv", ... */
-extern const char *const app_compared_columns[APP_COMPARED_FILES]; /**< all begin with `well` */
+extern const char *const app_compared_names[APP_COMPARED_FILES]; /**< "recordings.csv", ... */
+
+/** Appends the columns of a file, which begin with `well`, as they stand in its first line. */
+void app_compared_columns(sf_text *text, app_compared_file file);
 
 /** What is done with each recording. Without `graph`, and without `chains`, these have no rows and no
  * measures. */

@@ -6,6 +6,7 @@
 #include "app/significance.h"
 
 #include "core/clock.h"
+#include "core/describe/table.h"
 #include "core/file.h"
 #include "core/memory.h"
 
@@ -21,7 +22,7 @@
 
 const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
                                                             "edges.csv", "chains.csv"};
-const char *const app_compared_columns[APP_COMPARED_FILES] = {
+static const char *const own_columns[APP_COMPARED_EDGES] = {
     "well,spikes,duration_s,declared,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_"
     "share,burst_"
     "s,"
@@ -33,10 +34,17 @@ const char *const app_compared_columns[APP_COMPARED_FILES] = {
     "well,unit,name,x_um,y_um,electrode,spikes,rate_hz,active,isi_cv,bursts,burst_spikes,out_degree,in_"
     "degree",
     "well,kind,unit,name,start_s,stop_s,spikes,units",
-    "well,from,from_name,to,to_name,delay_low_ms,delay_high_ms,count,expected,weight,ratio_low,ratio_high,p,"
-    "q",
-    "well,id,size,episode,count,expected,ratio_low,ratio_high,p,q",
 };
+
+void app_compared_columns(sf_text *text, app_compared_file file)
+{
+    if (file < APP_COMPARED_EDGES) {
+        sf_text_printf(text, "%s", own_columns[file]);
+        return;
+    }
+    sf_text_printf(text, "well,");
+    app_csv_heads(text, sf_table_find(file == APP_COMPARED_EDGES ? "edges" : "episodes"));
+}
 
 /* What is found of one well; `files` gather rows of all wells. */
 typedef struct analysis {
@@ -129,45 +137,24 @@ static void write_bursts(analysis *a)
 
 static void write_edges(analysis *a)
 {
-    for (size_t i = 0; i < a->g.link_count; i++) {
-        app_csv *csv = begin_row(a, APP_COMPARED_EDGES);
-        app_csv_uint(csv, a->g.from[i]);
-        app_csv_string(csv, a->g.names[a->g.from[i]]);
-        app_csv_uint(csv, a->g.to[i]);
-        app_csv_string(csv, a->g.names[a->g.to[i]]);
-        app_csv_milliseconds(csv, a->g.low_ns[i]);
-        app_csv_milliseconds(csv, a->g.high_ns[i]);
-        app_csv_real(csv, a->g.is_tiling ? NAN : (double)a->g.count[i]);
-        app_csv_real(csv, a->g.expected[i]);
-        app_csv_real(csv, a->g.weight[i]);
-        app_csv_real(csv, a->g.ratio_low[i]);
-        app_csv_real(csv, a->g.ratio_high[i]);
-        app_csv_real(csv, a->g.p[i]);
-        app_csv_real(csv, a->g.q[i]);
-    }
+    sf_table edges = {0};
+    if (a->graph != NULL)
+        sf_graph_get_table(a->graph, &edges);
+    for (size_t i = 0; i < edges.row_count; i++)
+        app_csv_cells(begin_row(a, APP_COMPARED_EDGES), &edges, i);
 }
 
 static size_t write_chains(analysis *a)
 {
     size_t count = 0;
-    for (size_t i = 0; i < a->c.count; i++) {
-        const sf_episode *episode = &a->c.episodes[i];
-        if (episode->size < 3)
-            continue;
-        char id[SF_EPISODE_ID_SIZE];
-        app_csv *csv = begin_row(a, APP_COMPARED_CHAINS);
-        sf_recording_episode_id(a->recording, episode, id);
-        app_csv_string(csv, id);
-        app_csv_uint(csv, episode->size);
-        app_csv_episode(csv, a->recording, episode);
-        app_csv_uint(csv, a->c.counts[i]);
-        app_csv_real(csv, a->c.expected[i]);
-        app_csv_real(csv, a->c.ratio_low[i]);
-        app_csv_real(csv, a->c.ratio_high[i]);
-        app_csv_real(csv, a->c.p[i]);
-        app_csv_real(csv, a->c.q[i]);
-        count++;
-    }
+    sf_table episodes = {0};
+    if (a->chains != NULL)
+        sf_episodes_get_table(a->chains, &episodes);
+    for (size_t i = 0; i < episodes.row_count; i++)
+        if (a->c.episodes[i].size > 2) {
+            app_csv_cells(begin_row(a, APP_COMPARED_CHAINS), &episodes, i);
+            count++;
+        }
     return count;
 }
 
@@ -541,8 +528,10 @@ static int analyse(const app_comparing *how, const app_compared_input *input, co
 {
     sf_text texts[APP_COMPARED_FILES] = {{0}};
     analysis a = {.how = how};
-    for (size_t f = 0; f < APP_COMPARED_FILES; f++)
-        a.files[f] = app_csv_start(&texts[f], app_compared_columns[f]);
+    for (size_t f = 0; f < APP_COMPARED_FILES; f++) {
+        a.files[f] = app_csv_start(&texts[f], "");
+        app_compared_columns(&texts[f], (app_compared_file)f);
+    }
     int status = analyse_streams(&a, input, error);
     for (size_t f = 0; f < APP_COMPARED_FILES; f++)
         sf_text_append(&texts[f], "\n", 1);

@@ -73,7 +73,8 @@ static int write_parts(const app_comparison *c, app_compared_file file, sf_error
     sf_text text = {0};
     int status = SF_OK;
     put_table_names(&text, &c->table);
-    sf_text_printf(&text, ",%s", app_compared_columns[file]);
+    sf_text_printf(&text, ",");
+    app_compared_columns(&text, file);
     for (size_t row = 0; row < c->table.row_count && status == SF_OK; row++)
         if (c->results[c->files[row]].status == SF_OK)
             status = add_part(&text, c, row, file, error);

@@ -5,6 +5,7 @@
 #include "app/nwb.h"
 #include "app/significance.h"
 
+#include "core/describe/table.h"
 #include "core/memory.h"
 #include "core/seconds.h"
 
@@ -12,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMNS                                                                                              \
-    "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry,"          \
-    "p,q,not_testable,needed,expected_given_rest"
 #define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz,recorded_s"
 #define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
 
@@ -149,12 +147,7 @@ static void add_episodes(sf_json *json, const app_counting *c)
     sf_json_array(json, "episodes");
     for (size_t i = 0; i < told->count; i++) {
         sf_json_object(json, NULL);
-        app_episode_json(json, c->recording, &told->episodes[i]);
-        sf_json_uint(json, "count", told->counts[i]);
-        sf_json_real(json, "expected", told->expected[i]);
-        app_verdict_json(json, told, i);
-        app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
-        app_details_episode_json(json, &c->details, i);
+        sf_table_json_row(json, &c->details.table, i);
         if (correlogram != NULL) {
             sf_json_array(json, "correlograms");
             for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++)
@@ -379,26 +372,11 @@ static void print_tables(sf_text *text, const app_counting *c)
 
 static void print_counts_csv(sf_text *text, const app_counting *c)
 {
-    const sf_episodes_columns *told = &c->details.told;
-    app_csv csv = app_csv_start(text, COLUMNS);
+    app_csv csv = app_csv_start_table(text, &c->details.table);
     app_epochs_csv_heads(&csv, &c->details.epochs);
-    for (size_t i = 0; i < told->count; i++) {
-        char id[SF_EPISODE_ID_SIZE];
-        const sf_details *item = told->details != NULL ? &told->details[i] : NULL;
-        sf_recording_episode_id(c->recording, &told->episodes[i], id);
+    for (size_t i = 0; i < c->details.told.count; i++) {
         app_csv_row(&csv);
-        app_csv_string(&csv, id);
-        app_csv_uint(&csv, told->episodes[i].size);
-        app_csv_episode(&csv, c->recording, &told->episodes[i]);
-        app_csv_uint(&csv, told->counts[i]);
-        app_csv_real(&csv, told->expected[i]);
-        app_csv_real(&csv, told->ratio_low[i]);
-        app_csv_real(&csv, told->ratio_high[i]);
-        app_csv_real(&csv, item != NULL ? (double)item->bursts : NAN);
-        app_csv_real(&csv, item != NULL ? (double)item->in_bursts : NAN);
-        app_csv_real(&csv, told->reverse[i] != SF_NO_COUNT ? (double)told->reverse[i] : NAN);
-        app_csv_real(&csv, told->asymmetry[i]);
-        app_csv_verdict(&csv, told, i);
+        app_csv_cells(&csv, &c->details.table, i);
         app_epochs_csv_cells(&csv, &c->details.epochs, i);
     }
 }

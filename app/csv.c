@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
 
-#include "core/text.h"
+#include "core/describe/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -89,4 +89,69 @@ void app_csv_seconds(app_csv *csv, int64_t time_ns)
 {
     begin_cell(csv);
     sf_text_scaled(csv->out, time_ns, 9);
+}
+
+/* ---- tables ---- */
+
+void app_csv_heads(sf_text *out, const sf_table *table)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < table->column_count; i++) {
+        const sf_column *is = sf_table_column(table, i);
+        if (is->list)
+            continue;
+        if (is->type == SF_COLUMN_PAIR)
+            sf_text_printf(out, "%s%s,%s", comma, is->first_name, is->second_name);
+        else
+            sf_text_printf(out, "%s%s", comma, is->name);
+        comma = ",";
+    }
+}
+
+app_csv app_csv_start_table(sf_text *out, const sf_table *table)
+{
+    app_csv csv = app_csv_start(out, "");
+    app_csv_heads(out, table);
+    return csv;
+}
+
+static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
+{
+    switch (is->type) {
+    case SF_COLUMN_TEXT:
+        app_csv_string(csv, value->known ? value->text : NULL);
+        break;
+    case SF_COLUMN_REAL:
+        app_csv_real(csv, value->known ? value->real : NAN);
+        break;
+    case SF_COLUMN_PAIR:
+        app_csv_real(csv, value->known ? value->real : NAN);
+        app_csv_real(csv, value->known ? value->second : NAN);
+        break;
+    case SF_COLUMN_FLAG:
+    case SF_COLUMN_COUNT:
+    case SF_COLUMN_UNIT:
+    case SF_COLUMN_ROW:
+        if (value->known)
+            app_csv_uint(csv, is->type == SF_COLUMN_FLAG ? value->flag : value->count);
+        else
+            app_csv_string(csv, NULL);
+        break;
+    case SF_COLUMN_RECORD:
+        break; /* in lists alone */
+    }
+}
+
+void app_csv_cells(app_csv *csv, const sf_table *table, size_t row)
+{
+    sf_value value = {0};
+    for (size_t i = 0; i < table->column_count; i++) {
+        const sf_column *is = sf_table_column(table, i);
+        if (is->list)
+            continue;
+        sf_table_get(table, i, row, 0, &value);
+        put_value(csv, is, &value);
+        csv->out->failed = csv->out->failed || value.failed;
+    }
+    sf_value_free(&value);
 }

@@ -9,6 +9,8 @@
 
 #include "core/text.h"
 
+#include <synfire/table.h>
+
 typedef struct app_csv {
     sf_text *out;
     bool in_row; /**< a cell stands before in this row */
@@ -22,6 +24,12 @@ void app_csv_lead(const char *column, const char *cell);
 /** `columns` as they stand in the first line: of what is printed, and of a file. */
 app_csv app_csv_start(sf_text *out, const char *columns);
 app_csv app_csv_start_file(sf_text *out, const char *columns);
+/** Appends the names of a table's columns, without its lists; a pair takes two. */
+void app_csv_heads(sf_text *out, const sf_table *table);
+/** The same as app_csv_start with these. */
+app_csv app_csv_start_table(sf_text *out, const sf_table *table);
+/** The cells of a row of it, in the row that was begun. */
+void app_csv_cells(app_csv *csv, const sf_table *table, size_t row);
 void app_csv_row(app_csv *csv);                      /**< begins one */
 void app_csv_string(app_csv *csv, const char *cell); /**< NULL: empty */
 void app_csv_uint(app_csv *csv, uint64_t cell);

@@ -10,6 +10,7 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
 {
     d->told = (sf_episodes_columns){.size = sizeof d->told};
     sf_episodes_get_columns(episodes, &d->told);
+    sf_episodes_get_table(episodes, &d->table);
     d->in_pieces = app_has(call, "memory");
     if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED && !d->in_pieces)
         app_warn(call,
@@ -28,53 +29,6 @@ void app_details_json(sf_json *json, const app_details *d)
     else
         sf_json_uint(json, "bursts", d->told.burst_count);
     app_epochs_json(json, &d->epochs);
-}
-
-static void add_links(sf_json *json, const sf_details *item, uint32_t links)
-{
-    static const char *const names[] = {"least_ms", "lower_quarter_ms", "median_ms", "upper_quarter_ms",
-                                        "greatest_ms"};
-    sf_json_array(json, "links");
-    for (uint32_t link = 0; link < links; link++) {
-        sf_json_object(json, NULL);
-        for (size_t q = 0; q < 5; q++) {
-            if (item->occurrences > 0)
-                sf_json_milliseconds(json, names[q], item->links[link].quantiles_ns[q]);
-            else
-                sf_json_null(json, names[q]);
-        }
-        sf_json_array(json, "histogram");
-        for (size_t bin = 0; bin < SF_DELAY_BINS; bin++)
-            sf_json_uint(json, NULL, item->links[link].histogram[bin]);
-        sf_json_end_array(json);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
-}
-
-void app_details_episode_json(sf_json *json, const app_details *d, size_t i)
-{
-    const sf_episodes_columns *told = &d->told;
-    if (told->details != NULL) {
-        sf_json_uint(json, "bursts", told->details[i].bursts);
-        sf_json_uint(json, "in_bursts", told->details[i].in_bursts);
-        add_links(json, &told->details[i], told->episodes[i].size - 1);
-    } else {
-        sf_json_null(json, "bursts");
-        sf_json_null(json, "in_bursts");
-        sf_json_null(json, "links");
-    }
-    if (told->reverse[i] != SF_NO_COUNT)
-        sf_json_uint(json, "reverse_count", told->reverse[i]);
-    else
-        sf_json_null(json, "reverse_count");
-    sf_json_real(json, "asymmetry", told->asymmetry[i]);
-    sf_json_bool(json, "one_electrode", told->one_electrode[i] != 0);
-    char id[SF_EPISODE_ID_SIZE];
-    if (told->parents[i] != SF_NO_PARENT)
-        sf_recording_episode_id(d->recording, &told->episodes[told->parents[i]], id);
-    sf_json_string(json, "folded_under", told->parents[i] != SF_NO_PARENT ? id : NULL);
-    app_epochs_item_json(json, &d->epochs, i);
 }
 
 /* ---- tables ---- */

@@ -10,6 +10,7 @@
 typedef struct app_details {
     const sf_recording *recording;
     sf_episodes_columns told;
+    sf_table table;    /**< the same as rows */
     app_epochs epochs; /**< of --epochs, each with its counts */
     bool in_pieces;    /**< the spikes were read so: nothing is known of bursts and occurrences */
 } app_details;
@@ -24,10 +25,6 @@ bool app_details_know_stretches(const app_details *details);
 
 /** Top-level JSON fields: bursts, and epochs as app_epochs_json has them. */
 void app_details_json(sf_json *json, const app_details *details);
-
-/** Fields of episode i inside its object: bursts, in_bursts, links, reverse_count, asymmetry, one_electrode,
- * folded_under, epochs, epoch_counts. */
-void app_details_episode_json(sf_json *json, const app_details *details, size_t i);
 
 /** Three cells for episode i: bursts, the count of the reverse pair, the median delay of each link. */
 #define APP_DETAIL_HEADS "bursts", "reverse", "median delays ms"

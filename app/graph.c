@@ -8,6 +8,7 @@
 #include "app/nwb.h"
 #include "app/significance.h"
 
+#include "core/describe/table.h"
 #include "core/file.h"
 #include "core/memory.h"
 
@@ -17,10 +18,6 @@
 #include <string.h>
 
 enum { TABLE_TOP = 20 };
-
-#define COLUMNS                                                                                              \
-    "from,from_name,to,to_name,delay_low_ms,delay_high_ms,count,expected,weight,ratio_low,ratio_high,"       \
-    "asymmetry,p,q,not_testable,expected_given_rest"
 
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
@@ -119,28 +116,10 @@ static int look_at_epochs(drawing *d, sf_error *error)
 
 /* ---- output ---- */
 
-static void print_link(sf_json *json, const drawing *d, size_t i)
+static void print_link(sf_json *json, const drawing *d, const sf_table *edges, size_t i)
 {
-    const sf_graph_columns *g = &d->g;
     sf_json_object(json, NULL);
-    sf_json_uint(json, "from", g->from[i]);
-    sf_json_uint(json, "to", g->to[i]);
-    sf_json_array(json, "names");
-    sf_json_string(json, NULL, g->names[g->from[i]]);
-    sf_json_string(json, NULL, g->names[g->to[i]]);
-    sf_json_end_array(json);
-    sf_json_real(json, "weight", g->weight[i]);
-    if (g->is_tiling)
-        sf_json_null(json, "count");
-    else
-        sf_json_uint(json, "count", g->count[i]);
-    sf_json_real(json, "expected", g->expected[i]);
-    sf_json_real(json, "expected_given_rest", g->expected_given_rest[i]);
-    sf_json_delays(json, "delays_ms", &(sf_delay){g->low_ns[i], g->high_ns[i]}, 1);
-    sf_json_real(json, "p", g->p[i]);
-    sf_json_real(json, "q", g->q[i]);
-    app_ratio_json(json, g->ratio_low[i], g->ratio_high[i]);
-    sf_json_string(json, "not_testable", g->not_testable[i]);
+    sf_table_json_row(json, edges, i);
     app_epochs_item_json(json, &d->epochs, i);
     app_epochs_values_json(json, "epoch_coefficients", &d->epochs, i);
     sf_json_end_object(json);
@@ -148,13 +127,15 @@ static void print_link(sf_json *json, const drawing *d, size_t i)
 
 static void print_json(sf_text *text, const drawing *d)
 {
+    sf_table edges;
+    sf_graph_get_table(d->graph, &edges);
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_uint(&json, "vertices", d->g.vertex_count);
     sf_json_uint(&json, "edges", d->g.link_count);
     sf_json_array(&json, "edge_detail");
     for (size_t i = 0; i < d->g.link_count; i++)
-        print_link(&json, d, i);
+        print_link(&json, d, &edges, i);
     sf_json_end_array(&json);
     sf_json_uint(&json, "edges_found", d->g.links_found);
     app_threshold_json(&json, d->g.threshold, d->g.threshold_why);
@@ -195,28 +176,14 @@ static int write_out(const drawing *d, const char *path, sf_error *error)
 
 static void print_csv(sf_text *text, const drawing *d)
 {
-    const sf_graph_columns *g = &d->g;
+    sf_table edges;
+    sf_graph_get_table(d->graph, &edges);
     app_stop_print(text, &d->stop, "# ");
-    app_csv csv = app_csv_start(text, COLUMNS);
+    app_csv csv = app_csv_start_table(text, &edges);
     app_epochs_csv_heads(&csv, &d->epochs);
-    for (size_t i = 0; i < g->link_count; i++) {
+    for (size_t i = 0; i < edges.row_count; i++) {
         app_csv_row(&csv);
-        app_csv_uint(&csv, g->from[i]);
-        app_csv_string(&csv, g->names[g->from[i]]);
-        app_csv_uint(&csv, g->to[i]);
-        app_csv_string(&csv, g->names[g->to[i]]);
-        app_csv_milliseconds(&csv, g->low_ns[i]);
-        app_csv_milliseconds(&csv, g->high_ns[i]);
-        app_csv_real(&csv, g->is_tiling ? NAN : (double)g->count[i]);
-        app_csv_real(&csv, g->expected[i]);
-        app_csv_real(&csv, g->weight[i]);
-        app_csv_real(&csv, g->ratio_low[i]);
-        app_csv_real(&csv, g->ratio_high[i]);
-        app_csv_real(&csv, g->asymmetry[i]);
-        app_csv_real(&csv, g->p[i]);
-        app_csv_real(&csv, g->q[i]);
-        app_csv_string(&csv, g->not_testable[i]);
-        app_csv_real(&csv, g->expected_given_rest[i]);
+        app_csv_cells(&csv, &edges, i);
         app_epochs_csv_cells(&csv, &d->epochs, i);
     }
 }
@@ -386,7 +353,7 @@ static int report(const drawing *d, sf_error *error)
     bool spared = app_stop_spares(&d->stop, d->call, out);
     int status = out != NULL && !spared ? write_out(d, out, error) : SF_OK;
     if (status == SF_OK && !app_stop_spares(&d->stop, d->call, app_value(d->call, "nwb", NULL)))
-        status = app_nwb_edges(d->call, d->recording, &d->g, error);
+        status = app_nwb_edges(d->call, d->recording, d->graph, error);
     sf_text text = {0};
     if (status == SF_OK && d->call->json)
         print_json(&text, d);

@@ -6,14 +6,11 @@
 #include "app/occurrences.h"
 #include "app/significance.h"
 
+#include "core/describe/table.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-#define COLUMNS                                                                                              \
-    "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed,"                  \
-    "expected_given_rest"
 
 static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
@@ -73,30 +70,6 @@ static void add_levels(sf_json *json, const sf_episodes_columns *told)
     sf_json_end_array(json);
 }
 
-static void add_episode(sf_json *json, const finding *f, size_t i)
-{
-    const sf_episodes_columns *told = &f->details.told;
-    sf_json_object(json, NULL);
-    app_episode_json(json, f->recording, &told->episodes[i]);
-    sf_json_uint(json, "count", told->counts[i]);
-    sf_json_real(json, "expected", told->expected[i]);
-    sf_json_real(json, "expected_given_rest", told->expected_given_rest[i]);
-    sf_json_real(json, "p", told->p[i]);
-    sf_json_real(json, "q", told->q[i]);
-    sf_json_real(json, "strength", told->strength[i]);
-    sf_json_real(json, "p_first", told->p_first[i]);
-    sf_json_real(json, "p_last", told->p_last[i]);
-    sf_json_real(json, "p_links", told->p_links[i]);
-    sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable[i]));
-    if (told->needed[i] != SF_NO_COUNT)
-        sf_json_uint(json, "needed", told->needed[i]);
-    else
-        sf_json_null(json, "needed");
-    app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
-    app_details_episode_json(json, &f->details, i);
-    sf_json_end_object(json);
-}
-
 static void print_json(sf_text *text, const finding *f)
 {
     const sf_episodes_columns *told = &f->details.told;
@@ -112,10 +85,7 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_real(&json, "seconds", told->ran.seconds);
     app_methods_json(&json, f->found, f->call);
     add_levels(&json, told);
-    sf_json_array(&json, "episodes");
-    for (size_t i = 0; i < told->count; i++)
-        add_episode(&json, f, i);
-    sf_json_end_array(&json);
+    sf_table_json_rows(&json, "episodes", &f->details.table);
     app_details_json(&json, &f->details);
     app_significance_json(&json, told->significance);
     app_device_json(&json, told->ran.note);
@@ -134,25 +104,11 @@ static void print_csv(sf_text *text, const finding *f)
         app_stopped_print(text, told);
         sf_text_printf(text, "\n");
     }
-    app_csv csv = app_csv_start(text, COLUMNS);
+    app_csv csv = app_csv_start_table(text, &f->details.table);
     app_epochs_csv_heads(&csv, &f->details.epochs);
     for (size_t i = 0; i < told->count; i++) {
-        char id[SF_EPISODE_ID_SIZE];
-        sf_recording_episode_id(f->recording, &told->episodes[i], id);
         app_csv_row(&csv);
-        app_csv_string(&csv, id);
-        app_csv_uint(&csv, told->episodes[i].size);
-        app_csv_episode(&csv, f->recording, &told->episodes[i]);
-        app_csv_uint(&csv, told->counts[i]);
-        app_csv_real(&csv, told->expected[i]);
-        app_csv_real(&csv, told->p[i]);
-        app_csv_real(&csv, told->q[i]);
-        app_csv_real(&csv, told->strength[i]);
-        app_csv_string(&csv, sf_not_testable_text(told->not_testable[i]));
-        app_csv_real(&csv, told->ratio_low[i]);
-        app_csv_real(&csv, told->ratio_high[i]);
-        app_csv_real(&csv, told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN);
-        app_csv_real(&csv, told->expected_given_rest[i]);
+        app_csv_cells(&csv, &f->details.table, i);
         app_epochs_csv_cells(&csv, &f->details.epochs, i);
     }
 }
@@ -440,7 +396,7 @@ static int parse(finding *f, sf_error *error)
     f->rows = for_people && !app_has(call, "top") ? TABLE_TOP : SIZE_MAX;
     asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
     asked->closed = app_has(call, "closed");
-    asked->details = !app_has(call, "csv");
+    asked->details = true;
     asked->keep_stopped = true;
     if (status == SF_OK)
         status = app_uint(call, "max-size", 2, SF_EPISODE_MAX_SIZE, &max_size, error);

@@ -398,18 +398,6 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
     sf_json_delays(json, "delays_ms", episode->delays, episode->size - 1);
 }
 
-void app_ratio_json(sf_json *json, double low, double high)
-{
-    if (!isfinite(low) || !isfinite(high)) {
-        sf_json_null(json, "ratio_interval");
-        return;
-    }
-    sf_json_array(json, "ratio_interval");
-    sf_json_real(json, NULL, low);
-    sf_json_real(json, NULL, high);
-    sf_json_end_array(json);
-}
-
 void app_ratio_cell(app_table *table, double low, double high)
 {
     app_table_cell(table, isfinite(low) ? "%.3g-%.3g" : "-", low, high);

@@ -100,9 +100,6 @@ int64_t app_duration_ns(const sf_recording *recording); /**< of what is looked a
 /** Fields of an episode inside an object: id, units, names, delays_ms. */
 void app_episode_json(sf_json *json, const sf_recording *recording, const sf_episode *episode);
 
-/** The field `ratio_interval`: the 95 % interval of count / expected, or null. */
-void app_ratio_json(sf_json *json, double low, double high);
-
 /** The episode as text, in a cell. */
 void app_csv_episode(app_csv *csv, const sf_recording *recording, const sf_episode *episode);
 

@@ -4,93 +4,12 @@
 #include "app/mining.h"
 #include "app/significance.h"
 
+#include "core/describe/column.h"
+#include "core/error.h"
 #include "core/memory.h"
 
-#include <math.h>
-#include <string.h>
+#include <stddef.h>
 #include <sys/stat.h>
-
-/* ---- tables ---- */
-
-typedef struct sheet {
-    sf_result_table table;
-    bool failed; /* for want of memory */
-} sheet;
-
-/* Appends a column and returns where its values go, or NULL: of a ragged one, whose ends become its own, as
- * many as the last of them says. */
-static void *add(sheet *to, sf_result_kind kind, const char *name, size_t width, size_t *ends,
-                 const char *about)
-{
-    static const size_t sizes[] = {[SF_RESULT_TEXT] = sizeof(char *),
-                                   [SF_RESULT_INTEGER] = sizeof(int64_t),
-                                   [SF_RESULT_REAL] = sizeof(double),
-                                   [SF_RESULT_UNIT] = sizeof(int64_t),
-                                   [SF_RESULT_ROW] = sizeof(int64_t)};
-    size_t rows = to->table.row_count, count = rows;
-    if (ends != NULL)
-        count = rows > 0 ? ends[rows - 1] : 0;
-    void *values = sf_alloc(count * width, sizes[kind]);
-    to->table.columns[to->table.column_count++] = (sf_result_column){
-        .name = name, .about = about, .kind = kind, .width = width, .values = values, .ends = ends};
-    to->failed = to->failed || values == NULL;
-    return values;
-}
-
-static size_t *make_ends(sheet *to)
-{
-    size_t *ends = sf_alloc(to->table.row_count, sizeof *ends);
-    to->failed = to->failed || ends == NULL;
-    return ends;
-}
-
-static const char expected_words[] =
-    "by rates: the count that independent units with constant rates would give";
-static const char given_rest_words[] =
-    "given the rest of the chain: the mean count in surrogates; NaN where it was not tested";
-
-/* values NULL: not known */
-static void add_reals(sheet *to, const char *name, const double *values, const char *about)
-{
-    double *copy = add(to, SF_RESULT_REAL, name, 1, NULL, about);
-    for (size_t i = 0; copy != NULL && i < to->table.row_count; i++)
-        copy[i] = values != NULL ? values[i] : NAN;
-}
-
-static void add_counts(sheet *to, const char *name, const uint64_t *values, const char *about)
-{
-    int64_t *copy = add(to, SF_RESULT_INTEGER, name, 1, NULL, about);
-    for (size_t i = 0; copy != NULL && i < to->table.row_count; i++)
-        copy[i] = (int64_t)values[i];
-}
-
-static void add_bounds(sheet *to, const char *name, const double *low, const double *high, const char *about)
-{
-    double *bounds = add(to, SF_RESULT_REAL, name, 2, NULL, about);
-    for (size_t i = 0; bounds != NULL && i < to->table.row_count; i++) {
-        bounds[2 * i] = low[i];
-        bounds[2 * i + 1] = high[i];
-    }
-}
-
-static void set_text(sheet *to, char **texts, size_t row, const char *text)
-{
-    if (texts != NULL)
-        texts[row] = sf_copy_string(text != NULL ? text : "");
-    to->failed = to->failed || texts == NULL || texts[row] == NULL;
-}
-
-static void clear(sheet *of)
-{
-    for (size_t c = 0; c < of->table.column_count; c++) {
-        sf_result_column *column = &of->table.columns[c];
-        for (size_t i = 0;
-             column->kind == SF_RESULT_TEXT && column->values != NULL && i < of->table.row_count; i++)
-            sf_free(((char **)column->values)[i]);
-        sf_free(column->values);
-        sf_free(column->ends);
-    }
-}
 
 /* ---- the file ---- */
 
@@ -104,25 +23,16 @@ int app_nwb_check(const app_call *call, sf_error *error)
                : SF_OK;
 }
 
-/* Takes the sheets. `what` is what the first table tells; what made it follows. */
-static int write_sheets(const app_call *call, const sf_recording *recording, sheet *sheets, size_t count,
+/* `what` is what the first table tells; what made it follows. */
+static int write_tables(const app_call *call, const sf_recording *recording, sf_table *tables, size_t count,
                         const char *what, sf_error *error)
 {
-    enum { MOST = 2 };
-    sf_result_table tables[MOST];
     sf_text provenance = app_provenance_text(call), about = {0};
     sf_text_printf(&about, "%s Made by %s", what, provenance.failed ? "" : provenance.data);
-    bool failed = provenance.failed || about.failed;
-    sheets[0].table.about = about.data;
-    for (size_t i = 0; i < count; i++) {
-        tables[i] = sheets[i].table;
-        failed = failed || sheets[i].failed;
-    }
-    int status =
-        failed ? sf_fail_memory(error)
-               : sf_tool_nwb(recording, app_value(call, "nwb", ""), tables, count, provenance.data, error);
-    for (size_t i = 0; i < count; i++)
-        clear(&sheets[i]);
+    tables[0].about = about.data;
+    int status = provenance.failed || about.failed ? sf_fail_memory(error)
+                                                   : sf_tool_nwb(recording, app_value(call, "nwb", ""),
+                                                                 tables, count, provenance.data, error);
     sf_text_free(&provenance);
     sf_text_free(&about);
     return status;
@@ -130,122 +40,73 @@ static int write_sheets(const app_call *call, const sf_recording *recording, she
 
 /* ---- episodes ---- */
 
-static void add_names(sheet *to, const sf_recording *recording, const sf_episodes_columns *told)
+/* Occurrences of all episodes, one after the other. */
+typedef struct listed {
+    sf_occurrences_columns found;
+    size_t *episode, *number; /* by row: of which episode, and which of its occurrences */
+} listed;
+
+static const int64_t *times_of(const listed *l, size_t row)
 {
-    char **ids =
-        add(to, SF_RESULT_TEXT, "episode_id", 1, NULL, "hash of names and delays: the same everywhere");
-    for (size_t i = 0; i < told->count; i++) {
-        char id[SF_EPISODE_ID_SIZE];
-        sf_recording_episode_id(recording, &told->episodes[i], id);
-        set_text(to, ids, i, id);
-    }
-    char **texts = add(to, SF_RESULT_TEXT, "episode", 1, NULL, "A -(low,high]-> B: names, and delays in ms");
-    for (size_t i = 0; i < told->count; i++) {
-        sf_text text = app_episode_text(recording, &told->episodes[i]);
-        set_text(to, texts, i, text.data);
-        to->failed = to->failed || text.data == NULL;
-        sf_text_free(&text);
-    }
+    size_t episode = l->episode[row];
+    return l->found.times_ns[episode] + l->number[row] * l->found.episodes[episode].size;
 }
 
-static void add_links(sheet *to, const sf_episodes_columns *told)
+static bool count_times(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    int64_t *sizes = add(to, SF_RESULT_INTEGER, "size", 1, NULL, "how many units");
-    size_t *unit_ends = make_ends(to), *link_ends = make_ends(to), units = 0;
-    if (to->failed) {
-        sf_free(unit_ends);
-        sf_free(link_ends);
-        return;
-    }
-    for (size_t i = 0; i < told->count; i++) {
-        sizes[i] = told->episodes[i].size;
-        unit_ends[i] = units += told->episodes[i].size;
-        link_ends[i] = units - i - 1;
-    }
-    int64_t *unit = add(to, SF_RESULT_UNIT, "units", 1, unit_ends, "in the order in which they fire");
-    double *delay = add(to, SF_RESULT_REAL, "delays_ms", 2, link_ends,
-                        "of each link, in ms: more than the first and at most the second");
-    for (size_t i = 0; !to->failed && i < told->count; i++) {
-        const sf_episode *episode = &told->episodes[i];
-        for (uint32_t k = 0; k < episode->size; k++)
-            *unit++ = episode->units[k];
-        for (uint32_t k = 0; k + 1 < episode->size; k++) {
-            *delay++ = (double)episode->delays[k].low_ns / 1e6;
-            *delay++ = (double)episode->delays[k].high_ns / 1e6;
+    (void)column;
+    const listed *l = of;
+    *length = l->found.episodes[l->episode[row]].size;
+    return true;
+}
+
+static void get_time(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    sf_value_set_real(value, (double)times_of(of, row)[item] / 1e9);
+}
+
+static void get_stop(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    size_t length;
+    (void)item;
+    count_times(column, of, row, &length);
+    get_time(column, of, row, length - 1, value);
+}
+
+static void get_episode(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    sf_value_set_count(value, ((const listed *)of)->episode[row]);
+}
+
+static const sf_column_row occurrence_rows[] = {
+    {.is = {"start_time", "its first spike", "s", NULL, SF_COLUMN_REAL}, .get = get_time},
+    {.is = {"stop_time", "its last spike", "s", NULL, SF_COLUMN_REAL}, .get = get_stop},
+    {.is = {"episode", "which episode occurs", NULL, NULL, SF_COLUMN_ROW}, .get = get_episode},
+    {.is = {"times", "of all its spikes in order", "s", NULL, SF_COLUMN_REAL, true},
+     .get = get_time,
+     .length = count_times},
+};
+
+static int number_rows(listed *l, sf_table *table, sf_error *error)
+{
+    *table = (sf_table){.name = "occurrences",
+                        .row = "occurrence",
+                        .about = "the occurrences that the counts of the episodes count",
+                        SF_TABLE_OF(occurrence_rows),
+                        .of = l};
+    for (size_t i = 0; i < l->found.count; i++)
+        table->row_count += l->found.counts[i];
+    l->episode = sf_resize(NULL, table->row_count, sizeof *l->episode);
+    l->number = sf_resize(NULL, table->row_count, sizeof *l->number);
+    if (l->episode == NULL || l->number == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0, row = 0; i < l->found.count; i++)
+        for (size_t k = 0; k < l->found.counts[i]; k++, row++) {
+            l->episode[row] = i;
+            l->number[row] = k;
         }
-    }
-}
-
-static void add_numbers(sheet *to, const sf_episodes_columns *told)
-{
-    add_counts(to, "count", told->counts, "occurrences of which no two overlap");
-    add_reals(to, "expected", told->expected, expected_words);
-    add_reals(to, "expected_given_rest", told->expected_given_rest, given_rest_words);
-    add_bounds(to, "ratio_interval", told->ratio_low, told->ratio_high,
-               "95 % confidence interval of count / expected");
-    add_reals(to, "strength", told->strength,
-              "the probability of a link at which the count would be expected");
-    add_reals(to, "p", told->p, "of a count so high by chance; NaN where it was not tested");
-    add_reals(to, "q", told->q, "p, corrected for all that was looked at");
-    char **reasons = add(to, SF_RESULT_TEXT, "not_testable", 1, NULL, "why a test gave no p, or empty");
-    for (size_t i = 0; i < told->count; i++)
-        set_text(to, reasons, i,
-                 told->not_testable != NULL ? sf_not_testable_text(told->not_testable[i]) : NULL);
-    double *needed = add(to, SF_RESULT_REAL, "needed", 1, NULL,
-                         "the least count that would have had a q below 0.05; NaN: not known");
-    for (size_t i = 0; needed != NULL && i < told->count; i++)
-        needed[i] = told->needed != NULL && told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN;
-    if (told->span_count == 0)
-        return;
-    int64_t *counts = add(to, SF_RESULT_INTEGER, "epoch_counts", told->span_count, NULL,
-                          "in each of the epochs as if it were all there is, in their order");
-    for (size_t i = 0; counts != NULL && i < told->count; i++)
-        for (size_t k = 0; k < told->span_count; k++)
-            counts[i * told->span_count + k] = (int64_t)told->span_counts[k * told->count + i];
-}
-
-static void fill_occurrences(sheet *to, const sf_occurrences_columns *found)
-{
-    size_t *ends = make_ends(to), row = 0, sum = 0;
-    for (size_t i = 0; ends != NULL && i < found->count; i++)
-        for (uint64_t k = 0; k < found->counts[i]; k++)
-            ends[row++] = sum += found->episodes[i].size;
-    double *start = add(to, SF_RESULT_REAL, "start_time", 1, NULL, "its first spike, in s");
-    double *stop = add(to, SF_RESULT_REAL, "stop_time", 1, NULL, "its last spike, in s");
-    int64_t *episode = add(to, SF_RESULT_ROW, "episode", 1, NULL, "which episode occurs");
-    if (to->failed) {
-        sf_free(ends);
-        return;
-    }
-    double *times = add(to, SF_RESULT_REAL, "times", 1, ends, "of all its spikes in order, in s");
-    row = 0;
-    for (size_t i = 0; times != NULL && i < found->count; i++) {
-        size_t size = found->episodes[i].size;
-        for (uint64_t k = 0; k < found->counts[i]; k++, row++, times += size) {
-            for (size_t node = 0; node < size; node++)
-                times[node] = (double)found->times_ns[i][k * size + node] / 1e9;
-            start[row] = times[0];
-            stop[row] = times[size - 1];
-            episode[row] = (int64_t)i;
-        }
-    }
-}
-
-static int add_occurrences(sheet *to, const app_call *call, const sf_recording *recording,
-                           const sf_episodes_columns *told, sf_error *error)
-{
-    sf_occurrences *listed;
-    sf_progress progress = app_progress(call);
-    int status = sf_occurrences_list(&listed, recording, told->episodes, told->expected, told->count,
-                                     &progress, error);
-    if (status != SF_OK)
-        return status;
-    sf_occurrences_columns found = {.size = sizeof found};
-    sf_occurrences_get_columns(listed, &found);
-    for (size_t i = 0; i < found.count; i++)
-        to->table.row_count += found.counts[i];
-    fill_occurrences(to, &found);
-    sf_occurrences_free(listed);
     return SF_OK;
 }
 
@@ -254,67 +115,41 @@ int app_nwb_episodes(const app_call *call, const sf_recording *recording, const 
 {
     if (!app_has(call, "nwb"))
         return SF_OK;
-    sheet sheets[2] = {{.table = {.name = "episodes", .row_count = told->count}},
-                       {.table = {.name = "occurrences",
-                                  .about = "the occurrences that the counts of the episodes count",
-                                  .intervals = true}}};
-    int status = add_occurrences(&sheets[1], call, recording, told, error);
+    sf_occurrences *occurrences;
+    sf_progress progress = app_progress(call);
+    int status = sf_occurrences_list(&occurrences, recording, told->episodes, told->expected, told->count,
+                                     &progress, error);
+    if (status != SF_OK)
+        return status;
+    listed l = {.found.size = sizeof l.found};
+    sf_occurrences_get_columns(occurrences, &l.found);
+    sf_table tables[2];
+    sf_episodes_get_table(found, &tables[0]);
     sf_text methods = {0};
+    status = number_rows(&l, &tables[1], error);
     if (status == SF_OK)
         status = app_methods(&methods, found, call, error);
-    if (status == SF_OK) {
-        add_names(&sheets[0], recording, told);
-        add_links(&sheets[0], told);
-        add_numbers(&sheets[0], told);
-        status = write_sheets(call, recording, sheets, 2, methods.data, error);
-    } else {
-        clear(&sheets[1]);
-    }
+    if (status == SF_OK)
+        status = write_tables(call, recording, tables, 2, methods.data, error);
     sf_text_free(&methods);
+    sf_free(l.episode);
+    sf_free(l.number);
+    sf_occurrences_free(occurrences);
     return status;
 }
 
 /* ---- edges ---- */
 
-static void add_ends(sheet *to, const sf_graph_columns *g)
-{
-    int64_t *from = add(to, SF_RESULT_UNIT, "from_unit", 1, NULL, "who fires first");
-    int64_t *onto = add(to, SF_RESULT_UNIT, "to_unit", 1, NULL, "who follows");
-    double *delays =
-        add(to, SF_RESULT_REAL, "delay_ms", 2, NULL, "in ms: more than the first and at most the second");
-    for (size_t i = 0; !to->failed && i < g->link_count; i++) {
-        from[i] = g->from[i];
-        onto[i] = g->to[i];
-        delays[2 * i] = (double)g->low_ns[i] / 1e6;
-        delays[2 * i + 1] = (double)g->high_ns[i] / 1e6;
-    }
-}
-
-int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph_columns *g,
-                  sf_error *error)
+int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph *graph, sf_error *error)
 {
     if (!app_has(call, "nwb"))
         return SF_OK;
-    sheet edges = {.table = {.name = "edges", .row_count = g->link_count}};
-    add_ends(&edges, g);
-    add_reals(&edges, "weight", g->weight,
-              g->is_tiling ? "spike-time tiling coefficient" : "count - expected, which is by rates");
-    if (!g->is_tiling) {
-        add_counts(&edges, "count", g->count, "occurrences of which no two overlap");
-        add_reals(&edges, "expected", g->expected, expected_words);
-        add_reals(&edges, "expected_given_rest", g->expected_given_rest, given_rest_words);
-        add_bounds(&edges, "ratio_interval", g->ratio_low, g->ratio_high,
-                   "95 % confidence interval of count / expected");
-        add_reals(&edges, "asymmetry", g->asymmetry,
-                  "(count - reverse) / (count + reverse); NaN without an edge back");
-    }
-    add_reals(&edges, "p", g->p, "of so much by chance; NaN where it was not tested");
-    add_reals(&edges, "q", g->q, "p, corrected for all that was looked at");
-    char **reasons = add(&edges, SF_RESULT_TEXT, "not_testable", 1, NULL, "why a test gave no p, or empty");
-    for (size_t i = 0; i < g->link_count; i++)
-        set_text(&edges, reasons, i, g->not_testable[i]);
-    return write_sheets(call, recording, &edges, 1,
-                        g->is_tiling
+    sf_graph_columns g = {.size = sizeof g};
+    sf_graph_get_columns(graph, &g);
+    sf_table table;
+    sf_graph_get_table(graph, &table);
+    return write_tables(call, recording, &table, 1,
+                        g.is_tiling
                             ? "Pairs of units by their spike-time tiling coefficients, without direction."
                             : "Functional connections: pairs of units that fire in this order.",
                         error);
@@ -322,71 +157,112 @@ int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_
 
 /* ---- densities ---- */
 
-static void add_series(sheet *to, const app_samples *samples, const size_t *indices, size_t count)
+typedef struct curves {
+    const app_samples *samples;
+    const size_t *indices; /* by row: which series */
+    const sf_density_columns *densities;
+} curves;
+
+static void get_series(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
-    bool of_units = true;
-    char **names = add(to, SF_RESULT_TEXT, "series", 1, NULL, "the name of the unit or link that it is of");
-    for (size_t i = 0; i < count; i++) {
-        set_text(to, names, i, samples->all.names[indices[i]]);
-        of_units = of_units && samples->all.units[indices[i]] >= 0;
-    }
-    int64_t *units = of_units ? add(to, SF_RESULT_UNIT, "unit", 1, NULL, "the unit that it is of") : NULL;
-    for (size_t i = 0; units != NULL && i < count; i++)
-        units[i] = samples->all.units[indices[i]];
-    char **measures = add(to, SF_RESULT_TEXT, "measure", 1, NULL, "the unit of the points");
-    for (size_t i = 0; i < count; i++)
-        set_text(to, measures, i, samples->measure);
+    (void)column, (void)item;
+    const curves *c = of;
+    sf_value_set_text(value, c->samples->all.names[c->indices[row]]);
 }
 
-static void add_curves(sheet *to, const sf_density_columns *of, size_t count)
+static void get_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
-    size_t *point_ends = make_ends(to), *value_ends = make_ends(to), sum = 0, d = count > 0 ? of[0].d : 1;
-    if (to->failed) {
-        sf_free(point_ends);
-        sf_free(value_ends);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        point_ends[i] = value_ends[i] = sum += of[i].x_count * (of[i].y != NULL ? of[i].y_count : 1);
-    double *points = add(to, SF_RESULT_REAL, "points", d, point_ends, "where it was evaluated");
-    double *values = add(to, SF_RESULT_REAL, "density", 1, value_ends, "there, per unit of the axis");
-    for (size_t i = 0; !to->failed && i < count; i++) {
-        size_t rows = of[i].y != NULL ? of[i].y_count : 1;
-        for (size_t k = 0; k < of[i].x_count * rows; k++) {
-            *points++ = of[i].x[k % of[i].x_count];
-            if (of[i].y != NULL)
-                *points++ = of[i].y[k / of[i].x_count];
-            *values++ = of[i].values[k];
-        }
-    }
+    (void)column, (void)item;
+    const curves *c = of;
+    sf_value_set_count(value, (uint64_t)c->samples->all.units[c->indices[row]]);
 }
+
+static void get_measure(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)row, (void)item;
+    sf_value_set_text(value, ((const curves *)of)->samples->measure);
+}
+
+static size_t points_of(const sf_density_columns *density)
+{
+    return density->x_count * (density->y != NULL ? density->y_count : 1);
+}
+
+static bool count_points(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    const sf_density_columns *density = &((const curves *)of)->densities[row];
+    *length = points_of(density);
+    return column->is.type != SF_COLUMN_PAIR || density->y != NULL;
+}
+
+static bool count_places(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    return count_points(column, of, row, length) && ((const curves *)of)->densities[row].y == NULL;
+}
+
+static void get_point(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    const sf_density_columns *density = &((const curves *)of)->densities[row];
+    double x = density->x[item % density->x_count];
+    if (column->is.type == SF_COLUMN_PAIR)
+        sf_value_set_pair(value, x, density->y[item / density->x_count]);
+    else
+        sf_value_set_real(value, x);
+}
+
+static void get_density(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    sf_value_set_real(value, ((const curves *)of)->densities[row].values[item]);
+}
+
+#define DENSITY(kind, of)                                                                                    \
+    .get = sf_column_##kind, .member = offsetof(curves, densities), .element = sizeof(sf_density_columns),   \
+    .within = offsetof(sf_density_columns, of)
+
+static const sf_column_row curve_rows[] = {
+    {.is = {"unit", "the unit that it is of", NULL, NULL, SF_COLUMN_UNIT}, .get = get_unit},
+    {.is = {"series", "the name of the unit or link that it is of", NULL, NULL, SF_COLUMN_TEXT},
+     .get = get_series},
+    {.is = {"measure", "the unit of the points", NULL, NULL, SF_COLUMN_TEXT}, .get = get_measure},
+    {.is = {"samples", "number of samples", NULL, NULL, SF_COLUMN_COUNT}, DENSITY(count, n)},
+    {.is = {"bandwidth",
+            "in the unit of the points, of their natural logarithm where the density is over that; of two "
+            "columns a factor of the root of the covariance",
+            NULL, NULL, SF_COLUMN_REAL},
+     DENSITY(real, h)},
+    {.is = {"outside", "the share of the density beyond the points", NULL, NULL, SF_COLUMN_REAL},
+     DENSITY(real, outside)},
+    {.is = {"method", "by which the bandwidth was found", NULL, NULL, SF_COLUMN_TEXT}, DENSITY(text, method)},
+    {.is = {"points", "where it was evaluated", NULL, NULL, SF_COLUMN_REAL, true},
+     .get = get_point,
+     .length = count_places},
+    {.is = {"points", "where it was evaluated", NULL, NULL, SF_COLUMN_PAIR, true},
+     .get = get_point,
+     .length = count_points},
+    {.is = {"density", "there, per unit of the axis", NULL, NULL, SF_COLUMN_REAL, true},
+     .get = get_density,
+     .length = count_points},
+};
 
 int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domain domain,
                       const size_t *indices, const sf_density_columns *of, size_t count, sf_error *error)
 {
-    sheet rows = {.table = {.name = "densities", .row_count = count}};
-    add_series(&rows, samples, indices, count);
-    int64_t *sizes = add(&rows, SF_RESULT_INTEGER, "samples", 1, NULL, "how many it is of");
-    double *widths = add(&rows, SF_RESULT_REAL, "bandwidth", 1, NULL,
-                         domain == SF_DOMAIN_LOG ? "of the natural logarithm of the points"
-                                                 : "in the unit of the points; of two columns a factor of "
-                                                   "the root of the covariance");
-    double *outside = add(&rows, SF_RESULT_REAL, "outside", 1, NULL, "its share beyond the points");
-    char **methods = add(&rows, SF_RESULT_TEXT, "method", 1, NULL, "by which the bandwidth was found");
-    for (size_t i = 0; i < count && !rows.failed; i++) {
-        sizes[i] = (int64_t)of[i].n;
-        widths[i] = of[i].h;
-        outside[i] = of[i].outside;
-        set_text(&rows, methods, i, of[i].method);
+    const curves all = {.samples = samples, .indices = indices, .densities = of};
+    sf_table table = {
+        .name = "densities", .row = "density", SF_TABLE_OF(curve_rows), .row_count = count, .of = &all};
+    bool of_units = true;
+    for (size_t i = 0; i < count; i++)
+        of_units = of_units && samples->all.units[indices[i]] >= 0;
+    if (!of_units) {
+        table.columns = &curve_rows[1];
+        table.column_count--;
     }
-    add_curves(&rows, of, count);
     sf_text what = {0};
     sf_text_printf(&what, "Kernel densities of %s, per unit of %s.", app_value(call, "quantity", "samples"),
                    domain == SF_DOMAIN_LOG ? "the points' natural logarithm" : "the points");
     int status = what.failed ? sf_fail_memory(error)
-                             : write_sheets(call, samples->recording, &rows, 1, what.data, error);
-    if (what.failed)
-        clear(&rows);
+                             : write_tables(call, samples->recording, &table, 1, what.data, error);
     sf_text_free(&what);
     return status;
 }

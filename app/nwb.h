@@ -25,7 +25,7 @@ int app_nwb_episodes(const app_call *call, const sf_recording *recording, const 
                      const sf_episodes_columns *told, sf_error *error);
 
 /** The table `edges`. Nothing without --nwb. */
-int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph_columns *g,
+int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph *graph,
                   sf_error *error);
 
 /** The table `densities`, a row for each; of[i] is that of series indices[i]. */

@@ -380,29 +380,6 @@ void app_significance_json(sf_json *json, const sf_significance *told)
     sf_json_end_object(json);
 }
 
-void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i)
-{
-    bool known = told->p != NULL;
-    sf_json_real(json, "expected_given_rest", known ? told->expected_given_rest[i] : NAN);
-    sf_json_real(json, "p", known ? told->p[i] : NAN);
-    sf_json_real(json, "q", known ? told->q[i] : NAN);
-    sf_json_real(json, "p_first", known ? told->p_first[i] : NAN);
-    sf_json_real(json, "p_last", known ? told->p_last[i] : NAN);
-    sf_json_real(json, "p_links", known ? told->p_links[i] : NAN);
-    sf_json_string(json, "not_testable", known ? sf_not_testable_text(told->not_testable[i]) : NULL);
-    needed_json(json, known ? told->needed[i] : SF_NO_COUNT);
-}
-
-void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i)
-{
-    bool tested = told->significance != NULL;
-    app_csv_real(csv, tested ? told->p[i] : NAN);
-    app_csv_real(csv, tested ? told->q[i] : NAN);
-    app_csv_string(csv, tested ? sf_not_testable_text(told->not_testable[i]) : NULL);
-    app_csv_real(csv, tested && told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN);
-    app_csv_real(csv, tested ? told->expected_given_rest[i] : NAN);
-}
-
 void app_verdict_heads(app_table *table)
 {
     app_table_cell(table, "given rest");

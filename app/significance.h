@@ -65,11 +65,7 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *told
  * for or chosen did not do it, or null; null without --significance. */
 void app_significance_json(sf_json *json, const sf_significance *told);
 
-/** What the test says of episode i: fields expected_given_rest, p, q, p_first, p_last, p_links, not_testable,
- * needed; and four cells. */
-void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i);
-/** p,q,not_testable,needed,expected_given_rest */
-void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i);
+/** What the test says of episode i: four cells. */
 void app_verdict_heads(app_table *table);
 void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i);
 

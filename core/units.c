@@ -12,12 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *sf_unit_kind_name(sf_unit_kind kind)
-{
-    static const char *const names[] = {"unknown", "sorted", "multi-unit", "noise"};
-    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : names[0];
-}
-
 bool sf_unit_kind_of(const char *label, sf_unit_kind *kind)
 {
     static const struct {

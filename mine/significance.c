@@ -84,33 +84,11 @@ _Static_assert((int)SF_SIGNIFICANCE_SEGMENT_SHIFT == (int)SF_SURROGATE_SEGMENT_S
                    (int)SF_SIGNIFICANCE_SHIFT == (int)SF_SURROGATE_SHIFT,
                "kinds of tests by surrogates have the values of the surrogates");
 
-static const struct {
-    const char *name;
-    sf_significance_kind kind;
-} kinds[] = {
-    {"segment-shift", SF_SIGNIFICANCE_SEGMENT_SHIFT},
-    {"jitter", SF_SIGNIFICANCE_JITTER},
-    {"shift", SF_SIGNIFICANCE_SHIFT},
-    {"analytic", SF_SIGNIFICANCE_ANALYTIC},
-};
-
-#define KINDS (sizeof kinds / sizeof *kinds)
-
-const char *sf_significance_name(sf_significance_kind kind)
-{
-    for (size_t i = 0; i < KINDS; i++)
-        if (kinds[i].kind == kind)
-            return kinds[i].name;
-    return "unknown";
-}
-
 int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(name, kinds[i].name) == 0) {
-            *kind = kinds[i].kind;
+    for (*kind = SF_SIGNIFICANCE_SEGMENT_SHIFT; *kind <= SF_SIGNIFICANCE_ANALYTIC; (*kind)++)
+        if (strcmp(name, sf_significance_name(*kind)) == 0)
             return SF_OK;
-        }
     return sf_fail(error, SF_USAGE, NULL, "found '%s', expected segment-shift, jitter, shift or analytic",
                    name);
 }

@@ -34,8 +34,7 @@ class Headers:
     def __init__(self) -> None:
         self.constants: dict[str, int] = dict(LIMITS)
         self.reals: dict[str, float] = {}
-        self.words: dict[int, str] = {}  # of sf_not_testable, as its inline function has them
-        self.cautions: dict[int, str] = {}  # the same of sf_caution
+        self.words: dict[str, dict[int, str]] = {}  # of each enum whose inline function names its values
         self.enums: dict[str, dict[str, int]] = {}
         self.structs: dict[str, list[tuple[str, str]]] = {}
         self.opaque: list[str] = []
@@ -55,7 +54,8 @@ class Headers:
             else:
                 self.constants[name] = self.number(value)
         defaults = re.findall(r"^#define (SF_\w+)\s*\{([^}]*)\}", text, re.M)
-        cases = re.findall(r'case (SF_\w+):\s*return "([^"]*)";', text)
+        spelling = re.findall(r"static inline const char \*sf_\w+\((sf_\w+) \w+\)\n\{(.*?)\n\}", text, re.S)
+        cases = [(of, re.findall(r'case (SF_\w+):\s*return "([^"]*)";', body)) for of, body in spelling]
         text = re.sub(r"^#.*$", "", text, flags=re.M)
         text = re.sub(r'extern "C" \{', "", text)
         tokens = re.findall(r"\w+|[^\s\w]", text)
@@ -70,9 +70,8 @@ class Headers:
         for name, values in defaults:
             named = {"NULL": "0", "true": "1", "false": "0"}
             self.defaults[name] = [self.number(named.get(value.strip(), value.strip())) for value in values.split(",")]
-        for name, words in cases:
-            of = self.cautions if name.startswith("SF_CAUTION_") else self.words
-            of[self.constants[name]] = words
+        for of, words in cases:
+            self.words[of] = {self.constants[name]: word for name, word in words}
 
     @staticmethod
     def statement_end(tokens: list[str], place: int) -> int:
@@ -231,8 +230,7 @@ def text_of(headers: Headers, version: str) -> str:
     lines += ["}", "", "# Fields that are one of these, as struct.field.", "ENUM_FIELDS: dict[str, str] = {"]
     lines += [f'    "{field}": "{name}",' for field, name in headers.enum_fields.items()]
     lines += ["}", "", f"DEFAULTS: dict[str, list[int]] = {headers.defaults}"]
-    lines += ["", f"NOT_TESTABLE: dict[int, str] = {headers.words}"]
-    lines += [f"CAUTIONS: dict[int, str] = {headers.cautions}", ""]
+    lines += ["", f"WORDS: dict[str, dict[int, str]] = {headers.words}", ""]
     unions = set(headers.unions.values())
     for name in headers.opaque:
         lines += ["", f"class {name}(Structure):", "    pass", ""]

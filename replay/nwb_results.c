@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/nwb_results.h"
 
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/memory.h"
@@ -8,6 +9,7 @@
 #include "replay/nwb_output.h"
 #include "replay/reader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,7 +70,7 @@ static void name_table(const results *r, char name[96], const char *first)
         snprintf(name, 96, "%s", first);
 }
 
-static bool is_taken(const results *r, const sf_result_table *tables, size_t count)
+static bool is_taken(const results *r, const sf_table *tables, size_t count)
 {
     char name[96];
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +81,7 @@ static bool is_taken(const results *r, const sf_result_table *tables, size_t cou
     return false;
 }
 
-static void open_module(results *r, const sf_result_table *tables, size_t count)
+static void open_module(results *r, const sf_table *tables, size_t count)
 {
     if (!sf_hdf_is_group(r->to.file, "processing"))
         sf_hdf_close(sf_hdf_put_group(&r->to, r->to.file, "processing"));
@@ -98,58 +100,164 @@ static void open_module(results *r, const sf_result_table *tables, size_t count)
 
 /* ---- tables ---- */
 
-static void put_values(results *r, hid_t table, const sf_result_column *column, size_t rows)
+/* The values of a column in all rows, one after the other. NWB has no null: numbers that are not known are
+ * NaN, texts are empty, and a list that is null has no items. */
+typedef struct flat {
+    size_t *ends; /* of a list: how many values there are up to the end of each row */
+    size_t count, width;
+    bool is_whole; /* int64_t; else double, but for texts */
+    bool any_known;
+    void *values; /* count * width numbers, or count texts */
+} flat;
+
+static size_t count_values(const sf_table *of, size_t column, flat *f, sf_hdf_output *to)
 {
-    if (column->kind == SF_RESULT_TEXT)
-        sf_hdf_put_texts(&r->to, table, column->name, rows, column->values);
-    else
-        sf_hdf_put_values(&r->to, table, column->name,
-                          column->kind == SF_RESULT_REAL ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, rows,
-                          column->width, column->values);
+    f->count = of->row_count;
+    f->any_known = true;
+    if (!sf_table_column(of, column)->list)
+        return f->count;
+    f->any_known = false;
+    f->count = 0;
+    f->ends = sf_alloc(of->row_count, sizeof *f->ends);
+    to->failed = to->failed || f->ends == NULL;
+    for (size_t row = 0; f->ends != NULL && row < of->row_count; row++) {
+        bool known;
+        f->ends[row] = f->count += sf_table_length(of, column, row, &known);
+        f->any_known = f->any_known || known;
+    }
+    return f->count;
 }
 
-static void put_column(results *r, hid_t table, const char *first, const sf_result_table *of,
-                       const sf_result_column *column)
+static void put_value(flat *f, size_t at, sf_column_type type, const sf_value *value, sf_hdf_output *to)
 {
-    size_t rows = column->ends == NULL ? of->row_count
-                  : of->row_count > 0  ? column->ends[of->row_count - 1]
-                                       : 0;
-    put_values(r, table, column, rows);
-    if (column->kind == SF_RESULT_UNIT)
-        sf_nwb_tell_rows(&r->to, table, column->name, r->units.data, column->about);
-    else if (column->kind == SF_RESULT_ROW)
-        sf_nwb_tell_rows(&r->to, table, column->name, first, column->about);
-    else
-        sf_nwb_tell_column(&r->to, table, column->name, "VectorData", column->about);
-    if (column->ends != NULL)
-        sf_nwb_put_index(&r->to, table, column->name, of->row_count, column->ends);
+    uint64_t whole = type == SF_COLUMN_FLAG ? value->flag : value->count;
+    bool is_real = type == SF_COLUMN_REAL || type == SF_COLUMN_PAIR;
+    if (type == SF_COLUMN_TEXT) {
+        char *text = sf_copy_string(value->known ? value->text : "");
+        ((char **)f->values)[at] = text;
+        to->failed = to->failed || text == NULL;
+    } else if (f->is_whole) {
+        ((int64_t *)f->values)[at] = (int64_t)whole;
+    } else {
+        double *numbers = (double *)f->values + at * f->width;
+        numbers[0] = !value->known ? NAN : is_real ? value->real : (double)whole;
+        if (f->width > 1)
+            numbers[1] = value->known ? value->second : NAN;
+    }
 }
 
-static void put_table(results *r, const sf_result_table *first, const sf_result_table *of)
+static flat flatten(const sf_table *of, size_t column, sf_hdf_output *to)
+{
+    const sf_column *is = sf_table_column(of, column);
+    flat f = {.width = is->type == SF_COLUMN_PAIR ? 2 : 1};
+    f.is_whole = is->type == SF_COLUMN_UNIT || is->type == SF_COLUMN_ROW ||
+                 ((is->type == SF_COLUMN_COUNT || is->type == SF_COLUMN_FLAG) && is->null == NULL);
+    f.values = sf_alloc(count_values(of, column, &f, to) * f.width, sizeof(double));
+    to->failed = to->failed || f.values == NULL;
+    sf_value value = {0};
+    for (size_t row = 0, at = 0; row < of->row_count && !to->failed; row++) {
+        size_t length = sf_table_length(of, column, row, NULL);
+        for (size_t item = 0; item < length && !to->failed; item++) {
+            sf_table_get(of, column, row, item, &value);
+            put_value(&f, at++, is->type, &value, to);
+            to->failed = to->failed || value.failed;
+        }
+    }
+    sf_value_free(&value);
+    return f;
+}
+
+static void flat_free(flat *f, sf_column_type type)
+{
+    for (size_t i = 0; type == SF_COLUMN_TEXT && f->values != NULL && i < f->count; i++)
+        sf_free(((char **)f->values)[i]);
+    sf_free(f->values);
+    sf_free(f->ends);
+}
+
+/* `id` is the tables' own; what names a row by its content says of what. */
+static const char *name_of(const sf_table *of, const sf_column *is, char room[64])
+{
+    if (strcmp(is->name, "id") != 0)
+        return is->name;
+    snprintf(room, 64, "%s_id", of->row);
+    return room;
+}
+
+static void describe(sf_text *about, const sf_column *is)
+{
+    sf_text_printf(about, "%s", is->about);
+    if (is->unit != NULL)
+        sf_text_printf(about, ", in %s", is->unit);
+    if (is->null != NULL && !is->list)
+        sf_text_printf(about, "; %s: %s", is->type == SF_COLUMN_TEXT ? "empty" : "NaN", is->null);
+}
+
+static void put_column(results *r, hid_t table, const char *first, const sf_table *of, size_t column,
+                       const char *name, const flat *f)
+{
+    const sf_column *is = sf_table_column(of, column);
+    sf_text about = {0};
+    describe(&about, is);
+    r->to.failed = r->to.failed || about.failed;
+    if (is->type == SF_COLUMN_TEXT)
+        sf_hdf_put_texts(&r->to, table, name, f->count, f->values);
+    else
+        sf_hdf_put_values(&r->to, table, name, f->is_whole ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, f->count,
+                          f->width, f->values);
+    if (is->type == SF_COLUMN_UNIT && !r->to.failed)
+        sf_nwb_tell_rows(&r->to, table, name, r->units.data, about.data);
+    else if (is->type == SF_COLUMN_ROW && !r->to.failed)
+        sf_nwb_tell_rows(&r->to, table, name, first, about.data);
+    else if (!r->to.failed)
+        sf_nwb_tell_column(&r->to, table, name, "VectorData", about.data);
+    if (f->ends != NULL)
+        sf_nwb_put_index(&r->to, table, name, of->row_count, f->ends);
+    sf_text_free(&about);
+}
+
+#define MOST_COLUMNS 64
+
+/* A list that is null throughout was not asked for, and records have no place in a column. */
+static void put_columns(results *r, hid_t table, const char *first, const sf_table *of)
+{
+    const char *names[MOST_COLUMNS];
+    char of_id[64];
+    size_t count = 0;
+    for (size_t c = 0; c < of->column_count && count < MOST_COLUMNS && !r->to.failed; c++) {
+        const sf_column *is = sf_table_column(of, c);
+        if (is->type == SF_COLUMN_RECORD)
+            continue;
+        flat f = flatten(of, c, &r->to);
+        if (!r->to.failed && f.any_known) {
+            names[count] = name_of(of, is, of_id);
+            put_column(r, table, first, of, c, names[count++], &f);
+        }
+        flat_free(&f, is->type);
+    }
+    if (!r->to.failed) {
+        sf_nwb_put_ids(&r->to, table, of->row_count);
+        sf_nwb_tell_columns(&r->to, table, of->about, names, count);
+    }
+}
+
+static void put_table(results *r, const sf_table *first, const sf_table *of)
 {
     char name[96], path[128];
-    const char *names[SF_RESULT_COLUMNS];
+    bool intervals = sf_table_find_column(of, "start_time") != SIZE_MAX; /* TimeIntervals have it */
     name_table(r, name, first->name);
     snprintf(path, sizeof path, "/" MODULE "/%s", name);
     name_table(r, name, of->name);
     r->to.hash = sf_hash_bytes(r->to.hash, name, strlen(name));
-    hid_t table = sf_nwb_put_object(&r->to, r->module, name, of->intervals ? "core" : r->to.tables,
-                                    of->intervals ? "TimeIntervals" : "DynamicTable");
-    for (size_t c = 0; c < of->column_count; c++) {
-        names[c] = of->columns[c].name;
-        if (!r->to.failed)
-            put_column(r, table, path, of, &of->columns[c]);
-    }
-    if (!r->to.failed) {
-        sf_nwb_put_ids(&r->to, table, of->row_count);
-        sf_nwb_tell_columns(&r->to, table, of->about, names, of->column_count);
-    }
+    hid_t table = sf_nwb_put_object(&r->to, r->module, name, intervals ? "core" : r->to.tables,
+                                    intervals ? "TimeIntervals" : "DynamicTable");
+    put_columns(r, table, path, of);
     sf_hdf_close(table);
 }
 
 /* ---- the file ---- */
 
-static int put_all(results *r, const sf_recording *recording, const char *path, const sf_result_table *tables,
+static int put_all(results *r, const sf_recording *recording, const char *path, const sf_table *tables,
                    size_t count, const char *provenance, sf_error *error)
 {
     int status;
@@ -169,7 +277,7 @@ static int put_all(results *r, const sf_recording *recording, const char *path, 
     return SF_OK;
 }
 
-int sf_nwb_results_write(const sf_recording *recording, const char *path, const sf_result_table *tables,
+int sf_nwb_results_write(const sf_recording *recording, const char *path, const sf_table *tables,
                          size_t count, const char *provenance, sf_error *error)
 {
     results r = {.module = H5I_INVALID_HID};

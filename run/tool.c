@@ -134,7 +134,7 @@ int sf_tool_convert(const sf_recording *recording, const char *path, const char 
     return sf_recording_convert(recording, path, found, provenance, lost, error);
 }
 
-int sf_tool_nwb(const sf_recording *recording, const char *path, const sf_result_table *tables, size_t count,
+int sf_tool_nwb(const sf_recording *recording, const char *path, const sf_table *tables, size_t count,
                 const char *provenance, sf_error *error)
 {
     return sf_nwb_results_write(recording, path, tables, count, provenance, error);

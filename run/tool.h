@@ -11,9 +11,9 @@
 #include "analysis/planted.h"
 #include "analysis/rules.h"
 #include "analysis/statistics.h"
+#include "core/delimited.h"
 #include "core/hash.h"
 #include "core/json.h"
-#include "core/delimited.h"
 #include "replay/nwb_results.h"
 #include "replay/simulation_settings.h"
 
@@ -311,7 +311,7 @@ int sf_tool_convert(const sf_recording *recording, const char *path, const char 
                     const char **layout, sf_text *lost, sf_error *error);
 
 /** sf_nwb_results_write, for the command. */
-int sf_tool_nwb(const sf_recording *recording, const char *path, const sf_result_table *tables, size_t count,
+int sf_tool_nwb(const sf_recording *recording, const char *path, const sf_table *tables, size_t count,
                 const char *provenance, sf_error *error);
 
 /** Whether a command may write this file: what is there is replaced, but for a recording that no simulation

@@ -203,6 +203,9 @@ typedef struct sf_graph_columns {
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);
 
+/** The links of a recording's graph as a table, one row a link; no rows of other graphs. */
+SF_API void sf_graph_get_table(const sf_graph *graph, sf_table *table);
+
 /**
  * A vertex as people write it: by its name, or `#2` for index 2; of a graph without names a number is the
  * index. SF_USAGE, also where several vertices have the name.

@@ -12,6 +12,7 @@
 
 #include <synfire/device.h>
 #include <synfire/recording.h>
+#include <synfire/table.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,8 +90,23 @@ typedef enum sf_significance_kind {
     SF_SIGNIFICANCE_ANALYTIC = 4
 } sf_significance_kind;
 
-/** "segment-shift", "jitter", "shift", "analytic"; and back: SF_USAGE lists the names. */
-SF_API const char *sf_significance_name(sf_significance_kind kind);
+static inline const char *sf_significance_name(sf_significance_kind kind)
+{
+    switch (kind) {
+    case SF_SIGNIFICANCE_SEGMENT_SHIFT:
+        return "segment-shift";
+    case SF_SIGNIFICANCE_JITTER:
+        return "jitter";
+    case SF_SIGNIFICANCE_SHIFT:
+        return "shift";
+    case SF_SIGNIFICANCE_ANALYTIC:
+        return "analytic";
+    default:
+        return "unknown";
+    }
+}
+
+/** The kind with that name: SF_USAGE lists the names. */
 SF_API int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error);
 
 /** Findings with a q of no more than this are called significant. */
@@ -541,6 +557,9 @@ typedef struct sf_episodes_columns {
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */
 SF_API void sf_episodes_get_columns(const sf_episodes *episodes, sf_episodes_columns *columns);
+
+/** The same as a table, one row an episode. */
+SF_API void sf_episodes_get_table(const sf_episodes *episodes, sf_table *table);
 
 SF_API void sf_episodes_free(sf_episodes *episodes); /**< NULL is allowed */
 

@@ -56,7 +56,19 @@ typedef enum sf_unit_kind {
 } sf_unit_kind;
 
 /** "unknown", "sorted", "multi-unit", "noise". */
-SF_API const char *sf_unit_kind_name(sf_unit_kind kind);
+static inline const char *sf_unit_kind_name(sf_unit_kind kind)
+{
+    switch (kind) {
+    case SF_UNIT_SORTED:
+        return "sorted";
+    case SF_UNIT_MULTI_UNIT:
+        return "multi-unit";
+    case SF_UNIT_NOISE:
+        return "noise";
+    default:
+        return "unknown";
+    }
+}
 
 typedef struct sf_unit {
     const char *name;  /**< unique within a recording */

@@ -14,7 +14,8 @@
  * with every default, of which the caller changes what it likes. NULL means the defaults.
  *
  * Results. They are opaque; `x_get_columns` fills an `x_columns`, whose size the caller sets first, with
- * counts and arrays that live as long as the result.
+ * counts and arrays that live as long as the result; `x_get_table` gives the same as rows of described
+ * columns.
  *
  * Threads. Distinct objects may be used from distinct threads; one object from one thread at a time, unless a
  * comment says otherwise.
@@ -31,5 +32,6 @@
 #include <synfire/live.h>
 #include <synfire/mine.h>
 #include <synfire/recording.h>
+#include <synfire/table.h>
 
 #endif

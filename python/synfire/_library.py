@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import logging
 import os
 import pathlib
@@ -12,13 +13,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _declarations as c
 from .errors import Error, Unavailable, of_status
+
+if TYPE_CHECKING:
+    import pandas
 
 #: What takes long takes one of these: a function of the step, what is done and the whole, which may return False to
 #: stop; True for a line on standard error; None for neither. Ctrl-C stops long work whichever it is.
@@ -183,6 +187,24 @@ def call(function: Callable[..., int], *arguments: Any) -> int:
     """Calls what ends with an error, and raises it."""
     error = c.sf_error()
     return check(function(*arguments, ctypes.byref(error)), error)
+
+
+def table_of(get: Callable[..., None], handle: Handle, *, by_column: bool = False) -> Any:
+    """The rows of a result's table as dictionaries, or of each column that CSV has all values."""
+    table, text = c.sf_table(), ctypes.c_char_p()
+    get(handle.pointer, ctypes.byref(table))
+    call(lib.sf_table_json, ctypes.byref(table), by_column, ctypes.byref(text))
+    try:
+        return json.loads(text.value or b"null")
+    finally:
+        lib.sf_release(text)
+
+
+def frame_of(get: Callable[..., None], handle: Handle, **more: Any) -> pandas.DataFrame:
+    """The table with the columns that CSV has, and what else is given; NaN where nothing is known."""
+    import pandas
+    columns = table_of(get, handle, by_column=True)
+    return pandas.DataFrame({**columns, **more}).fillna(value=np.nan)
 
 
 class Bar:

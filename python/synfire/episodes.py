@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Union, overload
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, lib, options_of, text_of,
-                       text_or_none, view, word, work, work_with)
+from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, frame_of, lib,
+                       options_of, table_of, text_of, text_or_none, view, word, work, work_with)
 from .recording import SPAN, Delays, Epoch, Recording, Seconds, delays_of, nanoseconds, spans_of
 
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ class Episodes(Sequence[Episode]):
     def not_testable(self) -> list[str | None]:
         """Why a test can say nothing of an episode."""
         reasons = self._by_episode("not_testable", np.int32)
-        return [None] * len(self) if reasons is None else [c.NOT_TESTABLE.get(int(reason)) for reason in reasons]
+        return [None] * len(self) if reasons is None else [c.WORDS["sf_not_testable"].get(int(reason)) for reason in reasons]
 
     @property
     def worth_showing(self) -> Array | None:
@@ -521,7 +521,7 @@ class Episodes(Sequence[Episode]):
         power = [{"expected_given_rest": at.expected_given_rest, "needed": None if at.needed == c.SF_NO_COUNT else at.needed}
                  for at in told.power]
         return {
-            "kind": text_of(lib.sf_significance_name(done.kind)),
+            "kind": c.WORDS["sf_significance_kind"][done.kind],
             "link": done.link if analytic else None,
             "surrogates": None if analytic else done.surrogates,
             "seed": None if analytic else done.seed,
@@ -530,12 +530,12 @@ class Episodes(Sequence[Episode]):
             "correction": None if analytic else
             "false-discovery rate" if done.correction == c.SF_CORRECTION_RATE else "maximum",
             "splits": bool(done.splits),
-            "not_testable": None if analytic else c.NOT_TESTABLE.get(told.not_testable),
+            "not_testable": None if analytic else c.WORDS["sf_not_testable"].get(told.not_testable),
             "sharpness": _number(told.sharpness.sharpness) if measured else None,
             "low_share": _number(told.sharpness.low_share) if measured else None,
             "blur_divisor": None if analytic else _number(told.sharpness.divisor),
             "grouped_units": told.sharpness.grouped,
-            "cautions": [words for caution, words in c.CAUTIONS.items() if told.cautions & caution],
+            "cautions": [words for caution, words in c.WORDS["sf_caution"].items() if told.cautions & caution],
             "power": [at for at in power if at["needed"] != 0],
             "power_pairs": told.power_pairs,
             "device": text_of(told.ran.device) or None,
@@ -546,52 +546,12 @@ class Episodes(Sequence[Episode]):
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary for each episode, with the fields that `synfire mine --json` has."""
-        told = self._columns
-        ids = [episode.id for episode in self] if told.parents else []
-        return [{**_named(episode), **self._numbers(i), **self._detailed(i, len(episode), ids)}
-                for i, episode in enumerate(self)]
-
-    def _numbers(self, i: int) -> dict[str, Any]:
-        told = self._columns
-        low, high = _number(told.ratio_low[i]), _number(told.ratio_high[i])
-        return {"count": told.counts[i], "expected": _number(told.expected[i]),
-                "expected_given_rest": _at(told.expected_given_rest, i), "p": _at(told.p, i), "q": _at(told.q, i),
-                "strength": _at(told.strength, i), "p_first": _at(told.p_first, i),
-                "p_last": _at(told.p_last, i), "p_links": _at(told.p_links, i),
-                "not_testable": c.NOT_TESTABLE.get(told.not_testable[i]) if told.not_testable else None,
-                "needed": _counted(told.needed, i),
-                "ratio_interval": None if low is None or high is None else [low, high]}
-
-    def _detailed(self, i: int, size: int, ids: list[str]) -> dict[str, Any]:
-        told = self._columns
-        item = told.details[i] if told.details else None
-        parent = told.parents[i] if told.parents else c.SF_NO_PARENT
-        return {"bursts": item.bursts if item else None, "in_bursts": item.in_bursts if item else None,
-                "links": [_link(item.links[k], item.occurrences) for k in range(size - 1)] if item else None,
-                "reverse_count": _counted(told.reverse, i), "asymmetry": _at(told.asymmetry, i),
-                "one_electrode": bool(told.one_electrode[i]) if told.one_electrode else None,
-                "folded_under": ids[parent] if parent != c.SF_NO_PARENT else None}
+        found: list[dict[str, Any]] = table_of(lib.sf_episodes_get_table, self._handle)
+        return found
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas frame: id, episode, size, units, count, expected, and what was asked for beside them."""
-        import pandas
-        episodes = list(self)
-        columns: dict[str, Any] = {
-            "id": [episode.id for episode in episodes], "episode": [episode.text for episode in episodes],
-            "size": self.sizes, "units": [episode.units for episode in episodes], "count": self.counts,
-            "expected": self.expected, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
-        }
-        for name in ("strength", "expected_given_rest", "p", "q", "p_first", "p_last", "p_links", "asymmetry",
-                     "worth_showing"):
-            array = getattr(self, name)
-            if array is not None:
-                columns[name] = array
-        if self._columns.not_testable:
-            columns["not_testable"] = self.not_testable
-        details = self.details
-        if details is not None:
-            columns["bursts"], columns["in_bursts"] = details["bursts"], details["in_bursts"]
-        return pandas.DataFrame(columns)
+        """A pandas frame with the columns that `synfire mine --csv` has, and the units as tuples."""
+        return frame_of(lib.sf_episodes_get_table, self._handle, units=[episode.units for episode in self])
 
     def windows_to_frame(self) -> pandas.DataFrame:
         """Counts in windows as a pandas frame: a row for each window and episode. NaN where nothing was recorded."""
@@ -636,22 +596,3 @@ class Correlogram:
 
 def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _at(array: Any, i: int) -> float | None:
-    return _number(array[i]) if array else None
-
-
-def _counted(array: Any, i: int) -> int | None:
-    return None if not array or array[i] == c.SF_NO_COUNT else int(array[i])
-
-
-def _named(episode: Episode) -> dict[str, Any]:
-    return {"id": episode.id, "units": list(episode.units), "names": list(episode.names),
-            "delays_ms": [list(delay) for delay in episode.delays_ms]}
-
-
-def _link(link: c.sf_link_delays, occurrences: int) -> dict[str, Any]:
-    names = ("least_ms", "lower_quarter_ms", "median_ms", "upper_quarter_ms", "greatest_ms")
-    told: dict[str, Any] = {name: value / 1e6 if occurrences else None for name, value in zip(names, link.quantiles_ns)}
-    return {**told, "histogram": list(link.histogram)}

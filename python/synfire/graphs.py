@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, lib, options_of, path_of, pointer_to,
-                       text_of, text_or_none, view, word, work, work_with)
+from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, frame_of, lib, options_of, path_of,
+                       pointer_to, table_of, text_of, text_or_none, view, word, work, work_with)
 from .episodes import Episodes, Significance, mine
 from .errors import UsageError
 from .recording import Delays, Recording, delays_of
@@ -310,43 +310,25 @@ class Graph:
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary for each link of a recording's graph, as `synfire graph --json` has them."""
-        frame = self._link_columns()
-        names = self.names or []
-        rows = []
-        for i in range(self.link_count):
-            row = {name: _plain(column[i]) for name, column in frame.items()}
-            row["names"] = [names[row["from"]], names[row["to"]]]
-            row["delays_ms"] = [[row.pop("low_ms"), row.pop("high_ms")]]
-            low, high = row.pop("ratio_low"), row.pop("ratio_high")
-            row["ratio_interval"] = None if low is None or high is None else [low, high]
-            row["count"] = None if self.is_tiling else row["count"]
-            rows.append(row)
-        return rows
-
-    def _link_columns(self) -> dict[str, Any]:
-        return {"from": self.from_units, "to": self.to_units, "weight": self.weights, "count": self.counts,
-                "expected": self.expected, "expected_given_rest": self.expected_given_rest,
-                "low_ms": self.low_ns / 1e6, "high_ms": self.high_ns / 1e6, "p": self.p, "q": self.q,
-                "asymmetry": self.asymmetry, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
-                "not_testable": self.not_testable, "one_electrode": self.one_electrode}
+        found: list[dict[str, Any]] = table_of(lib.sf_graph_get_table, self._handle)
+        return found
 
     def to_frame(self) -> pandas.DataFrame:
-        """Links of a recording's graph as a pandas frame, or of another graph where each edge begins and ends."""
+        """Links of a recording's graph with the columns that `synfire graph --csv` has, or of another graph where each
+        edge begins and ends."""
+        if self.link_count > 0:
+            return frame_of(lib.sf_graph_get_table, self._handle)
         import pandas
-        names = self.names
-        if self.link_count == 0:
-            start, end = self.edges()
-            columns: dict[str, Any] = {"from": start, "to": end}
-        else:
-            columns = self._link_columns()
-        if names is not None:
-            columns["from_name"] = [names[vertex] for vertex in columns["from"]]
-            columns["to_name"] = [names[vertex] for vertex in columns["to"]]
+        start, end = self.edges()
+        columns: dict[str, Any] = {"from": start, "to": end}
+        if self.names is not None:
+            columns["from_name"] = [self.names[vertex] for vertex in start]
+            columns["to_name"] = [self.names[vertex] for vertex in end]
         return pandas.DataFrame(columns)
 
     def to_networkx(self, *, multigraph: bool = False) -> networkx.Graph:
         """A graph of networkx: nodes are names (else indices) with index, x_um, y_um, rate_hz; edges of a
-        recording's graph have its weight, count, expected, low_ms, high_ms, p, q, asymmetry, ratio_low, ratio_high.
+        recording's graph have what `synfire graph --csv` tells of a link.
 
         `multigraph` is needed where two units are joined by several delays.
         """
@@ -368,13 +350,13 @@ class Graph:
         if self.link_count == 0:
             made.add_edges_from((names[a], names[b]) for a, b in zip(*self.edges()) if self.directed or a <= b)
             return made
-        columns = self._link_columns()
-        start, end = columns.pop("from"), columns.pop("to")
-        if not multigraph and len(set(zip(start.tolist(), end.tolist()))) < len(start):
+        links = table_of(lib.sf_graph_get_table, self._handle, by_column=True)
+        start, end, _, _ = (links.pop(name) for name in ("from", "to", "from_name", "to_name"))
+        if not multigraph and len(set(zip(start, end))) < len(start):
             raise UsageError("two units are joined by several delays: ask for multigraph=True", "multigraph")
         for i in range(self.link_count):
-            about = {name: _plain(column[i]) for name, column in columns.items()}
-            made.add_edge(names[start[i]], names[end[i]], **{key: value for key, value in about.items() if value is not None})
+            about = {name: column[i] for name, column in links.items() if column[i] is not None}
+            made.add_edge(names[start[i]], names[end[i]], **about)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -415,12 +397,6 @@ class Graph:
         work(lib.sf_graph_census, counts, self._handle.pointer, threads, progress=progress)
         triads = lib.sf_triad_list()
         return {text_of(triads[i].name): counts[i] for i in range(c.SF_TRIADS)}
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(plain, float) and not np.isfinite(plain) else plain
 
 
 class Search:

@@ -370,7 +370,7 @@ class Recording:
 
     @property
     def kinds(self) -> list[str]:
-        return [text_of(lib.sf_unit_kind_name(self._columns.units[i].kind)) for i in range(self.unit_count)]
+        return [c.WORDS["sf_unit_kind"].get(self._columns.units[i].kind, "unknown") for i in range(self.unit_count)]
 
     @property
     def electrodes(self) -> list[int]:

@@ -49,7 +49,7 @@ def offline_graph(synfire, recording, message, options):
     if message["metric"] == "sttc" and any(message[key] != found[key] for key in ("pairs_tested", "pairs_by_chance")):
         sys.exit(f"{message['pairs_tested']}, {message['pairs_by_chance']} published; offline {found['pairs_tested']}, "
                  f"{found['pairs_by_chance']}")
-    return {(edge["from"], edge["to"], *edge["delays_ms"][0]): numbers_of(message["metric"], edge)
+    return {(edge["from"], edge["to"], *edge["delay_ms"]): numbers_of(message["metric"], edge)
             for edge in found["edge_detail"]}
 
 

@@ -22,7 +22,7 @@ from plx import Plx
 COMMAND = os.environ["SYNFIRE"]
 OPTIONS = ["--delay", "3:7", "--min-count", "15", "--max-size", "3", "--json", "--quiet"]
 # What follows from how a layout names its units, and from what time it says was recorded beside its spikes.
-OF_LAYOUT = {"id", "units", "names", "expected", "strength", "ratio_interval", "needed", "folded_under", "one_electrode"}
+OF_LAYOUT = {"id", "units", "names", "episode", "expected", "strength", "ratio_interval", "needed", "folded_under", "one_electrode"}
 UNITS = 12
 
 

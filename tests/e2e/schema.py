@@ -27,7 +27,8 @@ TYPES = {
 }
 
 KEYWORDS = {"$comment", "$schema", "title", "description", "$defs", "$ref", "type", "enum", "const", "anyOf", "properties", "required",
-            "additionalProperties", "items", "minItems", "maxItems", "minimum", "maximum", "pattern"}
+            "additionalProperties",
+            "allOf", "unevaluatedProperties", "items", "minItems", "maxItems", "minimum", "maximum", "pattern"}
 
 
 def strictly(pairs):
@@ -82,6 +83,8 @@ def hold(value, schema, file, at="$"):
         refuse(f"{value!r:.60}", schema["const"])
     if "anyOf" in schema:
         hold_any(value, schema["anyOf"], file, at)
+    for part in schema.get("allOf", []):
+        hold(value, part, file, at)
     if isinstance(value, dict):
         hold_fields(value, schema, file, at, refuse)
     elif isinstance(value, list):
@@ -109,6 +112,10 @@ def hold_any(value, schemas, file, at):
 
 def hold_fields(value, schema, file, at, refuse):
     properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    if schema.get("unevaluatedProperties") is False:
+        extra = set(value) - fields_of(schema, file)
+        if extra:
+            refuse(f"a field {min(extra)!r}", "none but those of the schema")
     for key in schema.get("required", []):
         if key not in value:
             refuse(f"no field {key!r}", "it, or null where it is not known")
@@ -119,6 +126,17 @@ def hold_fields(value, schema, file, at, refuse):
             refuse(f"a field {key!r}", "none but those of the schema")
         elif isinstance(others, dict):
             hold(item, others, file, f"{at}.{key}")
+
+
+def fields_of(schema, file):
+    """The fields that it names, by itself and by way of others."""
+    fields = set(schema.get("properties", {}))
+    for part in schema.get("allOf", []):
+        fields |= fields_of(part, file)
+    if "$ref" in schema:
+        there, target = resolve(file, schema["$ref"])
+        fields |= fields_of(target, there)
+    return fields
 
 
 def schema_of(document):
@@ -171,14 +189,15 @@ def check_schema(schema, file, at, is_field):
     if "$ref" in schema:
         resolve(file, schema["$ref"])
     if "properties" in schema:
-        assert "additionalProperties" in schema, f"{file}: {at}: any field would do"
+        closed = {"additionalProperties", "unevaluatedProperties"} & set(schema) or file == "tables.json"
+        assert closed, f"{file}: {at}: any field would do"
         extra = set(schema["properties"]) ^ set(schema["required"])
         assert not extra, f"{file}: {at}: {extra} may be missing: a field is always there, or null"
     for key, part in schema.get("properties", {}).items():
         check_schema(part, file, f"{at}.{key}", True)
     for key, part in schema.get("$defs", {}).items():
         check_schema(part, file, f"{at}/{key}", False)
-    for part in schema.get("anyOf", []):
+    for part in schema.get("anyOf", []) + schema.get("allOf", []):
         check_schema(part, file, at, False)
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), dict):

@@ -42,12 +42,14 @@ table odd info units.csv
 python3 - "$SYNFIRE_SOURCE/docs/formats.md" <<'PY'
 import csv, json, sys
 page = open(sys.argv[1]).read()
+# What has a list of its own, or that of `synfire describe`.
+UNLISTED = ("density", "occurrences", "bench", "mine", "count", "in_epochs", "tested", "graph", "edges", "tiled")
 
 def read(name):
     rows = list(csv.reader(open(name + ".csv", newline="")))
     head = open(name + ".csv").readline().strip().split(",epoch 0")[0]
     assert all(len(row) == len(rows[0]) for row in rows), name
-    assert f"`{head}`" in page or name in ("density", "occurrences", "bench"), f"{name}: docs/formats.md has not `{head}`"
+    assert f"`{head}`" in page or name in UNLISTED, f"{name}: docs/formats.md has not `{head}`"
     return [dict(zip(rows[0], row)) for row in rows[1:]]
 
 def document(name):
@@ -67,7 +69,9 @@ def hold(name, items, fields):
 
 own = lambda *keys: {key: key for key in keys}
 hold("info", document("info")["unit_detail"], own("index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"))
-hold("mine", document("mine")["episodes"], own("id", "count", "expected", "p", "q", "strength", "not_testable"))
+hold("mine", document("mine")["episodes"], {**own("id", "count", "expected", "p", "q", "strength", "not_testable", "p_links", "folded_under"),
+     "ratio_low": lambda e: e["ratio_interval"][0]})
+assert open("mine.csv").readline() == open("count.csv").readline()
 hold("count", document("count")["episodes"], own("id", "count", "expected", "bursts", "in_bursts", "reverse_count", "asymmetry"))
 hold("windows", document("windows")["windows"], {**own("from_s", "to_s"), "partial": lambda w: int(w["partial"]),
      "count": lambda w: w["counts"][0], "rate_hz": lambda w: w["rates_hz"][0]})
@@ -75,7 +79,8 @@ correlogram = document("correlogram")["episodes"][0]["correlograms"][0]
 hold("correlogram", list(zip(correlogram["counts"], correlogram["expected_counts"])), {"pairs": lambda b: b[0], "expected": lambda b: b[1]})
 assert float(read("correlogram")[0]["above_ms"]) == correlogram["from_ms"]
 hold("graph", document("graph")["edge_detail"], {**own("from", "to", "count", "expected", "weight", "p", "q", "not_testable"),
-     "from_name": lambda e: e["names"][0], "to_name": lambda e: e["names"][1], "delay_low_ms": lambda e: e["delays_ms"][0][0]})
+     **own("from_name", "to_name"), "delay_low_ms": lambda e: e["delay_ms"][0],
+     "ratio_high": lambda e: e["ratio_interval"][1], "one_electrode": lambda e: int(e["one_electrode"])})
 paths = [dict(path, source=s["source"]) for s in document("bfs")["searches"] for path in s["paths"]]
 reached = [row for row in read("bfs") if row["parent"] != ""]
 assert len(reached) == len(paths) and len(read("bfs")) == len(paths) + 2

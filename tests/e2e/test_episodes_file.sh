@@ -47,11 +47,11 @@ links = {(u, v, *d) for e in json.load(open("mined.json"))["episodes"]
          for u, v, d in zip(e["units"], e["units"][1:], e["delays_ms"])}
 pairs = {(*e["units"], *e["delays_ms"][0]): e["count"] for e in json.load(open("mined.json"))["episodes"]
          if len(e["units"]) == 2}
-found = {(e["from"], e["to"], *e["delays_ms"][0]): e["count"] for e in out["edge_detail"]}
+found = {(e["from"], e["to"], *e["delay_ms"]): e["count"] for e in out["edge_detail"]}
 assert len(found) == out["edges"] > 100 and set(found) == links
 assert all(found[link] == count for link, count in pairs.items())'
 $SYNFIRE graph sim.h5 --episodes 'A -(4,6]-> B -(4,6]-> C' --json >out
-check 'assert [e["names"] for e in out["edge_detail"]] == [["A", "B"], ["B", "C"]]'
+check 'assert [[e["from_name"], e["to_name"]] for e in out["edge_detail"]] == [["A", "B"], ["B", "C"]]'
 
 # A run watches them, and a configuration names the file among others.
 python3 - <<'PY'
@@ -111,9 +111,10 @@ python3 - <<'PY'
 import json
 graph, count, kept = (json.load(open(name + ".json")) for name in ("graph", "count", "kept"))
 assert graph["edges_tested"] == "tested" and kept["edges_tested"] == "significant"
-assert [[e[k] for k in ("names", "count", "expected", "p", "q")] for e in graph["edge_detail"]] == \
-       [[e[k] for k in ("names", "count", "expected", "p", "q")] for e in count["episodes"]]
-assert [e["names"] for e in kept["edge_detail"]] == [["A", "B"], ["B", "C"]] and kept["edges_found"] == 3
+told = ("count", "expected", "p", "q")
+assert [[[e["from_name"], e["to_name"]], *(e[k] for k in told)] for e in graph["edge_detail"]] == \
+       [[e["names"], *(e[k] for k in told)] for e in count["episodes"]]
+assert [[e["from_name"], e["to_name"]] for e in kept["edge_detail"]] == [["A", "B"], ["B", "C"]] and kept["edges_found"] == 3
 PY
 $SYNFIRE graph linked.h5 --episodes links.txt >table
 grep -q "^NOT TESTED" table

@@ -20,11 +20,11 @@ assert list(graph)[:3] == ["vertices", "edges", "edge_detail"] and graph["vertic
 assert graph["names"] == list("ABCDEFGHIJ") and graph["edges_tested"] == "untested"
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
-assert all(list(e) == ["from", "to", "names", "weight", "count", "expected", "expected_given_rest",
-                       "delays_ms", "p", "q", "ratio_interval", "not_testable", "epochs", "epoch_counts", "epoch_coefficients"] for e in edges)
-assert all(e["names"] == [graph["names"][e["from"]], graph["names"][e["to"]]] for e in edges)
+assert all(list(e) == ["from", "from_name", "to", "to_name", "delay_ms", "count", "expected", "weight", "ratio_interval", "asymmetry",
+                       "p", "q", "not_testable", "expected_given_rest", "one_electrode", "epochs", "epoch_counts", "epoch_coefficients"] for e in edges)
+assert all([e["from_name"], e["to_name"]] == [graph["names"][e["from"]], graph["names"][e["to"]]] for e in edges)
 assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
-best = {(e["from"], e["to"], *e["delays_ms"][0]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}
+best = {(e["from"], e["to"], *e["delay_ms"]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}
 assert best == {(0, 3, 4, 6), (3, 7, 4, 6), (0, 7, 8, 12)}, best
 END
 # shellcheck disable=SC2086
@@ -32,7 +32,7 @@ $SYNFIRE mine sim.h5 $mine --max-size 2 --json >mined
 python3 - <<'END'
 import json
 mined = {(*e["units"], *e["delays_ms"][0]): (e["count"], e["expected"]) for e in json.load(open("mined"))["episodes"] if len(e["units"]) == 2}
-edges = {(e["from"], e["to"], *e["delays_ms"][0]): (e["count"], e["expected"]) for e in json.load(open("out"))["edge_detail"]}
+edges = {(e["from"], e["to"], *e["delay_ms"]): (e["count"], e["expected"]) for e in json.load(open("out"))["edge_detail"]}
 assert mined == edges
 END
 grep -q '"weight"=' g.dot && grep -q '^digraph' g.dot
@@ -61,7 +61,7 @@ order = list(nodes)
 for edge, told in zip(edges, graph["edge_detail"]):
     found = values("edge", edge)
     assert (order.index(edge.get("source")), order.index(edge.get("target"))) == (told["from"], told["to"])
-    assert [found["low_ms"], found["high_ms"]] == told["delays_ms"][0]
+    assert [found["low_ms"], found["high_ms"]] == told["delay_ms"]
     assert all(found.get(name) == told[name] for name in ("weight", "count", "expected", "expected_given_rest", "p", "q")), (found, told)
 assert any(edge["q"] is not None for edge in graph["edge_detail"])
 END
@@ -74,7 +74,7 @@ names = networkx.get_node_attributes(read, "name")
 assert list(names.values()) == graph["names"] and read.is_directed()
 assert len(networkx.get_node_attributes(read, "x_um")) == graph["vertices"]
 assert sorted((names[a], names[b], edge["low_ms"], edge["q"]) for a, b, edge in read.edges(data=True)) == sorted(
-    (*edge["names"], edge["delays_ms"][0][0], edge["q"]) for edge in graph["edge_detail"])
+    (edge["from_name"], edge["to_name"], edge["delay_ms"][0], edge["q"]) for edge in graph["edge_detail"])
 END
 else
     echo "skipped: no Python module networkx"
@@ -151,7 +151,7 @@ assert all(a < b for a, b in pairs)
 best = sorted(kept["edge_detail"], key=lambda e: -e["weight"])[:3]
 assert {(e["from"], e["to"]) for e in best} == {(0, 3), (3, 7), (0, 7)}, best
 assert all(e["weight"] == pairs[e["from"], e["to"]] and e["count"] is None and e["expected"] is None
-           and e["delays_ms"] == [[0, 10]] and 1 / 101 <= e["p"] <= 5 / 101 + 1e-12 and e["weight"] > 0 and e["p"] - 1e-12 <= e["q"] <= 1 for e in kept["edge_detail"])
+           and e["delay_ms"] == [0, 10] and 1 / 101 <= e["p"] <= 5 / 101 + 1e-12 and e["weight"] > 0 and e["p"] - 1e-12 <= e["q"] <= 1 for e in kept["edge_detail"])
 END
 grep -q 'edgedefault="undirected"' tiling.graphml
 
@@ -216,7 +216,7 @@ done
 python3 - <<'END'
 import json
 read = lambda name: json.load(open(name))
-edge = lambda e: (e["from"], e["to"], *e["delays_ms"][0])
+edge = lambda e: (e["from"], e["to"], *e["delay_ms"])
 every, kept = read("tested"), read("kept")
 assert every["edges_tested"] == "tested" and kept["edges_tested"] == "significant" and kept["edges_found"] == every["edges"]
 assert every["significance"]["surrogates"] == kept["significance"]["surrogates"] == 200
@@ -297,7 +297,7 @@ for word, key in keys.items():
     rows = [line.split() for line in open("table." + word) if "]  " in line]
     best = sorted(edges, key=key)[:20]
     assert len(rows) == len(best) > 5
-    at = {(names[e["from"]], names[e["to"]], "(%g,%g]" % tuple(e["delays_ms"][0])): key(e) for e in edges}
+    at = {(names[e["from"]], names[e["to"]], "(%g,%g]" % tuple(e["delay_ms"])): key(e) for e in edges}
     assert [at[tuple(r[:3])] for r in rows] == [key(e) for e in best], word # printed numbers may tie
 END
 expect 64 "expected q, ratio, weight or count" $SYNFIRE graph sim.h5 --sort size

@@ -19,8 +19,9 @@ for level in out["levels"]:
 assert [l["size"] for l in out["levels"]] == [1, 2, 3, 4, 5, 6, 7, 8]
 assert out["levels"][1]["candidates"] == 26 * 25
 for e in out["episodes"]:
-    assert list(e)[:7] == ["id", "units", "names", "delays_ms", "count", "expected", "expected_given_rest"]
-    assert list(e)[7:10] == ["p", "q", "strength"] and e["expected_given_rest"] is None
+    assert list(e)[:8] == ["id", "size", "episode", "units", "names", "delays_ms", "count", "expected"]
+    assert list(e)[8:11] == ["p", "q", "strength"] and e["expected_given_rest"] is None
+    assert e["size"] == len(e["units"]) and e["episode"].split(" -(4,6]-> ") == e["names"]
     assert e["count"] >= 60 and e["p"] is None and e["delays_ms"] == [[4, 6]] * (len(e["units"]) - 1)
     assert 0.7 < e["expected"] / 55 < 1.4 or len(e["units"]) > 2
 key = lambda e: (len(e["units"]), -e["count"], e["units"], e["delays_ms"])
@@ -53,8 +54,8 @@ for file in text.txt json.txt; do
     $SYNFIRE count demo.h5 --episodes $file --json >out
     check '
 all = json.load(open("all"))["episodes"]
-other = {"strength"}
-assert [{f: v for f, v in e.items() if f != "correlograms"} for e in out["episodes"]] == [
+other = {"strength", "correlograms"}
+assert [{f: v for f, v in e.items() if f not in other} for e in out["episodes"]] == [
     {f: v for f, v in e.items() if f not in other} for e in all]'
 done
 
@@ -195,9 +196,9 @@ assert all(pairs[tuple(e["units"][i:i + 2])] == e["delays_ms"][i] for e in chain
 assert "of intervals that overlap each pair has the one in which it stands out most" in out["methods"]
 json.dump(sorted([*pair, *delay] for pair, delay in pairs.items()), open("pairs", "w"))'
 $SYNFIRE graph demo.h5 --delay 0:8/2 --min-count 60 --json >out
-check 'assert sorted([e["from"], e["to"], *e["delays_ms"][0]] for e in out["edge_detail"]) == json.load(open("pairs"))'
-$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv >held
-$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv --memory 130M | cmp held -
+check 'assert sorted([e["from"], e["to"], *e["delay_ms"]] for e in out["edge_detail"]) == json.load(open("pairs"))'
+$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv | counted >held
+$SYNFIRE mine demo.h5 --delay 0:8/2 --min-count 60 --max-size 3 --csv --memory 130M | counted | cmp held -
 $SYNFIRE mine demo.h5 --units A,B,C --delay 4:6 --min-count 1 --max-size 2 --json >out
 check 'assert [level["candidates"] for level in out["levels"]] == [3, 6], out["levels"]'
 $SYNFIRE mine demo.h5 --preset cortex --max-size 2 --min-count 100 --json >out 2>err
@@ -206,7 +207,7 @@ check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed,expected_given_rest'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed,expected_given_rest,p_first,p_last,p_links,worth_showing,bursts,in_bursts,reverse_count,asymmetry,one_electrode,folded_under,epochs'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold

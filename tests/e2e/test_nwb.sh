@@ -25,9 +25,14 @@ with h5py.File("four.nwb") as file:
     module, names = file["processing/synfire"], file["units/unit_name"].asstr()[:]
     table, of = module["episodes"], mined["episodes"]
     assert len(of) > 20 and {len(e["units"]) for e in of} >= {2, 3}
-    for column in ("count", "expected", "expected_given_rest", "p", "q", "strength"):
-        assert np.array_equal(table[column][:], np.array([e[column] if e[column] is not None else np.nan for e in of]),
-                              equal_nan=column != "count"), column
+    numbers = [key for key, value in of[0].items() if isinstance(value, (bool, int, float)) or value is None and key != "not_testable"]
+    assert {"count", "needed", "p_links", "reverse_count", "worth_showing"} <= set(numbers), numbers
+    for column in set(numbers) - {"folded_under", "epoch_counts"}:
+        assert np.array_equal(np.array(table[column][:], float),
+                              np.array([e[column] if e[column] is not None else np.nan for e in of], float), equal_nan=True), column
+    assert any(np.isnan(table["reverse_count"][:])) and "links" not in table and "epoch_counts" not in table
+    assert [text or None for text in table["folded_under"].asstr()[:]] == [e["folded_under"] for e in of]
+    assert table["p"].attrs["description"].endswith("NaN: not tested, or no verdict: `not_testable` says why")
     ends, links = table["units_index"][:], table["delays_ms_index"][:]
     for i, episode in enumerate(of):
         units = table["units"][ends[i - 1] if i else 0:ends[i]]
@@ -44,7 +49,7 @@ with h5py.File("four.nwb") as file:
         assert times[0] == occurs["start_time"][row] and times[-1] == occurs["stop_time"][row]
         last = end
     edges = module["edges"]
-    assert [(a, b, c) for a, b, c in zip(edges["from_unit"][:], edges["to_unit"][:], edges["count"][:])] == [
+    assert [(a, b, c) for a, b, c in zip(edges["from"][:], edges["to"][:], edges["count"][:])] == [
         (e["from"], e["to"], e["count"]) for e in graph["edge_detail"]]
     densities = module["densities"]
     x, y, end = densities["points"][:], densities["density"][:], densities["points_index"][0]

@@ -85,7 +85,7 @@ assert best and said == best, (said, best)
 times, = figures.panels("chains.svg", "occurrences")
 begins = sum(len(times.points(e.get("d"))) for e in times.elements("path", "occurrence"))
 assert begins == sum(e["count"] for e in mine["episodes"] if e["q"] <= 0.05)
-edges = lambda tell: {f"{e['names'][0]} to {e['names'][1]}: count {spell(e)}" for e in graph["edge_detail"] if tell(e)}
+edges = lambda tell: {f"{e['from_name']} to {e['to_name']}: count {spell(e)}" for e in graph["edge_detail"] if tell(e)}
 drawn, = figures.panels("graph.svg")
 assert {n for n in drawn.notes() if " to " in n} == edges(lambda e: e["q"] <= 0.05)
 assert set(figures.panels("edges.svg")[0].notes()) == edges(lambda e: True)

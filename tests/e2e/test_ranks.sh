@@ -77,13 +77,13 @@ expect 66 'nolist' ranks 2 "$SYNFIRE_MPI" mine --list nolist
 $SYNFIRE simulate long.h5 --unit-count 60 --rate 300 --duration 70 --chain '#0 -(1,3]-> #1 -(1,3]-> #2' --chain-rate 100 \
     --quiet >/dev/null
 words=(mine long.h5 --delay 1:3 --min-count 13500 --max-size 3 --csv)
-$SYNFIRE "${words[@]}" >whole
+$SYNFIRE "${words[@]}" | counted >whole
 [ "$(wc -l <whole)" -gt 1 ]
-cmp whole <($SYNFIRE "${words[@]}" --memory 128M)
-cmp whole <(ranks 2 "$SYNFIRE_MPI" "${words[@]}" --memory 128M)
+cmp whole <($SYNFIRE "${words[@]}" --memory 128M | counted)
+cmp whole <(ranks 2 "$SYNFIRE_MPI" "${words[@]}" --memory 128M | counted)
 if $SYNFIRE convert long.h5 long.nwb --quiet >/dev/null; then # train by train
     sed -i 's/long.h5/long.nwb/' whole
-    cmp whole <($SYNFIRE "${words[@]/long.h5/long.nwb}" --memory 128M)
+    cmp whole <($SYNFIRE "${words[@]/long.h5/long.nwb}" --memory 128M | counted)
     same "3" "${words[@]/long.h5/long.nwb}" --memory 130M
 fi
 

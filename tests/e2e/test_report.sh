@@ -62,7 +62,7 @@ spell = lambda e: f"{e['count']}, expected by rates {e['expected']:.4g}, q {e['q
 best = {" > ".join(e["names"]) + ": count " + spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
 assert best and set(pictures["chains"][0].notes()) == best
 assert {n for n in pictures["graph"][0].notes() if " to " in n} == {
-    f"{e['names'][0]} to {e['names'][1]}: count {spell(e)}" for e in graph["edge_detail"] if e["q"] <= 0.05}
+    f"{e['from_name']} to {e['to_name']}: count {spell(e)}" for e in graph["edge_detail"] if e["q"] <= 0.05}
 assert mine["methods"].split(".")[0] in page.text or "200 surrogates" in page.text
 assert "synfire report sim.h5 -o sim.html --delay 4:6 --align ttl0,-50ms,200ms --quiet --json" in page.text
 small = Page(open("few.html").read())

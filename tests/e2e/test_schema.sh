@@ -67,6 +67,7 @@ done
 holds info all.h5
 holds recover sim.h5
 holds info sim.h5 --units A,B --from 1 --to +30 --epochs epochs.csv --dedup 0.4,100 --blank ttl0,-1,5 --preset culture-60
+holds describe
 holds mine sim.h5 $mine --epochs epochs.csv --max-size 3
 holds mine sim.h5 $mine --significance segment-shift --surrogates 20 --quiet --max-size 2
 holds mine sim.h5 $mine --significance shift --surrogates 20 --fdr --quiet --max-size 2

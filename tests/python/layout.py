@@ -36,12 +36,13 @@ class Layout(unittest.TestCase):
             for field, place in fields(struct):
                 lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
                 expected.append(f"{name}.{field} {place.offset} {place.size}")
-        for name, words in declared.NOT_TESTABLE.items():
-            lines.append(f'printf("%s\\n", sf_not_testable_text({name}));')
-            expected.append(words)
-        for name, words in declared.CAUTIONS.items():
-            lines.append(f'printf("%s\\n", sf_caution_text({name}));')
-            expected.append(words)
+        naming = {"sf_not_testable": "sf_not_testable_text", "sf_caution": "sf_caution_text",
+                  "sf_unit_kind": "sf_unit_kind_name", "sf_significance_kind": "sf_significance_name"}
+        self.assertEqual(set(naming), set(declared.WORDS))
+        for of, function in naming.items():
+            for value, words in declared.WORDS[of].items():
+                lines.append(f'printf("%s\\n", {function}({value}));')
+                expected.append(words)
         pathlib.Path("layout.c").write_text(
             "#include <stdio.h>\n#include <synfire/synfire.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n}\n")
         subprocess.run(["cc", "-std=c11", "-O0", f"-I{HEADERS}", "layout.c", "-o", "layout"], check=True)

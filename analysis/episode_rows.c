@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of episodes that were found or counted: what each is called and means, in every output. */
+#include "analysis/episodes.h"
+#include "analysis/tables.h"
+#include "core/describe/column.h"
+#include "core/episode.h"
+
+#include <stddef.h>
+
+static const sf_units *units_of(const sf_episodes *e)
+{
+    return &e->recording->units;
+}
+
+/* ---- what names an episode ---- */
+
+static void put_id(const sf_episodes *e, size_t row, sf_value *value)
+{
+    char id[SF_EPISODE_ID_SIZE];
+    sf_episode_id(id, &e->episodes[row], units_of(e));
+    sf_text_append(sf_value_room(value), id, sizeof id - 1);
+    sf_value_set_room(value);
+}
+
+static void get_id(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    put_id(of, row, value);
+}
+
+static void get_spelt(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_episodes *e = of;
+    sf_episode_print(sf_value_room(value), &e->episodes[row], units_of(e));
+    sf_value_set_room(value);
+}
+
+static void get_size(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].size);
+}
+
+static bool count_units(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column;
+    *length = ((const sf_episodes *)of)->episodes[row].size;
+    return true;
+}
+
+static bool count_links(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column;
+    *length = ((const sf_episodes *)of)->episodes[row].size - 1;
+    return true;
+}
+
+static void get_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].units[item]);
+}
+
+static void get_name(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    const sf_episodes *e = of;
+    sf_value_set_text(value, units_of(e)->items[e->episodes[row].units[item]].name);
+}
+
+static void get_delay(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    const sf_delay *delay = &((const sf_episodes *)of)->episodes[row].delays[item];
+    sf_value_set_delay(value, delay->low_ns, delay->high_ns);
+}
+
+/* ---- what is known of it ---- */
+
+static void get_ratio(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_episodes *e = of;
+    sf_value_set_pair(value, e->ratio_low[row], e->ratio_high[row]);
+}
+
+static void get_worth(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_episodes *e = of;
+    value->known = e->is_tested && e->worth_showing != NULL;
+    value->flag = value->known && e->worth_showing[row];
+}
+
+static const char *spell_reason(const void *reason)
+{
+    return sf_not_testable_text(*(const sf_not_testable *)reason);
+}
+
+static void get_one_electrode(const sf_column_row *column, const void *of, size_t row, size_t item,
+                              sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_episodes *e = of;
+    value->known = e->one_electrode != NULL;
+    value->flag = value->known && e->one_electrode[row] != 0;
+}
+
+static void get_parent(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_episodes *e = of;
+    if (e->parents != NULL && e->parents[row] != SF_NO_PARENT)
+        put_id(e, e->parents[row], value);
+}
+
+/* ---- its links ---- */
+
+static void get_quantile(const sf_column_row *column, const void *of, size_t row, size_t item,
+                         sf_value *value)
+{
+    (void)row, (void)item;
+    const sf_link_delays *link = of;
+    uint64_t occurrences = 0;
+    for (size_t bin = 0; bin < SF_DELAY_BINS; bin++)
+        occurrences += link->histogram[bin];
+    sf_value_set_real(value, occurrences > 0 ? (double)link->quantiles_ns[column->member] / 1e6 : NAN);
+}
+
+static bool count_bins(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column, (void)of, (void)row;
+    *length = SF_DELAY_BINS;
+    return true;
+}
+
+static void get_bin(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)row;
+    sf_value_set_count(value, ((const sf_link_delays *)of)->histogram[item]);
+}
+
+#define QUANTILE(place, name, about)                                                                         \
+    {                                                                                                        \
+        .is = {name, about, "ms", "it never occurs", SF_COLUMN_REAL}, .get = get_quantile, .member = (place) \
+    }
+
+static const sf_column_row link_rows[] = {
+    QUANTILE(0, "least_ms", "least delay"),
+    QUANTILE(1, "lower_quarter_ms", "a quarter of the delays is at most this"),
+    QUANTILE(2, "median_ms", "median delay"),
+    QUANTILE(3, "upper_quarter_ms", "three quarters of the delays are at most this"),
+    QUANTILE(4, "greatest_ms", "greatest delay"),
+    {.is = {"histogram", "delays in ten equal parts of the interval", NULL, NULL, SF_COLUMN_COUNT, true},
+     .get = get_bin,
+     .length = count_bins},
+};
+
+static bool count_detailed(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    return ((const sf_episodes *)of)->details != NULL && count_links(column, of, row, length);
+}
+
+static void get_link(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    value->known = true;
+    value->record.of = &((const sf_episodes *)of)->details[row].links[item];
+}
+
+/* ---- epochs ---- */
+
+static void get_epochs(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_episodes *e = of;
+    uint64_t with = 0;
+    for (size_t k = 0; e->span_counts != NULL && k < e->span_count; k++)
+        with += e->span_counts[k * e->count + row] > 0;
+    sf_value_set_count(value, e->span_counts != NULL ? with : SF_NO_COUNT);
+}
+
+static bool count_epochs(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column, (void)row;
+    const sf_episodes *e = of;
+    *length = e->span_count;
+    return e->span_counts != NULL;
+}
+
+static void get_epoch_count(const sf_column_row *column, const void *of, size_t row, size_t item,
+                            sf_value *value)
+{
+    (void)column;
+    const sf_episodes *e = of;
+    sf_value_set_count(value, e->span_counts[item * e->count + row]);
+}
+
+/* ---- all of it ---- */
+
+#define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
+#define TOO_MUCH "of more episodes than are looked at one by one, and of spikes read in pieces"
+#define NO_EPOCHS "no epochs were given"
+
+#define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(sf_episodes, of)
+#define DETAIL(of) MEMBER(count, details), .element = sizeof(sf_details), .within = offsetof(sf_details, of)
+
+static const sf_column_row episode_rows[] = {
+    {.is = {"id", "16 digits that follow from names and delays: the same everywhere", NULL, NULL,
+            SF_COLUMN_TEXT},
+     .get = get_id},
+    {.is = {"size", "number of units", NULL, NULL, SF_COLUMN_COUNT}, .get = get_size},
+    {.is = {"episode", "A -(low,high]-> B: names, and delays in ms", NULL, NULL, SF_COLUMN_TEXT},
+     .get = get_spelt},
+    {.is = {"units", "0-based indices into the units of the recording, in the order of the chain", NULL, NULL,
+            SF_COLUMN_UNIT, true},
+     .get = get_unit,
+     .length = count_units},
+    {.is = {"names", "the names of these units", NULL, NULL, SF_COLUMN_TEXT, true},
+     .get = get_name,
+     .length = count_units},
+    {.is = {"delays_ms", "of each link: above the first and at most the second", "ms", NULL, SF_COLUMN_PAIR,
+            true},
+     .get = get_delay,
+     .length = count_links},
+    {.is = {"count", "occurrences of which no two overlap", NULL, NULL, SF_COLUMN_COUNT},
+     MEMBER(count, counts)},
+    {.is =
+         {"expected",
+          "by rates: the count that units which fire independently at their rates would give, tested or not",
+          NULL, "nothing is known of the rates", SF_COLUMN_REAL},
+     MEMBER(real, expected)},
+    {.is = {"p",
+            "share of surrogates with as high a count, of this episode by itself: not corrected for how much "
+            "was looked at, nor for a threshold that selected it",
+            "probability", NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, p)},
+    {.is = {"q", "p corrected for all that was searched", "probability", NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, q)},
+    {.is = {"strength", "probability of a link at which the count would be expected", "probability",
+            "the episode was given, or nothing is expected", SF_COLUMN_REAL},
+     MEMBER(real, strength)},
+    {.is = {"not_testable", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT},
+     MEMBER(word, not_testable),
+     .element = sizeof(sf_not_testable),
+     .word = spell_reason},
+    {.is = {"ratio_interval",
+            "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "
+            "most spikes",
+            NULL, "nothing is expected", SF_COLUMN_PAIR, false, "ratio_low", "ratio_high"},
+     .get = get_ratio},
+    {.is = {"needed", "the least count that would have had a q below 0.05", NULL,
+            "not tested, or no count would", SF_COLUMN_COUNT},
+     MEMBER(count, needed)},
+    {.is = {"expected_given_rest",
+            "the mean count in the surrogates of a test, which keep bursts and the rest of the chain", NULL,
+            NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, expected_given_rest)},
+    {.is = {"p_first", "p with only the first unit moved", "probability", NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, p_first)},
+    {.is = {"p_last", "p with only the last unit moved", "probability", NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, p_last)},
+    {.is = {"p_links", "of chains the largest p of their consecutive links, each tested as a pair",
+            "probability", NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, p_links)},
+    {.is = {"worth_showing",
+            "a count of 20 or more, a q below 0.05, and units that all fire faster than 0.1 Hz", NULL,
+            "not tested", SF_COLUMN_FLAG},
+     .get = get_worth},
+    {.is = {"bursts", "network bursts that an occurrence begins in", NULL, TOO_MUCH, SF_COLUMN_COUNT},
+     DETAIL(bursts)},
+    {.is = {"in_bursts", "occurrences that begin in a network burst", NULL, TOO_MUCH, SF_COLUMN_COUNT},
+     DETAIL(in_bursts)},
+    {.is = {"links", "the delays of each link as they occur", NULL, TOO_MUCH, SF_COLUMN_RECORD, true},
+     .get = get_link,
+     .length = count_detailed,
+     .record = link_rows,
+     .record_count = sizeof link_rows / sizeof *link_rows},
+    {.is = {"reverse_count", "count of the pair the other way round, B -> A", NULL,
+            "it was not counted: of chains, and of spikes read in pieces", SF_COLUMN_COUNT},
+     MEMBER(count, reverse)},
+    {.is = {"asymmetry", "(count - reverse_count) / (count + reverse_count)", NULL,
+            "the reverse was not counted, or both are 0", SF_COLUMN_REAL},
+     MEMBER(real, asymmetry)},
+    {.is = {"one_electrode",
+            "units of a link were seen by one electrode, where sorters err, or their spikes look like one "
+            "neuron's",
+            NULL, "no details were asked for", SF_COLUMN_FLAG},
+     .get = get_one_electrode},
+    {.is = {"folded_under", "id of the longer episode that this one and chance account for", NULL,
+            "there is none", SF_COLUMN_TEXT},
+     .get = get_parent},
+    {.is = {"epochs", "epochs in which it occurs", NULL, NO_EPOCHS, SF_COLUMN_COUNT}, .get = get_epochs},
+    {.is = {"epoch_counts", "the count in each epoch alone", NULL, NO_EPOCHS, SF_COLUMN_COUNT, true},
+     .get = get_epoch_count,
+     .length = count_epochs},
+};
+
+const sf_table sf_episodes_columns_table = {.name = "episodes",
+                                            .row = "episode",
+                                            .about = "episodes that were found or counted",
+                                            SF_TABLE_OF(episode_rows)};
+
+void sf_episodes_get_table(const sf_episodes *episodes, sf_table *table)
+{
+    *table = sf_episodes_columns_table;
+    table->row_count = episodes->count;
+    table->of = episodes;
+}

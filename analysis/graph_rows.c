@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of the links of a recording's graph: what each is called and means, in every output. */
+#include "analysis/graph.h"
+#include "analysis/tables.h"
+#include "core/describe/column.h"
+
+#include <stddef.h>
+
+static void get_name(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const sf_graph_columns *g = of;
+    const uint32_t *ends = column->member == offsetof(sf_graph_columns, from) ? g->from : g->to;
+    sf_value_set_text(value, g->names[ends[row]]);
+}
+
+static void get_delay(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_graph_columns *g = of;
+    sf_value_set_delay(value, g->low_ns[row], g->high_ns[row]);
+}
+
+static void get_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    if (!((const sf_graph_columns *)of)->is_tiling)
+        sf_column_count(column, of, row, item, value);
+}
+
+static void get_ratio(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_graph_columns *g = of;
+    sf_value_set_pair(value, g->ratio_low[row], g->ratio_high[row]);
+}
+
+#define TILING "of tiling coefficients"
+#define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
+#define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(sf_graph_columns, of)
+
+static const sf_column_row edge_rows[] = {
+    {.is = {"from", "0-based index of the unit that fires first", NULL, NULL, SF_COLUMN_UNIT},
+     MEMBER(unit, from)},
+    {.is = {"from_name", "its name", NULL, NULL, SF_COLUMN_TEXT},
+     .get = get_name,
+     .member = offsetof(sf_graph_columns, from)},
+    {.is = {"to", "0-based index of the unit that follows", NULL, NULL, SF_COLUMN_UNIT}, MEMBER(unit, to)},
+    {.is = {"to_name", "its name", NULL, NULL, SF_COLUMN_TEXT},
+     .get = get_name,
+     .member = offsetof(sf_graph_columns, to)},
+    {.is = {"delay_ms", "above the first and at most the second; of tiling coefficients 0 and the window",
+            "ms", NULL, SF_COLUMN_PAIR, false, "delay_low_ms", "delay_high_ms"},
+     .get = get_delay},
+    {.is = {"count", "occurrences of from -> to of which no two overlap", NULL, TILING, SF_COLUMN_COUNT},
+     .get = get_count,
+     .member = offsetof(sf_graph_columns, count)},
+    {.is =
+         {"expected",
+          "by rates: the count that units which fire independently at their rates would give, tested or not",
+          NULL, TILING, SF_COLUMN_REAL},
+     MEMBER(real, expected)},
+    {.is = {"weight", "count - expected, or the spike-time tiling coefficient", NULL, NULL, SF_COLUMN_REAL},
+     MEMBER(real, weight)},
+    {.is = {"ratio_interval",
+            "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "
+            "most spikes",
+            NULL, TILING, SF_COLUMN_PAIR, false, "ratio_low", "ratio_high"},
+     .get = get_ratio},
+    {.is = {"asymmetry", "(count - reverse) / (count + reverse), the reverse being that of the edge back",
+            NULL, "there is no edge back", SF_COLUMN_REAL},
+     MEMBER(real, asymmetry)},
+    {.is = {"p", "share of surrogates with as much, of this edge by itself", "probability", NOT_TESTED,
+            SF_COLUMN_REAL},
+     MEMBER(real, p)},
+    {.is = {"q", "p corrected for all that was searched", "probability", NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, q)},
+    {.is = {"not_testable", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT},
+     MEMBER(text, not_testable)},
+    {.is = {"expected_given_rest", "the mean count in the surrogates of a test, which keep bursts", NULL,
+            NOT_TESTED, SF_COLUMN_REAL},
+     MEMBER(real, expected_given_rest)},
+    {.is =
+         {"one_electrode",
+          "both units were seen by one electrode, where sorters err, or their spikes look like one neuron's",
+          NULL, NULL, SF_COLUMN_FLAG},
+     MEMBER(flag, one_electrode)},
+};
+
+const sf_table sf_edges_columns_table = {
+    .name = "edges", .row = "edge", .about = "links between units of a recording", SF_TABLE_OF(edge_rows)};
+
+void sf_graph_get_table(const sf_graph *graph, sf_table *table)
+{
+    *table = sf_edges_columns_table;
+    table->row_count = graph->columns.link_count;
+    table->of = &graph->columns;
+}

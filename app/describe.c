@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/command.h"
+
+#include "core/describe/table.h"
+#include "core/error.h"
+
+#include <string.h>
+
+static void print_json(sf_text *text, const app_call *call, const char *asked)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_array(&json, "tables");
+    for (size_t i = 0; sf_table_at(i) != NULL; i++) {
+        const sf_table *table = sf_table_at(i);
+        if (asked != NULL && strcmp(table->name, asked) != 0)
+            continue;
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "name", table->name);
+        sf_json_string(&json, "row", table->row);
+        sf_json_string(&json, "about", table->about);
+        sf_table_json_columns(&json, "columns", table);
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    app_provenance_json(&json, call);
+    sf_json_end_object(&json);
+}
+
+static void print_columns(sf_text *text, const sf_table *of)
+{
+    app_table table = {0};
+    static const char *const heads[] = {"column", "type", "unit", "what it is; null:"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        app_table_cell(&table, "%s", heads[i]);
+    for (size_t i = 0; i < of->column_count; i++) {
+        const sf_column *is = sf_table_column(of, i);
+        app_table_cell(&table, "%s", is->name);
+        app_table_cell(&table, "%s%s", is->list ? "list of " : "", sf_column_type_name(is->type));
+        app_table_cell(&table, "%s", is->unit != NULL ? is->unit : "");
+        app_table_cell(&table, "%s%s%s", is->about, is->null != NULL ? "; null: " : "",
+                       is->null != NULL ? is->null : "");
+    }
+    app_table_print(&table, text, sizeof heads / sizeof *heads);
+    for (size_t i = 0; i < of->column_count; i++)
+        if (sf_table_column(of, i)->type == SF_COLUMN_RECORD) {
+            sf_table record = sf_table_record(of, i);
+            sf_text_printf(text, "\n%s, each:\n", record.name);
+            print_columns(text, &record);
+        }
+}
+
+static void print_tables(sf_text *text, const char *asked)
+{
+    for (size_t i = 0; sf_table_at(i) != NULL; i++) {
+        const sf_table *table = sf_table_at(i);
+        if (asked != NULL && strcmp(table->name, asked) != 0)
+            continue;
+        sf_text_printf(text, "%s%s: %s\n\n", text->length > 0 ? "\n" : "", table->name, table->about);
+        print_columns(text, table);
+    }
+    if (text->length > 0 && !text->failed)
+        text->data[--text->length] = '\0'; /* app_print ends the last line */
+}
+
+static int check(const char *asked, sf_error *error)
+{
+    if (asked == NULL || sf_table_find(asked) != NULL)
+        return SF_OK;
+    sf_text names = {0};
+    for (size_t i = 0; sf_table_at(i) != NULL; i++)
+        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", sf_table_at(i)->name);
+    int status = sf_fail(error, SF_USAGE, NULL, "found '%s', expected one of %s", asked,
+                         names.failed ? "the tables" : names.data);
+    sf_text_free(&names);
+    return status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    const char *asked = call->argument_count > 0 ? call->arguments[0] : NULL;
+    sf_text text = {0};
+    int status = check(asked, error);
+    if (status != SF_OK)
+        return status;
+    if (call->json)
+        print_json(&text, call, asked);
+    else
+        print_tables(&text, asked);
+    return app_print(&text, error);
+}
+
+static const app_option options[] = {{NULL, NULL, NULL}};
+
+const app_command app_command_describe = {
+    .name = "describe",
+    .group = "advanced",
+    .summary = "what every column of a result is, and what it means where it is null",
+    .arguments = "[TABLE]",
+    .least_arguments = 0,
+    .most_arguments = 1,
+    .example = "synfire describe episodes",
+    .notes = "JSON, CSV, NWB and Python have the same columns by the same names. CSV and NWB have no place "
+             "for some: "
+             "CSV leaves lists out and gives a pair two columns; NWB writes NaN where a number is null.",
+    .options = {options},
+    .run = run,
+};

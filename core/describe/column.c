@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/describe/column.h"
+
+#include <synfire/mine.h>
+
+#include <math.h>
+#include <string.h>
+
+/* ---- elements of a member ---- */
+
+/* NULL where the member is. */
+static const void *element_of(const sf_column_row *column, const void *of, size_t row, size_t size)
+{
+    const char *elements;
+    memcpy(&elements, (const char *)of + column->member, sizeof elements);
+    size_t stride = column->element > 0 ? column->element : size;
+    return elements != NULL ? elements + row * stride + column->within : NULL;
+}
+
+void sf_column_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const uint64_t *count = element_of(column, of, row, sizeof *count);
+    if (count != NULL)
+        sf_value_set_count(value, *count);
+}
+
+void sf_column_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const double *real = element_of(column, of, row, sizeof *real);
+    if (real != NULL)
+        sf_value_set_real(value, *real);
+}
+
+void sf_column_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const bool *flag = element_of(column, of, row, sizeof *flag);
+    value->known = flag != NULL;
+    value->flag = flag != NULL && *flag;
+}
+
+void sf_column_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const uint32_t *unit = element_of(column, of, row, sizeof *unit);
+    if (unit != NULL)
+        sf_value_set_count(value, *unit);
+}
+
+void sf_column_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const char *const *text = element_of(column, of, row, sizeof *text);
+    sf_value_set_text(value, text != NULL ? *text : NULL);
+}
+
+void sf_column_word(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    const void *element = element_of(column, of, row, column->element);
+    sf_value_set_text(value, element != NULL ? column->word(element) : NULL);
+}
+
+/* ---- values ---- */
+
+void sf_value_set_count(sf_value *value, uint64_t count)
+{
+    value->known = count != SF_NO_COUNT;
+    value->count = count;
+}
+
+void sf_value_set_real(sf_value *value, double real)
+{
+    value->known = isfinite(real);
+    value->real = real;
+}
+
+void sf_value_set_pair(sf_value *value, double first, double second)
+{
+    value->known = isfinite(first) && isfinite(second);
+    value->real = first;
+    value->second = second;
+}
+
+void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns)
+{
+    sf_value_set_pair(value, (double)low_ns / 1e6, (double)high_ns / 1e6);
+}
+
+void sf_value_set_text(sf_value *value, const char *text)
+{
+    value->known = text != NULL;
+    value->text = text;
+}
+
+sf_text *sf_value_room(sf_value *value)
+{
+    if (value->room.failed)
+        sf_text_free(&value->room);
+    value->room.length = 0;
+    return &value->room;
+}
+
+void sf_value_set_room(sf_value *value)
+{
+    value->failed = value->room.failed;
+    sf_value_set_text(value, value->failed ? NULL : value->room.data);
+}
+
+void sf_value_free(sf_value *value)
+{
+    sf_text_free(&value->room);
+    *value = (sf_value){0};
+}

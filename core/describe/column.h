@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How a column of a result is read: a row beside the struct that it describes. A row that names a member of
+ * that struct, an array with one element for each row of the table, needs no function of its own.
+ */
+#ifndef SF_CORE_DESCRIBE_COLUMN_H
+#define SF_CORE_DESCRIBE_COLUMN_H
+
+#include "core/text.h"
+
+#include <synfire/table.h>
+
+#include <stdint.h>
+
+typedef enum sf_column_type {
+    SF_COLUMN_TEXT,  /**< sf_value.text */
+    SF_COLUMN_COUNT, /**< sf_value.count */
+    SF_COLUMN_REAL,  /**< sf_value.real, finite */
+    SF_COLUMN_FLAG,  /**< sf_value.flag */
+    SF_COLUMN_UNIT,  /**< sf_value.count: the index of a unit of the recording */
+    SF_COLUMN_ROW,   /**< sf_value.count: the row of the result's first table that this one belongs to */
+    SF_COLUMN_PAIR,  /**< sf_value.real and .second: the ends of an interval, a position */
+    SF_COLUMN_RECORD /**< sf_value.record: a row with columns of its own */
+} sf_column_type;
+
+typedef struct sf_column {
+    const char *name;  /**< the same in JSON, CSV, NWB and Python */
+    const char *about; /**< what it is: a phrase */
+    const char *unit;  /**< "ms", "um", "probability"; NULL: none */
+    const char *null;  /**< what null means: a phrase; NULL: the column is never null */
+    sf_column_type type;
+    bool list; /**< each row has a list of such values */
+    /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". */
+    const char *first_name, *second_name;
+} sf_column;
+
+/** What stands in one place of a table. Zero-initialise; use it for one place after the other. */
+typedef struct sf_value {
+    bool known; /**< false: null, and the other members mean nothing */
+    bool flag;
+    uint64_t count;
+    double real, second;
+    const char *text; /**< valid until the value is used again */
+    sf_table record;  /**< of one row */
+    sf_text room;     /**< for a text that is not in memory */
+    bool failed;      /**< memory was lacking for it; the value is null */
+} sf_value;
+
+typedef struct sf_column_row sf_column_row;
+
+struct sf_column_row {
+    sf_column is;
+    /** Reads a value into *value, which is null before. `of` is that of the table. */
+    void (*get)(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+    /** Of a list its length; false: it is null. */
+    bool (*length)(const sf_column_row *column, const void *of, size_t row, size_t *length);
+    size_t member;          /**< the offset of the pointer to the array; or a number for `get` */
+    size_t element, within; /**< of an array of structs: their size, and the offset in them */
+    const char *(*word)(const void *element); /**< sf_column_word: what an element is called; NULL: null */
+    const sf_column_row *record;              /**< the columns of a record ... */
+    size_t record_count;                      /**< ... and their number */
+};
+
+/** Elements of a member: a null pointer is null in every row. */
+void sf_column_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+/** NaN is null. */
+void sf_column_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_column_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_column_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_column_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_column_word(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/** Sets the value. */
+void sf_value_set_count(sf_value *value, uint64_t count);
+void sf_value_set_real(sf_value *value, double real);                 /**< not finite: null */
+void sf_value_set_pair(sf_value *value, double first, double second); /**< one is not finite: null */
+void sf_value_set_text(sf_value *value, const char *text);            /**< borrowed; NULL: null */
+/** The text that was just put into the room, which sf_value_room emptied. */
+sf_text *sf_value_room(sf_value *value);
+void sf_value_set_room(sf_value *value);
+void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns); /**< in ms */
+
+/** Releases the memory that a column put into it. */
+void sf_value_free(sf_value *value);
+
+/** A table of the rows, which are an array. */
+#define SF_TABLE_OF(rows) .columns = (rows), .column_count = sizeof(rows) / sizeof *(rows)
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How a table is walked, whatever its columns are, and what writes its rows as JSON. */
+#ifndef SF_CORE_DESCRIBE_TABLE_H
+#define SF_CORE_DESCRIBE_TABLE_H
+
+#include "core/describe/column.h"
+#include "core/json.h"
+
+/** `column` < table->column_count. */
+const sf_column *sf_table_column(const sf_table *table, size_t column);
+
+/** The columns of the records of a column of that type, as a table without rows. */
+sf_table sf_table_record(const sf_table *table, size_t column);
+
+/** The place of the column with this name, or SIZE_MAX. */
+size_t sf_table_find_column(const sf_table *table, const char *name);
+
+/** The number of values of a column in a row: 1 without a list; of a list that is null 0, and *known, which
+ * may be NULL, is false. */
+size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known);
+
+/** Reads one value: `item` is 0 but in lists. */
+void sf_table_get(const sf_table *table, size_t column, size_t row, size_t item, sf_value *value);
+
+/** The tables that results of this library have, without rows, one after the other: NULL beyond the last. */
+const sf_table *sf_table_at(size_t index);
+
+/** The one with that name, or NULL. */
+const sf_table *sf_table_find(const char *name);
+
+/** The columns of a row as fields of the object that is open. A text that lacks memory fails the JSON. */
+void sf_table_json_row(sf_json *json, const sf_table *table, size_t row);
+
+/** The rows as an array of objects. */
+void sf_table_json_rows(sf_json *json, const char *key, const sf_table *table);
+
+/** The columns themselves: an array of name, type, unit, about, null. */
+void sf_table_json_columns(sf_json *json, const char *key, const sf_table *table);
+
+/** "count", "real", ... */
+const char *sf_column_type_name(sf_column_type type);
+
+#endif

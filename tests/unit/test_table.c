@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of results: what their rows say is what is written, whatever the columns are. */
+#include "core/describe/column.h"
+#include "core/describe/table.h"
+#include "core/memory.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <synfire/mine.h>
+
+typedef struct detail {
+    uint64_t often;
+    double peak;
+} detail;
+
+/* The struct that the rows below describe. */
+typedef struct found {
+    uint64_t *counts;
+    double *reals;
+    bool *flags;
+    uint32_t *units;
+    const char **texts;
+    int *kinds;
+    detail *details;
+    size_t lengths[3];
+} found;
+
+static const char *spell(const void *kind)
+{
+    static const char *const words[] = {NULL, "one", "two"};
+    return words[*(const int *)kind];
+}
+
+static void get_pair(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const found *f = of;
+    sf_value_set_pair(value, f->reals[row], (double)f->counts[row]);
+}
+
+static bool count_items(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column;
+    *length = ((const found *)of)->lengths[row];
+    return *length != 9;
+}
+
+static void get_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)of;
+    sf_value_set_count(value, 10 * row + item);
+}
+
+static void get_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    value->known = row != 1;
+    value->record.of = &((const found *)of)->details[row];
+}
+
+static void get_peak(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)row, (void)item;
+    sf_value_set_real(value, ((const detail *)of)->peak);
+}
+
+static const sf_column_row record_rows[] = {
+    {.is = {"peak", "its peak", "ms", NULL, SF_COLUMN_REAL}, .get = get_peak}};
+
+#define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(found, of)
+
+static const sf_column_row rows[] = {
+    {.is = {"count", "a count", NULL, "none", SF_COLUMN_COUNT}, MEMBER(count, counts)},
+    {.is = {"real", "a number", "s", "unknown", SF_COLUMN_REAL}, MEMBER(real, reals)},
+    {.is = {"flag", "a flag", NULL, NULL, SF_COLUMN_FLAG}, MEMBER(flag, flags)},
+    {.is = {"unit", "a unit", NULL, NULL, SF_COLUMN_UNIT}, MEMBER(unit, units)},
+    {.is = {"text", "a text", NULL, "none", SF_COLUMN_TEXT}, MEMBER(text, texts)},
+    {.is = {"kind", "a word", NULL, "none", SF_COLUMN_TEXT},
+     MEMBER(word, kinds),
+     .element = sizeof(int),
+     .word = spell},
+    {.is = {"often", "within", NULL, NULL, SF_COLUMN_COUNT},
+     MEMBER(count, details),
+     .element = sizeof(detail),
+     .within = offsetof(detail, often)},
+    {.is = {"pair", "two", NULL, "unknown", SF_COLUMN_PAIR, false, "low", "high"}, .get = get_pair},
+    {.is = {"items", "a list", NULL, "none", SF_COLUMN_COUNT, true}, .get = get_item, .length = count_items},
+    {.is = {"record", "a record", NULL, "none", SF_COLUMN_RECORD},
+     .get = get_record,
+     .record = record_rows,
+     .record_count = 1},
+};
+
+static found three = {.counts = (uint64_t[]){7, SF_NO_COUNT, 0},
+                      .flags = (bool[]){true, false, true},
+                      .units = (uint32_t[]){3, 4, 5},
+                      .texts = (const char *[]){"a \"b\"", NULL, ""},
+                      .kinds = (int[]){0, 1, 2},
+                      .details = (detail[]){{1, 0.5}, {2, 1.5}, {3, 2.5}},
+                      .lengths = {2, 9, 0}};
+
+static sf_table table_of_three(void)
+{
+    static double reals[3];
+    reals[0] = 0.5, reals[1] = NAN, reals[2] = -2;
+    three.reals = reals;
+    return (sf_table){.name = "things", .row = "thing", SF_TABLE_OF(rows), .row_count = 3, .of = &three};
+}
+
+static void assert_json(const sf_table *table, bool by_column, const char *expected)
+{
+    char *text;
+    assert_int_equal(sf_table_json(table, by_column, &text, NULL), SF_OK);
+    assert_string_equal(text, expected);
+    sf_release(text);
+}
+
+static void rows_are_objects_with_every_column(void **state)
+{
+    (void)state;
+    sf_table table = table_of_three();
+    assert_json(&table, false,
+                "[{\"count\":7,\"real\":0.5,\"flag\":true,\"unit\":3,\"text\":\"a \\\"b\\\"\",\"kind\":null,"
+                "\"often\":1,\"pair\":[0.5,7],\"items\":[0,1],\"record\":{\"peak\":0.5}},"
+                "{\"count\":null,\"real\":null,\"flag\":false,\"unit\":4,\"text\":null,\"kind\":\"one\","
+                "\"often\":2,\"pair\":null,\"items\":null,\"record\":null},"
+                "{\"count\":0,\"real\":-2,\"flag\":true,\"unit\":5,\"text\":\"\",\"kind\":\"two\","
+                "\"often\":3,\"pair\":[-2,0],\"items\":[],\"record\":{\"peak\":2.5}}]");
+    table.row_count = 0;
+    assert_json(&table, false, "[]");
+}
+
+static void columns_are_arrays_without_lists(void **state)
+{
+    (void)state;
+    sf_table table = table_of_three();
+    assert_json(&table, true,
+                "{\"count\":[7,null,0],\"real\":[0.5,null,-2],\"flag\":[true,false,true],\"unit\":[3,4,5],"
+                "\"text\":[\"a \\\"b\\\"\",null,\"\"],\"kind\":[null,\"one\",\"two\"],\"often\":[1,2,3],"
+                "\"low\":[0.5,null,-2],\"high\":[7,null,0]}");
+    table.row_count = 0;
+    assert_json(&table, true,
+                "{\"count\":[],\"real\":[],\"flag\":[],\"unit\":[],\"text\":[],\"kind\":[],\"often\":[],"
+                "\"low\":[],\"high\":[]}");
+}
+
+static void a_missing_member_is_null_throughout(void **state)
+{
+    (void)state;
+    static const found none = {0};
+    sf_value value = {0};
+    sf_table table = table_of_three();
+    table.of = &none;
+    for (size_t c = 0; c < 7; c++) {
+        value.known = true;
+        sf_table_get(&table, c, 2, 0, &value);
+        assert_false(value.known);
+    }
+    sf_value_free(&value);
+}
+
+static void columns_are_found_by_name(void **state)
+{
+    (void)state;
+    sf_table table = table_of_three();
+    assert_int_equal(sf_table_find_column(&table, "pair"), 7);
+    assert_int_equal(sf_table_find_column(&table, "low"), SIZE_MAX);
+    sf_table record = sf_table_record(&table, 9);
+    assert_int_equal(record.column_count, 1);
+    assert_string_equal(sf_table_column(&record, 0)->unit, "ms");
+    bool known = true;
+    assert_int_equal(sf_table_length(&table, 8, 1, &known), 0);
+    assert_false(known);
+}
+
+static int write_both(void *context)
+{
+    char *text;
+    int status = sf_table_json(context, false, &text, NULL);
+    sf_release(text);
+    if (status == SF_OK)
+        status = sf_table_json(context, true, &text, NULL);
+    sf_release(text);
+    return status;
+}
+
+static void every_failed_allocation_is_told(void **state)
+{
+    (void)state;
+    sf_table table = table_of_three();
+    test_fail_every_allocation(write_both, &table);
+}
+
+/* Every table that results have: names differ, texts are there, and pairs that are no lists have two names.
+ */
+static void tables_of_results_are_described(void **state)
+{
+    (void)state;
+    assert_non_null(sf_table_at(0));
+    for (size_t t = 0; sf_table_at(t) != NULL; t++) {
+        const sf_table *table = sf_table_at(t);
+        assert_true(table->column_count > 0 && table->row_count == 0);
+        for (size_t c = 0; c < table->column_count; c++) {
+            const sf_column *is = sf_table_column(table, c);
+            assert_int_equal(sf_table_find_column(table, is->name), c);
+            assert_true(strlen(is->about) > 0);
+            assert_true((is->first_name != NULL) == (is->type == SF_COLUMN_PAIR && !is->list));
+            assert_true((sf_table_record(table, c).column_count > 0) == (is->type == SF_COLUMN_RECORD));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_objects_with_every_column),
+        cmocka_unit_test(columns_are_arrays_without_lists),
+        cmocka_unit_test(a_missing_member_is_null_throughout),
+        cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(tables_of_results_are_described),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
