@@ -311,20 +311,16 @@ static int64_t update(sf_sending *sending)
     return it->is_heard;
 }
 
-static bool is_word(sf_part part, const char *word)
-{
-    return part.size == strlen(word) && memcmp(part.data, word, part.size) == 0;
-}
-
 static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error *error)
 {
     device *it = (device *)sending;
     int status = count == 2 ? answer_all(it, error)
                             : sf_fail(error, SF_INTERNAL, sending->address, "no message of two parts");
-    if (status == SF_OK && is_word(parts[0], "about"))
+    if (status == SF_OK && sf_part_is(parts[0], "about"))
         sf_text_append(&it->labels, parts[1].data, parts[1].size);
     else if (status == SF_OK)
-        status = is_word(parts[0], "beat") ? put_beat(it, parts[1], error) : put_packets(it, parts[1], error);
+        status =
+            sf_part_is(parts[0], "beat") ? put_beat(it, parts[1], error) : put_packets(it, parts[1], error);
     if (status == SF_OK && it->labels.failed)
         status = sf_fail_memory(error);
     return status == SF_OK ? SF_SENT : status;

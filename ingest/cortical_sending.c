@@ -14,7 +14,6 @@
 #include "io/descriptors.h"
 #include "io/endpoint.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -307,29 +306,14 @@ static void close_server(sf_sending *sending, int linger_ms)
     sf_free(it);
 }
 
-static int listen_at(server *it, const sf_cortical_place *place, const char *endpoint, sf_error *error)
+static int listen_at(server *it, const sf_cortical_place *place, sf_error *error)
 {
-    struct addrinfo *address;
-    struct sockaddr_in bound;
-    socklen_t size = sizeof bound;
-    char host[INET_ADDRSTRLEN];
-    const int yes = 1;
-    int status = sf_tcp_addresses(&address, place->tcp, true, error);
+    char at[SF_TCP_PLACE_SIZE];
+    int status = sf_tcp_listen(&it->listener, at, place->tcp, MOST_CLIENTS, error);
     if (status != SF_OK)
         return status;
-    it->listener = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool is_bound = it->listener >= 0 &&
-                    setsockopt(it->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                    bind(it->listener, address->ai_addr, address->ai_addrlen) == 0 &&
-                    listen(it->listener, MOST_CLIENTS) == 0 &&
-                    getsockname(it->listener, (struct sockaddr *)&bound, &size) == 0;
-    int failure = errno;
-    freeaddrinfo(address);
-    if (!is_bound)
-        return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", strerror(failure));
-    inet_ntop(AF_INET, &bound.sin_addr, host, sizeof host);
     snprintf(it->path, sizeof it->path, "%s", place->path);
-    snprintf(it->sending.address, sizeof it->sending.address, "ws://%s:%u", host, ntohs(bound.sin_port));
+    snprintf(it->sending.address, sizeof it->sending.address, "ws://%s", at);
     return SF_OK;
 }
 
@@ -348,7 +332,7 @@ static int open_server(sf_sending **out, const sf_sending_settings *settings, sf
     if (status == SF_OK && !settings->insecure && sf_endpoint_is_public(place.tcp))
         status = sf_endpoint_refuse(settings->endpoint, "--insecure", error);
     if (status == SF_OK)
-        status = listen_at(it, &place, settings->endpoint, error);
+        status = listen_at(it, &place, error);
     if (status != SF_OK) {
         close_server(&it->sending, 0);
         return status;

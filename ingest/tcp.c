@@ -4,8 +4,11 @@
 #include "core/error.h"
 #include "core/text.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int find_addresses(struct addrinfo **addresses, const char *endpoint, const char *scheme, int type,
                           bool passive, sf_error *error)
@@ -40,4 +43,39 @@ int sf_tcp_addresses(struct addrinfo **addresses, const char *endpoint, bool pas
 int sf_udp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error)
 {
     return find_addresses(addresses, endpoint, "udp://", SOCK_DGRAM, passive, error);
+}
+
+static bool bind_to(int listener, const struct addrinfo *address, int waiting, char place[SF_TCP_PLACE_SIZE])
+{
+    struct sockaddr_in bound;
+    socklen_t size = sizeof bound;
+    char host[INET_ADDRSTRLEN];
+    const int yes = 1;
+    bool is_bound = setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                    bind(listener, address->ai_addr, address->ai_addrlen) == 0 &&
+                    listen(listener, waiting) == 0 &&
+                    getsockname(listener, (struct sockaddr *)&bound, &size) == 0;
+    if (is_bound && inet_ntop(AF_INET, &bound.sin_addr, host, sizeof host) != NULL)
+        snprintf(place, SF_TCP_PLACE_SIZE, "%s:%u", host, ntohs(bound.sin_port));
+    return is_bound;
+}
+
+int sf_tcp_listen(int *listener, char place[SF_TCP_PLACE_SIZE], const char *endpoint, int waiting,
+                  sf_error *error)
+{
+    struct addrinfo *address;
+    *listener = -1;
+    int status = sf_tcp_addresses(&address, endpoint, true, error);
+    if (status != SF_OK)
+        return status;
+    int made = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (made < 0 || !bind_to(made, address, waiting, place)) {
+        status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", strerror(errno));
+        if (made >= 0)
+            close(made);
+    } else {
+        *listener = made;
+    }
+    freeaddrinfo(address);
+    return status;
 }

@@ -13,4 +13,11 @@ int sf_tcp_addresses(struct addrinfo **addresses, const char *endpoint, bool pas
 /** The same of UDP; there is no port 0 or *. */
 int sf_udp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);
 
+#define SF_TCP_PLACE_SIZE 32
+
+/** Listens at the endpoint with up to `waiting` connections that nobody has accepted: a socket that does not
+ * block, and as "127.0.0.1:4711" where it is. SF_USAGE, SF_UNAVAILABLE; *listener is -1 then. */
+int sf_tcp_listen(int *listener, char place[SF_TCP_PLACE_SIZE], const char *endpoint, int waiting,
+                  sf_error *error);
+
 #endif

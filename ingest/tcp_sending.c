@@ -7,7 +7,6 @@
 #include "io/descriptors.h"
 #include "io/endpoint.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -102,29 +101,13 @@ static void close_server(sf_sending *sending, int linger_ms)
 
 static int listen_at(server *it, const sf_sending_settings *settings, sf_error *error)
 {
-    struct addrinfo *address;
-    struct sockaddr_in bound;
-    socklen_t size = sizeof bound;
-    char host[INET_ADDRSTRLEN];
-    const int yes = 1;
+    char place[SF_TCP_PLACE_SIZE];
     if (!settings->insecure && sf_endpoint_is_public(settings->endpoint))
         return sf_endpoint_refuse(settings->endpoint, "--insecure", error);
-    int status = sf_tcp_addresses(&address, settings->endpoint, true, error);
-    if (status != SF_OK)
-        return status;
-    it->listener = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool is_bound = it->listener >= 0 &&
-                    setsockopt(it->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                    bind(it->listener, address->ai_addr, address->ai_addrlen) == 0 &&
-                    listen(it->listener, MOST_CLIENTS) == 0 &&
-                    getsockname(it->listener, (struct sockaddr *)&bound, &size) == 0;
-    int failure = errno;
-    freeaddrinfo(address);
-    if (!is_bound)
-        return sf_fail(error, SF_UNAVAILABLE, settings->endpoint, "cannot bind: %s", strerror(failure));
-    inet_ntop(AF_INET, &bound.sin_addr, host, sizeof host);
-    snprintf(it->sending.address, sizeof it->sending.address, "tcp://%s:%u", host, ntohs(bound.sin_port));
-    return SF_OK;
+    int status = sf_tcp_listen(&it->listener, place, settings->endpoint, MOST_CLIENTS, error);
+    if (status == SF_OK)
+        snprintf(it->sending.address, sizeof it->sending.address, "tcp://%s", place);
+    return status;
 }
 
 static int open_server(sf_sending **out, const sf_sending_settings *settings, sf_error *error)
