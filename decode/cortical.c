@@ -315,23 +315,18 @@ static int pass_over(cortical *it, sf_part length)
     return SF_OK;
 }
 
-static bool is_word(sf_part part, const char *word)
-{
-    return part.size == strlen(word) && memcmp(part.data, word, part.size) == 0;
-}
-
 static int take(cortical *it, const sf_part *parts, size_t count, sf_error *error)
 {
-    if (count == 1 && is_word(parts[0], "open")) {
+    if (count == 1 && sf_part_is(parts[0], "open")) {
         it->next = NOTHING;
         it->has_stim = it->has_last = it->is_anew = false;
         return SF_OK;
     }
-    if (count == 2 && is_word(parts[0], "text"))
+    if (count == 2 && sf_part_is(parts[0], "text"))
         return take_text(it, parts[1], error);
-    if (count == 2 && is_word(parts[0], "binary"))
+    if (count == 2 && sf_part_is(parts[0], "binary"))
         return take_binary(it, parts[1], error);
-    if (count == 2 && is_word(parts[0], "passed"))
+    if (count == 2 && sf_part_is(parts[0], "passed"))
         return pass_over(it, parts[1]);
     sf_decoder_leave_out(&it->rig.decoder, "no message of a WebSocket");
     return SF_OK;

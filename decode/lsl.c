@@ -146,11 +146,6 @@ static int add_units(lsl *it, sf_part table, sf_error *error)
     return status;
 }
 
-static bool is_word(sf_part part, const char *word)
-{
-    return part.size == strlen(word) && memcmp(part.data, word, part.size) == 0;
-}
-
 static int take_about(lsl *it, const sf_part *parts, sf_error *error)
 {
     sf_decoder *decoder = &it->rig.decoder;
@@ -272,20 +267,20 @@ static word word_of(lsl *it, const sf_part *parts, size_t count)
 {
     if (count != 4)
         return NONE;
-    if (is_word(parts[0], "about"))
+    if (sf_part_is(parts[0], "about"))
         return parts[2].size == 2 * sizeof(int32_t) + sizeof(double) ? ABOUT : NONE;
     if (parts[1].size != sizeof(double) || parts[2].size == 0 || parts[2].size % sizeof(double) != 0 ||
         !nanoseconds_of(real_at(parts[1], 0), &it->correction_ns))
         return NONE;
-    if (is_word(parts[0], "spikes"))
+    if (sf_part_is(parts[0], "spikes"))
         return it->is_read && !it->is_text && parts[2].size <= MOST_SAMPLES * sizeof(double) &&
                        parts[3].size == it->channels * parts[2].size
                    ? SPIKES
                    : NONE;
     if (parts[2].size != sizeof(double))
         return NONE;
-    return is_word(parts[0], "name") && it->is_read && it->is_text ? NAME
-           : is_word(parts[0], "marker")                           ? MARKER
+    return sf_part_is(parts[0], "name") && it->is_read && it->is_text ? NAME
+           : sf_part_is(parts[0], "marker")                           ? MARKER
                                                                    : NONE;
 }
 
