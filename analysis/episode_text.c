@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/recording.h"
+#include "core/thread.h"
 #include "mine/significance.h"
 
 #include <stdio.h>
@@ -48,8 +49,6 @@ static int check_delay(sf_delay delay, sf_error *error)
     return SF_OK;
 }
 
-#define ENOUGH_FOR_THREADS 1000000 /* spikes */
-
 int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays, size_t count,
                            sf_sharpness *sharpness, const sf_progress *progress, sf_error *error)
 {
@@ -68,7 +67,7 @@ int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays
                          .others = recording->others,
                          .other_count = recording->other_count,
                          .unit_count = recording->units.count,
-                         .threads = spikes < ENOUGH_FOR_THREADS ? 1 : 0,
+                         .threads = spikes < SF_SPIKES_FOR_THREADS ? 1 : 0,
                          .progress = progress};
     if (sf_survey_spikes_open(&chosen, &job) != SF_OK)
         return sf_fail_memory(error);

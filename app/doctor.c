@@ -59,17 +59,22 @@ static void add_lines(sf_text *text, const sf_tool_checks *checks)
                    checks->count - advised - bad, advised, bad);
 }
 
+static int print_checks(app_call *call, const sf_tool_checks *checks, sf_error *error)
+{
+    sf_text text = {0};
+    call->wanting = count_of(checks, SF_TOOL_BAD) > 0;
+    if (call->json)
+        add_json(&text, call, checks, NULL);
+    else
+        add_lines(&text, checks);
+    return app_print(&text, error);
+}
+
 static int check_machine(app_call *call, sf_error *error)
 {
     sf_tool_checks checks;
-    sf_text text = {0};
     sf_tool_doctor(&checks, app_value(call, "folder", "."), "");
-    call->wanting = count_of(&checks, SF_TOOL_BAD) > 0;
-    if (call->json)
-        add_json(&text, call, &checks, NULL);
-    else
-        add_lines(&text, &checks);
-    return app_print(&text, error);
+    return print_checks(call, &checks, error);
 }
 
 /* ---- the round trip ---- */
@@ -219,7 +224,6 @@ static int check_rig(app_call *call, sf_error *error)
     sf_run_rig_options options = {.listen_s = 2, .progress = &progress};
     sf_tool_checks checks;
     sf_config config;
-    sf_text text = {0};
     int status = sf_run_rig_find(&kind, call->arguments[0], error);
     if (status == SF_OK)
         status = app_real(call, "listen", 0.1, 3600, &options.listen_s, error);
@@ -232,14 +236,7 @@ static int check_rig(app_call *call, sf_error *error)
     options.ask = app_value(call, "ask", NULL);
     status = sf_run_doctor_rig(&checks, &options, error);
     sf_config_free(&config);
-    if (status != SF_OK)
-        return status;
-    call->wanting = count_of(&checks, SF_TOOL_BAD) > 0;
-    if (call->json)
-        add_json(&text, call, &checks, NULL);
-    else
-        add_lines(&text, &checks);
-    return app_print(&text, error);
+    return status == SF_OK ? print_checks(call, &checks, error) : status;
 }
 
 /* ---- which of them ---- */

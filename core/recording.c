@@ -223,8 +223,6 @@ static int check_times(const sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
-#define ENOUGH_FOR_THREADS 1000000 /* spikes */
-
 #define TOLD_BEYOND_NS 1000000 /* less may be the length of a sample, or rounding */
 
 /* Where the file says how long was recorded and has spikes beyond that, these were recorded too; where all
@@ -279,7 +277,8 @@ static int put_in_place(void *context, const sf_spike *ordered, size_t first, si
 static int order_spikes(sf_recording *recording, sf_error *error)
 {
     size_t count = recording->spike_count;
-    if (recording->is_mapped || count < ENOUGH_FOR_THREADS || sf_spikes_are_sorted(recording->spikes, count))
+    if (recording->is_mapped || count < SF_SPIKES_FOR_THREADS ||
+        sf_spikes_are_sorted(recording->spikes, count))
         return sf_spikes_sort(recording->spikes, count, error);
     sf_spike *ordered = sf_resize(NULL, count, sizeof *ordered);
     if (ordered == NULL || sf_spikes_order(recording->spikes, count, put_in_place, ordered) != SF_OK) {
@@ -342,7 +341,7 @@ static int digest_part(void *context, unsigned worker, size_t part)
 static sf_digest digest_of_spikes(const sf_recording *recording)
 {
     digest_parts d = {.recording = recording};
-    unsigned threads = recording->spike_count < ENOUGH_FOR_THREADS ? 1 : sf_thread_cores();
+    unsigned threads = recording->spike_count < SF_SPIKES_FOR_THREADS ? 1 : sf_thread_cores();
     sf_parallel_for(threads, DIGEST_PARTS, digest_part, &d);
     sf_digest all = SF_DIGEST_EMPTY;
     for (size_t i = 0; i < DIGEST_PARTS; i++)

@@ -40,6 +40,9 @@ bool sf_bell_wait(sf_bell *bell, int timeout_ms); /**< true where it rang; clear
 /** Cores this process may run on, at least 1. */
 unsigned sf_thread_cores(void);
 
+/** From so many spikes on a pass over them pays for threads. */
+#define SF_SPIKES_FOR_THREADS 1000000
+
 /** From now on the calling thread is told that it has so many, others taking the rest; 0: all of them again.
  */
 void sf_thread_allot(unsigned cores);
