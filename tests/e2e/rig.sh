@@ -2,20 +2,27 @@
 # What the tests of rigs share; `. "$E2E/rig.sh"` after functions.sh: a recording is played as a rig sends it into a run
 # that writes it down, and nothing is lost that is not counted.
 
-# play_rig PROTOCOL ENDPOINT RECORDING 'KEYS of the source' [options of play...]: rig.h5 is what came, rig.json the run's
-# summary, play.json what was sent. The run is stopped once all has come: rigs send no end.
-play_rig() {
-    local protocol=$1 endpoint=$2 recording=$3 keys=$4
-    shift 4
+# configure_rig 'KEYS of the source' ['KEYS of merge']: rig.yaml, by which a run writes down what comes, in rig.h5 and
+# rig.jsonl, and mines nothing.
+configure_rig() {
     cat >rig.yaml <<YAML
-sources: [{type: $protocol, endpoint: "$endpoint", timeout_s: 60, $keys}]
-merge: {lateness_ms: 50, leap_s: 0}
+sources: [{$1}]
+merge: {${2-lateness_ms: 50, leap_s: 0}}
 mine: {every: 0}
 graph: {enabled: false}
 sinks:
 - {type: hdf5, path: rig.h5, overwrite: true, policy: block}
 - {type: jsonl, path: rig.jsonl, overwrite: true}
 YAML
+    : >rig.jsonl
+}
+
+# play_rig PROTOCOL ENDPOINT RECORDING 'KEYS of the source' [options of play...]: rig.h5 is what came, rig.json the run's
+# summary, play.json what was sent. The run is stopped once all has come: rigs send no end.
+play_rig() {
+    local protocol=$1 endpoint=$2 recording=$3 keys=$4
+    shift 4
+    configure_rig "type: $protocol, endpoint: \"$endpoint\", timeout_s: 60, $keys"
     rm -f play.json rig.json
     "$SYNFIRE" play "$recording" --protocol "$protocol" --to "$endpoint" --json "$@" >play.json 2>play.err &
     local player=$!
@@ -75,16 +82,7 @@ PY
 # foreign TYPE PORT 'KEYS' EXPECTED <sender.py: a run takes what the sender says it sent; EXPECTED is of its account.
 foreign() {
     cat >sender.py
-    cat >rig.yaml <<YAML
-sources: [{type: $1, endpoint: "${SCHEME:-tcp}://127.0.0.1:$2", timeout_s: 60, $3}]
-merge: {lateness_ms: 50, leap_s: ${LEAP_S:-0}}
-mine: {every: 0}
-graph: {enabled: false}
-sinks:
-- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
-- {type: jsonl, path: rig.jsonl, overwrite: true}
-YAML
-    : >rig.jsonl
+    configure_rig "type: $1, endpoint: \"${SCHEME:-tcp}://127.0.0.1:$2\", timeout_s: 60, $3" "lateness_ms: 50, leap_s: ${LEAP_S:-0}"
     "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
     local run=$!
     "$SYNFIRE_PYTHON" sender.py "$2" >sent

@@ -10,16 +10,7 @@ read -r port own <<<"$(free_ports 2)"
 
 # UDP makes no sender wait, and a busy computer may lose what it sends: then once more.
 for attempt in $(seq 1 20); do
-    cat >rig.yaml <<YAML
-sources: [{type: blackrock, endpoint: "udp://127.0.0.1:$port", timeout_s: 60, learn_s: 3}]
-merge: {lateness_ms: 50, leap_s: 0}
-mine: {every: 0}
-graph: {enabled: false}
-sinks:
-- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
-- {type: jsonl, path: rig.jsonl, overwrite: true}
-YAML
-    : >rig.jsonl
+    configure_rig "type: blackrock, endpoint: \"udp://127.0.0.1:$port\", timeout_s: 60, learn_s: 3"
     "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
     run=$!
     trap 'kill $run 2>/dev/null || true' EXIT

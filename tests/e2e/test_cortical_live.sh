@@ -16,16 +16,7 @@ same_spikes sim.h5 25000 "str([c for c in range(64) if c not in (0, 4, 7, 56, 63
 
 # run_against PORT: a run of the source that the server on this port is asked by; rig.json is its summary.
 run_against() {
-    cat >rig.yaml <<YAML
-sources: [{type: cortical, endpoint: "ws://127.0.0.1:$1", timeout_s: 60, data_streams: 'score, a "b" é'}]
-merge: {lateness_ms: 100}
-mine: {every: 0}
-graph: {enabled: false}
-sinks:
-- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
-- {type: jsonl, path: rig.jsonl, overwrite: true}
-YAML
-    : >rig.jsonl
+    configure_rig "type: cortical, endpoint: \"ws://127.0.0.1:$1\", timeout_s: 60, data_streams: 'score, a \"b\" é'" 'lateness_ms: 100'
     "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
     run=$!
 }

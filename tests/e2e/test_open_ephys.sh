@@ -65,15 +65,7 @@ data.close(-1)
 context.term()
 PY
 read -r port _ <<<"$(free_ports 2)"
-cat >rig.yaml <<YAML
-sources: [{type: open-ephys, endpoint: "tcp://127.0.0.1:$port", timeout_s: 60, learn_s: 1}]
-merge: {lateness_ms: 50, leap_s: 0}
-mine: {every: 0}
-graph: {enabled: false}
-sinks:
-- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
-- {type: jsonl, path: rig.jsonl, overwrite: true}
-YAML
+configure_rig "type: open-ephys, endpoint: \"tcp://127.0.0.1:$port\", timeout_s: 60, learn_s: 1"
 "$SYNFIRE_PYTHON" sender.py $port sent.json &
 sender=$!
 "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
