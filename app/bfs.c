@@ -588,6 +588,8 @@ static void delay_cell(app_table *table, const reaching *r, uint32_t level)
         app_table_cell(table, "(%g,%g]", (double)low_ns * 1e-6, (double)high_ns * 1e-6);
 }
 
+#define WORTH_TIMING 100000 /* directed edges; what is smaller is searched before a clock can tell */
+
 static void print_one_table(sf_text *text, const reaching *r)
 {
     bool named = r->g.names != NULL, timed = r->found.path_low_ns != NULL;
@@ -596,10 +598,12 @@ static void print_one_table(sf_text *text, const reaching *r)
     app_edges_print(text, &r->g, false);
     sf_text_printf(text, "from ");
     name_vertex(text, r, r->sources[0]);
-    sf_text_printf(text,
-                   ": %" PRIu64 " vertices within %u hop%s, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
-                   r->found.reached[0], r->found.depth[0], r->found.depth[0] == 1 ? "" : "s",
-                   r->found.ran->seconds, r->found.ran->device, teps(&r->found));
+    sf_text_printf(text, ": %" PRIu64 " vertices within %u hop%s", r->found.reached[0], r->found.depth[0],
+                   r->found.depth[0] == 1 ? "" : "s");
+    if (r->g.edge_count >= WORTH_TIMING || app_has(r->call, "repeat"))
+        sf_text_printf(text, ", %.3g s on %s, %.3g directed edges/s (TEPS)", r->found.ran->seconds,
+                       r->found.ran->device, teps(&r->found));
+    sf_text_printf(text, "\n\n");
     app_table table = {0};
     sf_text names = {0};
     app_table_cell(&table, "level");

@@ -186,7 +186,7 @@ static void warn_of_delays(const app_mining *mining, const app_call *call, int64
 
 void app_threshold_print(sf_text *text, double threshold, const char *why)
 {
-    sf_text_printf(text, "a count of %.6g", threshold);
+    sf_text_printf(text, "a count of %.17g", ceil(threshold)); /* counts are whole */
     if (why != NULL)
         sf_text_printf(text, " (%s)", why);
 }

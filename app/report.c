@@ -73,8 +73,8 @@ static bool is_of_option(const app_call *call, const sf_error *error)
     return strncmp(error->place, "--", 2) == 0 && app_has(call, error->place + 2);
 }
 
-/* A figure with its caption, or the sentence that says what the recording lacks for it: `why`, unless the
- * figure before lacked the same. */
+/* A figure with its caption, or the sentence that says what the recording lacks for it. `why` is that of the
+ * figure before, which it names as its place: the same sentence is not printed twice. */
 static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *kind, app_subject *subject,
                         sf_error *why, sf_error *error)
 {
@@ -99,8 +99,12 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         *why = (sf_error){0};
     } else if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error))) {
         sf_text_printf(page, "<p class=\"none\" id=\"%s\">%s: ", kind->name, kind->name);
-        print_words(page, strcmp(why->text, error->text) == 0 ? "the same" : error->text);
+        if (strcmp(why->text, error->text) == 0)
+            sf_text_printf(page, "for the same reason as %s", why->place);
+        else
+            print_words(page, error->text);
         *why = *error;
+        snprintf(why->place, sizeof why->place, "%s", kind->name);
         sf_text_printf(page, ".</p>\n");
         if (kind == &app_figure_markers)
             app_warn(subject->call, "--align: %s", error->text);

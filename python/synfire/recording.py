@@ -59,6 +59,8 @@ def delays_of(delays: Delays | None) -> Any:
         count = ctypes.c_size_t()
         call(lib.sf_delays_parse, found, 64, ctypes.byref(count), bytes_of(delays))
         return (c.sf_delay * count.value)(*found[:count.value])
+    if isinstance(delays, (int, float)):
+        raise UsageError(f"found {delays!r}, expected (low, high) in ms, several of these, or text as '0.5:5'", "delays")
     if len(delays) == 2 and not isinstance(delays[0], (tuple, list)):
         delays = [delays]  # type: ignore[list-item]
     return (c.sf_delay * len(delays))(
@@ -209,15 +211,16 @@ class Recording:
                     recorded: tuple[float, float] | None = None, observed: Sequence[Epoch] | None = None,
                     markers: Sequence[tuple[Any, ...]] | Array | None = None,
                     metadata: Mapping[str, object] | None = None) -> Recording:
-        """Makes a recording of one time and one unit index for each spike, in any order.
+        """Makes a recording of one time and one unit, its index or its name, for each spike, in any order.
 
         Times with a fraction (float) are seconds; whole numbers are nanoseconds, or samples where `rate` (Hz) is
         given. `times` may be an array of the dtype SPIKE instead, which goes to the library as it is. Of each unit:
-        `names` (e1, e2, ... without them), `positions` (x and y in um), `kinds` ("sorted", "multi-unit", "noise", "unknown"; one
+        `names` (e1, e2, ... without them; of units that are named the names in order), `positions` (x and y in um), `kinds` ("sorted", "multi-unit", "noise", "unknown"; one
         word is for all), `electrodes`, `wells`. `recorded` is from when to when, in seconds; without it from the first
         spike to just after the last. `markers` are (seconds, text) or (seconds, line, state), or an array of the dtype
         MARKER.
         """
+        units, names = _numbered(units, names)
         spikes = _spikes(times, units, rate, amplitudes)
         count = _unit_count(spikes, names, positions, electrodes, wells, kinds)
         given = options_of(c.sf_recording_input, unit_count=count, spike_count=len(spikes))
@@ -537,6 +540,19 @@ def _spikes(times: Any, units: Any, rate: float | None, amplitudes: Any) -> Arra
     spikes["time_ns"], spikes["unit"] = at, of
     spikes["amplitude"] = np.nan if amplitudes is None else amplitudes
     return spikes
+
+
+def _numbered(units: Any, names: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
+    """The indices of units that are named, among their names."""
+    of = np.asarray(units)
+    if units is None or not of.size or not all(isinstance(unit, str) for unit in of.reshape(-1)[:1]):
+        return units, names
+    told = list(names) if names is not None else sorted({str(unit) for unit in of.reshape(-1)})
+    index = {name: i for i, name in enumerate(told)}
+    unknown = {str(unit) for unit in of.reshape(-1)} - set(index)
+    if unknown:
+        raise UsageError(f"found a spike of {min(unknown)!r}, which is not among the names", "units")
+    return np.array([index[str(unit)] for unit in of.reshape(-1)], np.uint32).reshape(of.shape), told
 
 
 def _unit_count(spikes: Array, names: Sequence[str] | None, *others: Any) -> int:

@@ -76,7 +76,9 @@ cat >named.graphml <<'XML'
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">
 <node id="1"/><node id="0"/><node id="b"/><edge source="1" target="0"/><edge source="0" target="b"/></graph></graphml>
 XML
-$SYNFIRE bfs named.graphml --source b >out 2>err && grep -q '^from b: 1 vertices' out && [ ! -s err ]
+$SYNFIRE bfs named.graphml --source b >out 2>err && grep -qx 'from b: 1 vertices within 0 hops' out && [ ! -s err ]
+$SYNFIRE bfs named.graphml --source b --repeat 2 | grep -q '^from b: 1 vertices within 0 hops, .* s on cpu, .* (TEPS)$'
+$SYNFIRE bfs --kronecker 14:16:1 --source 5 | grep -q '^from .* s on .* (TEPS)$'
 $SYNFIRE bfs named.graphml --source 0 --json | grep -q '"source":1,"source_name":"0","reached":2,'
 $SYNFIRE bfs named.graphml --source '#0' >out 2>err && grep -q '^from 1: 3 vertices' out && [ ! -s err ]
 expect 64 "--source: no vertex is named '2'; the vertex with that index is written #2" $SYNFIRE bfs named.graphml --source 2

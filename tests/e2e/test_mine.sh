@@ -211,7 +211,7 @@ head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold
-grep -q "frequent from a count of 31.2635 (a fortieth of a mean unit's spikes)" out
+grep -q "frequent from a count of 32 (a fortieth of a mean unit's spikes)" out
 
 # Neighbours on the array are 100 um apart: none of them is linked.
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 1 --max-size 2 --min-distance 120 --json >out

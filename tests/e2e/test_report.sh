@@ -69,7 +69,7 @@ small = Page(open("few.html").read())
 assert "few <b>'s.csv" in small.text and "this recording has no positions" in small.text
 assert "'few <b>'\\''s.csv'" in small.text
 assert "markers" not in small.ids
-assert small.text.count("often enough to be a chain") == 1 and "chain: the same." in small.text
+assert small.text.count("often enough to be a chain") == 1 and "chain: for the same reason as chains." in small.text
 PY
 expect 64 "x.pdf: expected a page to write that ends in .html" $SYNFIRE report sim.h5 -o x.pdf
 expect 64 "--out: expected a page" $SYNFIRE report sim.h5

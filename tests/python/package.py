@@ -130,6 +130,17 @@ class Recordings(unittest.TestCase):
         made = synfire.Recording.from_arrays(spikes)
         np.testing.assert_array_equal(made.spikes, spikes)
 
+    def test_units_by_name(self):
+        of = synfire.Recording.from_arrays
+        made = of([0.1, 0.2, 0.3], ["B", "A", "B"])
+        self.assertEqual((list(made.names), made.units.tolist()), (["A", "B"], [1, 0, 1]))
+        made = of([0.1, 0.2], np.array(["B", "A"]), names=["B", "C", "A"])
+        self.assertEqual((list(made.names), made.units.tolist()), (["B", "C", "A"], [0, 2]))
+        with self.assertRaisesRegex(synfire.UsageError, "found a spike of 'Z', which is not among the names"):
+            of([0.1, 0.2], ["A", "Z"], names=["A"])
+        with self.assertRaisesRegex(synfire.UsageError, "found 5, expected \\(low, high\\) in ms"):
+            synfire.mine(made, delays=5)
+
     def test_all_that_is_said_of_it(self):
         made = synfire.Recording.from_arrays(
             [1.0, 2.0], [0, 1], names=["left", "right"], positions=[(0, 0), (200, 100)], kinds=["sorted", "noise"],
