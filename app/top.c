@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "run/run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -220,23 +221,70 @@ static int follow(sf_tool_watcher *watcher, const char *endpoint, double seconds
     return status == SF_AGAIN ? SF_OK : status;
 }
 
-static int run(app_call *call, sf_error *error)
+/* ---- where the run is ---- */
+
+/* Where this machine reaches what was bound to an endpoint: to all of its addresses, by its own. */
+static void reach(char at[256], const char *bound)
+{
+    static const char *const all[] = {"tcp://*:", "tcp://0.0.0.0:"};
+    snprintf(at, 256, "%s", bound);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strncmp(bound, all[i], strlen(all[i])) == 0)
+            snprintf(at, 256, "tcp://127.0.0.1:%s", bound + strlen(all[i]));
+}
+
+/* The run of a configuration: its control socket, with the token beside it, else its first sink of type zmq.
+ */
+static int find_run(char at[256], const char **token, const sf_config *config, const char *path,
+                    sf_error *error)
+{
+    if (config->control_count > 0) {
+        reach(at, config->control->endpoint);
+        *token = *token != NULL ? *token : config->control->token_file;
+        return SF_OK;
+    }
+    for (uint32_t i = 0; i < config->sink_count; i++)
+        if (strcmp(config->sinks[i].kind->name, "zmq") == 0) {
+            reach(at, sf_config_sink(config, i)->endpoint);
+            return SF_OK;
+        }
+    return sf_fail(error, SF_CONFIG, path,
+                   "has neither `control` nor a sink of type zmq: its run tells nobody how busy it is");
+}
+
+static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, sf_error *error)
 {
     const char *token = app_value(call, "token", NULL);
-    const char *endpoint = call->argument_count > 0 ? call->arguments[0]
-                           : token != NULL          ? OF_CONTROL
-                                                    : OF_SINK;
+    const char *asked = call->argument_count > 0 ? call->arguments[0] : token != NULL ? OF_CONTROL : OF_SINK;
+    bool is_endpoint = strstr(asked, "://") != NULL;
+    sf_config config = {0};
+    int status = SF_OK;
+    if (is_endpoint)
+        snprintf(at, 256, "%s", asked);
+    else
+        status = sf_config_load(&config, asked, NULL, 0, error);
+    if (status == SF_OK && !is_endpoint)
+        status = find_run(at, &token, &config, asked, error);
+    if (status == SF_OK)
+        status = app_name_option(call,
+                                 sf_tool_watch(watcher,
+                                               &(sf_tool_watching){at, token, app_value(call, "key", NULL),
+                                                                   app_value(call, "server-key", NULL)},
+                                               error),
+                                 error);
+    if (!is_endpoint)
+        sf_config_free(&config);
+    return status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    char endpoint[256];
     double seconds = 10;
     sf_tool_watcher *watcher;
     int status = app_real(call, "wait", 0.001, 86400, &seconds, error);
     if (status == SF_OK)
-        status =
-            app_name_option(call,
-                            sf_tool_watch(&watcher,
-                                          &(sf_tool_watching){endpoint, token, app_value(call, "key", NULL),
-                                                              app_value(call, "server-key", NULL)},
-                                          error),
-                            error);
+        status = watch(&watcher, endpoint, call, error);
     if (status != SF_OK)
         return status;
     app_catch_signals();
@@ -264,14 +312,15 @@ const app_command app_command_top = {
     .name = "top",
     .group = "live",
     .summary = "how busy each stage of a run is, what waits and what is lost, again and again",
-    .arguments = "[ENDPOINT]",
+    .arguments = "[ENDPOINT | CONFIG]",
     .least_arguments = 0,
     .most_arguments = 1,
     .example = "synfire top tcp://127.0.0.1:7740 --token token --once",
     .notes = "ENDPOINT is that of a run's control socket with --token (" OF_CONTROL
              "), and else of a sink of type "
              "zmq (" OF_SINK
-             "). busy is a share of one core since the status before, with --once since the start; "
+             "); CONFIG is the file that the run was started with on this machine, which says where it is. "
+             "busy is a share of one core since the status before, with --once since the start; "
              "of hop is the median by the length of a hop; latencies are since the start. Ctrl-C leaves; the "
              "run goes "
              "on.",

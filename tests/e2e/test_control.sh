@@ -103,7 +103,18 @@ assert 0 < out['latency_p50_ms'] <= out['latency_p99_ms'] <= out['latency_max_ms
 assert all(row['lost'] == 0 for row in rows.values()), rows"
 expect 69 'the token is wrong' "$SYNFIRE" top "ipc://$PWD/control" --token wrong --once
 expect 69 'no status came within 0.1 s' "$SYNFIRE" top "ipc://$PWD/nobody" --token token --once --wait 0.1
-expect 64 'cannot connect' "$SYNFIRE" top nowhere --once
+expect 66 'nowhere: cannot open' "$SYNFIRE" top nowhere --once
+# By the configuration of a run: its control socket and token, else what a sink publishes.
+printf 'control: [{endpoint: "%s", token_file: %s}]\n' "ipc://$PWD/control" "$PWD/token" >asked.yaml
+printf 'sinks: [{type: jsonl, path: none.jsonl}, {type: zmq, endpoint: "%s"}]\n' "ipc://$PWD/published" >heard.yaml
+for file in asked heard; do
+    "$SYNFIRE" top $file.yaml --json >out
+    check "assert out['endpoint'].endswith({'asked': 'control', 'heard': 'published'}['$file']) and out['spikes'] > 0"
+done
+echo 'sinks: [{type: jsonl, path: none.jsonl}]' >quiet.yaml
+expect 78 'its run tells nobody how busy it is' "$SYNFIRE" top quiet.yaml
+echo 'sinks: [{type: zmq, endpoint: "tcp://*:19", insecure: true}]' >all.yaml
+expect 69 'tcp://127.0.0.1:19: no status came' "$SYNFIRE" top all.yaml --once --wait 0.1
 
 # The controller that is installed arms, acts, and leaves it disarmed soon after it was killed.
 control token disarm
