@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/live.h"
 #include "app/load.h"
+#include "app/simulate.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* Selections cut a recording down; from what arrives live nothing can be chosen so far. */
 static int refuse_replay_options(const app_call *call, sf_error *error)
@@ -73,6 +75,19 @@ static int check(const app_call *call, const sf_config *config, const char *repl
     return status;
 }
 
+/* The demo's recording is made where it is not there yet, so that `synfire run demo` runs anywhere. */
+static int make_demo(const app_call *call, const sf_config *config, sf_error *error)
+{
+    if (call->argument_count == 0 || strcmp(call->arguments[0], "demo") != 0 || config->source_count != 1)
+        return SF_OK;
+    const char *recording = sf_config_text(&config->sources[0], "recording");
+    if (recording == NULL || access(recording, F_OK) == 0)
+        return SF_OK;
+    app_warn(call, "%s is not there and is simulated: a minute of 26 units with two planted chains",
+             recording);
+    return app_simulate_preset(call, recording, "sym26", error);
+}
+
 static int run(app_call *call, sf_error *error)
 {
     const char *replay = app_value(call, "replay", NULL);
@@ -86,11 +101,11 @@ static int run(app_call *call, sf_error *error)
         status = configure(call, &config, error);
     if (status != SF_OK)
         return status;
-    if (status == SF_OK && app_has(call, "check"))
+    if (app_has(call, "check"))
         status = check(call, &config, replay, error);
-    else if (status == SF_OK && replay != NULL)
+    else if (replay != NULL)
         status = run_replay(call, &config, replay, error);
-    else if (status == SF_OK)
+    else if ((status = make_demo(call, &config, error)) == SF_OK)
         status = app_live_run(call, &config, NULL, 0, configure, error);
     sf_config_free(&config);
     return status;

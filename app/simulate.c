@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/simulate.h"
+
 #include "app/mining.h"
 #include "core/clock.h"
+#include "core/error.h"
 #include "core/memory.h"
 #include "run/tool.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define COLUMNS "episode,planted"
+
+extern const app_command app_command_simulate;
 
 static const app_option options[] = {
     {"csv", NULL, "print what was planted as CSV; docs/formats.md has the columns"},
@@ -267,6 +275,41 @@ static int run(app_call *call, sf_error *error)
         app_tell_seed(call, plan.settings.seed);
         status = simulate(call, &plan, error);
     }
+    free_plan(&plan);
+    return status;
+}
+
+/* The folder that a file is to lie in. */
+static int make_folder(const char *path, sf_error *error)
+{
+    const char *end = strrchr(path, '/');
+    if (end == NULL)
+        return SF_OK;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
+    return mkdir(folder, 0777) == 0 || errno == EEXIST
+               ? SF_OK
+               : sf_fail(error, SF_CANNOT_CREATE, folder, "cannot create: %s", strerror(errno));
+}
+
+int app_simulate_preset(const app_call *call, const char *path, const char *name, sf_error *error)
+{
+    app_given given[] = {{"preset", name}};
+    const app_call asked = {.command = &app_command_simulate,
+                            .given = given,
+                            .given_count = 1,
+                            .quiet = call->quiet,
+                            .said = call->said};
+    sf_progress progress = app_progress(call);
+    simulation_plan plan = {0};
+    sf_tool_simulated made;
+    int status = make_plan(&asked, &plan, error);
+    if (status == SF_OK)
+        status = make_folder(path, error);
+    if (status == SF_OK)
+        status = sf_tool_simulate(&made, path, &plan.settings, &progress, error);
+    if (status == SF_OK)
+        sf_tool_simulated_free(&made);
     free_plan(&plan);
     return status;
 }

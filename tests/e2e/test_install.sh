@@ -90,6 +90,9 @@ done
 prefix/bin/synfire run reference --check | grep -q 'name: reward' # and is no example that could not run
 mkdir demo # as the demo's own folder is named
 prefix/bin/synfire run demo --check | grep -q 'stream: demo'
+rmdir demo
+prefix/bin/synfire run demo --set sources.0.speed=max >out 2>said # whose recording it makes
+grep -q 'demo/demo.h5 is not there and is simulated' said && grep -q 'A -(4,6]-> B -(4,6]-> C' out && [ -s demo/demo.jsonl ]
 prefix/bin/synfire plan "$(basename "$(ls prefix/share/synfire/configs/plans/*.yaml | head -1)" | sed 's|^|plans/|')" >/dev/null
 expect 66 "synfire: run: nothing.yaml: cannot open" prefix/bin/synfire run nothing.yaml
 echo 'stream: mine' >monitoring

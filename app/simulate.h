@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What other commands simulate. */
+#ifndef SF_APP_SIMULATE_H
+#define SF_APP_SIMULATE_H
+
+#include "app/command.h"
+
+/** Makes the recording of the preset with that name at this path, in a folder that is made if it is not
+ * there. `call` is whose progress is shown. SF_CANNOT_CREATE, SF_CANCELLED. */
+int app_simulate_preset(const app_call *call, const char *path, const char *name, sf_error *error);
+
+#endif
