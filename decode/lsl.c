@@ -281,7 +281,7 @@ static word word_of(lsl *it, const sf_part *parts, size_t count)
         return NONE;
     return sf_part_is(parts[0], "name") && it->is_read && it->is_text ? NAME
            : sf_part_is(parts[0], "marker")                           ? MARKER
-                                                                   : NONE;
+                                                                      : NONE;
 }
 
 /* A correction that jumps is of another clock, with which a run begins. False: decode it again. */
