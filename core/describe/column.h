@@ -75,7 +75,7 @@ void sf_value_set_count(sf_value *value, uint64_t count);
 void sf_value_set_real(sf_value *value, double real);                 /**< not finite: null */
 void sf_value_set_pair(sf_value *value, double first, double second); /**< one is not finite: null */
 void sf_value_set_text(sf_value *value, const char *text);            /**< borrowed; NULL: null */
-/** The text that was just put into the room, which sf_value_room emptied. */
+/** An empty text of the value's own, to be appended to, and the value set to what was. */
 sf_text *sf_value_room(sf_value *value);
 void sf_value_set_room(sf_value *value);
 void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns); /**< in ms */
