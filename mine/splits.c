@@ -30,7 +30,7 @@ typedef struct cell {
     size_t chain;
     uint32_t group;
     uint32_t recorded, observed; /* the count, and less its blur */
-    double ratio;
+    _Atomic uint64_t near;       /* of all surrogates: pairs of the last unit's spikes and what ends before */
 } cell;
 
 typedef struct splits {
@@ -79,14 +79,20 @@ static void shift_train(const splits *s, int64_t *to, uint32_t unit, uint32_t gr
     settle(to, count);
 }
 
-/* Extends ends by a train: a spike takes the last end that lies long enough before it. */
+/* Extends ends by a train: a spike takes the last end that lies long enough before it. *near is how many do
+ * and not too long. */
 static size_t extend(end *to, const end *from, size_t from_count, const int64_t *train, size_t spikes,
-                     sf_delay delay)
+                     sf_delay delay, uint64_t *near)
 {
-    size_t count = 0, next = 0; /* ends before `next` lie long enough before the spike */
+    size_t count = 0, next = 0,
+           far = 0; /* ends before `next` lie long enough before the spike, or too long */
+    *near = 0;
     for (size_t i = 0; i < spikes; i++) {
         while (next < from_count && from[next].end < train[i] - delay.low_ns)
             next++;
+        while (far < next && from[far].end < train[i] - delay.high_ns)
+            far++;
+        *near += next - far;
         if (next > 0 && from[next - 1].end >= train[i] - delay.high_ns)
             to[count++] = (end){train[i], from[next - 1].start};
     }
@@ -106,9 +112,10 @@ static uint32_t count_apart(const end *ends, size_t count, uint32_t first_unit, 
     return found;
 }
 
-/* The count of a chain with a group of its units shifted; no group: as recorded. */
+/* The count of a chain with a group of its units shifted; no group: as recorded. *near is of its last link.
+ */
 static uint32_t count_split(const splits *s, worker *w, const sf_split_chain *chain, uint32_t group,
-                            uint32_t surrogate)
+                            uint32_t surrogate, uint64_t *near)
 {
     const sf_events *events = s->request->events;
     uint32_t leader = group != 0 ? s->request->trains[chain->units[__builtin_ctz(group)]] : 0;
@@ -122,7 +129,8 @@ static uint32_t count_split(const splits *s, worker *w, const sf_split_chain *ch
             train = w->shifted;
         }
         if (k > 0) {
-            count = extend(w->ends[k % 2], w->ends[(k - 1) % 2], count, train, spikes, chain->delays[k - 1]);
+            count = extend(w->ends[k % 2], w->ends[(k - 1) % 2], count, train, spikes, chain->delays[k - 1],
+                           near);
             continue;
         }
         for (size_t i = 0; i < spikes; i++)
@@ -139,9 +147,13 @@ static int count_surrogate(void *context, unsigned number, size_t surrogate)
     splits *s = context;
     if (atomic_load(&s->cancelled))
         return SF_CANCELLED;
-    for (size_t c = 0; c < s->cell_count; c++)
-        s->counts[surrogate * s->cell_count + c] = count_split(
-            s, &s->workers[number], &s->chains[s->cells[c].chain], s->cells[c].group, (uint32_t)surrogate);
+    for (size_t c = 0; c < s->cell_count; c++) {
+        cell *own = &s->cells[c];
+        uint64_t near;
+        s->counts[surrogate * s->cell_count + c] = count_split(s, &s->workers[number], &s->chains[own->chain],
+                                                               own->group, (uint32_t)surrogate, &near);
+        atomic_fetch_add(&own->near, near);
+    }
     size_t done = atomic_fetch_add(&s->done, 1) + 1;
     if (number == 0 && !sf_progress_update(s->request->progress, "shifting groups", (double)done, s->of))
         atomic_store(&s->cancelled, true);
@@ -152,6 +164,8 @@ static int count_all(splits *s, uint32_t surrogates, sf_error *error)
 {
     s->of = surrogates;
     atomic_store(&s->done, 0);
+    for (size_t c = 0; c < s->cell_count; c++)
+        s->cells[c].near = 0;
     int status = sf_parallel_for(s->request->threads, surrogates, count_surrogate, s);
     return status == SF_OK && !atomic_load(&s->cancelled)
                ? SF_OK
@@ -160,10 +174,9 @@ static int count_all(splits *s, uint32_t surrogates, sf_error *error)
 
 /* ---- cells ---- */
 
-static double ratio_of(const splits *s, const sf_split_chain *chain, uint32_t group)
+/* The delay that stands for the links that a split cuts. */
+static sf_delay cut_by(const sf_split_chain *chain, uint32_t group)
 {
-    if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT)
-        return 1;
     double width = 0, cut = 0;
     for (uint32_t k = 1; k < chain->size; k++)
         if (((group >> k ^ group >> (k - 1)) & 1) != 0) {
@@ -171,9 +184,21 @@ static double ratio_of(const splits *s, const sf_split_chain *chain, uint32_t gr
             cut++;
         }
     width *= cut > 1 ? 2.0 / 3 / cut : 1;
-    sf_surrogate_scatter scatter = sf_surrogate_scatter_of((sf_delay){0, (int64_t)fmax(1, width)},
-                                                           s->rule.width_ns, 1 / s->request->divisor);
-    return sqrt(scatter.recorded / scatter.surrogates);
+    return (sf_delay){0, (int64_t)fmax(1, width)};
+}
+
+/* By which part of what surrogates of a cell deviate from their mean its recorded count does. */
+static double ratio_of(const splits *s, const cell *of, double mean)
+{
+    if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT)
+        return 1;
+    sf_delay delay = cut_by(&s->chains[of->chain], of->group);
+    int64_t width_ns = s->rule.width_ns;
+    double share = 1 / s->request->divisor;
+    sf_surrogate_scatter scatter = sf_surrogate_scatter_of(delay, width_ns, share);
+    return sqrt(scatter.recorded / scatter.surrogates) *
+           sf_surrogate_saturated_once(delay, width_ns, share, mean,
+                                       (double)of->near / s->request->surrogates);
 }
 
 static void list_cells(splits *s, size_t count)
@@ -181,8 +206,7 @@ static void list_cells(splits *s, size_t count)
     size_t at = 0;
     for (size_t i = 0; i < count; i++)
         for (uint32_t group = 1; group < UINT32_C(1) << (s->chains[i].size - 1); group++)
-            s->cells[at++] =
-                (cell){.chain = i, .group = group << 1, .ratio = ratio_of(s, &s->chains[i], group << 1)};
+            s->cells[at++] = (cell){.chain = i, .group = group << 1};
 }
 
 static int open_all(splits *s, size_t count, sf_error *error)
@@ -234,7 +258,8 @@ static int count_recorded(splits *s, sf_error *error)
 {
     for (size_t c = 0; c < s->cell_count; c++) {
         cell *own = &s->cells[c];
-        own->recorded = own->observed = count_split(s, &s->workers[0], &s->chains[own->chain], 0, 0);
+        uint64_t near;
+        own->recorded = own->observed = count_split(s, &s->workers[0], &s->chains[own->chain], 0, 0, &near);
     }
     if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT)
         return SF_OK;
@@ -251,24 +276,25 @@ static int count_recorded(splits *s, sf_error *error)
 /* ---- verdicts ---- */
 
 /* What surrogates count of a cell. */
-static sf_surrogate_scale scale_of(const splits *s, size_t c, sf_surrogate_reached *reached)
+static sf_surrogate_scale scale_of(const splits *s, size_t c)
 {
     uint32_t n = s->request->surrogates;
     sf_surrogate_tally tally = {0, 0};
-    *reached = (sf_surrogate_reached){0, 0};
     for (uint32_t i = 0; i < n; i++) {
         uint64_t count = s->counts[i * s->cell_count + c];
         tally.sum += count;
         tally.sum_squares += count * count;
     }
-    sf_surrogate_scale scale = sf_surrogate_scale_of(&tally, n);
-    scale.recorded =
-        sf_surrogate_least_beyond(sf_surrogate_edge(scale.mean, s->cells[c].observed, s->cells[c].ratio));
-    for (uint32_t i = 0; i < n; i++) {
-        reached->as_much += s->counts[i * s->cell_count + c] >= scale.recorded;
-        reached->more += s->counts[i * s->cell_count + c] > scale.recorded;
-    }
-    return scale;
+    return sf_surrogate_scale_of(&tally, n);
+}
+
+/* How many surrogates of a cell lie at an edge or beyond. */
+static double as_extreme(const splits *s, size_t c, double edge)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < s->request->surrogates; i++)
+        sum += sf_surrogate_beyond(edge, s->counts[i * s->cell_count + c]);
+    return sum;
 }
 
 /* Fills p and expected of the chains, how far each cell stands out, and the maximum of each surrogate. */
@@ -279,14 +305,14 @@ static void judge(const splits *s, sf_split_verdict *verdicts, double *stand_out
         maxima[i] = -INFINITY;
     for (size_t c = 0; c < s->cell_count; c++) {
         const cell *own = &s->cells[c];
-        sf_surrogate_reached reached;
-        sf_surrogate_scale scale = scale_of(s, c, &reached);
-        double edge = sf_surrogate_edge(scale.mean, own->observed, own->ratio);
+        sf_surrogate_scale scale = scale_of(s, c);
+        double ratio = ratio_of(s, own, scale.mean),
+               edge = sf_surrogate_edge(scale.mean, own->observed, ratio);
         sf_split_verdict *verdict = &verdicts[own->chain];
-        verdict->p = fmax(verdict->p, (1 + sf_surrogate_as_extreme(edge, &scale, &reached)) / (1.0 + n));
+        verdict->p = fmax(verdict->p, (1 + as_extreme(s, c, edge)) / (1.0 + n));
         verdict->expected =
             fmax(verdict->expected, scale.mean + ((double)own->recorded - (double)own->observed));
-        stand_out[c] = sf_surrogate_stands_out(own->observed, own->ratio, &scale, n);
+        stand_out[c] = sf_surrogate_stands_out(own->observed, ratio, &scale, n);
         for (uint32_t i = 0; i < n && scale.scale > 0; i++)
             maxima[i] =
                 fmax(maxima[i], ((double)s->counts[i * s->cell_count + c] - scale.mean) * scale.scale);

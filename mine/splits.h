@@ -16,7 +16,8 @@
  * Segment-shift blurs bursts as it does for the last unit of an episode (mine/surrogate_blur.h). What
  * recorded counts deviate less than surrogates (mine/surrogate_scatter.h) depends on how far one group may
  * move against the other: over the delay's width where the split cuts one link; where it cuts several, over
- * what is left of it, two thirds on average of two intervals that overlap at random.
+ * what is left of it, two thirds on average of two intervals that overlap at random; and on how the count
+ * saturates, which is that of the whole chain whatever the split.
  */
 #ifndef SF_MINE_SPLITS_H
 #define SF_MINE_SPLITS_H

@@ -126,27 +126,77 @@ static double variance_of(const displacements *d, size_t count, double crowd)
     return sum;
 }
 
+/* The root of the ratio of both variances where such a part is counted. */
+static double ratio_at(const displacements *d, double part)
+{
+    double crowd = crowd_of(part);
+    return sqrt(variance_of(d, d->count, crowd) / (1 - variance_of(d, d->offsets, crowd)));
+}
+
 sf_surrogate_saturation sf_surrogate_saturation_of(sf_delay delay, int64_t width_ns, double share,
                                                    size_t stops)
 {
     sf_surrogate_saturation told;
     displacements d = displace(delay, width_ns, share, stops > 0 ? stops : SF_MOST_STOPS);
     sf_surrogate_scatter few = sf_surrogate_scatter_of(delay, width_ns, share);
-    for (int i = 0; i < SF_SATURATIONS; i++) {
-        double crowd = crowd_of(i / (SF_SATURATIONS - 1.0)), recorded = variance_of(&d, d.count, crowd),
-               surrogates = 1 - variance_of(&d, d.offsets, crowd);
-        told.factors[i] = sqrt(recorded / surrogates / (few.recorded / few.surrogates));
-    }
+    for (int i = 0; i < SF_SATURATIONS; i++)
+        told.factors[i] = ratio_at(&d, i / (SF_SATURATIONS - 1.0)) / sqrt(few.recorded / few.surrogates);
     double all = stops > 0 ? 1 : told.factors[SF_SATURATIONS - 1]; /* what few offsets make of all */
     for (int i = 0; i < SF_SATURATIONS; i++)
         told.factors[i] /= all;
     return told;
 }
 
+static double part_of(double counted, double near)
+{
+    return near > counted ? counted / near : 1;
+}
+
 double sf_surrogate_saturated(const sf_surrogate_saturation *saturation, double counted, double near)
 {
     const double *factors = saturation->factors;
-    double at = (near > counted ? counted / near : 1) * (SF_SATURATIONS - 1);
+    double at = part_of(counted, near) * (SF_SATURATIONS - 1);
     int below = (int)fmin(at, SF_SATURATIONS - 2);
     return factors[below] + (at - below) * (factors[below + 1] - factors[below]);
+}
+
+double sf_surrogate_saturated_once(sf_delay delay, int64_t width_ns, double share, double counted,
+                                   double near)
+{
+    displacements d = displace(delay, width_ns, share, SF_MOST_STOPS);
+    return ratio_at(&d, part_of(counted, near)) / ratio_at(&d, 1);
+}
+
+/* From the first spike of units, each of which has some, to the last. */
+static double span_of(const sf_events *events, const uint32_t *units, uint32_t count)
+{
+    uint32_t first = UINT32_MAX, last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t begin = events->positions[events->first[units[i]]],
+                 end = events->positions[events->first[units[i] + 1] - 1];
+        first = begin < first ? begin : first;
+        last = end > last ? end : last;
+    }
+    return (double)(events->times[last] - events->times[first]) + 1;
+}
+
+static double spikes_of(const sf_events *events, uint32_t unit)
+{
+    return (double)(events->first[unit + 1] - events->first[unit]);
+}
+
+double sf_surrogate_near_by_rates(const sf_events *events, const sf_episode *episode, double counted)
+{
+    uint32_t size = episode->size;
+    for (uint32_t k = 0; k < size; k++)
+        if (spikes_of(events, episode->units[k]) == 0) /* of a stretch of a stream */
+            return 0;
+    double span = span_of(events, episode->units, size), ends = spikes_of(events, episode->units[0]);
+    for (uint32_t k = 1;; k++) {
+        double part = (double)(episode->delays[k - 1].high_ns - episode->delays[k - 1].low_ns) / span,
+               own = spikes_of(events, episode->units[k]), crowd = part * (ends + own);
+        if (k + 1 == size) /* units that fire at other times count less, and do not saturate */
+            return fmin(ends * own * part, counted * crowd / -expm1(-crowd));
+        ends = own * -expm1(-ends * part);
+    }
 }

@@ -25,13 +25,17 @@
  *     K(x) = (exp(-crowd |x| / L) - exp(-crowd)) / (1 - exp(-crowd)),   |x| < L, else 0
  *
  * which is the 1 - |x| / L of the above where crowd is 0, and falls off faster. With it both variances are
- * sums of K between all displacements, each with its weight in what is counted.
+ * sums of K between all displacements, each with its weight in what is counted. The crowd follows from how
+ * many of the pairs of spikes within the delay are counted, (1 - exp(-crowd)) / crowd. Of a chain these are
+ * pairs of a spike of the last unit and one that ends an occurrence of those before it; the same K holds.
  *
  * Where spikes lie to each other is more or less regular than that, or what units share differs between
  * pairs, z of pairs scatters otherwise: mine/sharpness.h holds it against what this says.
  */
 #ifndef SF_MINE_SURROGATE_SCATTER_H
 #define SF_MINE_SURROGATE_SCATTER_H
+
+#include "mine/events.h"
 
 #include <synfire/mine.h>
 
@@ -65,5 +69,14 @@ sf_surrogate_saturation sf_surrogate_saturation_of(sf_delay delay, int64_t width
 
 /** Where so many of `near` pairs are counted. */
 double sf_surrogate_saturated(const sf_surrogate_saturation *saturation, double counted, double near);
+
+/** The same for one count and all offsets, without a table of many. */
+double sf_surrogate_saturated_once(sf_delay delay, int64_t width_ns, double share, double counted,
+                                   double near);
+
+/** How many pairs of a spike of the last unit and one that ends an occurrence of the units before it lie
+ * within the last delay, by the numbers of spikes of the units alone; at most as many as make so much
+ * `counted` of a crowd. 0 where a unit has no spikes. Units are those of the events. */
+double sf_surrogate_near_by_rates(const sf_events *events, const sf_episode *episode, double counted);
 
 #endif

@@ -277,31 +277,10 @@ int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *
     return status;
 }
 
-static double spikes_of(const sf_events *events, uint32_t unit)
+/* The prefix of a candidate of a level: candidates of it or of those before it end later. */
+static uint32_t prefix_of(const sf_surrogate_level *level, uint64_t candidate)
 {
-    return (double)(events->first[unit + 1] - events->first[unit]);
-}
-
-/* From the first spike of two units, which have some, to the last. */
-static double span_of(const sf_events *events, uint32_t a, uint32_t b)
-{
-    uint32_t first_a = events->positions[events->first[a]], first_b = events->positions[events->first[b]],
-             last_a = events->positions[events->first[a + 1] - 1],
-             last_b = events->positions[events->first[b + 1] - 1];
-    return (double)(events->times[last_a > last_b ? last_a : last_b] -
-                    events->times[first_a < first_b ? first_a : first_b]) +
-           1;
-}
-
-double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean)
-{
-    const sf_events *events = &side->events;
-    const sf_surrogate_level *level = &side->levels[k];
-    uint32_t step = level->candidates[candidate], delay = step / events->unit_count;
-    if (k > 0 || side->saturations == NULL || events->count == 0)
-        return side->ratios[delay];
-    uint32_t low = 0,
-             high = level->prefix_count; /* the first unit: candidates of it or those before it end later */
+    uint32_t low = 0, high = level->prefix_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (level->first[middle + 1] <= candidate)
@@ -309,14 +288,35 @@ double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64
         else
             high = middle;
     }
-    uint32_t unit = step % events->unit_count;
-    double first = spikes_of(events, low), last = spikes_of(events, unit);
-    if (first == 0 || last == 0) /* of a stretch of a stream */
+    return low;
+}
+
+/* A candidate of level k, whose units are those of the events. */
+static sf_episode episode_of(const sf_surrogate_side *side, uint32_t k, uint64_t candidate)
+{
+    uint32_t units = side->events.unit_count, step = side->levels[k].candidates[candidate],
+             prefix = prefix_of(&side->levels[k], candidate);
+    sf_episode episode = {.size = k + 2};
+    for (uint32_t node = k + 1; node > 0; node--) {
+        episode.units[node] = step % units;
+        episode.delays[node - 1] = side->plan.delays[step / units];
+        if (node > 1) {
+            const sf_surrogate_level *level = &side->levels[node - 1];
+            step = level->steps[prefix];
+            prefix = level->parents[prefix];
+        }
+    }
+    episode.units[0] = prefix;
+    return episode;
+}
+
+double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean)
+{
+    uint32_t delay = side->levels[k].candidates[candidate] / side->events.unit_count;
+    if (side->saturations == NULL || side->events.count == 0)
         return side->ratios[delay];
-    double length = (double)(side->plan.delays[delay].high_ns - side->plan.delays[delay].low_ns),
-           part = length / span_of(events, low, unit),
-           crowd = part * (first + last); /* units that fire at other times count less, and do not saturate */
-    double near = fmin(first * last * part, mean * crowd / -expm1(-crowd));
+    sf_episode episode = episode_of(side, k, candidate);
+    double near = sf_surrogate_near_by_rates(&side->events, &episode, mean);
     return side->ratios[delay] * sf_surrogate_saturated(&side->saturations[delay], mean, near);
 }
 

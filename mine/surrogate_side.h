@@ -47,8 +47,7 @@ typedef struct sf_surrogate_side {
     /** By delay: the deviation of a recorded count from the mean of surrogates as a part of theirs
      * (mine/surrogate_scatter.h); 1 at first */
     double *ratios;
-    sf_surrogate_saturation
-        *saturations; /**< likewise, of counts of pairs that saturate; or NULL: none does */
+    sf_surrogate_saturation *saturations; /**< likewise, of counts that saturate; or NULL: none does */
     /** [level][node of size level + 2 in the request's tree]: its candidate in that level, or
      * SF_NO_CANDIDATE */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];
@@ -61,8 +60,7 @@ int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *
                            sf_error *error);
 
 /** Of a candidate of level k, whose surrogates count so much in the mean: by which part of theirs its count
- * as recorded deviates from it. How many pairs of spikes lie within the delay is taken to be what rates say.
- */
+ * as recorded deviates from it. How much there is to count is taken to be what rates say. */
 double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean);
 void sf_surrogate_side_close(sf_surrogate_side *side); /**< a zeroed object is allowed */
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- shifting ---- */
 
@@ -97,7 +98,7 @@ static double ratio(const oracle_shifting *how, sf_delay delay)
     return sqrt(deviation / surrogates);
 }
 
-/* ---- counts of pairs that saturate ---- */
+/* ---- counts that saturate ---- */
 
 /* Of a train with `crowd` spikes expected in the delay: how alike two counts are, so many delays apart. */
 static double alike(double crowd, double apart)
@@ -131,13 +132,13 @@ static double saturated_ratio(const oracle_shifting *how, double delays, double 
     return sqrt(recorded / (1 - within));
 }
 
-/* At i / 32 of what is counted where nothing saturates, with the crowd that makes it so. */
-static double at_part(const oracle_shifting *how, double delays, int i)
+/* Where such a part of the pairs is counted, with the crowd that makes it so, against where all are. */
+static double at_part(const oracle_shifting *how, double delays, double part)
 {
     double low = 0, high = 40;
     while (high - low > 1e-10) {
         double middle = (low + high) / 2;
-        if ((1 - exp(-middle)) / middle > i / 32.0)
+        if ((1 - exp(-middle)) / middle > part)
             low = middle;
         else
             high = middle;
@@ -145,24 +146,43 @@ static double at_part(const oracle_shifting *how, double delays, int i)
     return saturated_ratio(how, delays, low) / saturated_ratio(how, delays, 0);
 }
 
-/* By how much more a pair's recorded count deviates, as its trains fill the delay. */
-static double saturation(const oracle_shifting *how, const sf_episode *pair, double mean)
+static double counted_of(double mean, double near)
 {
-    double spikes[2] = {0, 0}, first = NAN, last = NAN;
-    double length = (double)(pair->delays[0].high_ns - pair->delays[0].low_ns);
+    return near > mean ? mean / near : 1;
+}
+
+/* The part of the pairs of the last unit's spikes and what ends before them that is counted, by the numbers
+ * of spikes alone: from the chain's first spike to its last. */
+static double counted_by_rates(const oracle_shifting *how, const sf_episode *episode, bool backwards,
+                               double mean)
+{
+    double spikes[SF_EPISODE_MAX_SIZE] = {0}, first = NAN, last = NAN;
     for (size_t i = 0; i < how->count; i++)
-        for (int k = 0; k < 2; k++)
-            if (how->spikes[i].unit == pair->units[k]) {
+        for (uint32_t k = 0; k < episode->size; k++)
+            if (how->spikes[i].unit == episode->units[k]) {
                 last = (double)(how->spikes[i].time_ns - how->spikes[0].time_ns);
                 first = isnan(first) ? last : first;
-                spikes[k]++;
+                spikes[backwards ? episode->size - 1 - k : k]++;
             }
-    double of_delay = length / (last - first + 1), crowd = (spikes[0] + spikes[1]) * of_delay;
-    double near = fmin(spikes[0] * spikes[1] * of_delay, mean * crowd / (1 - exp(-crowd)));
-    double at = near > mean ? 32 * mean / near : 32;
+    double ends = spikes[0], of_delay = 0;
+    for (uint32_t k = 1; k < episode->size; k++) {
+        if (k > 1) /* a spike of unit k - 1 ends one where any end lies within the delay before it */
+            ends = spikes[k - 1] * (1 - exp(-ends * of_delay));
+        const sf_delay *delay = &episode->delays[backwards ? episode->size - 1 - k : k - 1];
+        of_delay = (double)(delay->high_ns - delay->low_ns) / (last - first + 1);
+    }
+    double own = spikes[episode->size - 1], crowd = (ends + own) * of_delay;
+    return counted_of(mean, fmin(ends * own * of_delay, mean * crowd / (1 - exp(-crowd))));
+}
+
+/* By how much more an end's recorded count deviates, as trains fill the delay: known at every 32nd. */
+static double saturation(const oracle_shifting *how, const sf_episode *episode, bool first, double mean)
+{
+    const sf_delay *delay = &episode->delays[first ? 0 : episode->size - 2];
+    double at = 32 * counted_by_rates(how, episode, first, mean),
+           delays = (double)how->width_ns / (double)(delay->high_ns - delay->low_ns);
     int below = at < 31 ? (int)at : 31;
-    double delays = (double)how->width_ns / length, lower = at_part(how, delays, below),
-           upper = at_part(how, delays, below + 1);
+    double lower = at_part(how, delays, below / 32.0), upper = at_part(how, delays, (below + 1) / 32.0);
     return lower + (at - below) * (upper - lower);
 }
 
@@ -183,9 +203,8 @@ static half_verdict judge_end(const oracle_shifting *how, const sf_episode *epis
     for (uint32_t s = 0; s < how->surrogates; s++)
         sum += counts[s] = count_moved(how, *episode, (move){first, s, 0});
     mean = (double)sum / how->surrogates;
-    double part = ratio(how, episode->delays[first ? 0 : episode->size - 2]);
-    if (episode->size == 2)
-        part *= saturation(how, episode, mean);
+    double part =
+        ratio(how, episode->delays[first ? 0 : episode->size - 2]) * saturation(how, episode, first, mean);
     double edge = mean + (recorded - blur - 0.5 - mean) / part, as_much = 0;
     uint64_t more = 0;
     for (uint32_t s = 0; s < how->surrogates; s++) {
@@ -217,9 +236,36 @@ oracle_verdict oracle_significance(const oracle_shifting *how, const sf_episode 
 
 /* ---- splits ---- */
 
+/* How many pairs of a spike of the last unit and one that ends the units before it lie within the delay. */
+static double near_last(const sf_spike *all, size_t count, const sf_episode *episode)
+{
+    bool *ends = malloc((count + 1) * sizeof *ends), *next = malloc((count + 1) * sizeof *next);
+    double near = 0;
+    for (size_t i = 0; i < count; i++)
+        ends[i] = all[i].unit == episode->units[0];
+    for (uint32_t k = 1; k < episode->size; k++) {
+        sf_delay delay = episode->delays[k - 1];
+        near = 0;
+        for (size_t i = 0; i < count; i++) {
+            double before = 0;
+            for (size_t j = 0; j < count && all[i].unit == episode->units[k]; j++) {
+                int64_t lag = all[i].time_ns - all[j].time_ns;
+                before += ends[j] && lag > delay.low_ns && lag <= delay.high_ns;
+            }
+            next[i] = before > 0;
+            near += before;
+        }
+        memcpy(ends, next, count * sizeof *ends);
+    }
+    free(ends);
+    free(next);
+    return near;
+}
+
 /* The count with the units of `group` moved, all by what their first unit's train is moved by: the stream is
- * rebuilt. Units keep their order at one instant. */
-static uint64_t count_group(const oracle_shifting *how, const sf_episode *episode, uint32_t group, move m)
+ * rebuilt. Units keep their order at one instant. *near is what near_last tells, where it is asked for. */
+static uint64_t count_group(const oracle_shifting *how, const sf_episode *episode, uint32_t group, move m,
+                            double *near)
 {
     sf_spike *all = malloc((how->count + 1) * sizeof *all);
     uint32_t leader = episode->units[__builtin_ctz(group)];
@@ -233,6 +279,8 @@ static uint64_t count_group(const oracle_shifting *how, const sf_episode *episod
     }
     qsort(all, how->count, sizeof *all, by_time_and_unit);
     uint64_t found = oracle_count(all, how->count, episode);
+    if (near != NULL)
+        *near += near_last(all, how->count, episode);
     free(all);
     return found;
 }
@@ -252,16 +300,19 @@ static sf_delay cut_by(const sf_episode *episode, uint32_t group)
 
 static half_verdict judge_split(const oracle_shifting *how, const sf_episode *episode, uint32_t group)
 {
-    double recorded = (double)oracle_count(how->spikes, how->count, episode), sum = 0, as_much = 0;
-    double far = (double)(count_group(how, episode, group, (move){false, -1, 3 * how->width_ns}) +
-                          count_group(how, episode, group, (move){false, -1, -3 * how->width_ns})) /
+    double recorded = (double)oracle_count(how->spikes, how->count, episode), sum = 0, as_much = 0, near = 0;
+    double far = (double)(count_group(how, episode, group, (move){false, -1, 3 * how->width_ns}, NULL) +
+                          count_group(how, episode, group, (move){false, -1, -3 * how->width_ns}, NULL)) /
                  2;
     double blur = rint((recorded - far) / how->divisor);
     double *counts = malloc(how->surrogates * sizeof *counts);
     for (uint32_t s = 0; s < how->surrogates; s++)
-        sum += counts[s] = (double)count_group(how, episode, group, (move){false, s, 0});
+        sum += counts[s] = (double)count_group(how, episode, group, (move){false, s, 0}, &near);
     double mean = sum / how->surrogates;
-    double edge = mean + (recorded - blur - 0.5 - mean) / ratio(how, cut_by(episode, group));
+    sf_delay cut = cut_by(episode, group);
+    double part = ratio(how, cut) * at_part(how, (double)how->width_ns / (double)(cut.high_ns - cut.low_ns),
+                                            counted_of(mean, near / how->surrogates));
+    double edge = mean + (recorded - blur - 0.5 - mean) / part;
     for (uint32_t s = 0; s < how->surrogates; s++)
         as_much += fmin(1, fmax(0, counts[s] + 0.5 - edge));
     free(counts);
