@@ -7,11 +7,11 @@
  * links A -> B and C -> D every one but these two, for a planted chain every one but those of its units in
  * its order.
  *
- *     bench_false_chains [RECORDINGS [SURROGATES [FIRST_SEED [DEVICE [THREADS]]]]]
+ *     bench_false_chains [RECORDINGS [SURROGATES [FIRST_SEED [DEVICE [THREADS [CELL]]]]]]
  *
- * By default 20 200 1 cpu 0 (all cores, recordings at a time). Prints, for each kind, the recordings with a
- * false chain and with a false pair, how many false chains there are in all, and in how many recordings all
- * that was planted is found.
+ * By default 20 200 1 cpu 0 (all cores, recordings at a time) 0 (all kinds). Prints, for each kind, the
+ * recordings with a false chain and with a false pair, how many false chains there are in all, and in how
+ * many recordings all that was planted is found.
  */
 #include "bench/arguments.h"
 #include "core/clock.h"
@@ -192,7 +192,7 @@ static int do_recording(void *context, unsigned worker, size_t item)
 {
     (void)worker;
     const plan *p = context;
-    kind *k = &kinds[item / p->arguments.recordings];
+    kind *k = &kinds[p->arguments.cell > 0 ? p->arguments.cell - 1 : item / p->arguments.recordings];
     uint64_t seed = p->arguments.first_seed + item;
     trains t = {0};
     sf_units units = {0};
@@ -212,15 +212,18 @@ static int do_recording(void *context, unsigned worker, size_t item)
 int main(int argc, char **argv)
 {
     plan p;
-    if (bench_read_arguments(&p.arguments, argc, argv, 0) != SF_OK)
+    if (bench_read_arguments(&p.arguments, argc, argv, KINDS) != SF_OK)
         return EXIT_FAILURE;
     p.options = bench_significance(&p.arguments);
-    if (sf_parallel_for((unsigned)p.arguments.threads, KINDS * p.arguments.recordings, do_recording, &p) != 0)
+    size_t only = (size_t)p.arguments.cell, asked = only > 0 ? 1 : KINDS;
+    if (sf_parallel_for((unsigned)p.arguments.threads, asked * p.arguments.recordings, do_recording, &p) != 0)
         return EXIT_FAILURE;
     printf("%-30s %10s %16s %12s %15s %9s\n", "planted", "recordings", "with false chain", "false chains",
            "with false pair", "all whole");
     for (size_t i = 0; i < KINDS; i++)
-        printf("%-30s %10u %16u %12u %15u %9u\n", kinds[i].name, kinds[i].recordings,
-               kinds[i].with_false_chain, kinds[i].false_chains, kinds[i].with_false_pair, kinds[i].whole);
+        if (only == 0 || only == i + 1)
+            printf("%-30s %10u %16u %12u %15u %9u\n", kinds[i].name, kinds[i].recordings,
+                   kinds[i].with_false_chain, kinds[i].false_chains, kinds[i].with_false_pair,
+                   kinds[i].whole);
     return EXIT_SUCCESS;
 }
