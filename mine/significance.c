@@ -14,6 +14,7 @@
 #include "mine/found.h"
 #include "mine/splits.h"
 #include "mine/surrogate_blur.h"
+#include "mine/surrogate_near.h"
 #include "mine/surrogate_run.h"
 #include "mine/surrogate_scatter.h"
 #include "mine/ways.h"
@@ -543,6 +544,8 @@ static int prepare_side(test *t, sf_surrogate_side *side, sf_error *error)
         side->saturations[d] =
             sf_surrogate_saturation_of(side->plan.delays[d], told->options.width_ns, share, 0);
     }
+    if (sf_surrogate_find_near(side, SF_SURROGATE_MOST_NEAR, t->threads, error) != SF_OK)
+        return SF_NO_MEMORY;
     return sf_surrogate_blur_take_off(side, told->sharpness.divisor, &t->choice, t->threads, error);
 }
 

@@ -315,8 +315,13 @@ double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64
     uint32_t delay = side->levels[k].candidates[candidate] / side->events.unit_count;
     if (side->saturations == NULL || side->events.count == 0)
         return side->ratios[delay];
-    sf_episode episode = episode_of(side, k, candidate);
-    double near = sf_surrogate_near_by_rates(&side->events, &episode, mean);
+    double near;
+    if (k == 0) {
+        near = side->near[candidate];
+    } else {
+        sf_episode episode = episode_of(side, k, candidate);
+        near = sf_surrogate_near_by_rates(&side->events, &episode, mean);
+    }
     return side->ratios[delay] * sf_surrogate_saturated(&side->saturations[delay], mean, near);
 }
 
@@ -344,5 +349,6 @@ void sf_surrogate_side_close(sf_surrogate_side *side)
     sf_free(side->turn);
     sf_free(side->ratios);
     sf_free(side->saturations);
+    sf_free(side->near);
     *side = (sf_surrogate_side){0};
 }

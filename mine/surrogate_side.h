@@ -48,6 +48,8 @@ typedef struct sf_surrogate_side {
      * (mine/surrogate_scatter.h); 1 at first */
     double *ratios;
     sf_surrogate_saturation *saturations; /**< likewise, of counts that saturate; or NULL: none does */
+    double *near; /**< by pair: how many pairs of spikes surrogates have within its delay
+                   * (mine/surrogate_near.h); or NULL */
     /** [level][node of size level + 2 in the request's tree]: its candidate in that level, or
      * SF_NO_CANDIDATE */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];

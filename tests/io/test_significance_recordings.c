@@ -53,19 +53,20 @@ static uint64_t count_moved(sf_spike *all, const sf_recording *recording, sf_epi
 static double saturation(const sf_recording *recording, const sf_episode *pair, int64_t width_ns,
                          double divisor, double mean)
 {
-    double spikes[2] = {0, 0}, first = 0, last = 0;
-    for (size_t i = 0; i < recording->spike_count; i++)
-        for (int k = 0; k < 2; k++)
-            if (recording->spikes[i].unit == pair->units[k]) {
-                last = (double)(recording->spikes[i].time_ns - recording->spikes[0].time_ns);
-                first = spikes[0] + spikes[1] > 0 ? first : last;
-                spikes[k]++;
-            }
-    double part = (double)(delay.high_ns - delay.low_ns) / (last - first + 1),
-           crowd = part * (spikes[0] + spikes[1]);
+    double near = 0;
+    size_t from = 0;
+    const sf_spike *spikes = recording->spikes;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        while (spikes[from].time_ns < spikes[i].time_ns + delay.low_ns - width_ns)
+            from++;
+        for (size_t k = from; spikes[i].unit == pair->units[0] && k < recording->spike_count &&
+                              spikes[k].time_ns <= spikes[i].time_ns + delay.high_ns + width_ns;
+             k++)
+            if (spikes[k].unit == pair->units[1])
+                near += sf_surrogate_reach(delay, width_ns, (double)(spikes[k].time_ns - spikes[i].time_ns));
+    }
     sf_surrogate_saturation of = sf_surrogate_saturation_of(delay, width_ns, 1 / divisor, 0);
-    return sf_surrogate_saturated(&of, mean,
-                                  fmin(spikes[0] * spikes[1] * part, mean * crowd / (1 - exp(-crowd))));
+    return sf_surrogate_saturated(&of, mean, near);
 }
 
 static void check_pair(const sf_recording *recording, sf_episode pair, const sf_mine_item *item,

@@ -175,11 +175,26 @@ static double counted_by_rates(const oracle_shifting *how, const sf_episode *epi
     return counted_of(mean, fmin(ends * own * of_delay, mean * crowd / (1 - exp(-crowd))));
 }
 
+/* The same of a pair, by how likely each two of its spikes are brought into the delay. */
+static double counted_of_pair(const oracle_shifting *how, const sf_episode *pair, double mean)
+{
+    double near = 0, width = (double)how->width_ns;
+    for (size_t a = 0; a < how->count; a++)
+        for (size_t b = 0; b < how->count; b++)
+            if (how->spikes[a].unit == pair->units[0] && how->spikes[b].unit == pair->units[1]) {
+                double lag = (double)(how->spikes[b].time_ns - how->spikes[a].time_ns);
+                near += likely_below(((double)pair->delays[0].high_ns - lag) / width) -
+                        likely_below(((double)pair->delays[0].low_ns - lag) / width);
+            }
+    return counted_of(mean, near);
+}
+
 /* By how much more an end's recorded count deviates, as trains fill the delay: known at every 32nd. */
 static double saturation(const oracle_shifting *how, const sf_episode *episode, bool first, double mean)
 {
     const sf_delay *delay = &episode->delays[first ? 0 : episode->size - 2];
-    double at = 32 * counted_by_rates(how, episode, first, mean),
+    double at = 32 * (episode->size == 2 ? counted_of_pair(how, episode, mean)
+                                         : counted_by_rates(how, episode, first, mean)),
            delays = (double)how->width_ns / (double)(delay->high_ns - delay->low_ns);
     int below = at < 31 ? (int)at : 31;
     double lower = at_part(how, delays, below / 32.0), upper = at_part(how, delays, (below + 1) / 32.0);

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "mine/engine.h"
 #include "mine/resident.h"
+#include "mine/surrogate_near.h"
 #include "mine/surrogate_side.h"
 #include "mine/surrogates.h"
 #include "oracle/count_oracle.h"
@@ -410,31 +411,56 @@ static void sums_and_comparisons_are_those_of_the_counts(void **state)
     }
 }
 
-/* Counts that 16 bits do not hold: two units in turn, one spike a nanosecond. */
+enum { LONG = 140000 }; /* spikes */
+
+/* Two units in turn, one spike a nanosecond. */
+static void set_up_long_trains(trial *t, test_random *random)
+{
+    set_up(t, random);
+    sf_events_close(&t->events);
+    sf_tree_free(&t->tree);
+    free(t->spikes);
+    t->spikes = malloc(LONG * sizeof *t->spikes);
+    t->count = LONG;
+    for (uint32_t i = 0; i < LONG; i++)
+        t->spikes[i] = (sf_spike){.time_ns = i, .unit = i & 1};
+    assert_int_equal(sf_events_open(&t->events, t->spikes, t->count, 2, NULL, NULL), SF_OK);
+    t->trains[0] = 0;
+    t->trains[1] = 1;
+    t->delays[0] = (sf_delay){0, 5};
+    t->tree.delay_count = 1;
+    t->request.max_size = 2;
+    t->request.origin_ns = 0;
+    t->request.found_only = false;
+    t->request.rule = (sf_surrogate_rule){SF_SURROGATE_SHIFT, 4, LONG, 1};
+    find_tree(t, 1);
+}
+
+/* Of every second nanosecond in a delay of 5, two and a half are spikes of the other unit. */
+static void of_crowds_some_spikes_speak_for_all(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("crowds", 39);
+    trial t;
+    set_up_long_trains(&t, &random);
+    static const double most[] = {1e9, 1e4};
+    for (int i = 0; i < 2; i++) {
+        sf_surrogate_side side;
+        assert_int_equal(sf_surrogate_side_open(&side, &t.request, false, NULL), SF_OK);
+        assert_int_equal(sf_surrogate_find_near(&side, most[i], 2, NULL), SF_OK);
+        assert_true(fabs(side.near[0] / (2.5 * LONG / 2) - 1) < 0.01);
+        sf_surrogate_side_close(&side);
+    }
+    tear_down(&t);
+}
+
+/* Counts that 16 bits do not hold. */
 static void counts_of_long_trains_are_kept_whole(void **state)
 {
     (void)state;
-    enum { SPIKES = 140000 };
     test_random random = test_random_start("long trains", 38);
     trial t;
-    set_up(&t, &random);
-    sf_events_close(&t.events);
-    sf_tree_free(&t.tree);
-    free(t.spikes);
-    t.spikes = malloc(SPIKES * sizeof *t.spikes);
-    t.count = SPIKES;
-    for (uint32_t i = 0; i < SPIKES; i++)
-        t.spikes[i] = (sf_spike){.time_ns = i, .unit = i & 1};
-    assert_int_equal(sf_events_open(&t.events, t.spikes, t.count, 2, NULL, NULL), SF_OK);
-    t.trains[0] = 0;
-    t.trains[1] = 1;
-    t.delays[0] = (sf_delay){0, 5};
-    t.tree.delay_count = 1;
-    t.request.max_size = 2;
-    t.request.origin_ns = 0;
-    t.request.found_only = false;
-    t.request.rule = (sf_surrogate_rule){SF_SURROGATE_SHIFT, 4, SPIKES, 1};
-    find_tree(&t, 1);
+    set_up_long_trains(&t, &random);
     sf_surrogate_side side;
     assert_int_equal(sf_surrogate_side_open(&side, &t.request, false, NULL), SF_OK);
     sf_surrogate_counter *counter;
@@ -599,6 +625,7 @@ int main(void)
         cmocka_unit_test(counts_are_those_of_the_rebuilt_stream),
         cmocka_unit_test(sums_and_comparisons_are_those_of_the_counts),
         cmocka_unit_test(counts_of_long_trains_are_kept_whole),
+        cmocka_unit_test(of_crowds_some_spikes_speak_for_all),
         cmocka_unit_test(devices_count_what_the_cpu_does),
         cmocka_unit_test(counting_can_be_stopped_and_may_run_out_of_memory),
     };
