@@ -16,6 +16,14 @@ bool sf_keys_named_before(const sf_key *const *keys, size_t index)
     return false;
 }
 
+size_t sf_keys_word(const char *const *words, const char *text)
+{
+    size_t i = 0;
+    while (words[i] != NULL && strcmp(words[i], text) != 0)
+        i++;
+    return i;
+}
+
 static void add(const sf_key *keys[SF_KEYS_MOST], size_t *count, const sf_key *part, bool once)
 {
     for (; part != NULL && part->name != NULL && *count < SF_KEYS_MOST; part++) {
@@ -76,6 +84,11 @@ void sf_keys_list(sf_text *text, const sf_key_table *table)
 
 void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table)
 {
+    if (key->words != NULL) {
+        for (size_t i = 0; key->words[i] != NULL; i++)
+            sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", key->words[i]);
+        return;
+    }
     switch (key->type) {
     case SF_KEY_WHOLE:
         sf_text_printf(text, "a whole number from %.0f to %.0f", key->least, key->most);
@@ -85,10 +98,6 @@ void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table
         break;
     case SF_KEY_SWITCH:
         sf_text_printf(text, "true or false");
-        break;
-    case SF_KEY_CHOICE:
-        for (size_t i = 0; key->words[i] != NULL; i++)
-            sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", key->words[i]);
         break;
     case SF_KEY_KIND:
         for (size_t i = 0; table->kind(i) != NULL; i++)
@@ -131,7 +140,9 @@ static bool is_right(const sf_key *key, const void *object)
             words++;
         return *(const int *)at >= 0 && (size_t) * (const int *)at < words;
     case SF_KEY_TEXT:
-        return text_is_right(*(const char *const *)at, key->needed);
+        return text_is_right(*(const char *const *)at, key->needed) &&
+               (key->words == NULL || *(const char *const *)at == NULL ||
+                key->words[sf_keys_word(key->words, *(const char *const *)at)] != NULL);
     case SF_KEY_LIST:
         return *(const uint32_t *)((const char *)object + key->count_offset) <= key->most;
     default:

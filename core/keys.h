@@ -12,7 +12,7 @@
 #include <synfire/error.h>
 
 typedef enum sf_key_type {
-    SF_KEY_TEXT,   /**< char *, of 1 to SF_KEY_LONGEST bytes */
+    SF_KEY_TEXT,   /**< char *, of 1 to SF_KEY_LONGEST bytes; or one of `words` */
     SF_KEY_WHOLE,  /**< uint32_t */
     SF_KEY_REAL,   /**< double */
     SF_KEY_SWITCH, /**< bool */
@@ -40,7 +40,7 @@ typedef struct sf_key {
     bool needed;        /**< a text without a default, which may not be missing */
     sf_key_use use;
     const char *where;        /**< the neighbour that gives it a meaning, as "metric=sttc,x"; NULL: always */
-    const char *const *words; /**< of a choice, up to NULL */
+    const char *const *words; /**< of a choice, or of a text that is one of these; up to NULL */
     const struct sf_key_table *table; /**< below a group, or of a list's items; NULL: a list of texts */
 } sf_key;
 
@@ -89,6 +89,9 @@ void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table
 /** Checks the numbers, choices and texts of a struct that a program filled. SF_CONFIG with the key, as
  * "window.length_s", for its place. */
 int sf_keys_check(const sf_key_table *table, const void *object, sf_error *error);
+
+/** The index of a text among the words up to NULL, or that of NULL. */
+size_t sf_keys_word(const char *const *words, const char *text);
 
 /** Where a key has its value. */
 static inline void *sf_key_at(const sf_key *key, const void *object)

@@ -10,6 +10,10 @@
 
 const sf_engine *const sf_engines[] = {SF_ENGINES(ENGINE, ENGINE) NULL};
 
+#define WORD(variable, name) name,
+
+const char *const sf_engine_words[] = {"auto", SF_ENGINES(WORD, WORD) NULL};
+
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
 {
     *engine = &sf_engine_interval;
@@ -29,6 +33,14 @@ int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
                          names.data != NULL ? names.data : "");
     sf_text_free(&names);
     return status;
+}
+
+int sf_engine_check_threads(const sf_engine *engine, unsigned threads, sf_error *error)
+{
+    if (engine->threaded || threads <= 1)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "threads", "the engine %s runs on one thread, found %u", engine->name,
+                   threads);
 }
 
 int sf_mine_fail_most(size_t most, sf_error *error)

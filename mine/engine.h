@@ -79,8 +79,14 @@ SF_ENGINES(SF_ENGINE_DECLARED, SF_ENGINE_DECLARED)
 /** Every engine; NULL-terminated. */
 extern const sf_engine *const sf_engines[];
 
+/** "auto" and the names of all engines; NULL-terminated. */
+extern const char *const sf_engine_words[];
+
 /** The engine of that name; NULL or "auto": the fastest for this machine. SF_USAGE lists the names. */
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error);
+
+/** Refuses several threads of an engine that runs on one: SF_USAGE, with `threads` for its place. */
+int sf_engine_check_threads(const sf_engine *engine, unsigned threads, sf_error *error);
 
 /** SF_DATA, with its sentence: more than `most` episodes are frequent. */
 int sf_mine_fail_most(size_t most, sf_error *error);

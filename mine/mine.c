@@ -97,28 +97,35 @@ static int check_pieces(const run *r, sf_error *error)
     return SF_OK;
 }
 
-static int check_options(const run *r, sf_error *error)
+int sf_mine_options_check(const sf_mine_options *options, sf_error *error)
 {
-    const sf_mine_options *options = r->options;
+    const sf_engine *engine;
+    sf_error reason;
+    if (sf_engine_find(&engine, options->engine, &reason) != SF_OK)
+        return sf_fail(error, SF_USAGE, "engine", "%s", reason.text);
     if (options->max_size < 2 || options->max_size > SF_EPISODE_MAX_SIZE)
-        return sf_fail(error, SF_USAGE, NULL, "the largest size is %" PRIu32 ", expected 2 to %d",
+        return sf_fail(error, SF_USAGE, "max_size", "the largest size is %" PRIu32 ", expected 2 to %d",
                        options->max_size, SF_EPISODE_MAX_SIZE);
     if (!(options->threshold > 0) || !isfinite(options->threshold))
-        return sf_fail(error, SF_USAGE, NULL, "the threshold is %g, expected more than 0",
+        return sf_fail(error, SF_USAGE, "threshold", "the threshold is %g, expected more than 0",
                        options->threshold);
     if (!(options->min_distance_um >= 0))
-        return sf_fail(error, SF_USAGE, NULL, "the least distance is %g um, expected 0 or more",
+        return sf_fail(error, SF_USAGE, "min_distance_um", "the least distance is %g um, expected 0 or more",
                        options->min_distance_um);
+    int status = sf_engine_check_threads(engine, options->threads, error);
+    return status == SF_OK ? check_delays(options, error) : status;
+}
+
+/* What the spikes must have for these options. */
+static int check_input(const run *r, sf_error *error)
+{
+    const sf_mine_options *options = r->options;
     if (options->min_distance_um > 0 && !sf_units_have_geometry(r->input->units))
         return sf_fail(error, SF_USAGE, NULL,
                        "a least distance needs positions, but this recording has none for its units");
-    if (!r->engine->threaded && options->threads > 1)
-        return sf_fail(error, SF_USAGE, NULL, "the engine %s runs on one thread, found %u", r->engine->name,
-                       options->threads);
     if (options->threshold_kind == SF_THRESHOLD_RATE && r->input->duration_ns <= 0)
         return sf_fail(error, SF_USAGE, NULL, "a threshold by rate needs a recorded time longer than 0");
-    int status = r->options->pieces != NULL ? check_pieces(r, error) : SF_OK;
-    return status == SF_OK ? check_delays(options, error) : status;
+    return options->pieces != NULL ? check_pieces(r, error) : SF_OK;
 }
 
 double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count)
@@ -765,9 +772,11 @@ static int list_items(run *r, sf_error *error)
 
 static int prepare(run *r, const sf_progress *progress, sf_error *error)
 {
-    int status = sf_engine_find(&r->engine, r->options->engine, error);
+    int status = sf_mine_options_check(r->options, error);
     if (status == SF_OK)
-        status = check_options(r, error);
+        status = sf_engine_find(&r->engine, r->options->engine, error);
+    if (status == SF_OK)
+        status = check_input(r, error);
     if (status != SF_OK)
         return status;
     r->result = sf_alloc(1, sizeof *r->result);

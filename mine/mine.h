@@ -54,6 +54,9 @@ typedef struct sf_mine_options {
 /** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */
 void sf_mine_options_default(sf_mine_options *options);
 
+/** What sf_mine_spikes refuses of options whatever the spikes: SF_USAGE with the member for its place. */
+int sf_mine_options_check(const sf_mine_options *options, sf_error *error);
+
 typedef struct sf_mine_input {
     const sf_spike *spikes; /**< ordered by (time_ns, unit) */
     size_t spike_count;

@@ -16,8 +16,6 @@
 
 #include <synfire/mine.h>
 
-#define SF_DISCOVERY_DELAYS 16
-
 /** A rate or fraction asks for no fewer occurrences than this: in a first short window it would mean next to
  * none. */
 #define SF_DISCOVERY_LEAST 5
@@ -56,7 +54,7 @@ typedef struct sf_discovery {
     const sf_units *units;
     const char *device;
     sf_device *there;
-    sf_delay delays[SF_DISCOVERY_DELAYS];
+    sf_delay delays[SF_LIVE_MOST_DELAYS];
     size_t delay_count;
     sf_background background;
     /* The window thread's: what came since the last window that was mined, the newer behind the older; what

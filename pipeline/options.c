@@ -8,11 +8,11 @@
 #include "core/error.h"
 #include "core/filter.h"
 #include "core/options.h"
+#include "density/live.h"
+#include "mine/engine.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define MOST_DELAYS 64
 
 /* ---- defaults ---- */
 
@@ -154,7 +154,8 @@ static const sf_key density_keys[] = {
     CHOICE("quantity", quantity, quantities),
     TEXT("unit", unit, .where = "quantity=isi,rate", .needed = true),
     TEXT("episode", episode, .where = "quantity=delay", .needed = true),
-    TEXT("method", method),
+    TEXT("method", method, .words = sf_moving_methods, .where = "quantity=isi,delay,rate"),
+    TEXT("method", method, .words = sf_moving_plane_methods, .where = "quantity=position"),
     REAL("reselect", reselect, 0, 100),
     WHOLE("grid", grid, 2, 65536, .where = "quantity=isi,delay,rate"),
     WHOLE("grid", grid, 2, 1024, .where = "quantity=position"),
@@ -244,7 +245,7 @@ static const sf_key mine_keys[] = {
     REAL("min_fraction", mine.min_fraction, 0, 1),
     WHOLE("max_size", mine.max_size, 2, SF_EPISODE_MAX_SIZE),
     SWITCH("self", mine.self),
-    TEXT("engine", mine.engine),
+    TEXT("engine", mine.engine, .words = sf_engine_words),
     WHOLE("threads", mine.threads, 0, 1024),
     WHOLE("track_most", mine.track_most, 0, 100000),
     {0},
@@ -382,10 +383,10 @@ static int resolve_mining(sf_live_options *options, sf_error *error)
                               "found more than one of min_count, min_rate_hz and min_fraction, expected one");
     if (positive == 0)
         mine->min_rate_hz = DEFAULT_RATE_HZ;
-    sf_delay delays[MOST_DELAYS];
+    sf_delay delays[SF_LIVE_MOST_DELAYS];
     size_t count;
     sf_error problem;
-    if (sf_delays_parse(delays, MOST_DELAYS, &count, mine->delays_ms, &problem) != SF_OK)
+    if (sf_delays_parse(delays, SF_LIVE_MOST_DELAYS, &count, mine->delays_ms, &problem) != SF_OK)
         return sf_live_refuse("mine.delays_ms", error, "%s", problem.text);
     int64_t length = sf_seconds_to_ns(options->window.length_s);
     for (size_t i = 0; i < count; i++)

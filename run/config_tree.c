@@ -511,14 +511,6 @@ static int put_text(sf_config_tree *tree, const sf_key *key, void *object, const
     return *at != NULL ? SF_OK : sf_fail_memory(tree->error);
 }
 
-static bool choose(const char *const *words, const char *text, int *choice)
-{
-    for (*choice = 0; words[*choice] != NULL; ++*choice)
-        if (strcmp(text, words[*choice]) == 0)
-            return true;
-    return false;
-}
-
 /* False where the text is no value of this key. */
 static bool take_scalar(const sf_key *key, void *object, const char *text, size_t length)
 {
@@ -543,9 +535,11 @@ static bool take_scalar(const sf_key *key, void *object, const char *text, size_
         *(bool *)at = strcmp(text, "true") == 0;
         return *(bool *)at || strcmp(text, "false") == 0;
     case SF_KEY_CHOICE:
-        return choose(key->words, text, at);
+        *(int *)at = (int)sf_keys_word(key->words, text);
+        return key->words[*(int *)at] != NULL;
     default:
-        return length <= SF_KEY_LONGEST;
+        return length <= SF_KEY_LONGEST &&
+               (key->words == NULL || key->words[sf_keys_word(key->words, text)] != NULL);
     }
 }
 
