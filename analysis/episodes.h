@@ -80,8 +80,8 @@ int sf_episodes_test_given(sf_episodes *episodes, const sf_significance_options 
 /** Releases the columns, back to what sf_episodes_new gave. */
 void sf_episodes_clear(sf_episodes *episodes);
 
-/** Refuses an engine or a device that there is not, naming which of both. SF_USAGE, SF_UNAVAILABLE. */
-int sf_check_engine(const char *engine, const char *device, sf_error *error);
+/** Refuses a device that there is not, naming the option. SF_USAGE, SF_UNAVAILABLE. */
+int sf_check_device(const char *device, sf_error *error);
 
 /** The count expected by rates. */
 double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode);

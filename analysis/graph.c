@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/options.h"
 #include "core/thread.h"
+#include "graph/rows.h"
 #include "graph/search/bfs.h"
 #include "graph/store/kronecker.h"
 
@@ -19,8 +20,7 @@
 
 int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options, sf_error *error)
 {
-    const sf_graph_options defaults = {.size = sizeof defaults};
-    int status = sf_options_read(own, &defaults, sizeof defaults, options, "graph options", error);
+    int status = sf_keys_read(&sf_graph_table, own, options, "graph options", error);
     if (status == SF_OK && own->undirected && own->directed)
         status = sf_fail(error, SF_USAGE, "undirected", "excludes directed");
     own->threads = own->threads != 0 ? own->threads : sf_thread_cores();

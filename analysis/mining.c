@@ -4,23 +4,15 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/options.h"
 #include "core/ranks.h"
 #include "mine/best_delay.h"
+#include "mine/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- options ---- */
-
-void sf_mining_options_init(void *options, size_t size)
-{
-    static const sf_delay delay = {SF_MILLISECOND / 2, 5 * SF_MILLISECOND};
-    static const sf_mining_options defaults = {
-        .delays = &delay, .delay_count = 1, .max_size = 4, .most = 5000000};
-    sf_options_init(options, size, &defaults, sizeof defaults);
-}
 
 #define LEAST_COUNT 20
 #define SHARE_OF_UNIT 40
@@ -72,7 +64,7 @@ static int check_pieces(const sf_mining_options *asked, sf_error *error)
 
 static int check(const sf_mining_options *asked, const sf_recording *recording, sf_error *error)
 {
-    int status = sf_check_engine(asked->engine, asked->device, error);
+    int status = sf_check_device(asked->device, error);
     if (status == SF_OK && recording->pieces != NULL)
         status = check_pieces(asked, error);
     if (status == SF_OK && asked->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
@@ -80,8 +72,6 @@ static int check(const sf_mining_options *asked, const sf_recording *recording, 
                          recording->path != NULL ? recording->path : "the recording");
     if (status == SF_OK)
         status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
-    if (status == SF_OK && (unsigned)asked->order > SF_ORDER_STRENGTH)
-        status = sf_fail(error, SF_USAGE, "order", "is %d, expected one of sf_order", (int)asked->order);
     if (status == SF_OK && asked->threshold == 0 && asked->threshold_kind != SF_THRESHOLD_COUNT)
         status = sf_fail(error, SF_USAGE, "threshold", "is 0, expected more: only a count has a default");
     return status;
@@ -278,8 +268,8 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
 static int test(sf_episodes *e, const sf_significance_options *asked, const sf_progress *progress,
                 sf_error *error)
 {
-    sf_significance_options options, defaults = sf_significance_options_default();
-    int status = sf_options_read(&options, &defaults, sizeof options, asked, "significance", error);
+    sf_significance_options options;
+    int status = sf_keys_read(&sf_significance_table, &options, asked, "significance", error);
     if (status != SF_OK)
         return status;
     sf_mine_input input = input_of(e->recording);
@@ -302,8 +292,8 @@ static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const
                         const sf_significance_options *asked, const sf_progress *progress, sf_error *error)
 {
     sf_significance told;
-    sf_significance_options options, defaults = sf_significance_options_default();
-    int status = sf_options_read(&options, &defaults, sizeof options, asked, "significance", error);
+    sf_significance_options options;
+    int status = sf_keys_read(&sf_significance_table, &options, asked, "significance", error);
     if (status != SF_OK || options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return status;
     options.surrogates = options.surrogates < CHOOSING_SURROGATES ? options.surrogates : CHOOSING_SURROGATES;
@@ -373,9 +363,9 @@ int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mini
             const sf_progress *progress, sf_error *error)
 {
     *episodes = NULL;
-    sf_mining_options asked, defaults = sf_mining_options_default();
+    sf_mining_options asked;
     sf_episodes *found = NULL;
-    int status = sf_options_read(&asked, &defaults, sizeof asked, options, "mining", error);
+    int status = sf_keys_read(&sf_mining_table, &asked, options, "mining", error);
     if (status == SF_OK)
         status = check(&asked, recording, error);
     if (status == SF_OK)

@@ -68,7 +68,7 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
                        kronecker != NULL ? "both" : "neither");
     const sf_progress progress = app_progress(call);
     sf_graph_options how = *as;
-    status = app_limits_parse(&how.max_p, &how.max_q, call, error);
+    status = app_options_read(call, &sf_graph_table, &how, error);
     if (status == SF_OK && kronecker == NULL)
         status = sf_graph_open(&r->graph, call->arguments[0], &how, &progress, error);
     else if (status == SF_OK)
@@ -679,5 +679,6 @@ const app_command app_command_bfs = {
         "Ctrl-C stops it and prints what it has, with what is missing.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table},
     .run = run,
 };

@@ -181,7 +181,7 @@ static int read_data(matching *m, sf_error *error)
     if (is_recording)
         status = app_connect_file(&m->graph, call, path, &as, error);
     else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK &&
-             (status = app_limits_parse(&as.max_p, &as.max_q, call, error)) == SF_OK)
+             (status = app_options_read(call, &sf_graph_table, &as, error)) == SF_OK)
         status = app_name_option(call, sf_graph_open(&m->graph, path, &as, &progress, error), error);
     if (status == SF_OK && !is_recording) {
         app_limits_warn(call);
@@ -474,5 +474,6 @@ const app_command app_command_match = {
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
     .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
                 app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table},
     .run = run,
 };

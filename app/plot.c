@@ -13,8 +13,8 @@ static const app_option options[] = {
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
      "most)"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
-    {"surrogates", "N", "how many surrogates chains and edges are tested against (default 200)"},
-    {"seed", "N", "of the surrogates (default 1)"},
+    {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
+    {.name = "seed"},
     {NULL, NULL, NULL},
 };
 
@@ -138,5 +138,6 @@ const app_command app_command_plot = {
              "says which "
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table},
     .run = run,
 };

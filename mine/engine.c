@@ -10,10 +10,6 @@
 
 const sf_engine *const sf_engines[] = {SF_ENGINES(ENGINE, ENGINE) NULL};
 
-#define WORD(variable, name) name,
-
-const char *const sf_engine_words[] = {"auto", SF_ENGINES(WORD, WORD) NULL};
-
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
 {
     *engine = &sf_engine_interval;

@@ -79,9 +79,6 @@ SF_ENGINES(SF_ENGINE_DECLARED, SF_ENGINE_DECLARED)
 /** Every engine; NULL-terminated. */
 extern const sf_engine *const sf_engines[];
 
-/** "auto" and the names of all engines; NULL-terminated. */
-extern const char *const sf_engine_words[];
-
 /** The engine of that name; NULL or "auto": the fastest for this machine. SF_USAGE lists the names. */
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error);
 

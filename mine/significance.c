@@ -4,7 +4,6 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/options.h"
 #include "core/reals.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
@@ -12,6 +11,7 @@
 #include "mine/family.h"
 #include "mine/fitted.h"
 #include "mine/found.h"
+#include "mine/rows.h"
 #include "mine/splits.h"
 #include "mine/surrogate_blur.h"
 #include "mine/surrogate_run.h"
@@ -115,13 +115,6 @@ int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error 
                    name);
 }
 
-void sf_significance_options_init(void *options, size_t size)
-{
-    static const sf_significance_options defaults = {
-        .kind = SF_SIGNIFICANCE_SEGMENT_SHIFT, .surrogates = 1000, .seed = 1, .link = 0.2};
-    sf_options_init(options, size, &defaults, sizeof defaults);
-}
-
 static int64_t span_of_spikes(const sf_mine_input *input)
 {
     size_t count = input->spikes != NULL ? input->spike_count : 0; /* they may be read in pieces */
@@ -160,12 +153,8 @@ static int check_options(const test *t, sf_error *error)
                          error, SF_USAGE, NULL,
                          "the probability of a link under the null is %g, expected more than 0 and at most 1",
                          options->link);
-    if (options->surrogates == 0)
-        return sf_fail(error, SF_USAGE, NULL, "no surrogate is asked for: at least one is needed");
-    int64_t most = INT64_C(1) << 61;
-    if (options->width_ns < 1 || options->width_ns > most)
-        return sf_fail(error, SF_USAGE, NULL, "surrogates shift by %" PRId64 " ns, expected 1 to 2^61",
-                       options->width_ns);
+    if (sf_keys_check(&sf_significance_table, options, SF_USAGE, error) != SF_OK)
+        return SF_USAGE;
     if (options->segment_ns < 1 || span_of_spikes(t->input) / options->segment_ns >= UINT32_MAX - 1)
         return sf_fail(error, SF_USAGE, NULL, "segments of %" PRId64 " ns make more than 2^32 of them",
                        options->segment_ns);

@@ -9,7 +9,7 @@
 #include "core/filter.h"
 #include "core/options.h"
 #include "density/live.h"
-#include "mine/engine.h"
+#include "mine/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -243,10 +243,10 @@ static const sf_key mine_keys[] = {
     REAL("min_count", mine.min_count, 0, 1e12),
     REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6),
     REAL("min_fraction", mine.min_fraction, 0, 1),
-    WHOLE("max_size", mine.max_size, 2, SF_EPISODE_MAX_SIZE),
-    SWITCH("self", mine.self),
-    TEXT("engine", mine.engine, .words = sf_engine_words),
-    WHOLE("threads", mine.threads, 0, 1024),
+    {SF_ROW_MAX_SIZE, AT(mine.max_size)},
+    {SF_ROW_SELF, AT(mine.self)},
+    {SF_ROW_ENGINE, AT(mine.engine)},
+    {SF_ROW_THREADS, AT(mine.threads)},
     WHOLE("track_most", mine.track_most, 0, 100000),
     {0},
 };
@@ -272,8 +272,8 @@ static const sf_key significance_keys[] = {
     WHOLE("surrogates", significance.surrogates, 20, 100000),
     WHOLE("most", significance.most, 1, 100000),
     WHOLE("seed", significance.seed, 0, UINT32_MAX),
-    REAL("max_p", significance.max_p, 0, 1),
-    REAL("max_q", significance.max_q, 0, 1),
+    {SF_ROW_MAX_P, AT(significance.max_p)},
+    {SF_ROW_MAX_Q, AT(significance.max_q)},
     {0},
 };
 
@@ -492,7 +492,7 @@ static int check_features(const sf_live_options *options, sf_error *error)
 int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
-    int status = sf_keys_check(&all, options, error);
+    int status = sf_keys_check(&all, options, SF_CONFIG, error);
     if (status == SF_OK)
         status = check_window(options, error);
     if (status == SF_OK)

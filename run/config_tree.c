@@ -511,36 +511,11 @@ static int put_text(sf_config_tree *tree, const sf_key *key, void *object, const
     return *at != NULL ? SF_OK : sf_fail_memory(tree->error);
 }
 
-/* False where the text is no value of this key. */
+/* False where the text is no value of this key. 010 is eight to some. */
 static bool take_scalar(const sf_key *key, void *object, const char *text, size_t length)
 {
-    void *at = sf_key_at(key, object);
-    uint64_t whole;
-    double real;
-    if (length == 0 || strlen(text) != length)
-        return false;
-    switch (key->type) {
-    case SF_KEY_WHOLE:
-        if (!sf_parse_uint(text, (uint64_t)key->most, &whole) || whole < (uint64_t)key->least ||
-            (text[0] == '0' && length > 1)) /* 010 is eight to some */
-            return false;
-        *(uint32_t *)at = (uint32_t)whole;
-        return true;
-    case SF_KEY_REAL:
-        if (!sf_parse_real(text, &real) || !(real >= key->least && real <= key->most))
-            return false;
-        *(double *)at = real;
-        return true;
-    case SF_KEY_SWITCH:
-        *(bool *)at = strcmp(text, "true") == 0;
-        return *(bool *)at || strcmp(text, "false") == 0;
-    case SF_KEY_CHOICE:
-        *(int *)at = (int)sf_keys_word(key->words, text);
-        return key->words[*(int *)at] != NULL;
-    default:
-        return length <= SF_KEY_LONGEST &&
-               (key->words == NULL || key->words[sf_keys_word(key->words, text)] != NULL);
-    }
+    return length > 0 && strlen(text) == length &&
+           !(key->type == SF_KEY_WHOLE && text[0] == '0' && length > 1) && sf_key_parse(key, object, text);
 }
 
 static int read_scalar(sf_config_tree *tree, int node, const sf_key *key, void *object)

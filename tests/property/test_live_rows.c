@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever opens, runs: every row of a live run's options at its bounds, and with every word, alone and with
- * each other row of its table. A value is refused when the run is opened, by its key, or the run ends well. */
+ * each other row of its table. A value is refused when the run is opened, by its key, or the run ends well.
+ */
 #include "support/support.h"
 
 #include "core/clock.h"
@@ -103,6 +104,8 @@ static void add(const char *path, const sf_key *key, const void *object, double 
 static void collect(const char *path, const sf_key *key, const void *object)
 {
     bool number = key->type == SF_KEY_WHOLE || key->type == SF_KEY_REAL;
+    if (key->zero != NULL && number)
+        add(path, key, object, 0, NULL);
     if (number || key->type == SF_KEY_SWITCH) {
         add(path, key, object, number ? key->least : 0, NULL);
         add(path, key, object, number ? key->most : 1, NULL);
@@ -248,13 +251,15 @@ static bool go_beyond(setting *to)
 {
     const sf_key *key = to->key;
     bool upper = to->number == key->most;
+    if (to->number == 0 && key->least > 0 && key->zero != NULL)
+        return false;
     if (to->word != NULL) {
         to->word = "none-such";
         while (key->words[(int)to->number] != NULL)
             to->number++;
     } else if (key->type == SF_KEY_WHOLE) {
         to->number += upper ? 1 : -1;
-        return to->number >= 0 && to->number <= UINT32_MAX;
+        return !(to->number == 0 && key->zero != NULL) && to->number >= 0 && to->number <= UINT32_MAX;
     } else {
         to->number = nextafter(to->number, upper ? INFINITY : -INFINITY);
     }

@@ -449,7 +449,7 @@ static void what_makes_no_sense_is_refused_and_what_takes_long_can_be_stopped(vo
     options.threads = 1; /* the calling thread asks whether to go on */
     options.surrogates = 0;
     test_assert_fails(sf_significance_test(&told, result, &input, &mining, &options, NULL, &error), &error,
-                      SF_USAGE, "at least one");
+                      SF_USAGE, "found 0, expected a whole number from 1");
     options.surrogates = 500;
     options.segment_ns = 1;
     test_assert_fails(sf_significance_test(&told, result, &input, &mining, &options, NULL, &error), &error,
