@@ -168,10 +168,12 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     const sf_mine_input input = {.spikes = recording->spikes,
                                  .spike_count = recording->spike_count,
                                  .units = &recording->units,
-                                 .duration_ns = sf_recording_duration_ns(recording)};
+                                 .duration_ns = sf_recording_duration_ns(recording),
+                                 .others = recording->others,
+                                 .other_count = recording->other_count};
     sf_significance_options how;
     sf_mine_result *given = NULL;
-    sf_mine_options mining;
+    sf_mining_options mining;
     int status = sf_keys_read(&sf_significance_table, &how, options, "significance", error);
     how.found_only = true;
     if (status == SF_OK)
@@ -181,8 +183,6 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     if (status != SF_OK)
         return status;
     e->worth = e->returning = 0;
-    mining.others = recording->others;
-    mining.other_count = recording->other_count;
     if (mining.delay_count > 0)
         status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
     if (status == SF_OK && mining.delay_count > 0)

@@ -29,12 +29,10 @@ struct sf_episodes {
 
     /* What was found: NULL and nothing of episodes that were given. */
     sf_mine_result *result;
-    sf_mine_options mining;
+    sf_mining_options mining;  /* as asked for; pointers in it but `delays` are the caller's */
     const char *threshold_why; /* where none was asked for */
     sf_delay *delays;
-    uint64_t top, top_worth;
     sf_limits limits;
-    sf_order order;
     bool is_tested;
     sf_significance significance;
     size_t worth, returning, passing;

@@ -41,7 +41,7 @@ typedef struct sf_mine_job {
     unsigned threads;
     const sf_progress *progress;
     bool paired;          /**< level 2 is linked already */
-    double piece;         /**< as in sf_mine_options */
+    double piece;         /**< as in sf_mine_input */
     bool divided;         /**< first units are, among the ranks, which all make this call */
     bool keep_stopped;    /**< SF_CANCELLED leaves a cut tree with all that was found */
     sf_mine_tally *tally; /**< added to; or NULL */

@@ -61,7 +61,7 @@ typedef struct test {
     sf_significance *told;
     sf_mine_result *result;
     const sf_mine_input *input;
-    const sf_mine_options *mining;
+    const sf_mining_options *mining;
     const sf_test_shape *shape; /* measured in other spikes; or NULL before `own` is */
     sf_test_shape own;
     sf_surrogate_request request;
@@ -233,7 +233,7 @@ static bool returns(const test *t, uint32_t size, size_t node)
 }
 
 /* From the lowest bound to the largest. */
-static sf_delay span_of(const sf_mine_options *mining)
+static sf_delay span_of(const sf_mining_options *mining)
 {
     sf_delay span = mining->delays[0];
     for (size_t i = 1; i < mining->delay_count; i++) {
@@ -274,8 +274,8 @@ static int look_at_recording(test *t, sf_error *error)
     const sf_mine_found *found = t->result->found;
     const sf_survey_job job = {.spikes = t->input->spikes,
                                .count = t->input->spike_count,
-                               .others = t->mining->others,
-                               .other_count = t->mining->other_count,
+                               .others = t->input->others,
+                               .other_count = t->input->other_count,
                                .unit_count = t->input->units->count,
                                .wanted = found->units,
                                .wanted_count = found->tree.unit_count,
@@ -928,14 +928,14 @@ void sf_test_shape_free(sf_test_shape *shape)
 }
 
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
-                         const sf_mine_options *mining, const sf_significance_options *options,
+                         const sf_mining_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error)
 {
     return sf_significance_test_by(significance, result, input, mining, options, NULL, progress, error);
 }
 
 int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
-                            const sf_mine_options *mining, const sf_significance_options *options,
+                            const sf_mining_options *mining, const sf_significance_options *options,
                             const sf_test_shape *shape, const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();

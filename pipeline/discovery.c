@@ -86,11 +86,10 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 }
 
 /* But for what a window tells. */
-static sf_mine_options options_of(const sf_discovery *discovery)
+static sf_mining_options options_of(const sf_discovery *discovery)
 {
     const sf_live_mine *mine = &discovery->config->mine;
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mining_options options = sf_mining_options_default();
     options.delays = discovery->delays;
     options.delay_count = discovery->delay_count;
     options.threshold_kind = SF_THRESHOLD_COUNT;
@@ -101,8 +100,6 @@ static sf_mine_options options_of(const sf_discovery *discovery)
     options.threads = mine->threads;
     options.most = SF_DISCOVERY_MOST;
     options.device = discovery->device;
-    options.unit_spikes = discovery->unit_spikes;
-    options.piece = discovery->piece;
     return options;
 }
 
@@ -112,16 +109,18 @@ static int mine_window(sf_discovery *discovery)
     size_t count;
     const sf_spike *spikes = sf_kept_pairs_spikes(&discovery->kept, &count);
     discovery->found_count = 0;
-    sf_mine_options options = options_of(discovery);
+    sf_mining_options options = options_of(discovery);
     options.threshold = sf_discovery_threshold(config, discovery->window, count);
-    options.resident = discovery->resident;
-    options.pairs = find_pairs(discovery, sf_threshold_least(options.threshold), &options.pair_count);
-    if (options.pairs != NULL && options.pair_count > SF_DISCOVERY_MOST)
-        return sf_mine_fail_most(SF_DISCOVERY_MOST, &discovery->error);
     sf_mine_input input = {.spikes = spikes,
                            .spike_count = count,
                            .units = discovery->units,
-                           .duration_ns = discovery->observed_ns};
+                           .duration_ns = discovery->observed_ns,
+                           .resident = discovery->resident,
+                           .unit_spikes = discovery->unit_spikes,
+                           .piece = discovery->piece};
+    input.pairs = find_pairs(discovery, sf_threshold_least(options.threshold), &input.pair_count);
+    if (input.pairs != NULL && input.pair_count > SF_DISCOVERY_MOST)
+        return sf_mine_fail_most(SF_DISCOVERY_MOST, &discovery->error);
     sf_progress progress = sf_background_progress(&discovery->background);
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &options, &progress, &discovery->error);
@@ -129,7 +128,7 @@ static int mine_window(sf_discovery *discovery)
         return status;
     memcpy(discovery->how.device, result->ran.device, sizeof discovery->how.device);
     memcpy(discovery->how.device_note, result->ran.note, sizeof discovery->how.device_note);
-    if (options.pairs == NULL)
+    if (input.pairs == NULL)
         learn_place(discovery, result);
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
@@ -169,11 +168,11 @@ static void work(void *job)
 /* What a window would be refused for after hops were published. */
 static int check_mining(const sf_discovery *discovery, sf_error *error)
 {
-    const sf_mine_options options = options_of(discovery);
+    const sf_mining_options options = options_of(discovery);
     const sf_engine *engine;
     sf_error reason = {0};
     char key[64];
-    int status = sf_mine_options_check(&options, &reason);
+    int status = sf_mining_options_check(&options, &reason);
     if (status == SF_OK)
         status = sf_engine_find(&engine, options.engine, &reason);
     if (status == SF_OK && sf_engine_check(engine, options.device, &reason) == SF_USAGE)

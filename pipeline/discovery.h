@@ -24,7 +24,7 @@
  */
 #define SF_DISCOVERY_MOST SF_PAIRING_MOST
 
-/** What grows from pairs is asked of a device in jobs of so much (sf_mine_options), some milliseconds of a
+/** What grows from pairs is asked of a device in jobs of so much (sf_mine_input), some milliseconds of a
  * GPU: hops want it meanwhile. */
 #define SF_DISCOVERY_PIECE 1.2e8
 
