@@ -252,19 +252,10 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
 static int read_tiling(sf_tiling_options *options, const app_call *call, sf_error *error)
 {
     *options = sf_tiling_options_default();
-    uint64_t surrogates = options->surrogates, threads = 0;
     int status = read_half_width(&options->half_width_ns, call, error);
     if (status == SF_OK)
-        status = app_uint(call, "surrogates", 0, 1000000, &surrogates, error);
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &options->seed, error);
-    if (status == SF_OK)
-        status = app_uint(call, "threads", 1, 4096, &threads, error);
-    if (status == SF_OK)
-        status = app_real(call, "min-distance", 0, 1e9, &options->min_distance_um, error);
-    options->surrogates = (uint32_t)surrogates;
-    options->threads = (unsigned)threads;
-    if (surrogates > 0)
+        status = app_options_read(call, &sf_tiling_table, options, error);
+    if (options->surrogates > 0)
         app_tell_seed(call, options->seed);
     sf_tool_tell_distance(call->provenance, options->min_distance_um);
     return status;

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "graph/motif/census.h"
 #include "graph/motif/spread.h"
+#include "graph/rows.h"
 #include "graph/search/bfs.h"
 #include "io/graph/pattern.h"
 #include "mine/mine.h"
