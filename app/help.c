@@ -107,7 +107,7 @@ void app_option_sentence(sf_text *text, const app_command *command, const app_op
         return;
     sf_text_printf(text, " (");
     add_bounds(text, row);
-    add_default(text, row, table->defaults(0));
+    add_default(text, row, table->defaults);
     sf_text_printf(text, ")");
 }
 

@@ -348,12 +348,12 @@ int sf_keys_check(const sf_key_table *table, const void *object, int refused, sf
 
 void sf_keys_init(const sf_key_table *table, void *options, size_t size)
 {
-    sf_options_init(options, size, table->defaults(0), table->size);
+    sf_options_init(options, size, table->defaults, table->size);
 }
 
 int sf_keys_read(const sf_key_table *table, void *own, const void *options, const char *what, sf_error *error)
 {
-    int status = sf_options_read(own, table->defaults(0), table->size, options, what, error);
+    int status = sf_options_read(own, table->defaults, table->size, options, what, error);
     memcpy(own, &table->size, sizeof table->size);
     return status == SF_OK ? sf_keys_check(table, own, SF_USAGE, error) : status;
 }

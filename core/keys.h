@@ -70,8 +70,8 @@ typedef struct sf_key_kind {
 typedef struct sf_key_table {
     const sf_key *parts[SF_KEY_PARTS]; /**< one after the other; those of the kinds come after the first */
     size_t size;                       /**< of an item of a list; without kinds */
-    /** An item at its defaults, where its first key, if that is a choice, has this value. NULL of a group. */
-    const void *(*defaults)(int choice);
+    const void *defaults;              /**< an item at its defaults; NULL of a group */
+    bool by_first;                     /**< `defaults` is one for each value of the first key, a choice */
     const sf_key_kind *(*kind)(size_t index); /**< NULL beyond the last; NULL: items are all alike */
 } sf_key_table;
 
@@ -80,6 +80,11 @@ typedef struct sf_key_item {
     const sf_key_kind *kind;
     void *settings; /**< kind->size bytes */
 } sf_key_item;
+
+static inline const void *sf_keys_defaults(const sf_key_table *table, int first)
+{
+    return (const char *)table->defaults + (table->by_first ? (size_t)first * table->size : 0);
+}
 
 #define SF_KEYS_MOST 32
 

@@ -3,9 +3,7 @@
 #include "graph/rows.h"
 
 #include "core/backend/match.h"
-#include "core/rows.h"
-
-#define AT(member) .offset = offsetof(ROW, member)
+#include "core/row_macros.h"
 
 /* ---- making graphs ---- */
 
@@ -20,13 +18,7 @@ static const sf_key graph_rows[] = {
 
 static const sf_graph_options making = {.size = sizeof making};
 
-static const void *graph_defaults(int choice)
-{
-    (void)choice;
-    return &making;
-}
-
-const sf_key_table sf_graph_table = {{graph_rows}, sizeof making, graph_defaults, NULL};
+const sf_key_table sf_graph_table = SF_KEY_TABLE(graph_rows, making);
 
 /* ---- spike-time tiling ---- */
 
@@ -38,28 +30,17 @@ static const sf_tiling_options tiling = {.size = sizeof tiling,
 
 #define ROW sf_tiling_options
 static const sf_key tiling_rows[] = {
-    {.name = "surrogates",
-     .type = SF_KEY_WHOLE,
-     AT(surrogates),
-     .least = 0,
-     .most = 1000000,
-     .argument = "N",
-     .what = "circular shifts that a pair is compared with; 0: all are kept"},
+    WHOLE("surrogates", surrogates, 0, 1000000, .argument = "N",
+          .what = "circular shifts that a pair is compared with; 0: all are kept"),
     {SF_ROW_SEED, AT(seed), .what = "of the shifts"},
-    {.name = "percentile", .type = SF_KEY_REAL, AT(percentile), .least = 0, .most = 1, .option = ""},
+    REAL("percentile", percentile, 0, 1, .option = ""),
     {SF_ROW_MIN_DISTANCE, AT(min_distance_um)},
     {SF_ROW_THREADS, AT(threads)},
     {0},
 };
 #undef ROW
 
-static const void *tiling_defaults(int choice)
-{
-    (void)choice;
-    return &tiling;
-}
-
-const sf_key_table sf_tiling_table = {{tiling_rows}, sizeof tiling, tiling_defaults, NULL};
+const sf_key_table sf_tiling_table = SF_KEY_TABLE(tiling_rows, tiling);
 
 void sf_tiling_options_init(void *options, size_t size)
 {
@@ -73,32 +54,16 @@ static const sf_search_options searching = {.size = sizeof searching};
 
 #define ROW sf_search_options
 static const sf_key search_rows[] = {
-    {.name = "direction",
-     .type = SF_KEY_CHOICE,
-     AT(direction),
-     .words = directions,
-     .what = "auto goes bottom-up while the frontier is large"},
-    {.name = "repeat",
-     .type = SF_KEY_WHOLE,
-     AT(repeat),
-     .least = 1,
-     .most = 1000000,
-     .zero = "once",
-     .argument = "N",
-     .what = "search N times and give the median time"},
+    CHOICE("direction", direction, directions, .what = "auto goes bottom-up while the frontier is large"),
+    WHOLE("repeat", repeat, 1, 1000000, .zero = "once", .argument = "N",
+          .what = "search N times and give the median time"),
     {SF_ROW_THREADS, AT(threads)},
     {SF_ROW_DEVICE, AT(device)},
     {0},
 };
 #undef ROW
 
-static const void *search_defaults(int choice)
-{
-    (void)choice;
-    return &searching;
-}
-
-const sf_key_table sf_search_table = {{search_rows}, sizeof searching, search_defaults, NULL};
+const sf_key_table sf_search_table = SF_KEY_TABLE(search_rows, searching);
 
 /* ---- matching ---- */
 
@@ -108,61 +73,27 @@ static const sf_match_options matching = {.size = sizeof matching};
 
 #define ROW sf_match_options
 static const sf_key match_rows[] = {
-    {.name = "distinct",
-     .type = SF_KEY_SWITCH,
-     AT(distinct),
-     .what = "count embeddings that differ by a symmetry of the pattern once"},
-    {.name = "limit",
-     .type = SF_KEY_COUNT,
-     AT(limit),
-     .least = 1,
-     .most = INFINITY,
-     .zero = "none",
-     .argument = "N",
-     .what = "stop after N embeddings and list so many; the count is then a lower bound"},
-    {.name = "time_limit_s",
-     .type = SF_KEY_REAL,
-     AT(time_limit_s),
-     .least = 1e-3,
-     .most = 1e9,
-     .zero = "none",
-     .argument = "S",
-     .what = "stop after S seconds; the count is then a lower bound"},
-    {.name = "semantics", .type = SF_KEY_CHOICE, AT(semantics), .words = semantics, .option = ""},
-    {.name = "engine",
-     .type = SF_KEY_TEXT,
-     AT(engine),
-     .words = engines,
-     .what = "how to search; the counts are the same"},
-    {.name = "slots",
-     .type = SF_KEY_WHOLE,
-     AT(slots),
-     .least = 1,
-     .most = SF_BACKEND_SLOTS,
-     .zero = "3",
-     .argument = "N",
-     .what = "of --engine gvsm on a device: pieces of a layer under way at once; needs the feature pipeline"},
-    {.name = "threshold",
-     .type = SF_KEY_COUNT,
-     AT(threshold),
-     .least = 1,
-     .most = INFINITY,
-     .zero = "all stay there, the large ones in parts",
-     .argument = "N",
-     .what = "of --engine gvsm on a device: layers of more than N entries are the CPU's to join, as in the "
-             "paper; needs the feature stay"},
+    SWITCH("distinct", distinct, .what = "count embeddings that differ by a symmetry of the pattern once"),
+    COUNT("limit", limit, 1, INFINITY, .zero = "none", .argument = "N",
+          .what = "stop after N embeddings and list so many; the count is then a lower bound"),
+    REAL("time_limit_s", time_limit_s, 1e-3, 1e9, .zero = "none", .argument = "S",
+         .what = "stop after S seconds; the count is then a lower bound"),
+    CHOICE("semantics", semantics, semantics, .option = ""),
+    TEXT("engine", engine, .words = engines, .what = "how to search; the counts are the same"),
+    WHOLE(
+        "slots", slots, 1, SF_BACKEND_SLOTS, .zero = "3", .argument = "N",
+        .what =
+            "of --engine gvsm on a device: pieces of a layer under way at once; needs the feature pipeline"),
+    COUNT("threshold", threshold, 1, INFINITY, .zero = "all stay there, the large ones in parts",
+          .argument = "N",
+          .what = "of --engine gvsm on a device: layers of more than N entries are the CPU's to join, as in "
+                  "the paper; needs the feature stay"),
     {SF_ROW_THREADS, AT(threads)},
     {0},
 };
 #undef ROW
 
-static const void *match_defaults(int choice)
-{
-    (void)choice;
-    return &matching;
-}
-
-const sf_key_table sf_match_table = {{match_rows}, sizeof matching, match_defaults, NULL};
+const sf_key_table sf_match_table = SF_KEY_TABLE(match_rows, matching);
 
 /* ---- rewired graphs ---- */
 
@@ -170,20 +101,14 @@ static const sf_rewired_options rewired = {.size = sizeof rewired, .graphs = 100
 
 #define ROW sf_rewired_options
 static const sf_key rewired_rows[] = {
-    {.name = "graphs", .type = SF_KEY_WHOLE, AT(graphs), .least = 1, .most = 1000000, .option = ""},
+    WHOLE("graphs", graphs, 1, 1000000, .option = ""),
     {SF_ROW_SEED, AT(seed), .what = "of the rewired graphs"},
     {SF_ROW_THREADS, AT(threads)},
     {0},
 };
 #undef ROW
 
-static const void *rewired_defaults(int choice)
-{
-    (void)choice;
-    return &rewired;
-}
-
-const sf_key_table sf_rewired_table = {{rewired_rows}, sizeof rewired, rewired_defaults, NULL};
+const sf_key_table sf_rewired_table = SF_KEY_TABLE(rewired_rows, rewired);
 
 void sf_rewired_options_init(void *options, size_t size)
 {

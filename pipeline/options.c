@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/filter.h"
 #include "core/options.h"
+#include "core/row_macros.h"
 #include "density/live.h"
 #include "mine/rows.h"
 
@@ -43,41 +44,13 @@ static const sf_live_density densities[] = {
                               .grid = 32},
 };
 
-static const void *density_defaults(int choice)
-{
-    return &densities[choice];
-}
-
-static const void *reach_defaults(int choice)
-{
-    static const sf_live_reach defaults = {.hops = 2};
-    (void)choice;
-    return &defaults;
-}
-
-static const void *pattern_defaults(int choice)
-{
-    static const sf_live_pattern defaults = {.limit = 10};
-    (void)choice;
-    return &defaults;
-}
+static const sf_live_reach default_reach = {.hops = 2};
+static const sf_live_pattern default_pattern = {.limit = 10};
+static const sf_live_blank default_blank = {.to_ms = 1};
 
 /* As SF_LIVE_TRIGGER_DEFAULTS, with a word for any label. */
 static const sf_live_trigger default_trigger = {
     .armed = true, .max_age_ms = 100, .most_s = 1, .within_s = 1, .max_q = 1, .seed = 1, .label = "*"};
-
-static const void *trigger_defaults(int choice)
-{
-    (void)choice;
-    return &default_trigger;
-}
-
-static const void *blank_defaults(int choice)
-{
-    static const sf_live_blank defaults = {.to_ms = 1};
-    (void)choice;
-    return &defaults;
-}
 
 void sf_live_options_init(void *options, size_t size)
 {
@@ -93,37 +66,6 @@ sf_live_density sf_live_density_default(sf_quantity quantity)
 }
 
 /* ---- keys ---- */
-
-#define AT(member) .offset = offsetof(ROW, member)
-#define GROUP(key, below)                                                                                    \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_GROUP, .table = &(below)                                                 \
-    }
-#define LIST(key, member, count, limit, below)                                                               \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_LIST, AT(member), .count_offset = offsetof(ROW, count), .most = limit,   \
-        .table = below                                                                                       \
-    }
-#define TEXT(key, member, ...)                                                                               \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_TEXT, AT(member), __VA_ARGS__                                            \
-    }
-#define SWITCH(key, member)                                                                                  \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_SWITCH, AT(member)                                                       \
-    }
-#define CHOICE(key, member, among)                                                                           \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_CHOICE, AT(member), .words = among                                       \
-    }
-#define WHOLE(key, member, from, to, ...)                                                                    \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_WHOLE, AT(member), .least = from, .most = to, __VA_ARGS__                \
-    }
-#define REAL(key, member, from, to, ...)                                                                     \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_REAL, AT(member), .least = from, .most = to, __VA_ARGS__                 \
-    }
 
 static const char *const significances[] = {"off", "segment-shift", "jitter", "shift", NULL};
 _Static_assert(SF_SIGNIFICANCE_SEGMENT_SHIFT == 1 && SF_SIGNIFICANCE_JITTER == 2 &&
@@ -199,11 +141,12 @@ static const sf_key blank_keys[] = {
 };
 #undef ROW
 
-static const sf_key_table blank_table = {{blank_keys}, sizeof(sf_live_blank), blank_defaults, NULL};
-static const sf_key_table trigger_table = {{trigger_keys}, sizeof(sf_live_trigger), trigger_defaults, NULL};
-static const sf_key_table reach_table = {{reach_keys}, sizeof(sf_live_reach), reach_defaults, NULL};
-static const sf_key_table pattern_table = {{pattern_keys}, sizeof(sf_live_pattern), pattern_defaults, NULL};
-static const sf_key_table density_table = {{density_keys}, sizeof(sf_live_density), density_defaults, NULL};
+static const sf_key_table blank_table = SF_KEY_TABLE(blank_keys, default_blank);
+static const sf_key_table trigger_table = SF_KEY_TABLE(trigger_keys, default_trigger);
+static const sf_key_table reach_table = SF_KEY_TABLE(reach_keys, default_reach);
+static const sf_key_table pattern_table = SF_KEY_TABLE(pattern_keys, default_pattern);
+static const sf_key_table density_table = {
+    .parts = {density_keys}, .size = sizeof densities[0], .defaults = densities, .by_first = true};
 
 #define ROW sf_live_options
 static const sf_key merge_keys[] = {

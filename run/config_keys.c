@@ -73,16 +73,11 @@ static const sf_key control_keys[] = {
     {0},
 };
 
-static const void *control_defaults(int choice)
-{
-    static const sf_control_settings defaults = {
-        .endpoint = "tcp://127.0.0.1:7740", .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
-    (void)choice;
-    return &defaults;
-}
+static const sf_control_settings control_defaults = {
+    .endpoint = "tcp://127.0.0.1:7740", .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
 
 static const sf_key_table control_table = {
-    .parts = {control_keys}, .size = sizeof(sf_control_settings), .defaults = control_defaults};
+    .parts = {control_keys}, .size = sizeof(sf_control_settings), .defaults = &control_defaults};
 
 static const sf_key sources[] = {
     {.name = "sources",

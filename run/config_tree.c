@@ -652,7 +652,7 @@ static int read_item(sf_config_tree *tree, int node, const sf_key *list, void *i
         return read_scalar(tree, node, &text_item, item);
     if (table->kind != NULL)
         return read_item_of_kind(tree, node, table, item);
-    return read_mapping(tree, node, table, item, table->defaults(0));
+    return read_mapping(tree, node, table, item, sf_keys_defaults(table, 0));
 }
 
 static int read_list(sf_config_tree *tree, int node, const sf_key *key, void *object)
@@ -722,7 +722,7 @@ static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, 
         status = read_key(tree, node, table, all[i]->name, key, object, defaults);
         tree->path[path_end] = '\0';
         if (i == 0 && key->type == SF_KEY_CHOICE && table->defaults != NULL)
-            defaults = table->defaults(*(const int *)sf_key_at(key, object));
+            defaults = sf_keys_defaults(table, *(const int *)sf_key_at(key, object));
     }
     return status;
 }
