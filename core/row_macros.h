@@ -31,11 +31,11 @@
     {                                                                                                        \
         .name = key, .type = SF_KEY_TEXT, AT(member), __VA_ARGS__                                            \
     }
-#define SWITCH(key, member, ...)                                                                              \
+#define SWITCH(key, member, ...)                                                                             \
     {                                                                                                        \
         .name = key, .type = SF_KEY_SWITCH, AT(member), __VA_ARGS__                                          \
     }
-#define CHOICE(key, member, among, ...)                                                                       \
+#define CHOICE(key, member, among, ...)                                                                      \
     {                                                                                                        \
         .name = key, .type = SF_KEY_CHOICE, AT(member), .words = among, __VA_ARGS__                          \
     }
@@ -47,17 +47,17 @@
     {                                                                                                        \
         .name = key, .type = SF_KEY_REAL, AT(member), .least = from, .most = to, __VA_ARGS__                 \
     }
-#define COUNT(key, member, from, to, ...)                                                                     \
+#define COUNT(key, member, from, to, ...)                                                                    \
     {                                                                                                        \
         .name = key, .type = SF_KEY_COUNT, AT(member), .least = from, .most = to, __VA_ARGS__                \
     }
-#define TIME(key, member, from, to, ...)                                                                      \
+#define TIME(key, member, from, to, ...)                                                                     \
     {                                                                                                        \
         .name = key, .type = SF_KEY_TIME, AT(member), .least = from, .most = to, __VA_ARGS__                 \
     }
 
 /** A table of these rows for structs that begin as `initial`. */
-#define SF_KEY_TABLE(rows, initial)                                                                           \
+#define SF_KEY_TABLE(rows, initial)                                                                          \
     {                                                                                                        \
         .parts = {rows}, .size = sizeof(initial), .defaults = &(initial)                                     \
     }
