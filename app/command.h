@@ -34,6 +34,7 @@ typedef struct app_command {
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
     bool takes_several;                  /**< recordings, in place of one: app/batch.h */
+    void (*first_words)(sf_text *text);  /**< appends a blank and each word that its first argument may be */
     int leading_arguments;               /**< before the recording, as plot's KIND */
     bool writes_last;                    /**< the last argument is a file that it writes */
     bool keeps_noise; /**< without --kind it looks at all units, those labelled noise too: it analyses none */

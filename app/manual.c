@@ -199,7 +199,11 @@ static void add_words_of(sf_text *text, const app_command *command, const app_op
 {
     sf_text argument = {0};
     app_option_argument(&argument, command, option);
-    if (lists_words(argument.data)) {
+    if (strcmp(option->name, "set") == 0) {
+        sf_text_printf(text, "        %s:--set) words='", command->name);
+        sf_tool_list_keys(text);
+        sf_text_printf(text, "' ;;\n");
+    } else if (lists_words(argument.data)) {
         sf_text_printf(text, "        %s:--%s) words='", command->name, option->name);
         for (const char *c = argument.data; *c != '\0'; c++)
             sf_text_append(text, *c == '|' ? " " : c, 1);
@@ -272,6 +276,11 @@ void app_completion(sf_text *text)
     for (size_t i = 0; app_commands[i] != NULL; i++) {
         sf_text_printf(text, "            -*:%s) words='", app_commands[i]->name);
         add_option_words(text, app_commands[i]);
+        sf_text_printf(text, "' ;;\n");
+        if (app_commands[i]->first_words == NULL)
+            continue;
+        sf_text_printf(text, "            *:%s) [[ $COMP_CWORD != 2 ]] || words='", app_commands[i]->name);
+        app_commands[i]->first_words(text);
         sf_text_printf(text, "' ;;\n");
     }
     sf_text_printf(text,

@@ -36,6 +36,12 @@ static int find_kind(const app_figure_kind **kind, const char *name, sf_error *e
     return sf_fail(error, SF_USAGE, "KIND", "found '%s', expected one of %s", name, known);
 }
 
+static void add_kinds(sf_text *text)
+{
+    for (size_t k = 0; app_figures[k] != NULL; k++)
+        sf_text_printf(text, " %s", app_figures[k]->name);
+}
+
 static int read_width(double *width_mm, const app_call *call, sf_error *error)
 {
     static const char *const words[] = {"column", "page", NULL};
@@ -115,6 +121,7 @@ const app_command app_command_plot = {
     .least_arguments = 2,
     .most_arguments = 2,
     .takes_several = true,
+    .first_words = add_kinds,
     .leading_arguments = 1,
     .example = "synfire plot raster demo.h5 -o raster.svg",
     .notes = "KIND is one of\n"
