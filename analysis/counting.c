@@ -4,11 +4,11 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/options.h"
 #include "core/ranks.h"
 #include "mine/correlogram.h"
 #include "mine/engine.h"
 #include "mine/given.h"
+#include "mine/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,33 +16,21 @@
 
 /* ---- options ---- */
 
-void sf_counting_options_init(void *options, size_t size)
+int sf_check_device(const char *device, sf_error *error)
 {
-    static const sf_counting_options defaults = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    sf_options_init(options, size, &defaults, sizeof defaults);
-}
-
-int sf_check_engine(const char *engine, const char *device, sf_error *error)
-{
-    const sf_engine *found;
     sf_error reason;
-    int status = sf_engine_find(&found, engine, &reason);
-    if (status != SF_OK)
-        return sf_fail(error, status, "engine", "%s", reason.text);
-    status = sf_device_check(device, true, &reason);
+    int status = sf_device_check(device, true, &reason);
     return status == SF_OK ? SF_OK : sf_fail(error, status, "device", "%s", reason.text);
 }
 
 static int check(const sf_counting_options *asked, sf_error *error)
 {
-    if (asked->window_ns < 0 || (asked->window_ns == 0 && asked->hop_ns != 0))
-        return sf_fail(error, SF_USAGE, "window_ns", "is %lld ns, expected more than 0",
-                       (long long)asked->window_ns);
-    if (asked->hop_ns < 0)
-        return sf_fail(error, SF_USAGE, "hop_ns", "is %lld ns, expected more than 0",
-                       (long long)asked->hop_ns);
-    int status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
-    return status == SF_OK ? sf_check_engine(asked->engine, asked->device, error) : status;
+    int status = SF_OK;
+    if (asked->window_ns == 0 && asked->hop_ns != 0)
+        status = sf_fail(error, SF_USAGE, "window_ns", "is 0 ns, expected more than 0 with hop_ns");
+    if (status == SF_OK)
+        status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
+    return status == SF_OK ? sf_check_device(asked->device, error) : status;
 }
 
 /* ---- the parts ---- */
@@ -180,11 +168,13 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     const sf_mine_input input = {.spikes = recording->spikes,
                                  .spike_count = recording->spike_count,
                                  .units = &recording->units,
-                                 .duration_ns = sf_recording_duration_ns(recording)};
-    sf_significance_options how, defaults = sf_significance_options_default();
+                                 .duration_ns = sf_recording_duration_ns(recording),
+                                 .others = recording->others,
+                                 .other_count = recording->other_count};
+    sf_significance_options how;
     sf_mine_result *given = NULL;
-    sf_mine_options mining;
-    int status = sf_options_read(&how, &defaults, sizeof how, options, "significance", error);
+    sf_mining_options mining;
+    int status = sf_keys_read(&sf_significance_table, &how, options, "significance", error);
     how.found_only = true;
     if (status == SF_OK)
         status = sf_episodes_reserve_verdicts(e, error);
@@ -193,8 +183,6 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     if (status != SF_OK)
         return status;
     e->worth = e->returning = 0;
-    mining.others = recording->others;
-    mining.other_count = recording->other_count;
     if (mining.delay_count > 0)
         status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
     if (status == SF_OK && mining.delay_count > 0)
@@ -294,9 +282,9 @@ int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_epis
              sf_error *error)
 {
     *counted = NULL;
-    sf_counting_options asked, defaults = sf_counting_options_default();
+    sf_counting_options asked;
     sf_episodes *e = NULL;
-    int status = sf_options_read(&asked, &defaults, sizeof asked, options, "counting", error);
+    int status = sf_keys_read(&sf_counting_table, &asked, options, "counting", error);
     if (status == SF_OK)
         status = check(&asked, error);
     if (status == SF_OK)

@@ -146,10 +146,7 @@ void sf_episodes_clear(sf_episodes *e)
                        .mining = e->mining,
                        .delays = e->delays,
                        .threshold_why = e->threshold_why,
-                       .top = e->top,
-                       .top_worth = e->top_worth,
                        .limits = e->limits,
-                       .order = e->order,
                        .is_tested = e->is_tested,
                        .significance = e->significance,
                        .ran = e->ran};

@@ -29,12 +29,10 @@ struct sf_episodes {
 
     /* What was found: NULL and nothing of episodes that were given. */
     sf_mine_result *result;
-    sf_mine_options mining;
+    sf_mining_options mining;  /* as asked for; pointers in it but `delays` are the caller's */
     const char *threshold_why; /* where none was asked for */
     sf_delay *delays;
-    uint64_t top, top_worth;
     sf_limits limits;
-    sf_order order;
     bool is_tested;
     sf_significance significance;
     size_t worth, returning, passing;
@@ -80,8 +78,8 @@ int sf_episodes_test_given(sf_episodes *episodes, const sf_significance_options 
 /** Releases the columns, back to what sf_episodes_new gave. */
 void sf_episodes_clear(sf_episodes *episodes);
 
-/** Refuses an engine or a device that there is not, naming which of both. SF_USAGE, SF_UNAVAILABLE. */
-int sf_check_engine(const char *engine, const char *device, sf_error *error);
+/** Refuses a device that there is not, naming the option. SF_USAGE, SF_UNAVAILABLE. */
+int sf_check_device(const char *device, sf_error *error);
 
 /** The count expected by rates. */
 double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode);

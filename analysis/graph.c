@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/options.h"
 #include "core/thread.h"
+#include "graph/rows.h"
 #include "graph/search/bfs.h"
 #include "graph/store/kronecker.h"
 
@@ -19,8 +20,7 @@
 
 int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options, sf_error *error)
 {
-    const sf_graph_options defaults = {.size = sizeof defaults};
-    int status = sf_options_read(own, &defaults, sizeof defaults, options, "graph options", error);
+    int status = sf_keys_read(&sf_graph_table, own, options, "graph options", error);
     if (status == SF_OK && own->undirected && own->directed)
         status = sf_fail(error, SF_USAGE, "undirected", "excludes directed");
     own->threads = own->threads != 0 ? own->threads : sf_thread_cores();
@@ -410,21 +410,8 @@ int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf
     return status;
 }
 
-static const sf_tiling_options tiling_defaults = {.size = sizeof tiling_defaults,
-                                                  .half_width_ns = 50000000,
-                                                  .surrogates = 200,
-                                                  .percentile = SF_STTC_PERCENTILE,
-                                                  .seed = 1};
-
-void sf_tiling_options_init(void *options, size_t size)
-{
-    sf_options_init(options, size, &tiling_defaults, sizeof tiling_defaults);
-}
-
 static int check_tiling(const sf_tiling_options *how, const sf_graph_options *as, sf_error *error)
 {
-    if (!(how->percentile >= 0 && how->percentile <= 1))
-        return sf_fail(error, SF_USAGE, "percentile", "is %g, expected 0 to 1", how->percentile);
     if (how->surrogates == 0 && (as->max_p > 0 || as->max_q > 0))
         return sf_fail(error, SF_USAGE, as->max_p > 0 ? "max_p" : "max_q",
                        "needs surrogates, and none are made");
@@ -451,8 +438,7 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
     sf_tiling_options how;
     sf_graph_options as;
     sf_connectivity links;
-    int status =
-        sf_options_read(&how, &tiling_defaults, sizeof tiling_defaults, tiling, "tiling options", error);
+    int status = sf_keys_read(&sf_tiling_table, &how, tiling, "tiling options", error);
     if (status == SF_OK)
         status = sf_graph_options_read(&as, options, error);
     if (status == SF_OK)

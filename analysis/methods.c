@@ -84,7 +84,7 @@ static sf_selected all_of(const sf_recording *recording)
 
 static void describe_mining(sf_text *text, const sf_episodes *e)
 {
-    const sf_mine_options *mining = &e->mining;
+    const sf_mining_options *mining = &e->mining;
     sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
                    mining->max_size);
     sf_text_delays(text, mining->delays, mining->delay_count);

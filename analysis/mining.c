@@ -4,23 +4,15 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/options.h"
 #include "core/ranks.h"
 #include "mine/best_delay.h"
+#include "mine/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- options ---- */
-
-void sf_mining_options_init(void *options, size_t size)
-{
-    static const sf_delay delay = {SF_MILLISECOND / 2, 5 * SF_MILLISECOND};
-    static const sf_mining_options defaults = {
-        .delays = &delay, .delay_count = 1, .max_size = 4, .most = 5000000};
-    sf_options_init(options, size, &defaults, sizeof defaults);
-}
 
 #define LEAST_COUNT 20
 #define SHARE_OF_UNIT 40
@@ -72,7 +64,7 @@ static int check_pieces(const sf_mining_options *asked, sf_error *error)
 
 static int check(const sf_mining_options *asked, const sf_recording *recording, sf_error *error)
 {
-    int status = sf_check_engine(asked->engine, asked->device, error);
+    int status = sf_check_device(asked->device, error);
     if (status == SF_OK && recording->pieces != NULL)
         status = check_pieces(asked, error);
     if (status == SF_OK && asked->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
@@ -80,8 +72,6 @@ static int check(const sf_mining_options *asked, const sf_recording *recording, 
                          recording->path != NULL ? recording->path : "the recording");
     if (status == SF_OK)
         status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
-    if (status == SF_OK && (unsigned)asked->order > SF_ORDER_STRENGTH)
-        status = sf_fail(error, SF_USAGE, "order", "is %d, expected one of sf_order", (int)asked->order);
     if (status == SF_OK && asked->threshold == 0 && asked->threshold_kind != SF_THRESHOLD_COUNT)
         status = sf_fail(error, SF_USAGE, "threshold", "is 0, expected more: only a count has a default");
     return status;
@@ -92,31 +82,17 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
 {
     e->wants_details = asked->details;
     e->keeps_stopped = asked->keep_stopped && sf_ranks_count() == 1;
-    e->top = asked->top;
-    e->top_worth = asked->top_worth;
     e->limits = (sf_limits){asked->max_p, asked->max_q};
-    e->order = asked->order;
     e->delays = sf_resize(NULL, asked->delay_count, sizeof *e->delays);
     if (e->delays == NULL)
         return sf_fail_memory(error);
     if (asked->delay_count > 0)
         memcpy(e->delays, asked->delays, asked->delay_count * sizeof *e->delays);
-    sf_mine_options_default(&e->mining);
-    e->mining.others = e->recording->others;
-    e->mining.other_count = e->recording->other_count;
+    e->mining = *asked;
     e->mining.delays = e->delays;
-    e->mining.delay_count = asked->delay_count;
-    e->mining.threshold_kind = asked->threshold_kind;
-    e->mining.threshold =
-        asked->threshold != 0 ? asked->threshold : default_threshold(e, asked, &e->threshold_why);
-    e->mining.max_size = asked->max_size;
-    e->mining.self = asked->self;
-    e->mining.closed = asked->closed;
-    e->mining.min_distance_um = asked->min_distance_um;
-    e->mining.threads = asked->threads;
-    e->mining.most = asked->most;
-    e->mining.pieces = e->recording->pieces;
     e->mining.keep_stopped = e->keeps_stopped;
+    if (asked->threshold == 0)
+        e->mining.threshold = default_threshold(e, asked, &e->threshold_why);
     return SF_OK;
 }
 
@@ -125,7 +101,10 @@ static sf_mine_input input_of(const sf_recording *recording)
     return (sf_mine_input){.spikes = recording->spikes,
                            .spike_count = sf_recording_spike_count(recording),
                            .units = &recording->units,
-                           .duration_ns = sf_recording_duration_ns(recording)};
+                           .duration_ns = sf_recording_duration_ns(recording),
+                           .pieces = recording->pieces,
+                           .others = recording->others,
+                           .other_count = recording->other_count};
 }
 
 /* ---- which are told of ---- */
@@ -174,12 +153,12 @@ static ranked rank_of(const sf_episodes *e, size_t i)
     const sf_mine_item *item = &e->result->items[i];
     ranked rank = {.size = item->size, .item = i};
     double ratio = sf_ratio_interval_of(item->count, item->expected).low;
-    if (e->order == SF_ORDER_Q) {
+    if (e->mining.order == SF_ORDER_Q) {
         rank.first = item->q;
         rank.second = -ratio;
-    } else if (e->order == SF_ORDER_RATIO) {
+    } else if (e->mining.order == SF_ORDER_RATIO) {
         rank.first = -ratio;
-    } else if (e->order == SF_ORDER_STRENGTH) {
+    } else if (e->mining.order == SF_ORDER_STRENGTH) {
         rank.first = -item->strength;
     }
     return rank;
@@ -204,7 +183,7 @@ static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
         e->passing++;
         of_size++;
         worth_of_size += worth;
-        if (e->top == 0 || of_size <= e->top || (worth && worth_of_size <= e->top_worth))
+        if (e->mining.top == 0 || of_size <= e->mining.top || (worth && worth_of_size <= e->mining.top_worth))
             e->items[(*chosen)++] = ranks[r].item;
     }
 }
@@ -217,7 +196,7 @@ static int choose(sf_episodes *e, size_t *chosen, sf_error *error)
     int status = ranks != NULL && e->items != NULL ? SF_OK : sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         ranks[i] = rank_of(e, i);
-    if (status == SF_OK && e->order != SF_ORDER_COUNT && count > 0)
+    if (status == SF_OK && e->mining.order != SF_ORDER_COUNT && count > 0)
         qsort(ranks, count, sizeof *ranks, compare_ranks);
     if (status == SF_OK)
         choose_ranked(e, ranks, chosen);
@@ -278,8 +257,8 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
 static int test(sf_episodes *e, const sf_significance_options *asked, const sf_progress *progress,
                 sf_error *error)
 {
-    sf_significance_options options, defaults = sf_significance_options_default();
-    int status = sf_options_read(&options, &defaults, sizeof options, asked, "significance", error);
+    sf_significance_options options;
+    int status = sf_keys_read(&sf_significance_table, &options, asked, "significance", error);
     if (status != SF_OK)
         return status;
     sf_mine_input input = input_of(e->recording);
@@ -298,12 +277,12 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
 #define CHOOSING_SURROGATES 100
 
 /* What is expected of the pairs by which they choose among intervals. */
-static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const sf_mine_options *mining,
+static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const sf_mining_options *mining,
                         const sf_significance_options *asked, const sf_progress *progress, sf_error *error)
 {
     sf_significance told;
-    sf_significance_options options, defaults = sf_significance_options_default();
-    int status = sf_options_read(&options, &defaults, sizeof options, asked, "significance", error);
+    sf_significance_options options;
+    int status = sf_keys_read(&sf_significance_table, &options, asked, "significance", error);
     if (status != SF_OK || options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return status;
     options.surrogates = options.surrogates < CHOOSING_SURROGATES ? options.surrogates : CHOOSING_SURROGATES;
@@ -311,11 +290,11 @@ static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const
 }
 
 /* The pairs from which all else grows where intervals overlap: mine/best_delay.h. */
-static int choose_delays(sf_pair_count **pairs, sf_mine_options *options, const sf_mine_input *input,
-                         const sf_significance_options *test, double *seconds, const sf_progress *progress,
-                         sf_error *error)
+static int choose_delays(sf_pair_count **pairs, size_t *count, double *seconds, const sf_mine_input *input,
+                         const sf_mining_options *options, const sf_progress *progress, sf_error *error)
 {
-    sf_mine_options of_pairs = *options;
+    const sf_significance_options *test = options->significance;
+    sf_mining_options of_pairs = *options;
     sf_mine_result *result;
     of_pairs.max_size = 2;
     of_pairs.closed = of_pairs.keep_stopped = false;
@@ -325,28 +304,24 @@ static int choose_delays(sf_pair_count **pairs, sf_mine_options *options, const 
     if (test != NULL)
         status = expect_pairs(result, input, &of_pairs, test, progress, error);
     if (status == SF_OK)
-        status = sf_mine_best_delays(pairs, &options->pair_count, result, error);
-    options->pairs = *pairs;
+        status = sf_mine_best_delays(pairs, count, result, error);
     *seconds = result->ran.seconds;
     sf_mine_result_free(result);
     return status;
 }
 
-static int search(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress,
-                  sf_error *error)
+static int search(sf_episodes *e, const sf_progress *progress, sf_error *error)
 {
     sf_mine_input input = input_of(e->recording);
-    sf_mine_options options = e->mining;
     sf_pair_count *pairs = NULL;
     double seconds = 0;
-    options.engine = asked->engine;
-    options.device = asked->device;
-    options.unit_spikes = e->unit_spikes;
-    int status = sf_delays_overlap(options.delays, options.delay_count)
-                     ? choose_delays(&pairs, &options, &input, asked->significance, &seconds, progress, error)
+    input.unit_spikes = e->unit_spikes;
+    int status = sf_delays_overlap(e->delays, e->mining.delay_count)
+                     ? choose_delays(&pairs, &input.pair_count, &seconds, &input, &e->mining, progress, error)
                      : SF_OK;
+    input.pairs = pairs;
     if (status == SF_OK)
-        status = sf_mine_spikes(&e->result, &input, &options, progress, error);
+        status = sf_mine_spikes(&e->result, &input, &e->mining, progress, error);
     if (e->result != NULL)
         e->result->ran.seconds += seconds;
     if (e->result != NULL && e->result->level_count > 0 && e->recording->selected != NULL)
@@ -357,7 +332,7 @@ static int search(sf_episodes *e, const sf_mining_options *asked, const sf_progr
 
 static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress, sf_error *error)
 {
-    int status = search(e, asked, progress, error);
+    int status = search(e, progress, error);
     if (e->result == NULL || !sf_episodes_keep(e, status, SF_STOPPED_SEARCHING))
         return status;
     e->ran = e->result->ran;
@@ -373,9 +348,9 @@ int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mini
             const sf_progress *progress, sf_error *error)
 {
     *episodes = NULL;
-    sf_mining_options asked, defaults = sf_mining_options_default();
+    sf_mining_options asked;
     sf_episodes *found = NULL;
-    int status = sf_options_read(&asked, &defaults, sizeof asked, options, "mining", error);
+    int status = sf_keys_read(&sf_mining_table, &asked, options, "mining", error);
     if (status == SF_OK)
         status = check(&asked, recording, error);
     if (status == SF_OK)

@@ -8,6 +8,7 @@
 #include "core/thread.h"
 #include "graph/motif/census.h"
 #include "graph/motif/spread.h"
+#include "graph/rows.h"
 
 #include <string.h>
 
@@ -30,12 +31,6 @@ struct sf_matches {
     char *names[SF_PATTERN_MOST]; /**< of the pattern's vertices; NULL where one has none */
 };
 
-static int read_options(sf_match_options *own, const sf_match_options *options, sf_error *error)
-{
-    const sf_match_options defaults = {.size = sizeof defaults};
-    return sf_options_read(own, &defaults, sizeof defaults, options, "match options", error);
-}
-
 static int copy_names(sf_matches *matches, const sf_pattern *pattern, sf_error *error)
 {
     for (uint32_t u = 0; u < pattern->vertex_count; u++) {
@@ -52,7 +47,7 @@ int sf_graph_match(sf_matches **out, const sf_graph *graph, const sf_motif *moti
     *out = NULL;
     sf_match_options how;
     sf_match_index *index = NULL;
-    int status = read_options(&how, options, error);
+    int status = sf_keys_read(&sf_match_table, &how, options, "match options", error);
     if (status != SF_OK)
         return status;
     sf_matches *matches = sf_alloc(1, sizeof *matches);
@@ -122,14 +117,6 @@ int sf_graph_census(uint64_t counts[SF_TRIADS], const sf_graph *graph, unsigned 
 
 /* ---- rewired graphs ---- */
 
-static const sf_rewired_options rewired_defaults = {
-    .size = sizeof rewired_defaults, .graphs = 100, .seed = 1};
-
-void sf_rewired_options_init(void *options, size_t size)
-{
-    sf_options_init(options, size, &rewired_defaults, sizeof rewired_defaults);
-}
-
 /* Counts of these patterns, each matched in the same way: what a measure of them needs. */
 typedef struct wanted {
     sf_pattern *patterns; /**< borrowed one by one */
@@ -163,12 +150,9 @@ int sf_graph_rewire(sf_spread *spreads, const uint64_t *counts, const sf_graph *
     sf_match_options matching;
     wanted w = {0};
     size_t count = motifs != NULL ? motif_count : SF_TRIADS;
-    int status =
-        sf_options_read(&how, &rewired_defaults, sizeof rewired_defaults, options, "rewired options", error);
-    if (status == SF_OK && how.graphs == 0)
-        status = sf_fail(error, SF_USAGE, "graphs", "is 0, expected at least 1");
+    int status = sf_keys_read(&sf_rewired_table, &how, options, "rewired options", error);
     if (status == SF_OK)
-        status = read_options(&matching, match, error);
+        status = sf_keys_read(&sf_match_table, &matching, match, "match options", error);
     if (status == SF_OK)
         status = want(&w, counts, count, motifs, &matching, error);
     if (status == SF_OK) {

@@ -9,6 +9,7 @@
 #include "core/options.h"
 #include "core/reals.h"
 #include "core/thread.h"
+#include "graph/rows.h"
 #include "graph/search/device.h"
 
 #include <stdio.h>
@@ -387,8 +388,7 @@ int sf_graph_search(sf_searches **searches, const sf_graph *graph, const uint32_
 {
     *searches = NULL;
     searching s = {.graph = graph, .sources = sources, .count = count, .progress = progress};
-    const sf_search_options defaults = {.size = sizeof defaults};
-    int status = sf_options_read(&s.options, &defaults, sizeof defaults, options, "search options", error);
+    int status = sf_keys_read(&sf_search_table, &s.options, options, "search options", error);
     if (status == SF_OK && count == 0)
         status = sf_fail(error, SF_USAGE, NULL, "there is no source to search from");
     for (size_t i = 0; i < count && status == SF_OK; i++)

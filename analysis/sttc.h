@@ -42,8 +42,6 @@ int sf_trains_split(sf_unit_trains *trains, const sf_spike *spikes, size_t spike
                     sf_error *error);
 void sf_trains_free(sf_unit_trains *trains);
 
-#define SF_STTC_PERCENTILE 0.95
-
 typedef struct sf_sttc_options {
     int64_t dt_ns;
     sf_recorded recorded;

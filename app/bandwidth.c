@@ -12,14 +12,10 @@
 
 static const app_option own_options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
-    {"method", "isj|plugin|lscv|lscv-paper|silverman|scott",
-     "isj: improved Sheather-Jones (default); plugin: two-stage plug-in; lscv: least-squares "
-     "cross-validation "
-     "over a wide range; lscv-paper: from h0/4 to 4 h0 only; silverman, scott: rules for a normal density"},
-    {"exact", NULL,
-     "direct sums over all pairs instead of the characteristic function: plugin, lscv, lscv-paper"},
-    {"curve", NULL, "prints the scores that lscv and lscv-paper looked at, as h,score lines"},
-    {"device", "NAME",
+    {.name = "method"},
+    {.name = "exact"},
+    {.name = "curve"},
+    {"device", NULL,
      "where direct sums run: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for large jobs)"},
     {NULL, NULL, NULL},
 };
@@ -38,6 +34,7 @@ typedef struct series_result {
 typedef struct bandwidth_report {
     const app_samples *samples;
     const char *method;
+    sf_density_options asked;
     sf_domain domain;
     series_result *results; /* of each series */
     app_stop stop;
@@ -101,18 +98,15 @@ static int stop_after(bandwidth_report *report, size_t done, int status, sf_erro
 
 static int select_all(const app_call *call, app_samples *samples, bandwidth_report *report, sf_error *error)
 {
-    sf_density_options options = sf_density_options_default();
+    sf_density_options options = report->asked;
     int status = app_device(&options.device, call, error);
     if (status == SF_OK)
         status = app_domain(call, SF_DOMAIN_LINE, &report->domain, error);
     if (status != SF_OK)
         return status;
     sf_progress progress = app_progress(call);
-    options.method = report->method;
     options.domain = report->domain;
     options.progress = &progress;
-    options.exact = app_has(call, "exact");
-    options.curve = app_has(call, "curve");
     size_t done = 0;
     while (status == SF_OK && done < samples->all.count) {
         status = app_stop_requested() ? sf_fail(error, SF_CANCELLED, NULL, "stopped before the first")
@@ -338,9 +332,10 @@ static int print_report(const app_call *call, const bandwidth_report *report, sf
     return status;
 }
 
-static int answer(const app_call *call, app_samples *samples, const char *method, sf_error *error)
+static int answer(const app_call *call, app_samples *samples, const sf_density_options *asked,
+                  sf_error *error)
 {
-    bandwidth_report report = {.samples = samples, .method = method};
+    bandwidth_report report = {.samples = samples, .asked = *asked, .method = asked->method};
     report.results = sf_alloc(samples->all.count, sizeof *report.results);
     if (report.results == NULL)
         return sf_fail_memory(error);
@@ -358,15 +353,15 @@ static int answer(const app_call *call, app_samples *samples, const char *method
 static int run(app_call *call, sf_error *error)
 {
     sf_density_options options = sf_density_options_default();
-    options.method = app_value(call, "method", "isj");
-    int status = app_density_check(&options, "--method", error);
+    options.method = "isj";
+    int status = app_options_read(call, &sf_density_table, &options, error);
     if (status != SF_OK)
         return status;
     app_catch_signals();
     app_samples samples;
     status = app_samples_load(call, &samples, error);
     if (status == SF_OK)
-        status = answer(call, &samples, options.method, error);
+        status = answer(call, &samples, &options, error);
     app_samples_free(&samples);
     return status;
 }
@@ -388,5 +383,6 @@ const app_command app_command_bandwidth = {
         "of the covariance root. "
         "With fewer than 50 samples there is no bandwidth.",
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
+    .rows = {&sf_density_table},
     .run = run,
 };

@@ -25,12 +25,12 @@ static const app_option options[] = {
     {"undirected", NULL, "follow edges both ways"},
     {"kronecker", "SCALE:EDGEFACTOR:SEED[:A,B,C]",
      "search a Kronecker graph with Graph500's parameters instead of G, or with the chances A,B,C of R-MAT"},
-    {"direction", "auto|top-down|bottom-up", "auto (default) goes bottom-up while the frontier is large"},
+    {.name = "direction"},
     {"features", "ts,wb,hc,gamma",
      "on GPUs: search as Enterprise does, with these of its techniques: frontier queues, balanced work, "
      "hubs "
      "first, switch by hubs; `none` for none of them (default: the fastest way there is)"},
-    {"repeat", "N", "search N times and give the median time (default 1)"},
+    {.name = "repeat"},
     {"target", "V",
      "tell the path to this unit or vertex; given again, to each (default: --json has the paths to all, of "
      "graphs of up to 10,000 vertices)"},
@@ -68,7 +68,7 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
                        kronecker != NULL ? "both" : "neither");
     const sf_progress progress = app_progress(call);
     sf_graph_options how = *as;
-    status = app_limits_parse(&how.max_p, &how.max_q, call, error);
+    status = app_options_read(call, &sf_graph_table, &how, error);
     if (status == SF_OK && kronecker == NULL)
         status = sf_graph_open(&r->graph, call->arguments[0], &how, &progress, error);
     else if (status == SF_OK)
@@ -141,15 +141,6 @@ static int load(reaching *r, sf_error *error)
 
 /* ---- the search ---- */
 
-static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_error *error)
-{
-    static const char *const names[] = {"auto", "top-down", "bottom-up", NULL};
-    size_t chosen = SF_BFS_AUTO;
-    int status = app_word(call, "direction", names, &chosen, error);
-    *direction = (sf_bfs_direction)chosen;
-    return status;
-}
-
 static int read_features(sf_search_options *how, const app_call *call, sf_error *error)
 {
     static const char *const names[] = {"ts",    "wb",   "hc",
@@ -162,18 +153,10 @@ static int read_options(reaching *r, sf_error *error)
 {
     static const char *const of_one[] = {"direction", "features", "repeat", "out", NULL};
     const app_call *call = r->call;
-    uint64_t repeat = 1, threads = 0;
     r->options = sf_search_options_default();
-    r->options.device = app_value(call, "device", NULL);
     int status = r->source_count > 1 ? app_refuse(call, of_one, "goes with one --source", error) : SF_OK;
     if (status == SF_OK)
-        status = app_uint(call, "repeat", 1, 1000000, &repeat, error);
-    if (status == SF_OK)
-        status = app_uint(call, "threads", 1, 4096, &threads, error);
-    if (status == SF_OK)
-        status = read_direction(&r->options.direction, call, error);
-    r->options.repeat = (uint32_t)repeat;
-    r->options.threads = (unsigned)threads;
+        status = app_options_read(call, &sf_search_table, &r->options, error);
     return status == SF_OK ? read_features(&r->options, call, error) : status;
 }
 
@@ -683,5 +666,6 @@ const app_command app_command_bfs = {
         "Ctrl-C stops it and prints what it has, with what is missing.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table},
     .run = run,
 };

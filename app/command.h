@@ -8,18 +8,21 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "core/keys.h"
 #include "run/tool.h"
 
 #include <stdio.h>
 
+/** With an argument, the command reads it. Without: of a row of the command that has this name, or a flag. */
 typedef struct app_option {
     const char *name;     /**< without dashes */
-    const char *argument; /**< what stands for its value in help, or NULL for a flag */
-    const char *help;     /**< one sentence, with the default */
+    const char *argument; /**< what stands for its value in help */
+    const char *help;     /**< one sentence, with the default; NULL: what the row says */
 } app_option;
 
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
+#define APP_ROW_TABLES 4
 
 struct app_call;
 
@@ -31,6 +34,7 @@ typedef struct app_command {
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
     bool takes_several;                  /**< recordings, in place of one: app/batch.h */
+    void (*first_words)(sf_text *text);  /**< appends a blank and each word that its first argument may be */
     int leading_arguments;               /**< before the recording, as plot's KIND */
     bool writes_last;                    /**< the last argument is a file that it writes */
     bool keeps_noise; /**< without --kind it looks at all units, those labelled noise too: it analyses none */
@@ -39,6 +43,7 @@ typedef struct app_command {
     const char *example; /**< a whole command line that works */
     const char *notes;   /**< further help, or NULL */
     const app_option *options[APP_OPTION_LISTS];
+    const sf_key_table *rows[APP_ROW_TABLES];           /**< that describe options; NULL behind the last */
     int (*run)(struct app_call *call, sf_error *error); /**< returns an sf_status */
 } app_command;
 
@@ -93,6 +98,14 @@ bool app_takes(const app_call *call, const app_option *options);
 const char *app_value(const app_call *call, const char *option, const char *otherwise);
 /** The values of a repeated option, one a call: *from starts at 0; NULL at the end. */
 const char *app_next_value(const app_call *call, const char *option, size_t *from);
+
+/** The row that describes an option, and its table; NULL: the command reads the option itself. */
+const sf_key *app_option_row(const app_command *command, const app_option *option,
+                             const sf_key_table **table);
+
+/** Reads all options that were given of rows of this table into its struct. SF_USAGE names the option and
+ * what was found. */
+int app_options_read(const app_call *call, const sf_key_table *table, void *options, sf_error *error);
 
 /** Numbers: leave *value as it is where the option was not given; SF_USAGE names the option and what was
  * found. */

@@ -39,7 +39,7 @@ static const app_option options[] = {
      "none is shorter than D or has fewer than N spikes (default 170,300,200,10,3)"},
     {"network-share", "F", "share of the active units that must fire in a network burst (default 0.25)"},
     {"without", "LIST", "leave out graph, chains or both (graph,chains): these take most of the time"},
-    {"max-size", "N", "longest chains to look for, 3 to 16 units (default 4)"},
+    {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
     {"jobs", "N", "recordings at once (default: as many as there are cores)"},
     {NULL, NULL, NULL},
@@ -166,15 +166,15 @@ static int check_options(const app_call *call, sf_error *error)
     app_mining mining;
     app_test test;
     size_t metric = 0;
-    uint64_t most = 3;
     silent.quiet = true;
     int status = app_word(call, "metric", metrics, &metric, error);
     if (status == SF_OK)
         status = app_mining_parse(&mining, &silent, error);
+    if (status == SF_OK && mining.options.max_size < 3)
+        status = sf_fail(error, SF_USAGE, "--max-size", "found '2', expected a whole number from 3 to %d",
+                         SF_EPISODE_MAX_SIZE);
     if (status == SF_OK)
-        status = app_uint(call, "max-size", 3, SF_EPISODE_MAX_SIZE, &most, error);
-    if (status == SF_OK)
-        status = app_test_parse(&test, &silent, mining.options.device, mining.options.threads, error);
+        status = app_test_parse(&test, &silent, error);
     if (status == SF_OK && test.options.kind == SF_SIGNIFICANCE_ANALYTIC)
         status =
             sf_fail(error, SF_USAGE, "--significance",
@@ -618,5 +618,6 @@ const app_command app_command_compare = {
         "docs/compare.md says what each measure means and when not to trust a test.",
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
+    .rows = {&sf_mining_table, &sf_significance_table},
     .run = run,
 };

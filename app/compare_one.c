@@ -255,19 +255,12 @@ static int find_chains(analysis *a, sf_error *error)
     const app_call *call = a->how->call;
     app_mining mining;
     app_test test;
-    uint64_t most = 0;
     int status = app_mining_parse(&mining, call, error);
-    most = mining.options.max_size;
     if (status == SF_OK)
-        status = app_uint(call, "max-size", 3, SF_EPISODE_MAX_SIZE, &most, error);
-    if (status == SF_OK)
-        status = app_test_parse(&test, call, mining.options.device, mining.options.threads, error);
+        status = app_test_parse(&test, call, error);
     if (status != SF_OK)
         return status;
-    mining.options.max_size = (uint32_t)most;
     mining.options.significance = app_test_options(&test);
-    mining.options.max_p = test.max_p;
-    mining.options.max_q = test.max_q;
     status = app_mining_run(&a->chains, &mining, call, a->recording, error);
     if (status == SF_OK) {
         a->c.size = sizeof a->c;

@@ -21,7 +21,7 @@
     }
 #define SURROGATES                                                                                           \
     {                                                                                                        \
-        "surrogates", "N",                                                                                   \
+        "surrogates", NULL,                                                                                  \
             "with --significance: how many (default 1000); sttc: keep pairs above the 95th percentile of N " \
             "circular shifts of their own, each within its epoch (default 200; 0: keep all)"                 \
     }
@@ -32,21 +32,21 @@ const app_option app_connect_options[] = {
      "edges are the links of these episodes: lines as A -(0,5]-> B, or the document of `synfire mine "
      "--json`; tested, q corrects for these alone"},
     SURROGATES,
-    {"seed", "N", "of random numbers: surrogates, shifts (default 1)"},
+    {"seed", NULL, "of random numbers: surrogates, shifts (default 1)"},
     {NULL, NULL, NULL},
 };
 
 const app_option app_compare_connect_options[] = {
     METRIC,
     SURROGATES,
-    {"seed", "N", "of random numbers: surrogates, shifts, permutations (default 1)"},
+    {"seed", NULL, "of random numbers: surrogates, shifts, permutations (default 1)"},
     {NULL, NULL, NULL},
 };
 
 const app_option app_match_connect_options[] = {
     METRIC,
     SURROGATES,
-    {"seed", "N", "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
+    {"seed", NULL, "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -95,15 +95,14 @@ static void tell_test(const sf_episodes *pairs, const app_call *call)
 }
 
 /* A test of edges, or that nothing asks for one in vain. */
-static int parse_test(app_test *test, const app_call *call, const char *device, unsigned threads,
-                      sf_error *error)
+static int parse_test(app_test *test, const app_call *call, sf_error *error)
 {
     static const char *const of_tests[] = {"significance", "fdr", "max-p", "max-q", NULL};
     bool tested = false;
     for (size_t i = 0; of_tests[i] != NULL; i++)
         tested = tested || app_has(call, of_tests[i]);
     *test = (app_test){.asked = false};
-    return tested ? app_test_parse(test, call, device, threads, error) : refuse_surrogates(call, error);
+    return tested ? app_test_parse(test, call, error) : refuse_surrogates(call, error);
 }
 
 static int take_stopped(app_stop *stop, int status, const sf_episodes_columns *told, sf_error *error)
@@ -123,10 +122,11 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     sf_episodes *pairs;
     int status = app_mining_parse(&mining, call, error);
     if (status == SF_OK)
-        status = parse_test(&test, call, mining.options.device, mining.options.threads, error);
+        status = parse_test(&test, call, error);
     if (status != SF_OK)
         return status;
-    mining.options.max_size = 2; /* limits are of the graph, which knows reverse links by then */
+    mining.options.max_size = 2;
+    mining.options.max_p = mining.options.max_q = 0; /* of the graph, which knows reverse links by then */
     mining.options.significance = app_test_options(&test);
     mining.options.keep_stopped = stop != NULL;
     status = app_mining_run(&pairs, &mining, call, recording, error);
@@ -185,13 +185,10 @@ static int count_links(sf_episodes **counted, const app_call *call, const sf_rec
     const sf_progress progress = app_progress(call);
     sf_counting_options how = sf_counting_options_default();
     app_test test = {.asked = false};
-    uint64_t threads = 0;
-    how.engine = app_value(call, "engine", NULL);
-    how.device = app_value(call, "device", NULL);
-    int status = app_uint(call, "threads", 1, 4096, &threads, error);
-    how.threads = (unsigned)threads;
+    int status = app_options_read(call, &sf_counting_table, &how, error);
+    how.max_p = how.max_q = 0; /* of the graph */
     if (status == SF_OK)
-        status = parse_test(&test, call, how.device, how.threads, error);
+        status = parse_test(&test, call, error);
     how.significance = app_test_options(&test);
     app_catch_signals();
     if (status == SF_OK)
@@ -255,19 +252,10 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
 static int read_tiling(sf_tiling_options *options, const app_call *call, sf_error *error)
 {
     *options = sf_tiling_options_default();
-    uint64_t surrogates = options->surrogates, threads = 0;
     int status = read_half_width(&options->half_width_ns, call, error);
     if (status == SF_OK)
-        status = app_uint(call, "surrogates", 0, 1000000, &surrogates, error);
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &options->seed, error);
-    if (status == SF_OK)
-        status = app_uint(call, "threads", 1, 4096, &threads, error);
-    if (status == SF_OK)
-        status = app_real(call, "min-distance", 0, 1e9, &options->min_distance_um, error);
-    options->surrogates = (uint32_t)surrogates;
-    options->threads = (unsigned)threads;
-    if (surrogates > 0)
+        status = app_options_read(call, &sf_tiling_table, options, error);
+    if (options->surrogates > 0)
         app_tell_seed(call, options->seed);
     sf_tool_tell_distance(call->provenance, options->min_distance_um);
     return status;
@@ -320,7 +308,7 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
     const char *metric = app_value(call, "metric", "episodes");
     sf_graph_options how = *as;
     *graph = NULL;
-    int status = app_limits_parse(&how.max_p, &how.max_q, call, error);
+    int status = app_options_read(call, &sf_graph_table, &how, error);
     if (status != SF_OK)
         return status;
     if (strcmp(metric, "episodes") == 0 && app_takes(call, app_connect_options) && app_has(call, "episodes"))

@@ -20,12 +20,10 @@ static const app_option options[] = {
     {"episodes", "FILE",
      "the episodes to count, or one episode itself; in a file one a line: A -(0,5]-> B, or JSON "
      "{\"units\":[0,1],\"delays_ms\":[[0,5]]}; or the document of `synfire mine --json`"},
-    {"window", "S", "count in windows of this length too, each as if it were all there is"},
-    {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
-    {"correlogram", NULL, "the cross-correlogram of the two units of every link, in bins of 1 ms"},
-    {"splits", NULL,
-     "with --significance: test each chain of 3 to 5 units by every split into two groups, one shifted as a "
-     "whole, in place of its ends and links; for chains whose links are weak alone"},
+    {.name = "window"},
+    {.name = "hop"},
+    {.name = "correlogram"},
+    {.name = "splits"},
     {"csv", NULL,
      "print CSV: the counts, with --window those of windows, with --correlogram its bins; docs/formats.md "
      "has the columns"},
@@ -40,60 +38,31 @@ static const app_option options[] = {
 
 /* ---- what is asked ---- */
 
-static int parse_windows(app_counting *c, sf_error *error)
-{
-    const app_call *call = c->call;
-    sf_counting_options *asked = &c->options;
-    if (!app_has(call, "window")) {
-        if (app_has(call, "hop"))
-            return sf_fail(error, SF_USAGE, "--hop", "is for windows: give --window too");
-        return SF_OK;
-    }
-    int status = app_scaled(call, "window", 9, &asked->window_ns, error);
-    asked->hop_ns = asked->window_ns;
-    if (status == SF_OK)
-        status = app_scaled(call, "hop", 9, &asked->hop_ns, error);
-    if (status != SF_OK)
-        return status;
-    if (asked->window_ns <= 0)
-        return sf_fail(error, SF_USAGE, "--window", "found '%s', expected more than 0 s",
-                       app_value(call, "window", ""));
-    if (asked->hop_ns <= 0)
-        return sf_fail(error, SF_USAGE, "--hop", "found '%s', expected more than 0 s",
-                       app_value(call, "hop", ""));
-    app_seconds_warn(call, "window", asked->window_ns, app_duration_ns(c->recording));
-    return SF_OK;
-}
-
-static int parse_test(app_counting *c, sf_error *error)
-{
-    sf_counting_options *asked = &c->options;
-    int status = app_test_parse(&c->test, c->call, asked->device, asked->threads, error);
-    c->test.options.splits = app_has(c->call, "splits");
-    if (status == SF_OK && c->test.options.splits && !c->test.asked)
-        return sf_fail(error, SF_USAGE, "--splits", "goes with --significance segment-shift or shift");
-    asked->significance = app_test_options(&c->test);
-    asked->max_p = c->test.max_p;
-    asked->max_q = c->test.max_q;
-    return status;
-}
-
 static int parse(app_counting *c, sf_error *error)
 {
+    static const char *const of_windows[] = {"hop", NULL}, *const of_tests[] = {"splits", NULL};
+    const app_call *call = c->call;
+    sf_counting_options *asked = &c->options;
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(c->recording, &of);
-    c->options = sf_counting_options_default();
-    c->options.engine = app_value(c->call, "engine", NULL);
-    c->options.device = app_value(c->call, "device", NULL);
-    c->options.details = true;
-    c->options.correlograms = app_has(c->call, "correlogram");
-    c->options.keep_stopped = true;
+    *asked = sf_counting_options_default();
+    asked->details = true;
+    asked->keep_stopped = true;
     if (of.selected->from_given)
-        c->options.from_ns = of.selected->from_ns;
+        asked->from_ns = of.selected->from_ns;
     if (of.selected->to_given)
-        c->options.to_ns = of.selected->to_ns;
-    int status = parse_test(c, error);
-    return status == SF_OK ? parse_windows(c, error) : status;
+        asked->to_ns = of.selected->to_ns;
+    int status = app_options_read(call, &sf_counting_table, asked, error);
+    if (status == SF_OK)
+        status = app_test_parse(&c->test, call, error);
+    if (status == SF_OK && !c->test.asked)
+        status = app_refuse(call, of_tests, "goes with --significance segment-shift or shift", error);
+    if (status == SF_OK && asked->window_ns == 0)
+        status = app_refuse(call, of_windows, "is for windows: give --window too", error);
+    asked->significance = app_test_options(&c->test);
+    if (status == SF_OK && asked->window_ns > 0)
+        app_seconds_warn(call, "window", asked->window_ns, app_duration_ns(c->recording));
+    return status;
 }
 
 /* ---- output ---- */
@@ -533,5 +502,6 @@ const app_command app_command_count = {
         "0.05.",
     .options = {options, app_significance_options, app_surrogate_options, app_engine_options,
                 app_selection_options},
+    .rows = {&sf_counting_table, &sf_significance_table},
     .run = run,
 };

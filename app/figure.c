@@ -26,14 +26,14 @@ int app_subject_open(app_subject *subject, const app_call *call, const sf_record
     const char *slash = strrchr(subject->of.path, '/'), *stream = subject->of.selected->stream;
     snprintf(subject->name, sizeof subject->name, "%s%s%s", slash != NULL ? slash + 1 : subject->of.path,
              stream != NULL ? ": " : "", stream != NULL ? stream : "");
-    uint64_t surrogates = APP_FIGURE_SURROGATES;
+    subject->test.surrogates = APP_FIGURE_SURROGATES;
     int status = app_mining_parse(&subject->mining, call, error);
     if (status == SF_OK)
-        status = app_uint(call, "surrogates", 20, 1000000, &surrogates, error);
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &subject->test.seed, error);
-    subject->test.surrogates = (uint32_t)surrogates;
-    subject->test.threads = subject->mining.options.threads;
+        status = app_options_read(call, &sf_significance_table, &subject->test, error);
+    if (status == SF_OK && subject->test.surrogates < APP_FIGURE_LEAST_SURROGATES)
+        status =
+            sf_fail(error, SF_USAGE, "--surrogates", "found '%u', expected a whole number from %d to 1000000",
+                    subject->test.surrogates, APP_FIGURE_LEAST_SURROGATES);
     app_tell_seed(call, subject->test.seed);
     return status;
 }

@@ -32,6 +32,7 @@ typedef struct app_subject {
     sf_graph *graph, *edges;
 } app_subject;
 
+#define APP_FIGURE_LEAST_SURROGATES 20
 #define APP_FIGURE_SURROGATES 200
 
 /** By the options of mining, --surrogates and --seed. SF_USAGE; app_subject_close in any case. */

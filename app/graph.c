@@ -444,5 +444,6 @@ const app_command app_command_graph = {
         "docs/connectivity.md says what an edge means and when not to trust it.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table},
     .run = run,
 };

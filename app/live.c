@@ -57,18 +57,18 @@ static int add_significance(const app_call *call, char settings[OWN_SETTINGS][64
 {
     static const char *const kinds[] = {"off", "segment-shift", "jitter", "shift", NULL};
     size_t kind = 0;
-    double max_p, max_q;
+    sf_graph_options limits = sf_graph_options_default();
     int status = app_word(call, "significance", kinds, &kind, error);
     if (status == SF_OK)
-        status = app_limits_parse(&max_p, &max_q, call, error);
+        status = app_options_read(call, &sf_graph_table, &limits, error);
     if (status != SF_OK)
         return status;
     if (app_has(call, "significance"))
         snprintf(settings[(*count)++], 64, "significance.kind=%s", kinds[kind]);
-    if (max_p > 0)
-        snprintf(settings[(*count)++], 64, "significance.max_p=%.17g", max_p);
-    if (max_q > 0)
-        snprintf(settings[(*count)++], 64, "significance.max_q=%.17g", max_q);
+    if (limits.max_p > 0)
+        snprintf(settings[(*count)++], 64, "significance.max_p=%.17g", limits.max_p);
+    if (limits.max_q > 0)
+        snprintf(settings[(*count)++], 64, "significance.max_q=%.17g", limits.max_q);
     return SF_OK;
 }
 

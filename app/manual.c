@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/manual.h"
 
+#include "app/help.h"
 #include "app/parse.h"
 #include "core/error.h"
 #include "core/file.h"
@@ -30,16 +31,23 @@ static void add_words(sf_text *text, const char *words)
     }
 }
 
-static void add_options(sf_text *text, const app_option *options)
+static void add_options(sf_text *text, const app_command *command, const app_option *options)
 {
     for (; options != NULL && options->name != NULL; options++) {
         sf_text_printf(text, ".TP\n\\fB\\-\\-");
         add_words(text, options->name);
         sf_text_printf(text, "\\fR");
-        if (options->argument != NULL)
-            sf_text_printf(text, " \\fI%s\\fR", options->argument);
+        sf_text argument = {0}, sentence = {0};
+        app_option_argument(&argument, command, options);
+        app_option_sentence(&sentence, command, options);
+        text->failed = text->failed || argument.failed || sentence.failed;
+        if (argument.length > 0)
+            sf_text_printf(text, " \\fI%s\\fR", argument.data);
         sf_text_append(text, "\n", 1);
-        add_words(text, options->help);
+        if (sentence.length > 0)
+            add_words(text, sentence.data);
+        sf_text_free(&argument);
+        sf_text_free(&sentence);
         sf_text_append(text, "\n", 1);
     }
 }
@@ -75,7 +83,7 @@ static void add_command(sf_text *text, const app_command *command)
     }
     sf_text_printf(text, ".SH OPTIONS\n");
     for (size_t i = 0; i < APP_ALL_LISTS; i++)
-        add_options(text, app_option_list(command, i));
+        add_options(text, command, app_option_list(command, i));
     sf_text_printf(text, ".SH EXAMPLE\n.nf\n");
     add_words(text, command->example);
     sf_text_printf(text, "\n.fi\n.SH SEE ALSO\n.BR synfire (1),\nwhich has environment and exit status\n");
@@ -132,7 +140,7 @@ static void add_overview(sf_text *text)
 {
     add_head(text, NULL);
     sf_text_append(text, before_commands, sizeof before_commands - 1);
-    add_options(text, app_common_options);
+    add_options(text, app_commands[0], app_common_options);
     sf_text_printf(text, ".SH COMMANDS\n");
     for (size_t i = 0; app_commands[i] != NULL; i++)
         add_summary(text, app_commands[i]);
@@ -183,19 +191,33 @@ static void add_option_words(sf_text *text, const app_command *command)
 /* Where help has the words that an option takes, `derived|sequential`, these are offered. */
 static bool lists_words(const char *argument)
 {
-    return argument != NULL && argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|")] == '\0';
+    return argument != NULL && argument[0] != '\0' &&
+           argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|")] == '\0';
+}
+
+static void add_words_of(sf_text *text, const app_command *command, const app_option *option)
+{
+    sf_text argument = {0};
+    app_option_argument(&argument, command, option);
+    if (strcmp(option->name, "set") == 0) {
+        sf_text_printf(text, "        %s:--set) words='", command->name);
+        sf_tool_list_keys(text);
+        sf_text_printf(text, "' ;;\n");
+    } else if (lists_words(argument.data)) {
+        sf_text_printf(text, "        %s:--%s) words='", command->name, option->name);
+        for (const char *c = argument.data; *c != '\0'; c++)
+            sf_text_append(text, *c == '|' ? " " : c, 1);
+        sf_text_printf(text, "' ;;\n");
+    }
+    text->failed = text->failed || argument.failed;
+    sf_text_free(&argument);
 }
 
 static void add_value_words(sf_text *text, const app_command *command)
 {
     for (size_t list = 0; list < APP_ALL_LISTS; list++)
         for (const app_option *o = app_option_list(command, list); o != NULL && o->name != NULL; o++)
-            if (lists_words(o->argument)) {
-                sf_text_printf(text, "        %s:--%s) words='", command->name, o->name);
-                for (const char *c = o->argument; *c != '\0'; c++)
-                    sf_text_append(text, *c == '|' ? " " : c, 1);
-                sf_text_printf(text, "' ;;\n");
-            }
+            add_words_of(text, command, o);
 }
 
 /* File names are left to the shell, which knows how to quote them: it completes where nothing is offered.
@@ -254,6 +276,11 @@ void app_completion(sf_text *text)
     for (size_t i = 0; app_commands[i] != NULL; i++) {
         sf_text_printf(text, "            -*:%s) words='", app_commands[i]->name);
         add_option_words(text, app_commands[i]);
+        sf_text_printf(text, "' ;;\n");
+        if (app_commands[i]->first_words == NULL)
+            continue;
+        sf_text_printf(text, "            *:%s) [[ $COMP_CWORD != 2 ]] || words='", app_commands[i]->name);
+        app_commands[i]->first_words(text);
         sf_text_printf(text, "' ;;\n");
     }
     sf_text_printf(text,

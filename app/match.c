@@ -20,26 +20,21 @@ static const app_option options[] = {
      "print what is listed as CSV, a row for each vertex of an embedding; or the census; docs/formats.md has "
      "the columns"},
     {"count", NULL, "count only, which is faster (default: list embeddings, the first 1,000, and count all)"},
-    {"distinct", NULL, "count embeddings that differ by a symmetry of the pattern once"},
-    {"limit", "N", "stop after N embeddings and list so many; the count is then a lower bound"},
-    {"time-limit", "S", "stop after S seconds; the count is then a lower bound"},
+    {.name = "distinct"},
+    {.name = "limit"},
+    {.name = "time-limit"},
     {"semantics", "isomorphism|homomorphism",
      "whether different pattern vertices need different data vertices (default: isomorphism, they do)"},
     {"induced", NULL, "no edges between matched vertices but those of the pattern"},
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
-    {"engine", "auto|gvsm", "how to search (default auto); the counts are the same"},
+    {.name = "engine"},
     {"features", "LIST",
      "of --engine gvsm: with these of its techniques alone, as blacklist,order: blacklist, implication, "
      "twins, order, "
      "twigs, pipeline, stay, pairs, or none (default: all)"},
-    {"slots", "N",
-     "of --engine gvsm on a device: so many pieces of a layer under way at once, 1 to 3 (default: 3; needs "
-     "the "
-     "feature pipeline)"},
-    {"threshold", "N",
-     "of --engine gvsm on a device: layers of more than N entries are the CPU's to join, as in the paper "
-     "(default: all stay there, the large ones in parts; needs the feature stay)"},
+    {.name = "slots"},
+    {.name = "threshold"},
     {"rewired", "N",
      "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
      "z-score"},
@@ -115,7 +110,6 @@ static int read_features(sf_match_options *how, const app_call *call, sf_error *
                                         "stay",      "pairs",       "none",  NULL}; /* as their bits */
     static const char *const of_gvsm[] = {"features", "slots", "threshold", NULL};
     static const char *const of_pipeline[] = {"slots", NULL}, *const of_stay[] = {"threshold", NULL};
-    uint64_t slots = 0;
     unsigned all = SF_GVSM_PAIRS * 2 - 1, with = all;
     int status = how->engine != NULL && strcmp(how->engine, "gvsm") == 0
                      ? SF_OK
@@ -128,30 +122,17 @@ static int read_features(sf_match_options *how, const app_call *call, sf_error *
                             error);
     if (status == SF_OK && (with & SF_GVSM_STAY) == 0)
         status = app_refuse(call, of_stay, "goes with the feature stay, which --features leaves out", error);
-    if (status == SF_OK)
-        status = app_uint(call, "slots", 1, 3, &slots, error);
-    if (status == SF_OK)
-        status = app_uint(call, "threshold", 1, UINT32_MAX, &how->threshold, error);
-    how->slots = (uint32_t)slots;
     return status;
 }
 
 static int read_options(matching *m, const app_call *call, sf_error *error)
 {
-    uint64_t threads = 0;
     m->options = sf_match_options_default();
     int status = read_semantics(&m->options.semantics, call, error);
     if (status == SF_OK)
-        status = app_uint(call, "limit", 1, UINT64_MAX - 1, &m->options.limit, error);
-    if (status == SF_OK)
-        status = app_real(call, "time-limit", 1e-3, 1e9, &m->options.time_limit_s, error);
-    if (status == SF_OK)
-        status = app_uint(call, "threads", 1, 4096, &threads, error);
-    m->options.threads = (unsigned)threads;
-    m->options.distinct = app_has(call, "distinct");
+        status = app_options_read(call, &sf_match_table, &m->options, error);
     uint64_t listed = m->options.limit > 0 ? m->options.limit : LISTED;
     m->options.keep = app_has(call, "count") ? 0 : (size_t)listed;
-    m->options.engine = app_value(call, "engine", NULL);
     if (status == SF_OK)
         status = app_device(&m->options.device, call, error);
     if (status == SF_OK)
@@ -181,7 +162,7 @@ static int read_data(matching *m, sf_error *error)
     if (is_recording)
         status = app_connect_file(&m->graph, call, path, &as, error);
     else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK &&
-             (status = app_limits_parse(&as.max_p, &as.max_q, call, error)) == SF_OK)
+             (status = app_options_read(call, &sf_graph_table, &as, error)) == SF_OK)
         status = app_name_option(call, sf_graph_open(&m->graph, path, &as, &progress, error), error);
     if (status == SF_OK && !is_recording) {
         app_limits_warn(call);
@@ -474,5 +455,6 @@ const app_command app_command_match = {
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
     .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
                 app_selection_options},
+    .rows = {&sf_match_table, &sf_mining_table, &sf_significance_table},
     .run = run,
 };

@@ -13,10 +13,10 @@
 #include <math.h>
 
 static const app_option options[] = {
-    {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
-    {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
-    {"top", "K", "of each size only the first K episodes (default: all; tables: 20)"},
-    {"sort", "q|ratio|strength|count",
+    {.name = "max-size"},
+    {.name = "closed"},
+    {"top", NULL, "of each size only the first K episodes (default: all; tables: 20)"},
+    {"sort", NULL,
      "what comes first of each size: q (default of tables; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), strength, count (default of --csv and --json)"},
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
@@ -384,30 +384,19 @@ static int parse(finding *f, sf_error *error)
 {
     const app_call *call = f->call;
     sf_mining_options *asked = &f->mining.options;
-    static const char *const orders[] = {"count", "q", "ratio", "strength", NULL}; /* as sf_order */
     bool for_people = !call->json && !app_has(call, "csv");
-    size_t order = for_people ? SF_ORDER_Q : SF_ORDER_COUNT;
     int status = app_mining_parse(&f->mining, call, error);
-    if (status == SF_OK)
-        status = app_word(call, "sort", orders, &order, error);
-    asked->order = (sf_order)order;
-    uint64_t max_size = asked->max_size;
-    asked->top = for_people && !app_has(call, "nwb") ? TABLE_TOP : 0;
+    if (!app_has(call, "sort"))
+        asked->order = for_people ? SF_ORDER_Q : SF_ORDER_COUNT;
+    if (!app_has(call, "top"))
+        asked->top = for_people && !app_has(call, "nwb") ? TABLE_TOP : 0;
     f->rows = for_people && !app_has(call, "top") ? TABLE_TOP : SIZE_MAX;
     asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
-    asked->closed = app_has(call, "closed");
     asked->details = true;
     asked->keep_stopped = true;
     if (status == SF_OK)
-        status = app_uint(call, "max-size", 2, SF_EPISODE_MAX_SIZE, &max_size, error);
-    if (status == SF_OK)
-        status = app_uint(call, "top", 1, UINT64_MAX, &asked->top, error);
-    asked->max_size = (uint32_t)max_size;
-    if (status == SF_OK)
-        status = app_test_parse(&f->test, call, asked->device, asked->threads, error);
+        status = app_test_parse(&f->test, call, error);
     asked->significance = app_test_options(&f->test);
-    asked->max_p = f->test.max_p;
-    asked->max_q = f->test.max_q;
     return status;
 }
 
@@ -481,5 +470,6 @@ const app_command app_command_mine = {
         "docs/episodes.md says what the tests assume and when not to trust them.",
     .options = {options, app_mining_options, app_significance_options, app_surrogate_options,
                 app_engine_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table},
     .run = run,
 };

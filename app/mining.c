@@ -20,21 +20,13 @@ const app_option app_mining_options[] = {
      "gives chains, at least 20)"},
     {"min-rate", "HZ", "the same as a count per second of recorded time"},
     {"min-fraction", "F", "the same as a fraction of all spikes"},
-    {"self", NULL, "a unit may follow itself directly: A -> A (A -> B -> A is always allowed)"},
-    {"min-distance", "UM", "units closer than this on the array do not follow each other (default 0: any)"},
-    {"threads", "N", "threads (default: all cores)"},
-    {NULL, NULL, NULL},
+    {.name = "self"},
+    {.name = "min-distance"},
+    {.name = "threads"},
+    {0},
 };
 
-const app_option app_engine_options[] = {
-    {"engine", "auto|interval|ptpe|mtpe|hybrid|two-pass|reference",
-     "how to count (default auto); the counts are the same"},
-    {"device", "NAME",
-     "where: cpu, cuda, cuda:1 (the second GPU), cuda:all (divided among all GPUs) or auto (default: a GPU "
-     "for "
-     "large jobs)"},
-    {NULL, NULL, NULL},
-};
+const app_option app_engine_options[] = {{.name = "engine"}, {.name = "device"}, {0}};
 
 /* ---- options ---- */
 
@@ -103,21 +95,12 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
 {
     sf_mining_options *options = &mining->options;
     *options = sf_mining_options_default();
-    uint64_t threads = 0;
-    if (app_takes(call, app_engine_options)) { /* else the command has an engine of its own */
-        options->engine = app_value(call, "engine", NULL);
-        options->device = app_value(call, "device", NULL);
-    }
     int status = parse_delays(mining, call, error);
     if (status == SF_OK)
         status = parse_threshold(options, call, error);
     if (status == SF_OK)
-        status = app_uint(call, "threads", 1, 4096, &threads, error);
-    if (status == SF_OK)
-        status = app_real(call, "min-distance", 0, 1e9, &options->min_distance_um, error);
+        status = app_options_read(call, &sf_mining_table, options, error);
     sf_tool_tell_distance(call->provenance, options->min_distance_um);
-    options->threads = (unsigned)threads;
-    options->self = app_has(call, "self");
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/csv.h"
+#include "mine/rows.h"
 
 #include <synfire/mine.h>
 
@@ -21,7 +22,8 @@ typedef struct app_mining {
     sf_mining_options options; /**< delays point into this struct: do not copy it */
 } app_mining;
 
-/** Reads the options: delays by --delay, else by --preset; the threshold by one of --min-*. SF_USAGE. */
+/** Reads the options that the command has: delays by --delay, else by --preset; the threshold by one of
+ * --min-*. SF_USAGE. */
 int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error);
 
 /** "a count of 25.9", with the rule that it is of where none was asked for. */

@@ -36,13 +36,76 @@ const app_option *app_option_list(const app_command *command, size_t list)
     return app_common_options;
 }
 
-static size_t add_long_options(struct option *to, const app_option *from)
+/* ---- options that rows describe ---- */
+
+static int refuse(const char *option, const char *value, const char *expected, sf_error *error)
+{
+    char place[128];
+    snprintf(place, sizeof place, "--%s", option);
+    return sf_fail(error, SF_USAGE, place, "found '%s', expected %s", value, expected);
+}
+
+static const sf_key *find_row(const sf_key_table *table, const char *option)
+{
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, NULL, keys), i = 0;
+    while (i < count && !sf_key_is_option(keys[i], option))
+        i++;
+    return i < count ? keys[i] : NULL;
+}
+
+const sf_key *app_option_row(const app_command *command, const app_option *option, const sf_key_table **table)
+{
+    const sf_key *row = NULL;
+    for (size_t t = 0; option->argument == NULL && row == NULL && t < APP_ROW_TABLES; t++) {
+        *table = command->rows[t];
+        row = *table != NULL ? find_row(*table, option->name) : NULL;
+    }
+    return row;
+}
+
+static int read_option(const app_call *call, const char *option, const sf_key *row, void *options,
+                       sf_error *error)
+{
+    const char *given = app_value(call, option, row->type == SF_KEY_SWITCH ? "true" : "");
+    if (!sf_key_parse(row, options, given) || (row->zero != NULL && sf_key_is_zero(row, options))) {
+        sf_text expected = {0};
+        sf_key_range(&expected, row);
+        int status = expected.failed ? sf_fail_memory(error) : refuse(option, given, expected.data, error);
+        sf_text_free(&expected);
+        return status;
+    }
+    if (row->type == SF_KEY_TEXT)
+        *(const char **)sf_key_at(row, options) = given;
+    return SF_OK;
+}
+
+int app_options_read(const app_call *call, const sf_key_table *table, void *options, sf_error *error)
+{
+    const sf_key_table *own;
+    int status = SF_OK;
+    for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)
+        for (const app_option *o = call->command->options[l]; o->name != NULL && status == SF_OK; o++) {
+            const sf_key *shown = app_option_row(call->command, o, &own), *row = find_row(table, o->name);
+            if (app_has(call, o->name) && shown != NULL && row != NULL && row->type == shown->type &&
+                row->words == shown->words)
+                status = read_option(call, o->name, row, options, error);
+        }
+    return status;
+}
+
+/* ---- parsing ---- */
+
+static size_t add_long_options(struct option *to, const app_command *command, const app_option *from)
 {
     size_t count = 0;
-    for (; from != NULL && from[count].name != NULL; count++)
+    for (; from != NULL && from[count].name != NULL; count++) {
+        const sf_key_table *table;
+        const sf_key *row = app_option_row(command, &from[count], &table);
+        bool flag = row != NULL ? row->type == SF_KEY_SWITCH : from[count].argument == NULL;
         to[count] =
-            (struct option){.name = from[count].name,
-                            .has_arg = from[count].argument != NULL ? required_argument : no_argument};
+            (struct option){.name = from[count].name, .has_arg = flag ? no_argument : required_argument};
+    }
     return count;
 }
 
@@ -101,7 +164,7 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     }
     size_t filled = 0;
     for (size_t i = 0; i < APP_ALL_LISTS; i++)
-        filled += add_long_options(options + filled, app_option_list(command, i));
+        filled += add_long_options(options + filled, command, app_option_list(command, i));
 
     int status = SF_OK;
     const char *letters = has_option(options, "out") ? "-:ho:" : "-:h";
@@ -234,13 +297,6 @@ int app_refuse(const app_call *call, const char *const *options, const char *rea
     return sf_fail(error, SF_USAGE, place, "%s", reason);
 }
 
-static int refuse(const char *option, const char *value, const char *expected, sf_error *error)
-{
-    char place[128];
-    snprintf(place, sizeof place, "--%s", option);
-    return sf_fail(error, SF_USAGE, place, "found '%s', expected %s", value, expected);
-}
-
 int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t most, uint64_t *value,
              sf_error *error)
 {
@@ -346,21 +402,11 @@ int app_scaled(const app_call *call, const char *option, int exponent, int64_t *
     return SF_OK;
 }
 
-/* Whether a field of the library's options is this option's: `_` for `-`, and its unit at the end. */
-static bool is_field_of(const char *field, const char *option)
-{
-    while (*option != '\0' && (*field == *option || (*field == '_' && *option == '-'))) {
-        field++;
-        option++;
-    }
-    return *option == '\0' && (*field == '\0' || strcmp(field, "_ns") == 0 || strcmp(field, "_um") == 0);
-}
-
 int app_name_option(const app_call *call, int status, sf_error *error)
 {
     for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)
         for (const app_option *option = call->command->options[l]; option->name != NULL; option++)
-            if (is_field_of(error->place, option->name)) {
+            if (sf_key_is_option(&(sf_key){.name = error->place}, option->name)) {
                 snprintf(error->place, sizeof error->place, "--%s", option->name);
                 return status;
             }

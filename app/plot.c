@@ -13,8 +13,8 @@ static const app_option options[] = {
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
      "most)"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
-    {"surrogates", "N", "how many surrogates chains and edges are tested against (default 200)"},
-    {"seed", "N", "of the surrogates (default 1)"},
+    {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
+    {.name = "seed"},
     {NULL, NULL, NULL},
 };
 
@@ -34,6 +34,12 @@ static int find_kind(const app_figure_kind **kind, const char *name, sf_error *e
         return sf_fail(error, SF_USAGE, "KIND", "found '%s': did you mean %s? The kinds are %s", name,
                        nearest.best, known);
     return sf_fail(error, SF_USAGE, "KIND", "found '%s', expected one of %s", name, known);
+}
+
+static void add_kinds(sf_text *text)
+{
+    for (size_t k = 0; app_figures[k] != NULL; k++)
+        sf_text_printf(text, " %s", app_figures[k]->name);
 }
 
 static int read_width(double *width_mm, const app_call *call, sf_error *error)
@@ -115,6 +121,7 @@ const app_command app_command_plot = {
     .least_arguments = 2,
     .most_arguments = 2,
     .takes_several = true,
+    .first_words = add_kinds,
     .leading_arguments = 1,
     .example = "synfire plot raster demo.h5 -o raster.svg",
     .notes = "KIND is one of\n"
@@ -138,5 +145,6 @@ const app_command app_command_plot = {
              "says which "
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table},
     .run = run,
 };

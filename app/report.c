@@ -15,8 +15,8 @@ static const app_option options[] = {
     {"out", "FILE", "the page to write, or -o FILE: it ends in .html"},
     {"align", "MARKER,A,B",
      "rates and chains from A to B ms around each of these markers, too, as light,-50ms,200ms"},
-    {"surrogates", "N", "how many surrogates chains and edges are tested against (default 200)"},
-    {"seed", "N", "of the surrogates (default 1)"},
+    {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
+    {.name = "seed"},
     {NULL, NULL, NULL},
 };
 
@@ -287,5 +287,6 @@ const app_command app_command_report = {
              "`synfire plot` with its "
              "caption or why there is none, the methods sentence and what made it. Any browser prints it.",
     .options = {options, app_mining_options, app_selection_options},
+    .rows = {&sf_mining_table, &sf_significance_table},
     .run = run,
 };

@@ -21,8 +21,8 @@ static const app_option options[] = {
     {"window", "S", "count in windows of this length; each has to lie in one label"},
     {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
     {"episodes", "FILE", "the episodes to try (default: those that mine finds with the options below)"},
-    {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
-    {"top", "K", "try the K most frequent episodes of each size (default 100)"},
+    {.name = "max-size"},
+    {"top", NULL, "try the K most frequent episodes of each size (default 100)"},
     {"least", "N",
      "an interval of counts has N windows of its label before another may follow, Holte's SMALL (default 6)"},
     {"folds", "N", "blocks of time, each predicted by what the others teach (default 10)"},
@@ -129,14 +129,9 @@ static int choose_episodes(app_rules *r, sf_episode **episodes, size_t *count, s
     }
     app_mining mining;
     sf_episodes *found;
-    uint64_t max_size = 4;
     int status = app_mining_parse(&mining, call, error);
-    mining.options.top = 100;
-    if (status == SF_OK)
-        status = app_uint(call, "top", 1, UINT64_MAX, &mining.options.top, error);
-    if (status == SF_OK)
-        status = app_uint(call, "max-size", 2, SF_EPISODE_MAX_SIZE, &max_size, error);
-    mining.options.max_size = (uint32_t)max_size;
+    if (!app_has(call, "top"))
+        mining.options.top = 100;
     if (status == SF_OK)
         status = app_mining_run(&found, &mining, call, r->recording, error);
     if (status != SF_OK)
@@ -378,5 +373,6 @@ const app_command app_command_rules = {
              "counts of "
              "single units. docs/rules.md says when not to trust it.",
     .options = {options, app_mining_options, app_engine_options, app_selection_options},
+    .rows = {&sf_mining_table},
     .run = run,
 };

@@ -3,6 +3,8 @@
 #include "app/load.h"
 #include "app/simulate.h"
 
+#include "graph/rows.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -120,10 +122,10 @@ static const app_option run_options[] = {
     {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
     {"significance", "segment-shift|jitter|shift|off",
      "how what is counted is tested in the background: segment-shift (default), jitter, shift or off"},
-    {"max-q", "Q",
+    {"max-q", NULL,
      "show and publish only episodes and edges with a q of Q or less, and how many are left out; what has "
      "no verdict yet is left out, too"},
-    {"max-p", "P",
+    {"max-p", NULL,
      "the same by p, uncorrected for how much was looked at and how often: of unlinked ones a share of P "
      "passes "
      "in each stretch"},
@@ -149,5 +151,6 @@ const app_command app_command_run = {
         "comes with synfire: monitoring, replay, closed-loop, controller, those of rigs (docs/rigs.md); "
         "reference shows every key.",
     .options = {run_options, app_selection_options},
+    .rows = {&sf_graph_table},
     .run = run,
 };

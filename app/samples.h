@@ -4,6 +4,7 @@
 #define SF_APP_SAMPLES_H
 
 #include "app/epochs.h"
+#include "density/rows.h"
 
 #include <synfire/density.h>
 

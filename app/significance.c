@@ -12,47 +12,16 @@ const app_option app_significance_options[] = {
     {"fdr", NULL,
      "q is the false-discovery rate, by tails fitted to the surrogates, and not the family-wise error by the "
      "maximum over all candidates"},
-    {"max-q", "Q", "tell only of what has a q of Q or less: of what a test left standing, 0.05 as a rule"},
-    {"max-p", "P",
-     "tell only of what has a p of P or less. It is uncorrected for how much was looked at, and what is "
-     "listed "
-     "was selected by the threshold: of unlinked pairs among it more than a share of P passes. --max-q "
-     "corrects "
-     "for both"},
-    {"width", "MS",
-     "how far surrogates move spikes (default: half more than the largest delay; by segment-shift three "
-     "times "
-     "as far as it where what units share is smooth as far as that)"},
-    {"segment", "S",
-     "of segment-shift: how long the parts are that trains move by (default: a 360th of the recording, a "
-     "60th where a unit fires more than once in five largest delays, a 12th where more than three times in "
-     "four, a "
-     "second or more)"},
-    {NULL, NULL, NULL},
+    {.name = "max-q"},
+    {.name = "max-p"},
+    {.name = "width"},
+    {.name = "segment"},
+    {0},
 };
 
-const app_option app_surrogate_options[] = {
-    {"surrogates", "N", "how many surrogates (default 1000)"},
-    {"seed", "N", "of the surrogates (default 1)"},
-    {NULL, NULL, NULL},
-};
+const app_option app_surrogate_options[] = {{.name = "surrogates"}, {.name = "seed"}, {0}};
 
 /* ---- options ---- */
-
-static int parse_limit(double *limit, const app_call *call, const char *option, sf_error *error)
-{
-    const char *const this[] = {option, NULL};
-    *limit = 0;
-    int status = app_real(call, option, 0, 1, limit, error);
-    return status == SF_OK && *limit <= 0 ? app_refuse(call, this, "is 0, expected more, such as 0.05", error)
-                                          : status;
-}
-
-int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error)
-{
-    int status = parse_limit(max_p, call, "max-p", error);
-    return status == SF_OK ? parse_limit(max_q, call, "max-q", error) : status;
-}
 
 void app_limits_warn(const app_call *call)
 {
@@ -79,25 +48,7 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
                  options->surrogates, 1.0 / (options->surrogates + 1.0));
 }
 
-/* In the units that people write them in; left out, the recording chooses. */
-static int parse_shifts(sf_significance_options *options, const app_call *call, sf_error *error)
-{
-    int status = app_scaled(call, "width", 6, &options->width_ns, error);
-    if (status == SF_OK)
-        status = app_scaled(call, "segment", 9, &options->segment_ns, error);
-    if (status == SF_OK)
-        app_milliseconds_warn(call, "width", options->width_ns);
-    if (status == SF_OK && app_has(call, "width") && options->width_ns <= 0)
-        status = sf_fail(error, SF_USAGE, "--width", "expected more than 0 ms");
-    if (status == SF_OK && app_has(call, "segment") && options->segment_ns <= 0)
-        status = sf_fail(error, SF_USAGE, "--segment", "expected more than 0 s");
-    if (status == SF_OK && app_has(call, "segment") && options->kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
-        status = sf_fail(error, SF_USAGE, "--segment", "goes with --significance segment-shift");
-    return status;
-}
-
-int app_test_parse(app_test *test, const app_call *call, const char *device, unsigned threads,
-                   sf_error *error)
+int app_test_parse(app_test *test, const app_call *call, sf_error *error)
 {
     static const char *const of_test[] = {"surrogates", "seed",  "fdr",   "width",
                                           "segment",    "max-q", "max-p", NULL};
@@ -107,13 +58,7 @@ int app_test_parse(app_test *test, const app_call *call, const char *device, uns
     *test = (app_test){.asked = kind != NULL, .options = sf_significance_options_default()};
     if (kind == NULL)
         return app_refuse(call, of_test, "goes with --significance KIND, such as segment-shift", error);
-    int status = app_limits_parse(&test->max_p, &test->max_q, call, error);
-    if (status != SF_OK)
-        return status;
-    options->device = device;
-    options->threads = threads;
-    uint64_t surrogates = options->surrogates;
-    status = sf_significance_find(&options->kind, kind, error);
+    int status = sf_significance_find(&options->kind, kind, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--significance");
     bool analytic = status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC;
@@ -121,12 +66,11 @@ int app_test_parse(app_test *test, const app_call *call, const char *device, uns
         status =
             app_refuse(call, of_surrogates, "goes with surrogates, and the analytic test makes none", error);
     if (status == SF_OK)
-        status = app_uint(call, "surrogates", 1, 1000000, &surrogates, error);
+        status = app_options_read(call, &sf_significance_table, options, error);
     if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &options->seed, error);
-    options->surrogates = (uint32_t)surrogates;
-    if (status == SF_OK)
-        status = parse_shifts(options, call, error);
+        app_milliseconds_warn(call, "width", options->width_ns);
+    if (status == SF_OK && app_has(call, "segment") && options->kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        status = sf_fail(error, SF_USAGE, "--segment", "goes with --significance segment-shift");
     if (!analytic)
         app_tell_seed(call, options->seed);
     if (app_has(call, "fdr"))

@@ -5,6 +5,8 @@
 
 #include "app/mining.h"
 
+#include "graph/rows.h"
+
 #include <synfire/graph.h>
 
 /** --significance --fdr --max-p --max-q */
@@ -17,24 +19,19 @@ extern const app_option app_surrogate_options[];
 typedef struct app_test {
     bool asked;
     sf_significance_options options;
-    double max_p, max_q; /**< 0: not given */
 } app_test;
 
 /**
- * Reads the options where --significance was given, for surrogates on that device and by so many threads;
- * refuses those that need it without it. Warns of kinds, and of limits, that say little. SF_USAGE.
+ * Reads the options where --significance was given; refuses those that need it without it. Warns of kinds,
+ * and of limits, that say little. SF_USAGE.
  */
-int app_test_parse(app_test *test, const app_call *call, const char *device, unsigned threads,
-                   sf_error *error);
+int app_test_parse(app_test *test, const app_call *call, sf_error *error);
 
 /** As the library takes them: NULL without a test. */
 static inline const sf_significance_options *app_test_options(const app_test *test)
 {
     return test->asked ? &test->options : NULL;
 }
-
-/** Reads --max-p and --max-q, 0 where they are not given. SF_USAGE. */
-int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error);
 
 /** Warns of what --max-p without --max-q is worth: once the options are accepted, so that a refusal stands
  * alone. app_test_parse does it itself. */

@@ -307,13 +307,15 @@ static int simulate(sf_recording *recording, const plan *p, const setting *s, ui
 
 static sf_mine_input input_of(const sf_recording *recording)
 {
-    return (sf_mine_input){recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
+    return (sf_mine_input){.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
 }
 
-static void mining_options(sf_mine_options *options, sf_delay *delay, const setting *s, uint32_t max_size)
+static void mining_options(sf_mining_options *options, sf_delay *delay, const setting *s, uint32_t max_size)
 {
-    sf_mine_options_default(options);
+    *options = sf_mining_options_default();
     *delay = (sf_delay){LOW_NS, (s->high_ms > 0 ? s->high_ms : HIGH_MS) * SF_MILLISECOND};
     options->delays = delay;
     options->delay_count = 1;
@@ -330,7 +332,7 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
     if (status != SF_OK)
         return status;
     sf_mine_input input = input_of(&recording);
-    sf_mine_options options;
+    sf_mining_options options;
     sf_mine_result *result;
     sf_delay delay;
     mining_options(&options, &delay, s, 2);
@@ -417,7 +419,7 @@ static int test_run(tally *sum, const plan *p, const setting *s, const sf_record
 {
     int corrections = s->chain ? 2 : 1; /* without a chain every finding is false */
     sf_mine_input input = input_of(recording);
-    sf_mine_options options;
+    sf_mining_options options;
     sf_mine_result *result;
     sf_delay delay;
     mining_options(&options, &delay, s, (uint32_t)p->max_size);

@@ -163,9 +163,12 @@ static void look_at(kind *k, const sf_mine_result *result)
 
 static int mine_and_test(kind *k, const plan *p, const trains *t, const sf_units *units, uint64_t seed)
 {
-    sf_mine_input input = {t->spikes, t->count, units, (int64_t)(SECONDS * 1e9)};
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mine_input input = {.spikes = t->spikes,
+                           .spike_count = t->count,
+                           .units = units,
+                           .duration_ns = (int64_t)(SECONDS * 1e9)};
+    sf_mining_options options;
+    options = sf_mining_options_default();
     options.delays = &delay;
     options.delay_count = 1;
     options.max_size = k->max_size;

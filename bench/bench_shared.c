@@ -259,9 +259,10 @@ static int run_seed(tally *sum, const kind *k, const plan *p, uint64_t seed, sf_
         names[u] = (sf_unit){.name = "u", .x_um = NAN, .y_um = NAN, .electrode = -1};
     sf_units units = {.items = names, .count = k->units};
     const sf_delay delay = {SF_MILLISECOND / 2, (k->shape == HUM ? 5 : 20) * SF_MILLISECOND};
-    sf_mine_input input = {r.spikes, r.count, &units, (int64_t)(SECONDS * 1e9)};
-    sf_mine_options mining;
-    sf_mine_options_default(&mining);
+    sf_mine_input input = {
+        .spikes = r.spikes, .spike_count = r.count, .units = &units, .duration_ns = (int64_t)(SECONDS * 1e9)};
+    sf_mining_options mining;
+    mining = sf_mining_options_default();
     mining.delays = &delay;
     mining.delay_count = 1;
     mining.max_size = 2;

@@ -77,10 +77,12 @@ static int simulate(sf_recording *recording, const cell *c, uint64_t seed)
 
 static int look_at(cell *c, const sf_recording *recording, const plan *p, uint64_t seed)
 {
-    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
+    sf_mining_options options;
+    options = sf_mining_options_default();
     options.delays = &delay;
     options.delay_count = 1;
     options.max_size = c->size;

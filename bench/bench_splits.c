@@ -125,11 +125,13 @@ static void look_at(cell *c, const sf_mine_result *result, const sf_significance
 static int test_chains(cell *c, const sf_recording *recording, const plan *p, const kind *k, uint32_t size,
                        uint64_t seed)
 {
-    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
     sf_episode chains[UNITS];
     uint32_t count = list_chains(chains, k, size);
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options how = p->options;
     how.seed = seed;
     how.splits = how.found_only = true;

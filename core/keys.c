@@ -2,7 +2,9 @@
 #include "core/keys.h"
 
 #include "core/error.h"
+#include "core/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +16,14 @@ bool sf_keys_named_before(const sf_key *const *keys, size_t index)
         if (strcmp(keys[i]->name, keys[index]->name) == 0)
             return true;
     return false;
+}
+
+size_t sf_keys_word(const char *const *words, const char *text)
+{
+    size_t i = 0;
+    while (words[i] != NULL && strcmp(words[i], text) != 0)
+        i++;
+    return i;
 }
 
 static void add(const sf_key *keys[SF_KEYS_MOST], size_t *count, const sf_key *part, bool once)
@@ -74,22 +84,48 @@ void sf_keys_list(sf_text *text, const sf_key_table *table)
             sf_text_printf(text, "%s%s", i == 0 ? "" : ", ", keys[i]->name);
 }
 
+/* 1 of what is no time. */
+static double unit_of(const sf_key *key)
+{
+    return key->type != SF_KEY_TIME ? 1 : strcmp(key->unit, "s") == 0 ? 1e9 : 1e6;
+}
+
+static void add_words(sf_text *text, const char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++)
+        sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", words[i]);
+}
+
+/* "a number of ms above 0", "a number from 0.5 to 100": what has no end in practice says none. */
+static void add_range(sf_text *text, const sf_key *key)
+{
+    double unit = unit_of(key);
+    bool above =
+             key->zero != NULL && key->least == 0 && key->type != SF_KEY_WHOLE && key->type != SF_KEY_COUNT,
+         whole = key->type == SF_KEY_WHOLE || key->type == SF_KEY_COUNT;
+    sf_text_printf(text, "a %snumber%s%s %s ", whole ? "whole " : "", key->unit != NULL ? " of " : "",
+                   key->unit != NULL ? key->unit : "", above ? "above" : "from");
+    sf_text_printf(text, whole ? "%.0f" : "%.10g", key->least / unit);
+    if (isfinite(key->most))
+        sf_text_printf(text, whole ? "%s%.0f" : "%s%.10g", above ? " and at most " : " to ",
+                       key->most / unit);
+}
+
+void sf_key_range(sf_text *text, const sf_key *key)
+{
+    if (key->words != NULL)
+        add_words(text, key->words);
+    else if (key->type == SF_KEY_SWITCH)
+        sf_text_printf(text, "true or false");
+    else if (key->type == SF_KEY_TEXT)
+        sf_text_printf(text, "a text of 1 to %d bytes", SF_KEY_LONGEST);
+    else
+        add_range(text, key);
+}
+
 void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table)
 {
     switch (key->type) {
-    case SF_KEY_WHOLE:
-        sf_text_printf(text, "a whole number from %.0f to %.0f", key->least, key->most);
-        break;
-    case SF_KEY_REAL:
-        sf_text_printf(text, "a number from %.10g to %.10g", key->least, key->most);
-        break;
-    case SF_KEY_SWITCH:
-        sf_text_printf(text, "true or false");
-        break;
-    case SF_KEY_CHOICE:
-        for (size_t i = 0; key->words[i] != NULL; i++)
-            sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", key->words[i]);
-        break;
     case SF_KEY_KIND:
         for (size_t i = 0; table->kind(i) != NULL; i++)
             sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", table->kind(i)->name);
@@ -102,14 +138,14 @@ void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table
         sf_text_printf(text, "a list of at most %.0f items ([] is an empty one)", key->most);
         break;
     default:
-        sf_text_printf(text, "a text of 1 to %d bytes", SF_KEY_LONGEST);
+        sf_key_range(text, key);
+        if (key->zero != NULL && key->type != SF_KEY_TEXT)
+            sf_text_printf(text, ", or 0: %s", key->zero);
         break;
     }
 }
 
-/* ---- checking a struct ---- */
-
-static int check_struct(const sf_key_table *table, const void *object, const char *path, sf_error *error);
+/* ---- values as text ---- */
 
 static bool text_is_right(const char *text, bool needed)
 {
@@ -117,21 +153,125 @@ static bool text_is_right(const char *text, bool needed)
     return text == NULL ? !needed : length > 0 && length <= SF_KEY_LONGEST;
 }
 
+static bool is_within(const sf_key *key, double number)
+{
+    return (number >= key->least && number <= key->most) || (number == 0 && key->zero != NULL);
+}
+
+static bool take_whole(const sf_key *key, void *at, const char *text)
+{
+    uint64_t whole, most = key->most < 0x1p64 ? (uint64_t)key->most : UINT64_MAX;
+    if (!sf_parse_uint(text, most, &whole) || !is_within(key, (double)whole))
+        return false;
+    if (key->type == SF_KEY_COUNT)
+        *(uint64_t *)at = whole;
+    else
+        *(uint32_t *)at = (uint32_t)whole;
+    return true;
+}
+
+static bool take_time(const sf_key *key, int64_t *at, const char *text)
+{
+    int64_t time;
+    if (!sf_parse_scaled(text, strcmp(key->unit, "s") == 0 ? 9 : 6, &time) || !is_within(key, (double)time))
+        return false;
+    *at = time;
+    return true;
+}
+
+bool sf_key_parse(const sf_key *key, void *object, const char *text)
+{
+    void *at = sf_key_at(key, object);
+    double real;
+    size_t word;
+    switch (key->type) {
+    case SF_KEY_WHOLE:
+    case SF_KEY_COUNT:
+        return take_whole(key, at, text);
+    case SF_KEY_TIME:
+        return take_time(key, at, text);
+    case SF_KEY_REAL:
+        if (!sf_parse_real(text, &real) || !is_within(key, real))
+            return false;
+        *(double *)at = real;
+        return true;
+    case SF_KEY_SWITCH:
+        *(bool *)at = strcmp(text, "true") == 0;
+        return *(bool *)at || strcmp(text, "false") == 0;
+    case SF_KEY_CHOICE:
+        word = sf_keys_word(key->words, text);
+        *(int *)at = (int)word;
+        return key->words[word] != NULL;
+    default:
+        return text_is_right(text, true) &&
+               (key->words == NULL || key->words[sf_keys_word(key->words, text)] != NULL);
+    }
+}
+
+static double number_of(const sf_key *key, const void *object)
+{
+    const void *at = sf_key_at(key, object);
+    switch (key->type) {
+    case SF_KEY_WHOLE:
+        return *(const uint32_t *)at;
+    case SF_KEY_COUNT:
+        return (double)*(const uint64_t *)at;
+    case SF_KEY_TIME:
+        return (double)*(const int64_t *)at;
+    case SF_KEY_REAL:
+        return *(const double *)at;
+    default:
+        return NAN;
+    }
+}
+
+double sf_key_number(const sf_key *key, const void *object)
+{
+    return number_of(key, object) / unit_of(key);
+}
+
+bool sf_key_is_option(const sf_key *key, const char *name)
+{
+    if (key->option != NULL)
+        return strcmp(key->option, name) == 0;
+    const char *own = key->name;
+    while (*name != '\0' && (*own == *name || (*own == '_' && *name == '-'))) {
+        own++;
+        name++;
+    }
+    return *name == '\0' &&
+           (*own == '\0' || strcmp(own, "_ns") == 0 || strcmp(own, "_um") == 0 || strcmp(own, "_s") == 0);
+}
+
+/* ---- checking a struct ---- */
+
+/* What is refused, and how. */
+typedef struct checking {
+    int refused;
+    sf_error *error;
+} checking;
+
+static int check_struct(const sf_key_table *table, const void *object, const char *path, checking how);
+
 static bool is_right(const sf_key *key, const void *object)
 {
     const void *at = sf_key_at(key, object);
+    double number = number_of(key, object);
     size_t words = 0;
     switch (key->type) {
     case SF_KEY_WHOLE:
-        return *(const uint32_t *)at >= key->least && *(const uint32_t *)at <= key->most;
+    case SF_KEY_COUNT:
+    case SF_KEY_TIME:
     case SF_KEY_REAL:
-        return *(const double *)at >= key->least && *(const double *)at <= key->most;
+        return is_within(key, number);
     case SF_KEY_CHOICE:
         while (key->words[words] != NULL)
             words++;
         return *(const int *)at >= 0 && (size_t) * (const int *)at < words;
     case SF_KEY_TEXT:
-        return text_is_right(*(const char *const *)at, key->needed);
+        return text_is_right(*(const char *const *)at, key->needed) &&
+               (key->words == NULL || *(const char *const *)at == NULL ||
+                key->words[sf_keys_word(key->words, *(const char *const *)at)] != NULL);
     case SF_KEY_LIST:
         return *(const uint32_t *)((const char *)object + key->count_offset) <= key->most;
     default:
@@ -139,14 +279,13 @@ static bool is_right(const sf_key *key, const void *object)
     }
 }
 
-static int refuse(const sf_key *key, const void *object, const char *path, sf_error *error)
+static int refuse(const sf_key *key, const void *object, const char *path, checking how)
 {
     char found[64] = "no text";
     const void *at = sf_key_at(key, object);
-    if (key->type == SF_KEY_WHOLE)
-        snprintf(found, sizeof found, "%u", *(const uint32_t *)at);
-    else if (key->type == SF_KEY_REAL)
-        snprintf(found, sizeof found, "%g", *(const double *)at);
+    if (!isnan(number_of(key, object)) || key->type == SF_KEY_REAL)
+        snprintf(found, sizeof found, "%.10g%s%s", sf_key_number(key, object), key->unit != NULL ? " " : "",
+                 key->unit != NULL ? key->unit : "");
     else if (key->type == SF_KEY_CHOICE)
         snprintf(found, sizeof found, "the value %d", *(const int *)at);
     else if (key->type == SF_KEY_LIST)
@@ -156,32 +295,32 @@ static int refuse(const sf_key *key, const void *object, const char *path, sf_er
     sf_text expected = {0};
     sf_key_expected(&expected, key, NULL);
     int status = expected.failed
-                     ? sf_fail_memory(error)
-                     : sf_fail(error, SF_CONFIG, path, "found %s, expected %s", found, expected.data);
+                     ? sf_fail_memory(how.error)
+                     : sf_fail(how.error, how.refused, path, "found %s, expected %s", found, expected.data);
     sf_text_free(&expected);
     return status;
 }
 
-static int check_items(const sf_key *key, const void *object, const char *path, sf_error *error)
+static int check_items(const sf_key *key, const void *object, const char *path, checking how)
 {
     uint32_t count = *(const uint32_t *)((const char *)object + key->count_offset);
     const char *items = *(const char *const *)sf_key_at(key, object);
     int status = count > 0 && items == NULL
-                     ? sf_fail(error, SF_CONFIG, path, "found no items, expected %u", count)
+                     ? sf_fail(how.error, how.refused, path, "found no items, expected %u", count)
                      : SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         char below[PATH_SIZE];
         snprintf(below, sizeof below, "%.200s.%u", path, i);
         if (key->table != NULL)
-            status = check_struct(key->table, items + i * key->table->size, below, error);
+            status = check_struct(key->table, items + i * key->table->size, below, how);
         else if (!text_is_right(((const char *const *)(const void *)items)[i], true))
-            status = sf_fail(error, SF_CONFIG, below, "found no text, expected a text of 1 to %d bytes",
+            status = sf_fail(how.error, how.refused, below, "found no text, expected a text of 1 to %d bytes",
                              SF_KEY_LONGEST);
     }
     return status;
 }
 
-static int check_struct(const sf_key_table *table, const void *object, const char *path, sf_error *error)
+static int check_struct(const sf_key_table *table, const void *object, const char *path, checking how)
 {
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, NULL, keys);
@@ -193,16 +332,28 @@ static int check_struct(const sf_key_table *table, const void *object, const cha
         if (key != keys[i])
             continue;
         if (!is_right(key, object))
-            status = refuse(key, object, below, error);
+            status = refuse(key, object, below, how);
         else if (key->type == SF_KEY_GROUP)
-            status = check_struct(key->table, object, below, error);
+            status = check_struct(key->table, object, below, how);
         else if (key->type == SF_KEY_LIST)
-            status = check_items(key, object, below, error);
+            status = check_items(key, object, below, how);
     }
     return status;
 }
 
-int sf_keys_check(const sf_key_table *table, const void *object, sf_error *error)
+int sf_keys_check(const sf_key_table *table, const void *object, int refused, sf_error *error)
 {
-    return check_struct(table, object, "", error);
+    return check_struct(table, object, "", (checking){refused, error});
+}
+
+void sf_keys_init(const sf_key_table *table, void *options, size_t size)
+{
+    sf_options_init(options, size, table->defaults, table->size);
+}
+
+int sf_keys_read(const sf_key_table *table, void *own, const void *options, const char *what, sf_error *error)
+{
+    int status = sf_options_read(own, table->defaults, table->size, options, what, error);
+    memcpy(own, &table->size, sizeof table->size);
+    return status == SF_OK ? sf_keys_check(table, own, SF_USAGE, error) : status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys that set members of a struct: one row says of each its name, type, place, bounds and when it has a
- * meaning. What reads a configuration, what prints it and what checks a struct that a program filled go by
- * the same rows. Defaults are not here: they are what a struct at its defaults holds in that place.
+ * Options: one row describes a member of a struct that people set: its key, type, place, bounds, words, when
+ * it has a meaning, and what it is. What reads a configuration or a command line, what prints help, and what
+ * checks a struct that a program filled go by the same rows. Defaults are not here: they are what a struct at
+ * its defaults holds in that place.
  */
 #ifndef SF_CORE_KEYS_H
 #define SF_CORE_KEYS_H
@@ -12,9 +13,11 @@
 #include <synfire/error.h>
 
 typedef enum sf_key_type {
-    SF_KEY_TEXT,   /**< char *, of 1 to SF_KEY_LONGEST bytes */
+    SF_KEY_TEXT,   /**< char *, of 1 to SF_KEY_LONGEST bytes; or one of `words` */
     SF_KEY_WHOLE,  /**< uint32_t */
+    SF_KEY_COUNT,  /**< uint64_t */
     SF_KEY_REAL,   /**< double */
+    SF_KEY_TIME,   /**< int64_t, ns; people write `unit` */
     SF_KEY_SWITCH, /**< bool */
     SF_KEY_CHOICE, /**< an enum: the index among `words` */
     SF_KEY_KIND,   /**< the first key of items of several kinds: it says which */
@@ -35,13 +38,21 @@ typedef struct sf_key {
     const char *name; /**< NULL ends a table */
     sf_key_type type;
     size_t offset, count_offset;
-    double least, most; /**< bounds of a number, both included; of a list the most items */
-    bool live;          /**< may change while a run goes on */
-    bool needed;        /**< a text without a default, which may not be missing */
+    double least,
+        most;    /**< bounds of a number, both included; of a list the most items. A time's are in ns */
+    bool live;   /**< may change while a run goes on */
+    bool needed; /**< a text without a default, which may not be missing */
     sf_key_use use;
     const char *where;        /**< the neighbour that gives it a meaning, as "metric=sttc,x"; NULL: always */
-    const char *const *words; /**< of a choice, up to NULL */
+    const char *const *words; /**< of a choice, or of a text that is one of these; up to NULL */
     const struct sf_key_table *table; /**< below a group, or of a list's items; NULL: a list of texts */
+    /** What 0, or no text, stands for: "all cores". Command lines say it by leaving the option out, and take
+     * numbers above 0 alone. NULL: 0 is a number as others. */
+    const char *zero;
+    const char *unit;     /**< of a time: "s" or "ms"; then its key ends in _ns */
+    const char *option;   /**< its name on command lines; NULL: the key, with - for _ and without its unit */
+    const char *argument; /**< what stands for a value in help; NULL: its words */
+    const char *what;     /**< a sentence for help, which adds bounds and default */
 } sf_key;
 
 /** One of the kinds that a list's items may be of: the keys that it has besides those that all have. */
@@ -59,8 +70,8 @@ typedef struct sf_key_kind {
 typedef struct sf_key_table {
     const sf_key *parts[SF_KEY_PARTS]; /**< one after the other; those of the kinds come after the first */
     size_t size;                       /**< of an item of a list; without kinds */
-    /** An item at its defaults, where its first key, if that is a choice, has this value. NULL of a group. */
-    const void *(*defaults)(int choice);
+    const void *defaults;              /**< an item at its defaults; NULL of a group */
+    bool by_first;                     /**< `defaults` is one for each value of the first key, a choice */
     const sf_key_kind *(*kind)(size_t index); /**< NULL beyond the last; NULL: items are all alike */
 } sf_key_table;
 
@@ -69,6 +80,11 @@ typedef struct sf_key_item {
     const sf_key_kind *kind;
     void *settings; /**< kind->size bytes */
 } sf_key_item;
+
+static inline const void *sf_keys_defaults(const sf_key_table *table, int first)
+{
+    return (const char *)table->defaults + (table->by_first ? (size_t)first * table->size : 0);
+}
 
 #define SF_KEYS_MOST 32
 
@@ -80,20 +96,48 @@ bool sf_keys_named_before(const sf_key *const *keys, size_t index);
 /** Among these the first of this name that has a meaning in the struct, or NULL. */
 const sf_key *sf_keys_find(const sf_key *const *keys, size_t count, const char *name, const void *object);
 
-/** "length_s, hop_s, silence_s": the names that a struct may have. */
-void sf_keys_list(sf_text *text, const sf_key_table *table);
-
-/** "a whole number from 1 to 16": what a value of this key may be. `table` holds the key. */
-void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table);
-
-/** Checks the numbers, choices and texts of a struct that a program filled. SF_CONFIG with the key, as
- * "window.length_s", for its place. */
-int sf_keys_check(const sf_key_table *table, const void *object, sf_error *error);
-
 /** Where a key has its value. */
 static inline void *sf_key_at(const sf_key *key, const void *object)
 {
     return (char *)object + key->offset;
 }
+
+/** "length_s, hop_s, silence_s": the names that a struct may have. */
+void sf_keys_list(sf_text *text, const sf_key_table *table);
+
+/** "a whole number from 1 to 16": what a value of this key may be on a command line. */
+void sf_key_range(sf_text *text, const sf_key *key);
+
+/** The same in a configuration, where 0 may stand for something. `table` holds the key. */
+void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table);
+
+/** Checks the numbers, choices and texts of a struct that a program filled. `refused` with the key, as
+ * "window.length_s", for its place. */
+int sf_keys_check(const sf_key_table *table, const void *object, int refused, sf_error *error);
+
+/** What `x_options_init` does (core/options.h), and what an entry that takes such options begins with: `own`
+ * becomes the defaults, then what the caller's struct holds; then it is checked. SF_USAGE with the key for
+ * its place, or `what` where the struct's size is wrong. */
+void sf_keys_init(const sf_key_table *table, void *options, size_t size);
+int sf_keys_read(const sf_key_table *table, void *own, const void *options, const char *what,
+                 sf_error *error);
+
+/** Sets a number, time, choice or switch (true, false) from text; of a text only whether it may be is told.
+ * False, and nothing is set, where it is no value of this key. */
+bool sf_key_parse(const sf_key *key, void *object, const char *text);
+
+/** The number that this key has, of a time in its unit; NaN of what is none. */
+double sf_key_number(const sf_key *key, const void *object);
+
+static inline bool sf_key_is_zero(const sf_key *key, const void *object)
+{
+    return sf_key_number(key, object) == 0;
+}
+
+/** True where this is the key's name on command lines. */
+bool sf_key_is_option(const sf_key *key, const char *name);
+
+/** The index of a text among the words up to NULL, or that of NULL. */
+size_t sf_keys_word(const char *const *words, const char *text);
 
 #endif

@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
-#include "core/text.h"
 #include "core/thread.h"
+#include "density/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,37 +14,11 @@
 
 /* ---- options ---- */
 
-enum { MOST_POINTS = 200000 };
-
-static const sf_density_options defaults = {.device = "auto", .most_points = MOST_POINTS};
-
-void sf_density_options_init(void *options, size_t size)
-{
-    sf_options_init(options, size, &defaults, sizeof defaults);
-}
-
-static int refuse_method(const char *name, sf_error *error)
-{
-    sf_text names = {0};
-    for (size_t i = 0; sf_selector_at(i) != NULL; i++)
-        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", sf_selector_name(sf_selector_at(i)));
-    int status = sf_fail(error, SF_USAGE, "method", "found '%s', expected %s", name,
-                         names.failed ? "a method" : names.data);
-    sf_text_free(&names);
-    return status;
-}
-
 int sf_density_options_read(sf_density_options *own, const sf_density_options *options, sf_error *error)
 {
-    int status = sf_options_read(own, &defaults, sizeof defaults, options, "sf_density_options", error);
+    int status = sf_keys_read(&sf_density_table, own, options, "sf_density_options", error);
     if (status != SF_OK)
         return status;
-    if (own->method != NULL && sf_selector_find(own->method) == NULL)
-        return refuse_method(own->method, error);
-    if (!(own->h >= 0) || !isfinite(own->h))
-        return sf_fail(error, SF_USAGE, "h", "found %g, expected a number above 0", own->h);
-    if ((unsigned)own->domain > SF_DOMAIN_REFLECT)
-        return sf_fail(error, SF_USAGE, "domain", "found %d, which is none", (int)own->domain);
     for (size_t c = 0; c < 2 && c < own->axis_count; c++)
         if (!(own->from[c] < own->to[c]) || !isfinite(own->to[c] - own->from[c]) || own->point_count[c] < 2)
             return sf_fail(error, SF_USAGE, "grid", "found %zu points from %g to %g, expected at least 2",

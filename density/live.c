@@ -15,14 +15,17 @@
 /* The range holds this many of the widest kernels: wider ones would say nothing of a shape. */
 enum { WIDEST = 16 };
 
-static const char *const methods[] = {[SF_MOVING_ISJ] = "isj",     [SF_MOVING_PLUGIN] = "plugin",
-                                      [SF_MOVING_LSCV] = "lscv",   [SF_MOVING_SILVERMAN] = "silverman",
-                                      [SF_MOVING_SCOTT] = "scott", [SF_MOVING_FIXED] = "fixed"};
+const char *const sf_moving_methods[] = {[SF_MOVING_ISJ] = "isj",     [SF_MOVING_PLUGIN] = "plugin",
+                                         [SF_MOVING_LSCV] = "lscv",   [SF_MOVING_SILVERMAN] = "silverman",
+                                         [SF_MOVING_SCOTT] = "scott", [SF_MOVING_FIXED] = NULL};
+
+/* In two columns both are n^(-1/6). */
+const char *const sf_moving_plane_methods[] = {"silverman", "scott", NULL};
 
 bool sf_moving_method_find(sf_moving_method *method, const char *name)
 {
     for (size_t i = 0; i < SF_MOVING_FIXED; i++)
-        if (strcmp(methods[i], name) == 0) {
+        if (strcmp(sf_moving_methods[i], name) == 0) {
             *method = (sf_moving_method)i;
             return true;
         }
@@ -31,7 +34,7 @@ bool sf_moving_method_find(sf_moving_method *method, const char *name)
 
 const char *sf_moving_method_name(sf_moving_method method)
 {
-    return methods[method];
+    return method == SF_MOVING_FIXED ? "fixed" : sf_moving_methods[method];
 }
 
 static void count_tick_points(sf_moving_plan *plan)

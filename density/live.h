@@ -14,6 +14,9 @@
 #include "density/evaluate.h"
 #include "density/spectrum.h"
 
+/** The methods of live densities, and the rules of those in two columns; NULL-terminated. */
+extern const char *const sf_moving_methods[], *const sf_moving_plane_methods[];
+
 /** False where a live density has no method of this name ("isj", ...). */
 bool sf_moving_method_find(sf_moving_method *method, const char *name);
 

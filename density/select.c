@@ -353,14 +353,8 @@ static int select_lscv(selection *s)
     return SF_OK;
 }
 
-static const sf_selector selectors[] = {
-    {"isj", 1, select_isj},
-    {"plugin", 1, select_plugin},
-    {"lscv", SF_PAIRS_MOST_COLUMNS, select_lscv},
-    {"lscv-paper", SF_PAIRS_MOST_COLUMNS, select_lscv_paper},
-    {"silverman", SF_PAIRS_MOST_COLUMNS, select_silverman},
-    {"scott", SF_PAIRS_MOST_COLUMNS, select_scott},
-};
+#define SELECTOR(name, columns, select) {name, columns, select},
+static const sf_selector selectors[] = {SF_SELECTORS(SELECTOR)};
 
 enum { SELECTORS = sizeof selectors / sizeof selectors[0] };
 

@@ -9,6 +9,16 @@
 
 typedef struct sf_selector sf_selector;
 
+/** Every method, a line each: its name, the most columns that it takes, and its function. The default first.
+ */
+#define SF_SELECTORS(SELECTOR)                                                                               \
+    SELECTOR("isj", 1, select_isj)                                                                           \
+    SELECTOR("plugin", 1, select_plugin)                                                                     \
+    SELECTOR("lscv", SF_PAIRS_MOST_COLUMNS, select_lscv)                                                     \
+    SELECTOR("lscv-paper", SF_PAIRS_MOST_COLUMNS, select_lscv_paper)                                         \
+    SELECTOR("silverman", SF_PAIRS_MOST_COLUMNS, select_silverman)                                           \
+    SELECTOR("scott", SF_PAIRS_MOST_COLUMNS, select_scott)
+
 /** The selector of this name, or NULL. */
 const sf_selector *sf_selector_find(const char *name);
 

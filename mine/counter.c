@@ -162,9 +162,8 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
     counter->episode_count = episode_count;
     counter->threads = threads > 0 ? threads : sf_thread_cores();
     int status = sf_engine_find(&counter->engine, engine, error);
-    if (status == SF_OK && !counter->engine->threaded && threads > 1)
-        status = sf_fail(error, SF_USAGE, NULL, "the engine %s runs on one thread, found %u",
-                         counter->engine->name, threads);
+    if (status == SF_OK)
+        status = sf_engine_check_threads(counter->engine, threads, error);
     if (status == SF_OK)
         status = check_episodes(episodes, episode_count, unit_count, error);
     if (status == SF_OK)

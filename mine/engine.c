@@ -31,6 +31,14 @@ int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
     return status;
 }
 
+int sf_engine_check_threads(const sf_engine *engine, unsigned threads, sf_error *error)
+{
+    if (engine->threaded || threads <= 1)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "threads", "the engine %s runs on one thread, found %u", engine->name,
+                   threads);
+}
+
 int sf_mine_fail_most(size_t most, sf_error *error)
 {
     return sf_fail(error, SF_DATA, NULL,

@@ -41,7 +41,7 @@ typedef struct sf_mine_job {
     unsigned threads;
     const sf_progress *progress;
     bool paired;          /**< level 2 is linked already */
-    double piece;         /**< as in sf_mine_options */
+    double piece;         /**< as in sf_mine_input */
     bool divided;         /**< first units are, among the ranks, which all make this call */
     bool keep_stopped;    /**< SF_CANCELLED leaves a cut tree with all that was found */
     sf_mine_tally *tally; /**< added to; or NULL */
@@ -81,6 +81,9 @@ extern const sf_engine *const sf_engines[];
 
 /** The engine of that name; NULL or "auto": the fastest for this machine. SF_USAGE lists the names. */
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error);
+
+/** Refuses several threads of an engine that runs on one: SF_USAGE, with `threads` for its place. */
+int sf_engine_check_threads(const sf_engine *engine, unsigned threads, sf_error *error);
 
 /** SF_DATA, with its sentence: more than `most` episodes are frequent. */
 int sf_mine_fail_most(size_t most, sf_error *error);

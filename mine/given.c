@@ -242,7 +242,7 @@ static int lay_out(layout *l, sf_mine_result *result, unsigned threads, const sf
     return status;
 }
 
-int sf_mine_given(sf_mine_result **out, sf_mine_options *mining, const sf_mine_input *input,
+int sf_mine_given(sf_mine_result **out, sf_mining_options *mining, const sf_mine_input *input,
                   const sf_episode *episodes, size_t count, unsigned threads, const sf_progress *progress,
                   sf_error *error)
 {
@@ -262,7 +262,7 @@ int sf_mine_given(sf_mine_result **out, sf_mine_options *mining, const sf_mine_i
         sf_mine_result_free(result);
         return status;
     }
-    sf_mine_options_default(mining);
+    *mining = sf_mining_options_default();
     mining->delays = result->found->delays;
     mining->delay_count = result->found->tree.delay_count;
     mining->threads = threads;

@@ -13,7 +13,7 @@
  * found_only: nothing was searched; q corrects for these episodes and the links of the chains among them.
  * SF_NO_MEMORY, SF_DATA, SF_CANCELLED.
  */
-int sf_mine_given(sf_mine_result **result, sf_mine_options *mining, const sf_mine_input *input,
+int sf_mine_given(sf_mine_result **result, sf_mining_options *mining, const sf_mine_input *input,
                   const sf_episode *episodes, size_t count, unsigned threads, const sf_progress *progress,
                   sf_error *error);
 

@@ -14,6 +14,7 @@
 #include "mine/known.h"
 #include "mine/piece_counter.h"
 #include "mine/resident.h"
+#include "mine/rows.h"
 #include "mine/ways.h"
 
 #include <inttypes.h>
@@ -25,7 +26,7 @@
 /* A run of sf_mine_spikes. */
 typedef struct run {
     const sf_mine_input *input;
-    const sf_mine_options *options;
+    const sf_mining_options *options;
     const sf_engine *engine;
     sf_mine_result *result;
     sf_mine_job job;
@@ -43,11 +44,6 @@ typedef struct run {
     sf_piece_counter in_pieces;              /* where the spikes are not held */
     sf_count_tally tallies[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
-
-void sf_mine_options_default(sf_mine_options *options)
-{
-    *options = (sf_mine_options){.max_size = 4, .most = 5000000};
-}
 
 void sf_mine_result_free(sf_mine_result *result)
 {
@@ -68,7 +64,7 @@ void sf_mine_result_free(sf_mine_result *result)
 
 /* ---- options ---- */
 
-static int check_delays(const sf_mine_options *options, sf_error *error)
+static int check_delays(const sf_mining_options *options, sf_error *error)
 {
     if (options->delay_count == 0)
         return sf_fail(error, SF_USAGE, NULL, "no delay interval is given: at least one is needed");
@@ -97,28 +93,29 @@ static int check_pieces(const run *r, sf_error *error)
     return SF_OK;
 }
 
-static int check_options(const run *r, sf_error *error)
+int sf_mining_options_check(const sf_mining_options *options, sf_error *error)
 {
-    const sf_mine_options *options = r->options;
-    if (options->max_size < 2 || options->max_size > SF_EPISODE_MAX_SIZE)
-        return sf_fail(error, SF_USAGE, NULL, "the largest size is %" PRIu32 ", expected 2 to %d",
-                       options->max_size, SF_EPISODE_MAX_SIZE);
-    if (!(options->threshold > 0) || !isfinite(options->threshold))
-        return sf_fail(error, SF_USAGE, NULL, "the threshold is %g, expected more than 0",
-                       options->threshold);
-    if (!(options->min_distance_um >= 0))
-        return sf_fail(error, SF_USAGE, NULL, "the least distance is %g um, expected 0 or more",
-                       options->min_distance_um);
+    const sf_engine *engine;
+    int status = sf_keys_check(&sf_mining_table, options, SF_USAGE, error);
+    if (status == SF_OK && options->threshold <= 0)
+        status = sf_fail(error, SF_USAGE, "threshold", "is %g, expected more than 0", options->threshold);
+    if (status == SF_OK)
+        status = sf_engine_find(&engine, options->engine, error);
+    if (status == SF_OK)
+        status = sf_engine_check_threads(engine, options->threads, error);
+    return status == SF_OK ? check_delays(options, error) : status;
+}
+
+/* What the spikes must have for these options. */
+static int check_input(const run *r, sf_error *error)
+{
+    const sf_mining_options *options = r->options;
     if (options->min_distance_um > 0 && !sf_units_have_geometry(r->input->units))
         return sf_fail(error, SF_USAGE, NULL,
                        "a least distance needs positions, but this recording has none for its units");
-    if (!r->engine->threaded && options->threads > 1)
-        return sf_fail(error, SF_USAGE, NULL, "the engine %s runs on one thread, found %u", r->engine->name,
-                       options->threads);
     if (options->threshold_kind == SF_THRESHOLD_RATE && r->input->duration_ns <= 0)
         return sf_fail(error, SF_USAGE, NULL, "a threshold by rate needs a recorded time longer than 0");
-    int status = r->options->pieces != NULL ? check_pieces(r, error) : SF_OK;
-    return status == SF_OK ? check_delays(options, error) : status;
+    return r->input->pieces != NULL ? check_pieces(r, error) : SF_OK;
 }
 
 double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count)
@@ -169,14 +166,14 @@ static uint32_t devices_worth(const run *r, bool searches)
 static int choose_devices(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
-    const sf_mine_options *options = r->options;
+    const sf_mining_options *options = r->options;
     size_t count = input->spike_count;
     double span_ns =
         count > 1 ? (double)input->spikes[count - 1].time_ns - (double)input->spikes[0].time_ns : 0;
     bool searches = r->engine->mine != NULL;
-    r->paired = searches && options->pairs != NULL;
+    r->paired = searches && input->pairs != NULL;
     r->core_seconds =
-        r->paired ? sf_known_core_seconds(options->pairs, options->pair_count, options->unit_spikes, count)
+        r->paired ? sf_known_core_seconds(input->pairs, input->pair_count, input->unit_spikes, count)
                   : sf_mine_core_seconds(options->delays, options->delay_count, (double)count, span_ns);
     r->on = (sf_crew_events){.crew = &r->choice.crew, .events = &r->events};
     sf_count_work work = {
@@ -190,8 +187,8 @@ static int choose_devices(run *r, sf_error *error)
     r->outlined = there || r->paired;
     if (!there)
         return status;
-    r->resident = options->resident != NULL && r->choice.crew.count == 1 &&
-                  r->choice.crew.members[0].device == sf_resident_device(options->resident);
+    r->resident = input->resident != NULL && r->choice.crew.count == 1 &&
+                  r->choice.crew.members[0].device == sf_resident_device(input->resident);
     if (!r->resident)
         r->on.raw = (sf_raw_spikes){input->spikes, count, input->units->count};
     return SF_OK;
@@ -287,7 +284,7 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
 {
     const sf_mine_input *input = r->input;
     size_t units = input->units->count;
-    const uint64_t *known = r->resident || r->paired ? r->options->unit_spikes : NULL;
+    const uint64_t *known = r->resident || r->paired ? r->input->unit_spikes : NULL;
     uint64_t *counted = NULL;
     int status = known == NULL ? count_spikes(r, &counted, choice->threads, error) : SF_OK;
     if (status == SF_OK)
@@ -305,8 +302,8 @@ static int lay_out(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
     sf_events_choice choice = {.least = r->job.least, .silent = r->silent, .threads = r->job.threads};
-    if (r->options->pieces != NULL)
-        return sf_events_outline(&r->events, NULL, 0, input->units->count, r->options->pieces->unit_spikes,
+    if (r->input->pieces != NULL)
+        return sf_events_outline(&r->events, NULL, 0, input->units->count, r->input->pieces->unit_spikes,
                                  &choice, error);
     if (r->outlined)
         return outline(r, &choice, error);
@@ -423,7 +420,7 @@ static int count_chunk(run *r, chunk *part, uint32_t size, const sf_piece_progre
                         .tally = &r->tallies[size]};
     if (part->count == 0)
         return SF_OK;
-    int status = r->options->pieces != NULL
+    int status = r->input->pieces != NULL
                      ? sf_piece_counter_count(&r->in_pieces, part->counts, &job, told, error)
                      : count_share(r, part, &job, error);
     if (status != SF_OK)
@@ -445,7 +442,7 @@ static int count_chunk(run *r, chunk *part, uint32_t size, const sf_piece_progre
 static size_t chunk_size(run *r)
 {
     size_t ranks = sf_ranks_count();
-    if (r->options->pieces != NULL)
+    if (r->input->pieces != NULL)
         return ranks <= RANKS_OF_CHUNK ? PIECES_CHUNK : PIECES_CHUNK * RANKS_OF_CHUNK / ranks + LEAST_CHUNK;
     double fit = MOST_COUNTED / ((double)r->events.count + 1);
     bool waits = (sf_crew_left(&r->choice.crew) == 0 || sf_ranks_count() > 1) && fit < CHUNK;
@@ -483,8 +480,8 @@ static int mine_levels(run *r, sf_error *error)
     for (uint32_t size = 2; size <= r->options->max_size && status == SF_OK; size++) {
         double start = sf_clock_seconds();
         sf_tree *tree = &r->result->found->tree;
-        if (size == 2 && r->options->pairs != NULL)
-            status = sf_tree_take_pairs(tree, &r->job, r->options->pairs, r->options->pair_count,
+        if (size == 2 && r->input->pairs != NULL)
+            status = sf_tree_take_pairs(tree, &r->job, r->input->pairs, r->input->pair_count,
                                         r->input->units->count, error);
         else if (size == 2 || tree->levels[size - 2].count > 0)
             status = mine_level(r, part, size, error);
@@ -501,7 +498,7 @@ static int take_resident(run *r, sf_error *error)
 {
     sf_device_stream *stream = NULL;
     sf_member *member = &r->choice.crew.members[0];
-    int status = sf_events_resident_stream(&stream, &r->events, r->input->units->count, r->options->resident,
+    int status = sf_events_resident_stream(&stream, &r->events, r->input->units->count, r->input->resident,
                                            &member->reason);
     member->part = stream;
     if (status == SF_UNAVAILABLE)
@@ -521,7 +518,7 @@ static int take_known(run *r, bool *goes_on, sf_error *error)
     r->silent = sf_resize(NULL, units, sizeof *r->silent);
     if (r->silent == NULL)
         return sf_fail_memory(error);
-    int status = sf_tree_take_pairs(tree, &r->job, r->options->pairs, r->options->pair_count, units, error);
+    int status = sf_tree_take_pairs(tree, &r->job, r->input->pairs, r->input->pair_count, units, error);
     if (status == SF_OK)
         status = sf_tree_find_silent(tree, &r->events, r->silent, units, goes_on, error);
     *goes_on = *goes_on && r->options->max_size > 2;
@@ -600,14 +597,14 @@ static int mine_in_pieces(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
     int status =
-        sf_piece_counter_open(&r->in_pieces, r->options->pieces, input->units->count, &r->events, error);
+        sf_piece_counter_open(&r->in_pieces, r->input->pieces, input->units->count, &r->events, error);
     snprintf(r->result->ran.device, sizeof r->result->ran.device, "cpu");
     return status == SF_OK ? mine_levels(r, error) : status;
 }
 
 static int mine_episodes(run *r, sf_error *error)
 {
-    if (r->options->pieces != NULL)
+    if (r->input->pieces != NULL)
         return mine_in_pieces(r, error);
     bool goes_on = r->events.count > 0; /* else there are no pairs */
     int status = r->paired ? take_known(r, &goes_on, error) : SF_OK;
@@ -765,9 +762,11 @@ static int list_items(run *r, sf_error *error)
 
 static int prepare(run *r, const sf_progress *progress, sf_error *error)
 {
-    int status = sf_engine_find(&r->engine, r->options->engine, error);
+    int status = sf_mining_options_check(r->options, error);
     if (status == SF_OK)
-        status = check_options(r, error);
+        status = sf_engine_find(&r->engine, r->options->engine, error);
+    if (status == SF_OK)
+        status = check_input(r, error);
     if (status != SF_OK)
         return status;
     r->result = sf_alloc(1, sizeof *r->result);
@@ -784,7 +783,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
     r->job.most = r->options->most;
     r->job.threads = r->options->threads > 0 ? r->options->threads : sf_thread_cores();
     r->job.progress = progress;
-    r->job.piece = r->options->piece;
+    r->job.piece = r->input->piece;
     r->job.keep_stopped = r->options->keep_stopped;
     return SF_OK;
 }
@@ -792,7 +791,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
 static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds();
-    int status = r->options->pieces == NULL ? choose_devices(r, error) : SF_OK;
+    int status = r->input->pieces == NULL ? choose_devices(r, error) : SF_OK;
     if (status == SF_OK)
         status = lay_out(r, error);
     if (status == SF_OK)
@@ -815,7 +814,7 @@ static int mine_all(run *r, sf_error *error)
     return listed == SF_OK ? status : listed;
 }
 
-int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
+int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mining_options *options,
                    const sf_progress *progress, sf_error *error)
 {
     *result = NULL;

@@ -15,26 +15,19 @@ double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t dura
 /** The least whole count that meets it, at least 1. */
 uint32_t sf_threshold_least(double count);
 
-typedef struct sf_mine_options {
-    const sf_delay *delays; /**< borrowed for the call; at least one */
-    size_t delay_count;
-    sf_threshold_kind threshold_kind;
-    double threshold;       /**< an episode is frequent with this count or more; > 0, may be fractional */
-    uint32_t max_size;      /**< 2 .. SF_EPISODE_MAX_SIZE */
-    bool self;              /**< a unit may follow itself directly: A -> A */
-    bool closed;            /**< leave out episodes that a longer one contains with the same count */
-    double min_distance_um; /**< different units closer than this do not follow each other; 0: any distance */
-    const char *engine;     /**< a name, NULL or "auto" */
-    const char *device; /**< "cpu", "cuda", "cuda:1", "cuda:all"; NULL or "auto": by the size of the job */
-    unsigned threads;   /**< 0: all cores */
-    size_t most;        /**< give up with SF_DATA beyond this many episodes */
-    bool keep_stopped;  /**< SF_CANCELLED comes with the result so far, once mining has begun */
-    /** Or NULL: holds the very spikes of the input (sf_resident_hold), for its device to lay out if it is the
-     * one that mines them. */
+/** What is mined. */
+typedef struct sf_mine_input {
+    const sf_spike *spikes; /**< ordered by (time_ns, unit) */
+    size_t spike_count;
+    const sf_units *units;
+    int64_t duration_ns; /**< recorded time: rates and expected counts refer to it */
+
+    /** Or NULL: holds the very spikes (sf_resident_hold), for its device to lay out if it is the one that
+     * mines them. */
     struct sf_resident *resident;
     const uint64_t *unit_spikes; /**< with `resident` or `pairs`: how many spikes each unit has */
-    /** Or NULL: pairs of the input's units with their counts in it, in any order (window/pair_counts.h;
-     * delays as numbered here). The result has those that reach the threshold and no other pairs, and what
+    /** Or NULL: pairs of units with their counts in these spikes, in any order (window/pair_counts.h; delays
+     * as the options number them). The result has those that reach the threshold and no other pairs, and what
      * grows from them. The interval engine then counts no pairs, and reads `unit_spikes`; on one device at
      * most. */
     const struct sf_pair_count *pairs;
@@ -43,23 +36,16 @@ typedef struct sf_mine_options {
      * each as often as its pair may go on; others may have the device after each. What is mined anew is
      * looked through for pairs before, in one job. 0: all in one. */
     double piece;
-    /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); those of the input are NULL. */
+    /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); `spikes` is NULL. */
     const struct sf_pieces *pieces;
     /** Of a test alone: spikes of units that were left out, ordered, or NULL. What all units share is looked
      * at in them too. */
     const sf_spike *others;
     size_t other_count;
-} sf_mine_options;
-
-/** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */
-void sf_mine_options_default(sf_mine_options *options);
-
-typedef struct sf_mine_input {
-    const sf_spike *spikes; /**< ordered by (time_ns, unit) */
-    size_t spike_count;
-    const sf_units *units;
-    int64_t duration_ns; /**< recorded time: rates and expected counts refer to it */
 } sf_mine_input;
+
+/** What sf_mine_spikes refuses of options whatever the spikes: SF_USAGE with the member for its place. */
+int sf_mining_options_check(const sf_mining_options *options, sf_error *error);
 
 /** A frequent episode of two or more units; sf_mine_result_episode spells it out. */
 typedef struct sf_mine_item {
@@ -95,7 +81,7 @@ typedef struct sf_mine_result {
  * threads. What a device refuses or fails at is done by the others of "cuda:all", or on the CPU, and
  * the note says so. In pieces the interval engine counts, on the CPU: SF_USAGE for another.
  */
-int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
+int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mining_options *options,
                    const sf_progress *progress, sf_error *error);
 
 /** Item i of the result with the recording's units. */
@@ -112,14 +98,14 @@ typedef struct sf_counter sf_counter;
 
 /**
  * Prepares to count these episodes (borrowed until close), in the whole stream or in parts of it. Engine and
- * threads as in sf_mine_options. SF_USAGE, SF_DATA.
+ * threads as in sf_mining_options. SF_USAGE, SF_DATA.
  */
 int sf_counter_open(sf_counter **counter, const sf_spike *spikes, size_t spike_count, size_t unit_count,
                     const sf_episode *episodes, size_t episode_count, const char *engine, unsigned threads,
                     sf_error *error);
 
 /**
- * Counts on this device from now on: named as in sf_mine_options; "auto" takes one for large jobs only.
+ * Counts on this device from now on: named as in sf_mining_options; "auto" takes one for large jobs only.
  * Without this call, and after the device has failed or refused, the CPU counts. SF_UNAVAILABLE, SF_USAGE.
  */
 int sf_counter_use(sf_counter *counter, const char *device, sf_error *error);

@@ -4,7 +4,6 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/options.h"
 #include "core/reals.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
@@ -12,6 +11,7 @@
 #include "mine/family.h"
 #include "mine/fitted.h"
 #include "mine/found.h"
+#include "mine/rows.h"
 #include "mine/splits.h"
 #include "mine/surrogate_blur.h"
 #include "mine/surrogate_near.h"
@@ -62,7 +62,7 @@ typedef struct test {
     sf_significance *told;
     sf_mine_result *result;
     const sf_mine_input *input;
-    const sf_mine_options *mining;
+    const sf_mining_options *mining;
     const sf_test_shape *shape; /* measured in other spikes; or NULL before `own` is */
     sf_test_shape own;
     sf_surrogate_request request;
@@ -92,13 +92,6 @@ int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error 
             return SF_OK;
     return sf_fail(error, SF_USAGE, NULL, "found '%s', expected segment-shift, jitter, shift or analytic",
                    name);
-}
-
-void sf_significance_options_init(void *options, size_t size)
-{
-    static const sf_significance_options defaults = {
-        .kind = SF_SIGNIFICANCE_SEGMENT_SHIFT, .surrogates = 1000, .seed = 1, .link = 0.2};
-    sf_options_init(options, size, &defaults, sizeof defaults);
 }
 
 static int64_t span_of_spikes(const sf_mine_input *input)
@@ -139,12 +132,8 @@ static int check_options(const test *t, sf_error *error)
                          error, SF_USAGE, NULL,
                          "the probability of a link under the null is %g, expected more than 0 and at most 1",
                          options->link);
-    if (options->surrogates == 0)
-        return sf_fail(error, SF_USAGE, NULL, "no surrogate is asked for: at least one is needed");
-    int64_t most = INT64_C(1) << 61;
-    if (options->width_ns < 1 || options->width_ns > most)
-        return sf_fail(error, SF_USAGE, NULL, "surrogates shift by %" PRId64 " ns, expected 1 to 2^61",
-                       options->width_ns);
+    if (sf_keys_check(&sf_significance_table, options, SF_USAGE, error) != SF_OK)
+        return SF_USAGE;
     if (options->segment_ns < 1 || span_of_spikes(t->input) / options->segment_ns >= UINT32_MAX - 1)
         return sf_fail(error, SF_USAGE, NULL, "segments of %" PRId64 " ns make more than 2^32 of them",
                        options->segment_ns);
@@ -223,7 +212,7 @@ static bool returns(const test *t, uint32_t size, size_t node)
 }
 
 /* From the lowest bound to the largest. */
-static sf_delay span_of(const sf_mine_options *mining)
+static sf_delay span_of(const sf_mining_options *mining)
 {
     sf_delay span = mining->delays[0];
     for (size_t i = 1; i < mining->delay_count; i++) {
@@ -264,8 +253,8 @@ static int look_at_recording(test *t, sf_error *error)
     const sf_mine_found *found = t->result->found;
     const sf_survey_job job = {.spikes = t->input->spikes,
                                .count = t->input->spike_count,
-                               .others = t->mining->others,
-                               .other_count = t->mining->other_count,
+                               .others = t->input->others,
+                               .other_count = t->input->other_count,
                                .unit_count = t->input->units->count,
                                .wanted = found->units,
                                .wanted_count = found->tree.unit_count,
@@ -920,14 +909,14 @@ void sf_test_shape_free(sf_test_shape *shape)
 }
 
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
-                         const sf_mine_options *mining, const sf_significance_options *options,
+                         const sf_mining_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error)
 {
     return sf_significance_test_by(significance, result, input, mining, options, NULL, progress, error);
 }
 
 int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
-                            const sf_mine_options *mining, const sf_significance_options *options,
+                            const sf_mining_options *mining, const sf_significance_options *options,
                             const sf_test_shape *shape, const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();

@@ -95,7 +95,7 @@ int64_t sf_significance_widest(int64_t segment_ns);
  * SF_UNAVAILABLE.
  */
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
-                         const sf_mine_options *mining, const sf_significance_options *options,
+                         const sf_mining_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error);
 
 /** What a test goes by in spikes as a whole: how far segment-shift moves segments where that is chosen, what
@@ -116,7 +116,7 @@ void sf_test_shape_free(sf_test_shape *shape); /**< a zeroed object is allowed *
 /** sf_significance_test by a shape that other spikes have, so that what is tested has no say in how; NULL:
  * its own. */
 int sf_significance_test_by(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
-                            const sf_mine_options *mining, const sf_significance_options *options,
+                            const sf_mining_options *mining, const sf_significance_options *options,
                             const sf_test_shape *shape, const sf_progress *progress, sf_error *error);
 
 /** Takes p and q from pairs B -> A where A -> B has a q below 0.05 and they have not, and from chains with

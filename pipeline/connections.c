@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "graph/rows.h"
 #include "mine/mine.h"
 
 #include <math.h>

@@ -158,12 +158,7 @@ static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, const
         return sf_fail_memory(error);
     plan->worker_count = threads_for(plan, states);
     sf_moving_options options = live_options_of(plan, wanted, most_delay, (double)setup->bin_ns * 1e-9);
-    if (!sf_moving_method_find(&options.method, wanted->method))
-        return sf_fail(
-            error, SF_CONFIG, "method",
-            "a live density has no bandwidth method '%s': expected isj, plugin, lscv, silverman or "
-            "scott",
-            wanted->method);
+    options.method = (sf_moving_method)sf_keys_word(sf_moving_methods, wanted->method);
     return open_states(plan, &options, error);
 }
 

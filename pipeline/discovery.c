@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of the windows that are passed over: 63 at most. */
@@ -84,34 +85,42 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
     return SF_OK;
 }
 
+/* But for what a window tells. */
+static sf_mining_options options_of(const sf_discovery *discovery)
+{
+    const sf_live_mine *mine = &discovery->config->mine;
+    sf_mining_options options = sf_mining_options_default();
+    options.delays = discovery->delays;
+    options.delay_count = discovery->delay_count;
+    options.threshold_kind = SF_THRESHOLD_COUNT;
+    options.threshold = SF_DISCOVERY_LEAST;
+    options.max_size = mine->max_size;
+    options.self = mine->self;
+    options.engine = mine->engine;
+    options.threads = mine->threads;
+    options.most = SF_DISCOVERY_MOST;
+    options.device = discovery->device;
+    return options;
+}
+
 static int mine_window(sf_discovery *discovery)
 {
     const sf_live_options *config = discovery->config;
     size_t count;
     const sf_spike *spikes = sf_kept_pairs_spikes(&discovery->kept, &count);
     discovery->found_count = 0;
-    sf_mine_options options;
-    sf_mine_options_default(&options);
-    options.delays = discovery->delays;
-    options.delay_count = discovery->delay_count;
-    options.threshold_kind = SF_THRESHOLD_COUNT;
+    sf_mining_options options = options_of(discovery);
     options.threshold = sf_discovery_threshold(config, discovery->window, count);
-    options.max_size = config->mine.max_size;
-    options.self = config->mine.self;
-    options.engine = config->mine.engine;
-    options.threads = config->mine.threads;
-    options.most = SF_DISCOVERY_MOST;
-    options.device = discovery->device;
-    options.resident = discovery->resident;
-    options.unit_spikes = discovery->unit_spikes;
-    options.piece = discovery->piece;
-    options.pairs = find_pairs(discovery, sf_threshold_least(options.threshold), &options.pair_count);
-    if (options.pairs != NULL && options.pair_count > SF_DISCOVERY_MOST)
-        return sf_mine_fail_most(SF_DISCOVERY_MOST, &discovery->error);
     sf_mine_input input = {.spikes = spikes,
                            .spike_count = count,
                            .units = discovery->units,
-                           .duration_ns = discovery->observed_ns};
+                           .duration_ns = discovery->observed_ns,
+                           .resident = discovery->resident,
+                           .unit_spikes = discovery->unit_spikes,
+                           .piece = discovery->piece};
+    input.pairs = find_pairs(discovery, sf_threshold_least(options.threshold), &input.pair_count);
+    if (input.pairs != NULL && input.pair_count > SF_DISCOVERY_MOST)
+        return sf_mine_fail_most(SF_DISCOVERY_MOST, &discovery->error);
     sf_progress progress = sf_background_progress(&discovery->background);
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &options, &progress, &discovery->error);
@@ -119,7 +128,7 @@ static int mine_window(sf_discovery *discovery)
         return status;
     memcpy(discovery->how.device, result->ran.device, sizeof discovery->how.device);
     memcpy(discovery->how.device_note, result->ran.note, sizeof discovery->how.device_note);
-    if (options.pairs == NULL)
+    if (input.pairs == NULL)
         learn_place(discovery, result);
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
@@ -156,6 +165,22 @@ static void work(void *job)
 
 /* ---- the window thread's side ---- */
 
+/* What a window would be refused for after hops were published. */
+static int check_mining(const sf_discovery *discovery, sf_error *error)
+{
+    const sf_mining_options options = options_of(discovery);
+    const sf_engine *engine;
+    sf_error reason = {0};
+    char key[64];
+    int status = sf_mining_options_check(&options, &reason);
+    if (status == SF_OK)
+        status = sf_engine_find(&engine, options.engine, &reason);
+    if (status == SF_OK && sf_engine_check(engine, options.device, &reason) == SF_USAGE)
+        return sf_live_refuse("mine.engine", error, "%s", reason.text);
+    snprintf(key, sizeof key, "mine%s%.40s", reason.place[0] != '\0' ? "." : "", reason.place);
+    return status == SF_OK ? SF_OK : sf_live_refuse(key, error, "%s", reason.text);
+}
+
 int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, sf_error *error)
 {
     const sf_live_options *config = setup->config;
@@ -166,15 +191,13 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
                                 .there = setup->there,
                                 .piece = setup->inside ? 0 : SF_DISCOVERY_PIECE};
     sf_error reason;
-    int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
+    int status = sf_delays_parse(discovery->delays, SF_LIVE_MOST_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
     if (status != SF_OK)
         return sf_live_refuse("mine.delays_ms", error, "%s", reason.text);
-    const sf_engine *engine;
-    if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
-        return sf_live_refuse("mine.engine", error, "%s", reason.text);
-    if (sf_engine_check(engine, setup->device, &reason) == SF_USAGE)
-        return sf_live_refuse("mine.engine", error, "%s", reason.text);
+    status = check_mining(discovery, error);
+    if (status != SF_OK)
+        return status;
     unsigned threads = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
     sf_kept_pairs_open(&discovery->kept, &(sf_pairing_setup){.unit_count = units->count,
                                                              .delays = discovery->delays,

@@ -16,8 +16,6 @@
 
 #include <synfire/mine.h>
 
-#define SF_DISCOVERY_DELAYS 16
-
 /** A rate or fraction asks for no fewer occurrences than this: in a first short window it would mean next to
  * none. */
 #define SF_DISCOVERY_LEAST 5
@@ -26,7 +24,7 @@
  */
 #define SF_DISCOVERY_MOST SF_PAIRING_MOST
 
-/** What grows from pairs is asked of a device in jobs of so much (sf_mine_options), some milliseconds of a
+/** What grows from pairs is asked of a device in jobs of so much (sf_mine_input), some milliseconds of a
  * GPU: hops want it meanwhile. */
 #define SF_DISCOVERY_PIECE 1.2e8
 
@@ -56,7 +54,7 @@ typedef struct sf_discovery {
     const sf_units *units;
     const char *device;
     sf_device *there;
-    sf_delay delays[SF_DISCOVERY_DELAYS];
+    sf_delay delays[SF_LIVE_MOST_DELAYS];
     size_t delay_count;
     sf_background background;
     /* The window thread's: what came since the last window that was mined, the newer behind the older; what

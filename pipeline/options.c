@@ -8,11 +8,12 @@
 #include "core/error.h"
 #include "core/filter.h"
 #include "core/options.h"
+#include "core/row_macros.h"
+#include "density/live.h"
+#include "mine/rows.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define MOST_DELAYS 64
 
 /* ---- defaults ---- */
 
@@ -43,41 +44,13 @@ static const sf_live_density densities[] = {
                               .grid = 32},
 };
 
-static const void *density_defaults(int choice)
-{
-    return &densities[choice];
-}
-
-static const void *reach_defaults(int choice)
-{
-    static const sf_live_reach defaults = {.hops = 2};
-    (void)choice;
-    return &defaults;
-}
-
-static const void *pattern_defaults(int choice)
-{
-    static const sf_live_pattern defaults = {.limit = 10};
-    (void)choice;
-    return &defaults;
-}
+static const sf_live_reach default_reach = {.hops = 2};
+static const sf_live_pattern default_pattern = {.limit = 10};
+static const sf_live_blank default_blank = {.to_ms = 1};
 
 /* As SF_LIVE_TRIGGER_DEFAULTS, with a word for any label. */
 static const sf_live_trigger default_trigger = {
     .armed = true, .max_age_ms = 100, .most_s = 1, .within_s = 1, .max_q = 1, .seed = 1, .label = "*"};
-
-static const void *trigger_defaults(int choice)
-{
-    (void)choice;
-    return &default_trigger;
-}
-
-static const void *blank_defaults(int choice)
-{
-    static const sf_live_blank defaults = {.to_ms = 1};
-    (void)choice;
-    return &defaults;
-}
 
 void sf_live_options_init(void *options, size_t size)
 {
@@ -93,37 +66,6 @@ sf_live_density sf_live_density_default(sf_quantity quantity)
 }
 
 /* ---- keys ---- */
-
-#define AT(member) .offset = offsetof(ROW, member)
-#define GROUP(key, below)                                                                                    \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_GROUP, .table = &(below)                                                 \
-    }
-#define LIST(key, member, count, limit, below)                                                               \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_LIST, AT(member), .count_offset = offsetof(ROW, count), .most = limit,   \
-        .table = below                                                                                       \
-    }
-#define TEXT(key, member, ...)                                                                               \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_TEXT, AT(member), __VA_ARGS__                                            \
-    }
-#define SWITCH(key, member)                                                                                  \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_SWITCH, AT(member)                                                       \
-    }
-#define CHOICE(key, member, among)                                                                           \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_CHOICE, AT(member), .words = among                                       \
-    }
-#define WHOLE(key, member, from, to, ...)                                                                    \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_WHOLE, AT(member), .least = from, .most = to, __VA_ARGS__                \
-    }
-#define REAL(key, member, from, to, ...)                                                                     \
-    {                                                                                                        \
-        .name = key, .type = SF_KEY_REAL, AT(member), .least = from, .most = to, __VA_ARGS__                 \
-    }
 
 static const char *const significances[] = {"off", "segment-shift", "jitter", "shift", NULL};
 _Static_assert(SF_SIGNIFICANCE_SEGMENT_SHIFT == 1 && SF_SIGNIFICANCE_JITTER == 2 &&
@@ -154,7 +96,8 @@ static const sf_key density_keys[] = {
     CHOICE("quantity", quantity, quantities),
     TEXT("unit", unit, .where = "quantity=isi,rate", .needed = true),
     TEXT("episode", episode, .where = "quantity=delay", .needed = true),
-    TEXT("method", method),
+    TEXT("method", method, .words = sf_moving_methods, .where = "quantity=isi,delay,rate"),
+    TEXT("method", method, .words = sf_moving_plane_methods, .where = "quantity=position"),
     REAL("reselect", reselect, 0, 100),
     WHOLE("grid", grid, 2, 65536, .where = "quantity=isi,delay,rate"),
     WHOLE("grid", grid, 2, 1024, .where = "quantity=position"),
@@ -198,11 +141,12 @@ static const sf_key blank_keys[] = {
 };
 #undef ROW
 
-static const sf_key_table blank_table = {{blank_keys}, sizeof(sf_live_blank), blank_defaults, NULL};
-static const sf_key_table trigger_table = {{trigger_keys}, sizeof(sf_live_trigger), trigger_defaults, NULL};
-static const sf_key_table reach_table = {{reach_keys}, sizeof(sf_live_reach), reach_defaults, NULL};
-static const sf_key_table pattern_table = {{pattern_keys}, sizeof(sf_live_pattern), pattern_defaults, NULL};
-static const sf_key_table density_table = {{density_keys}, sizeof(sf_live_density), density_defaults, NULL};
+static const sf_key_table blank_table = SF_KEY_TABLE(blank_keys, default_blank);
+static const sf_key_table trigger_table = SF_KEY_TABLE(trigger_keys, default_trigger);
+static const sf_key_table reach_table = SF_KEY_TABLE(reach_keys, default_reach);
+static const sf_key_table pattern_table = SF_KEY_TABLE(pattern_keys, default_pattern);
+static const sf_key_table density_table = {
+    .parts = {density_keys}, .size = sizeof densities[0], .defaults = densities, .by_first = true};
 
 #define ROW sf_live_options
 static const sf_key merge_keys[] = {
@@ -242,10 +186,10 @@ static const sf_key mine_keys[] = {
     REAL("min_count", mine.min_count, 0, 1e12),
     REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6),
     REAL("min_fraction", mine.min_fraction, 0, 1),
-    WHOLE("max_size", mine.max_size, 2, SF_EPISODE_MAX_SIZE),
-    SWITCH("self", mine.self),
-    TEXT("engine", mine.engine),
-    WHOLE("threads", mine.threads, 0, 1024),
+    {SF_ROW_MAX_SIZE, AT(mine.max_size)},
+    {SF_ROW_SELF, AT(mine.self)},
+    {SF_ROW_ENGINE, AT(mine.engine)},
+    {SF_ROW_THREADS, AT(mine.threads)},
     WHOLE("track_most", mine.track_most, 0, 100000),
     {0},
 };
@@ -271,8 +215,8 @@ static const sf_key significance_keys[] = {
     WHOLE("surrogates", significance.surrogates, 20, 100000),
     WHOLE("most", significance.most, 1, 100000),
     WHOLE("seed", significance.seed, 0, UINT32_MAX),
-    REAL("max_p", significance.max_p, 0, 1),
-    REAL("max_q", significance.max_q, 0, 1),
+    {SF_ROW_MAX_P, AT(significance.max_p)},
+    {SF_ROW_MAX_Q, AT(significance.max_q)},
     {0},
 };
 
@@ -382,10 +326,10 @@ static int resolve_mining(sf_live_options *options, sf_error *error)
                               "found more than one of min_count, min_rate_hz and min_fraction, expected one");
     if (positive == 0)
         mine->min_rate_hz = DEFAULT_RATE_HZ;
-    sf_delay delays[MOST_DELAYS];
+    sf_delay delays[SF_LIVE_MOST_DELAYS];
     size_t count;
     sf_error problem;
-    if (sf_delays_parse(delays, MOST_DELAYS, &count, mine->delays_ms, &problem) != SF_OK)
+    if (sf_delays_parse(delays, SF_LIVE_MOST_DELAYS, &count, mine->delays_ms, &problem) != SF_OK)
         return sf_live_refuse("mine.delays_ms", error, "%s", problem.text);
     int64_t length = sf_seconds_to_ns(options->window.length_s);
     for (size_t i = 0; i < count; i++)
@@ -491,7 +435,7 @@ static int check_features(const sf_live_options *options, sf_error *error)
 int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
-    int status = sf_keys_check(&all, options, error);
+    int status = sf_keys_check(&all, options, SF_CONFIG, error);
     if (status == SF_OK)
         status = check_window(options, error);
     if (status == SF_OK)

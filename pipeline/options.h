@@ -8,6 +8,8 @@
 
 #include <synfire/live.h>
 
+#define SF_LIVE_MOST_DELAYS 16 /**< intervals under mine.delays_ms */
+
 /** The keys of sf_live_options: `stream`, which people read first, and all others. */
 extern const sf_key sf_live_first_keys[], sf_live_keys[];
 

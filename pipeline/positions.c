@@ -40,10 +40,6 @@ int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, co
                                 .xy = sf_quantity_places(window),
                                 .grid = wanted->grid,
                                 .reselect = wanted->reselect};
-    /* In two columns both rules are n^(-1/6). */
-    if (strcmp(wanted->method, "silverman") != 0 && strcmp(wanted->method, "scott") != 0)
-        return sf_fail(error, SF_CONFIG, "method", "positions take silverman or scott, found '%s'",
-                       wanted->method);
     positions->spikes = sf_alloc(positions->units, sizeof *positions->spikes);
     int status = positions->spikes != NULL ? lay_grid(positions, 0, error) : sf_fail_memory(error);
     if (status == SF_OK)

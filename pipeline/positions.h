@@ -22,8 +22,7 @@ typedef struct sf_positions {
     size_t grid;
 } sf_positions;
 
-/** `window` is of positions; borrowed until close. SF_CONFIG where no two units have different x and y, and
- * for other methods than silverman and scott. */
+/** `window` is of positions; borrowed until close. SF_CONFIG where no two units have different x and y. */
 int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, const sf_quantity_state *window,
                       sf_error *error);
 void sf_positions_close(sf_positions *positions);

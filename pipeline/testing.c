@@ -82,7 +82,7 @@ static int test_group(sf_testing *testing, const group *of)
     for (size_t i = 0; i < of->count; i++)
         episodes[i] = of->outcomes[i].episode;
     sf_mine_result *result;
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance told;
     int status = sf_mine_given(&result, &mining, &input, episodes, of->count, options.threads, &progress,
                                &testing->error);

@@ -4,6 +4,9 @@
 #include "core/memory.h"
 #include "io/curve.h"
 #include "run/config.h"
+#include "run/tool.h"
+
+#include <stdio.h>
 
 static const sf_key_kind *source_kind(size_t index)
 {
@@ -73,16 +76,11 @@ static const sf_key control_keys[] = {
     {0},
 };
 
-static const void *control_defaults(int choice)
-{
-    static const sf_control_settings defaults = {
-        .endpoint = "tcp://127.0.0.1:7740", .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
-    (void)choice;
-    return &defaults;
-}
+static const sf_control_settings control_defaults = {
+    .endpoint = "tcp://127.0.0.1:7740", .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
 
 static const sf_key_table control_table = {
-    .parts = {control_keys}, .size = sizeof(sf_control_settings), .defaults = control_defaults};
+    .parts = {control_keys}, .size = sizeof(sf_control_settings), .defaults = &control_defaults};
 
 static const sf_key sources[] = {
     {.name = "sources",
@@ -129,6 +127,25 @@ static const sf_key sinks[] = {
 };
 
 const sf_key_table sf_config_table = {.parts = {sf_live_first_keys, sources, sf_live_keys, sinks}};
+
+static void list_keys(sf_text *text, const sf_key_table *table, const char *path)
+{
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, NULL, keys);
+    for (size_t i = 0; i < count; i++) {
+        char below[128];
+        snprintf(below, sizeof below, "%.60s%.60s.", path, keys[i]->name);
+        if (keys[i]->type == SF_KEY_GROUP)
+            list_keys(text, keys[i]->table, below);
+        else if (keys[i]->type != SF_KEY_LIST)
+            sf_text_printf(text, " %s%s", path, keys[i]->name);
+    }
+}
+
+void sf_tool_list_keys(sf_text *text)
+{
+    list_keys(text, &sf_config_table, "");
+}
 
 size_t sf_config_item_size(const sf_key *list)
 {

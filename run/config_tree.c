@@ -511,42 +511,11 @@ static int put_text(sf_config_tree *tree, const sf_key *key, void *object, const
     return *at != NULL ? SF_OK : sf_fail_memory(tree->error);
 }
 
-static bool choose(const char *const *words, const char *text, int *choice)
-{
-    for (*choice = 0; words[*choice] != NULL; ++*choice)
-        if (strcmp(text, words[*choice]) == 0)
-            return true;
-    return false;
-}
-
-/* False where the text is no value of this key. */
+/* False where the text is no value of this key. 010 is eight to some. */
 static bool take_scalar(const sf_key *key, void *object, const char *text, size_t length)
 {
-    void *at = sf_key_at(key, object);
-    uint64_t whole;
-    double real;
-    if (length == 0 || strlen(text) != length)
-        return false;
-    switch (key->type) {
-    case SF_KEY_WHOLE:
-        if (!sf_parse_uint(text, (uint64_t)key->most, &whole) || whole < (uint64_t)key->least ||
-            (text[0] == '0' && length > 1)) /* 010 is eight to some */
-            return false;
-        *(uint32_t *)at = (uint32_t)whole;
-        return true;
-    case SF_KEY_REAL:
-        if (!sf_parse_real(text, &real) || !(real >= key->least && real <= key->most))
-            return false;
-        *(double *)at = real;
-        return true;
-    case SF_KEY_SWITCH:
-        *(bool *)at = strcmp(text, "true") == 0;
-        return *(bool *)at || strcmp(text, "false") == 0;
-    case SF_KEY_CHOICE:
-        return choose(key->words, text, at);
-    default:
-        return length <= SF_KEY_LONGEST;
-    }
+    return length > 0 && strlen(text) == length &&
+           !(key->type == SF_KEY_WHOLE && text[0] == '0' && length > 1) && sf_key_parse(key, object, text);
 }
 
 static int read_scalar(sf_config_tree *tree, int node, const sf_key *key, void *object)
@@ -683,7 +652,7 @@ static int read_item(sf_config_tree *tree, int node, const sf_key *list, void *i
         return read_scalar(tree, node, &text_item, item);
     if (table->kind != NULL)
         return read_item_of_kind(tree, node, table, item);
-    return read_mapping(tree, node, table, item, table->defaults(0));
+    return read_mapping(tree, node, table, item, sf_keys_defaults(table, 0));
 }
 
 static int read_list(sf_config_tree *tree, int node, const sf_key *key, void *object)
@@ -753,7 +722,7 @@ static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, 
         status = read_key(tree, node, table, all[i]->name, key, object, defaults);
         tree->path[path_end] = '\0';
         if (i == 0 && key->type == SF_KEY_CHOICE && table->defaults != NULL)
-            defaults = table->defaults(*(const int *)sf_key_at(key, object));
+            defaults = sf_keys_defaults(table, *(const int *)sf_key_at(key, object));
     }
     return status;
 }

@@ -211,6 +211,11 @@ int sf_tool_watch(sf_tool_watcher **out, const sf_tool_watching *how, sf_error *
 int sf_tool_watch_next(sf_tool_watcher *watcher, sf_tool_top *top, int timeout_ms, sf_error *error);
 void sf_tool_watch_close(sf_tool_watcher *watcher); /**< NULL is allowed */
 
+/* ---- configurations ---- */
+
+/** Appends a blank and each key of a configuration that stands in no list, as window.length_s. */
+void sf_tool_list_keys(sf_text *text);
+
 /* ---- keys ---- */
 
 /** Makes a pair of keys for CURVE, the files PATH.key and PATH.key_secret, which only the owner may read, and

@@ -227,8 +227,8 @@ static int mine(const benchmark *b, const char *engine, const char *device, unsi
                 sf_mine_result **result, sf_error *error)
 {
     const sf_recording *recording = &b->recording;
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mining_options options;
+    options = sf_mining_options_default();
     options.delays = &b->set->delay;
     options.delay_count = 1;
     options.threshold = b->set->threshold;
@@ -236,8 +236,10 @@ static int mine(const benchmark *b, const char *engine, const char *device, unsi
     options.engine = engine;
     options.device = device;
     options.threads = threads;
-    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
     sf_progress progress = first ? app_progress(b->call) : (sf_progress){.update = go_on};
     return sf_mine_spikes(result, &input, &options, &progress, error);
 }

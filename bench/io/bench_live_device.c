@@ -60,19 +60,19 @@ static int discover(const char *device, sf_resident *resident, uint64_t last, co
                     sf_error *error)
 {
     sf_delay delay = {0, 5 * SF_MILLISECOND};
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mining_options options;
+    options = sf_mining_options_default();
     options.delays = &delay;
     options.delay_count = 1;
     options.threshold = 49;
     options.max_size = 3;
     options.device = device;
-    options.resident = resident;
-    options.unit_spikes = unit_spikes;
     sf_mine_input input = {.spikes = sf_history_view(&history, first),
                            .spike_count = (size_t)(last - first),
                            .units = &stream.units,
-                           .duration_ns = WINDOW_HOPS * HOP_NS};
+                           .duration_ns = WINDOW_HOPS * HOP_NS,
+                           .resident = resident,
+                           .unit_spikes = unit_spikes};
     sf_mine_result *result = NULL;
     double levels[3] = {0};
     for (int run = 0; run < RUNS; run++) {

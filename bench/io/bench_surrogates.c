@@ -21,7 +21,7 @@
 typedef struct job {
     sf_recording recording;
     sf_delay delay;
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options;
 } job;
 
@@ -40,8 +40,10 @@ static int read_job(job *j, int count, char **arguments, sf_error *error)
 /* Seconds of one test, and the gist of what it found: the sums of p and q of what could be tested. */
 static int time_once(const job *j, sf_significance *told, double gist[2], sf_error *error)
 {
-    sf_mine_input input = {j->recording.spikes, j->recording.spike_count, &j->recording.units,
-                           sf_recording_duration_ns(&j->recording)};
+    sf_mine_input input = {.spikes = j->recording.spikes,
+                           .spike_count = j->recording.spike_count,
+                           .units = &j->recording.units,
+                           .duration_ns = sf_recording_duration_ns(&j->recording)};
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &j->mining, NULL, error);
     if (status != SF_OK)
@@ -112,7 +114,7 @@ int main(int count, char **arguments)
 {
     job j = {0};
     sf_error error;
-    sf_mine_options_default(&j.mining);
+    j.mining = sf_mining_options_default();
     j.options = sf_significance_options_default();
     j.options.always = true; /* what takes time is to be seen, whatever the verdicts are worth */
     j.mining.delays = &j.delay;

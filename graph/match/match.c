@@ -66,9 +66,6 @@ static int check_options(const sf_pattern *pattern, const sf_match_options *opti
         return sf_fail(
             error, SF_USAGE, NULL,
             "homomorphisms can send exchangeable vertices to one: they are counted undivided only");
-    if (options->slots > SF_BACKEND_SLOTS)
-        return sf_fail(error, SF_USAGE, "slots", "found %u, expected up to %d", options->slots,
-                       SF_BACKEND_SLOTS);
     return pattern->exchange_count > 0 ? check_exchanges(pattern, error) : SF_OK;
 }
 

@@ -272,7 +272,7 @@ expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --delay 4:6 --signif
 expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --metric sttc --surrogates 0 --max-q 0.05
 expect 64 "--max-p: goes with --significance" $SYNFIRE graph sim.h5 --delay 4:6 --max-p 0.05
 expect 64 "--max-p: needs surrogates" $SYNFIRE graph sim.h5 --metric sttc --surrogates 0 --max-p 0.05
-expect 64 "--max-q: is 0" $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --max-q 0
+expect 64 "--max-q: found '0', expected a number above 0 and at most 1" $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --max-q 0
 expect 64 "--significance: is for recordings" $SYNFIRE bfs g.graphml --source A --significance segment-shift
 $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-p 0.01 --json >out 2>err
 $SYNFIRE bfs tested.h5 --source A --max-p 0.3 >/dev/null 2>of_bfs

@@ -38,6 +38,15 @@ offered() { # prints what bash would offer for the words given
 [ "$(offered synfire info --li)" = '--list ' ]
 [ "$(offered synfire play --li)" = ' ' ]
 [ "$(offered synfire info sha)" = ' ' ] # a file: readline's own
+[ "$(offered synfire plot t)" = 'tiling ' ]
+[ "$(offered synfire plot --wi)" = '--width ' ]
+[ "$(offered synfire plot tiling t)" = ' ' ] # a file
+[ "$(offered synfire run --set window.l)" = 'window.length_s ' ]
+[ "$(offered synfire run --set = mine.max_s)" = 'mine.max_size ' ]
+printf 'sources: []\n' >any.yaml
+for key in $(offered synfire record --set ''); do # a key that there is, whatever it may be
+    if "$SYNFIRE" run any.yaml --check --set "$key=1" 2>&1 | grep -q 'there is no key'; then exit 1; fi
+done
 # The words offered are words that are taken: presets, engines, ways to choose a bandwidth.
 printf 'a,1\nb,1.1\na,2\nb,2.1\n' >two.csv
 taken() { "$SYNFIRE" "$@" >/dev/null 2>&1 || [ $? = 65 ]; } # it may not go with these spikes

@@ -33,7 +33,7 @@ done
 cmp sim.h5 kept.h5
 expect 64 "--check: prints YAML" "$SYNFIRE" run --replay sim.h5 --check --json
 expect 64 "--duration" "$SYNFIRE" run --replay sim.h5 --duration -1
-expect 64 "--max-q: is 0" "$SYNFIRE" run --replay sim.h5 --max-q 0
+expect 64 "--max-q: found '0', expected a number above 0 and at most 1" "$SYNFIRE" run --replay sim.h5 --max-q 0
 expect 64 "--significance: found 'analytic'" "$SYNFIRE" run --replay sim.h5 --significance analytic
 expect 78 "significance.max_p: found 0.1, expected 0 where significance.kind is off" "$SYNFIRE" run --replay sim.h5 \
     --significance off --max-p 0.1

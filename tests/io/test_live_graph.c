@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "graph/motif/census.h"
 #include "graph/motif/spread.h"
+#include "graph/rows.h"
 #include "graph/search/bfs.h"
 #include "io/graph/pattern.h"
 #include "mine/mine.h"
@@ -97,8 +98,8 @@ static sf_connectivity mine_window(const sf_recording *recording, const sf_spike
                                    const sf_graph_message *message, const sf_config *config)
 {
     sf_delay delays[8];
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mining_options options;
+    options = sf_mining_options_default();
     options.delays = delays;
     assert_int_equal(sf_delays_parse(delays, 8, &options.delay_count, config->live.mine.delays_ms, NULL),
                      SF_OK);

@@ -11,8 +11,8 @@
 static sf_mine_result *mine_by(const char *engine, const char *device, const sf_recording *recording,
                                sf_delay delay, double threshold, uint32_t max_size, unsigned threads)
 {
-    sf_mine_options options;
-    sf_mine_options_default(&options);
+    sf_mining_options options;
+    options = sf_mining_options_default();
     options.engine = engine;
     options.device = device;
     options.delays = &delay;
@@ -20,8 +20,10 @@ static sf_mine_result *mine_by(const char *engine, const char *device, const sf_
     options.threshold = threshold;
     options.max_size = max_size;
     options.threads = threads;
-    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
     sf_mine_result *result;
     sf_error error;
     if (sf_mine_spikes(&result, &input, &options, NULL, &error) != SF_OK)

@@ -514,7 +514,6 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
         {"track: ['e1 -(0,5]-> e2', 'e1 -(0,5]-> e2']\n", "test.yaml:1:27: track.1", "listed twice"},
         {"track: ['e1 -(5,5]-> e2']\n", "test.yaml:1:9: track.0", "empty"},
         {"graph: {reach: [{from: zz}]}\n", "test.yaml:1:24: graph.reach.0.from", "zz"},
-        {"density: [{quantity: isi, unit: e1, method: magic}]\n", "test.yaml:1:11: density.0", "magic"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);

@@ -464,9 +464,7 @@ static void what_no_density_can_be_of_is_refused(void **state)
         {"density: [{quantity: isi, unit: nobody}]\n", "nobody"},
         {"density: [{quantity: delay, episode: '*'}]\n", "no episode under `track`"},
         {"density: [{quantity: delay, episode: '#0'}]\n", "one unit"},
-        {"density: [{quantity: isi, unit: '#0', method: lscv-paper}]\n", "expected isj, plugin, lscv"},
         {"density: [{quantity: position}]\n", "units at several x"},
-        {"density: [{quantity: position, method: isj}]\n", "silverman or scott"},
     };
     sf_units units;
     make_units(&units, 2);

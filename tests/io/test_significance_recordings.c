@@ -96,9 +96,9 @@ static void check_pair(const sf_recording *recording, sf_episode pair, const sf_
 
 static sf_mine_result *test_pairs(const sf_recording *recording, unsigned threads, sf_significance *told)
 {
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options;
-    sf_mine_options_default(&mining);
+    mining = sf_mining_options_default();
     mining.delays = &delay;
     mining.delay_count = 1;
     mining.threshold = 5;
@@ -108,8 +108,10 @@ static sf_mine_result *test_pairs(const sf_recording *recording, unsigned thread
     options.surrogates = SURROGATES;
     options.threads = threads;
     options.device = "cpu";
-    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
     sf_mine_result *result;
     assert_int_equal(sf_mine_spikes(&result, &input, &mining, NULL, NULL), SF_OK);
     assert_int_equal(sf_significance_test(told, result, &input, &mining, &options, NULL, NULL), SF_OK);

@@ -633,7 +633,8 @@ static void too_many_episodes_are_too_many_on_a_device(void **state)
     busy_trial(&t);
     t.options.most = 5;
     t.options.device = "test:0";
-    sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
+    sf_mine_input input = {
+        .spikes = t.spikes, .spike_count = t.count, .units = &t.units, .duration_ns = 1000};
     sf_mine_result *result;
     sf_error error;
     assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, &error), SF_DATA);
@@ -910,7 +911,8 @@ static void auto_takes_a_device_for_long_work(void **state)
     busy_trial(&t);
     t.options.engine = "reference";
     t.options.device = "test:0";
-    sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
+    sf_mine_input input = {
+        .spikes = t.spikes, .spike_count = t.count, .units = &t.units, .duration_ns = 1000};
     sf_mine_result *result;
     sf_error error;
     assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, &error), SF_USAGE);

@@ -87,7 +87,8 @@ typedef struct trial {
     size_t count;
     sf_units units;
     sf_delay delays[3];
-    sf_mine_options options;
+    sf_mining_options options;
+    sf_mine_input known; /* pairs, and how many spikes each unit has */
 } trial;
 
 static void random_delays(trial *t, test_random *random)
@@ -121,7 +122,8 @@ static void set_up_trial(trial *t, test_random *random)
     make_units(&t->units, units);
     int64_t last = 20 + (int64_t)test_random_below(random, 200);
     t->count = test_random_stream(random, &t->spikes, test_random_below(random, 150), units, last);
-    sf_mine_options_default(&t->options);
+    t->known = (sf_mine_input){0};
+    t->options = sf_mining_options_default();
     random_delays(t, random);
     t->options.threshold = 0.5 + (double)test_random_below(random, 16) / 2;
     t->options.self = test_random_below(random, 2) != 0;
@@ -136,9 +138,19 @@ static void tear_down_trial(trial *t)
     sf_units_free(&t->units);
 }
 
+static sf_mine_input input_of(const trial *t)
+{
+    sf_mine_input input = t->known;
+    input.spikes = t->spikes;
+    input.spike_count = t->count;
+    input.units = &t->units;
+    input.duration_ns = 1000;
+    return input;
+}
+
 static sf_mine_result *mine(const trial *t)
 {
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_input input = input_of(t);
     sf_mine_result *result;
     sf_error error;
     int status = sf_mine_spikes(&result, &input, &t->options, NULL, &error);
@@ -283,9 +295,9 @@ static void known_pairs_change_nothing(void **state)
             unit_spikes[t.spikes[i].unit]++;
         sf_mine_result *anew = mine(&t);
         uint32_t least = (uint32_t)test_random_below(&random, 2) == 0 ? anew->least : 1;
-        t.options.pair_count = count_pairs(&t, least, pairs, &random);
-        t.options.pairs = pairs;
-        t.options.unit_spikes = unit_spikes;
+        t.known.pair_count = count_pairs(&t, least, pairs, &random);
+        t.known.pairs = pairs;
+        t.known.unit_spikes = unit_spikes;
         sf_mine_result *known = mine(&t);
         assert_same_result(anew, known);
         for (size_t i = 0; i < anew->count; i++) {
@@ -313,28 +325,28 @@ static void known_pairs_are_not_counted_again(void **state)
     t.spikes = calloc(t.count, sizeof *t.spikes);
     memcpy(t.spikes, spikes, sizeof spikes);
     make_units(&t.units, 3);
-    sf_mine_options_default(&t.options);
+    t.options = sf_mining_options_default();
     t.options.delays = t.delays;
     t.options.delay_count = 1;
     t.options.threshold = 2;
-    t.options.unit_spikes = unit_spikes;
-    t.options.pairs = (const sf_pair_count[]){{1, 2, 0, 7}, {0, 1, 0, 1}};
-    t.options.pair_count = 2;
+    t.known.unit_spikes = unit_spikes;
+    t.known.pairs = (const sf_pair_count[]){{1, 2, 0, 7}, {0, 1, 0, 1}};
+    t.known.pair_count = 2;
     sf_mine_result *result = mine(&t);
     assert_int_equal(result->count, 1);
     assert_int_equal(result->items[0].count, 7);
     sf_mine_result_free(result);
-    t.options.pairs = (const sf_pair_count[]){{1, 2, 0, 2}, {0, 1, 0, 2}};
+    t.known.pairs = (const sf_pair_count[]){{1, 2, 0, 2}, {0, 1, 0, 2}};
     t.options.most = 1;
-    const sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
+    sf_mine_input input = input_of(&t);
     test_assert_fails(sf_mine_spikes(&result, &input, &t.options, NULL, &error), &error, SF_DATA,
                       "more than 1 episodes");
     t.options.most = 2; /* with what is longer there are three */
     test_assert_fails(sf_mine_spikes(&result, &input, &t.options, NULL, &error), &error, SF_DATA,
                       "more than 2 episodes");
     t.options.threshold = 3;
-    t.options.pairs = (const sf_pair_count[]){{1, 2, 0, 3}};
-    t.options.pair_count = 1;
+    input.pairs = (const sf_pair_count[]){{1, 2, 0, 3}};
+    input.pair_count = 1;
     test_assert_fails(sf_mine_spikes(&result, &input, &t.options, NULL, &error), &error, SF_INTERNAL,
                       "units #1 and #2 counts 3");
     tear_down_trial(&t);
@@ -392,7 +404,7 @@ static void many_units_and_long_episodes(void **state)
     trial t = {0};
     make_units(&t.units, 150);
     t.count = test_random_stream(&random, &t.spikes, 4000, 150, 30000);
-    sf_mine_options_default(&t.options);
+    t.options = sf_mining_options_default();
     t.delays[0] = (sf_delay){0, 200};
     t.delays[1] = (sf_delay){200, 330};
     t.options.delays = t.delays;
@@ -413,7 +425,7 @@ static void many_units_and_long_episodes(void **state)
     u.spikes = calloc(u.count, sizeof *u.spikes);
     for (size_t i = 0; i < u.count; i++)
         u.spikes[i].time_ns = (int64_t)i * 1000;
-    sf_mine_options_default(&u.options);
+    u.options = sf_mining_options_default();
     u.options.delays = u.delays;
     u.options.delay_count = 1;
     u.delays[0] = (sf_delay){0, 1000};
@@ -550,7 +562,8 @@ static void lanes_count_bits(void **state)
 
 static void expect_refusal(trial *t, sf_status code, const char *words)
 {
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_input input = {
+        .spikes = t->spikes, .spike_count = t->count, .units = &t->units, .duration_ns = 1000};
     sf_mine_result *result;
     sf_error error;
     test_assert_fails(sf_mine_spikes(&result, &input, &t->options, NULL, &error), &error, code, words);
@@ -575,7 +588,7 @@ static void bad_input_is_refused(void **state)
     t.count = test_random_stream(&random, &t.spikes, 150, 4, 100);
     t.options.min_distance_um = 0;
     t.options.max_size = 4;
-    const sf_mine_options good = t.options;
+    const sf_mining_options good = t.options;
     t.options.max_size = 1;
     expect_refusal(&t, SF_USAGE, "2 to 16");
     t.options.max_size = 17;
@@ -613,7 +626,7 @@ static void bad_input_is_refused(void **state)
     t.spikes[0] = t.spikes[149];
     expect_refusal(&t, SF_DATA, "out of order");
 
-    sf_mine_input input = {t.spikes, 0, &t.units, 1000};
+    sf_mine_input input = {.spikes = t.spikes, .spike_count = 0, .units = &t.units, .duration_ns = 1000};
     sf_mine_result *result;
     assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, NULL), SF_OK);
     assert_int_equal(result->count, 0);
@@ -633,7 +646,8 @@ static void bad_input_is_refused(void **state)
 static int mine_and_count(void *context)
 {
     const trial *t = context;
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_input input = {
+        .spikes = t->spikes, .spike_count = t->count, .units = &t->units, .duration_ns = 1000};
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &t->options, NULL, NULL);
     if (status != SF_OK)
@@ -664,7 +678,7 @@ static void every_allocation_may_fail(void **state)
     trial t = {0};
     make_units(&t.units, 4);
     t.count = test_random_stream(&random, &t.spikes, 200, 4, 300);
-    sf_mine_options_default(&t.options);
+    t.options = sf_mining_options_default();
     t.delays[0] = (sf_delay){0, 10};
     t.delays[1] = (sf_delay){10, 14};
     t.options.delays = t.delays;

@@ -163,7 +163,7 @@ static void test_pieces_out_of_order_are_refused(void **state)
 typedef struct mining {
     const cut_stream *stream;
     const sf_units *units;
-    sf_mine_options options;
+    sf_mining_options options;
     sf_mine_result *results[TEST_MOST_RANKS];
     int status[TEST_MOST_RANKS];
     sf_error errors[TEST_MOST_RANKS];
@@ -175,11 +175,10 @@ static int mine_pieces(const mining *m, sf_mine_result **result, sf_error *error
     *own = *m->stream;
     *result = NULL;
     int status = sf_pieces_survey(&own->base, UNITS, NULL, error);
-    sf_mine_options options = m->options;
-    options.pieces = &own->base;
-    sf_mine_input input = {NULL, own->base.spike_count, m->units, 1000};
+    sf_mine_input input = {
+        .spike_count = own->base.spike_count, .units = m->units, .duration_ns = 1000, .pieces = &own->base};
     if (status == SF_OK)
-        status = sf_mine_spikes(result, &input, &options, NULL, error);
+        status = sf_mine_spikes(result, &input, &m->options, NULL, error);
     sf_free(own->base.unit_spikes);
     sf_free(own->base.own_spikes);
     free(own);
@@ -225,7 +224,7 @@ static const sf_delay delays[] = {{0, 6}, {4, 15}};
 static mining start_mining(const cut_stream *s, const sf_units *units)
 {
     mining m = {.stream = s, .units = units};
-    sf_mine_options_default(&m.options);
+    m.options = sf_mining_options_default();
     m.options.delays = delays;
     m.options.delay_count = 2;
     m.options.threshold = 6;
@@ -245,7 +244,7 @@ static void test_pieces_are_mined_as_the_whole(void **state)
         sf_spike *spikes = make_stream(&random, &count);
         cut_stream s = cut(&random, spikes, count);
         mining m = start_mining(&s, &units);
-        sf_mine_input input = {spikes, count, &units, 1000};
+        sf_mine_input input = {.spikes = spikes, .spike_count = count, .units = &units, .duration_ns = 1000};
         sf_mine_result *expected;
         assert_int_equal(sf_mine_spikes(&expected, &input, &m.options, NULL, NULL), SF_OK);
         uint32_t ranks = 1 + (uint32_t)test_random_below(&random, TEST_MOST_RANKS);

@@ -26,7 +26,7 @@ typedef struct slide {
     sf_history history;
     sf_resident *resident;
     int64_t now_ns;
-    sf_mine_options options;
+    sf_mining_options options;
     sf_delay delays[2];
     const char *device;
 } slide;
@@ -39,7 +39,7 @@ static void set_up(slide *s, test_random *random, const char *device)
         assert_int_equal(sf_units_add(&s->units, &unit, NULL), SF_OK);
     }
     assert_int_equal(sf_units_finish(&s->units, NULL), SF_OK);
-    sf_mine_options_default(&s->options);
+    s->options = sf_mining_options_default();
     s->delays[0] = (sf_delay){0, 6};
     s->delays[1] = (sf_delay){6, 6 + 1 + (int64_t)test_random_below(random, 10)};
     s->options.delays = s->delays;
@@ -86,8 +86,8 @@ static sf_mine_result *mine(slide *s, uint64_t first, uint64_t last, bool reside
         .spikes = spikes, .spike_count = (size_t)(last - first), .units = &s->units, .duration_ns = 1000};
     s->options.threshold = threshold;
     s->options.device = resident ? s->device : "cpu";
-    s->options.resident = resident ? s->resident : NULL;
-    s->options.unit_spikes = unit_spikes;
+    input.resident = resident ? s->resident : NULL;
+    input.unit_spikes = unit_spikes;
     sf_mine_result *result;
     sf_error error;
     if (sf_mine_spikes(&result, &input, &s->options, NULL, &error) != SF_OK)
@@ -241,8 +241,8 @@ static int open_and_mine(void *context)
                            .spike_count = (size_t)s->history.end,
                            .units = &s->units,
                            .duration_ns = 1000};
-    s->options.resident = s->resident;
-    s->options.unit_spikes = unit_spikes;
+    input.resident = s->resident;
+    input.unit_spikes = unit_spikes;
     if (status == SF_OK)
         status = sf_mine_spikes(&result, &input, &s->options, NULL, NULL);
     sf_mine_result_free(result);

@@ -107,7 +107,8 @@ static void start_pairs(test_trial *t, uint32_t units, int64_t apart_ns)
 
 static void refuse_on(test_trial *t, const char *device, sf_error *error)
 {
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_input input = {
+        .spikes = t->spikes, .spike_count = t->count, .units = &t->units, .duration_ns = 1000};
     sf_mine_result *result;
     t->options.device = device;
     assert_int_equal(sf_mine_spikes(&result, &input, &t->options, NULL, error), SF_DATA);

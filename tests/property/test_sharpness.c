@@ -389,10 +389,12 @@ typedef struct verdict {
 static sf_mine_result *test_recording(verdict *v, const sf_recording *recording, sf_delay asked,
                                       uint32_t max_size, sf_significance_options options)
 {
-    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
-                           sf_recording_duration_ns(recording)};
-    sf_mine_options mining;
-    sf_mine_options_default(&mining);
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
+    sf_mining_options mining;
+    mining = sf_mining_options_default();
     mining.delays = &asked;
     mining.delay_count = 1;
     mining.max_size = max_size;

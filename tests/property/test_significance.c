@@ -69,24 +69,26 @@ static void free_stream(stream *s)
 
 static const sf_delay ten_ms = {0, 10 * SF_MILLISECOND};
 
-static sf_mine_result *mine(const stream *s, sf_mine_options *options, double threshold, uint32_t max_size)
+static sf_mine_result *mine(const stream *s, sf_mining_options *options, double threshold, uint32_t max_size)
 {
-    sf_mine_options_default(options);
+    *options = sf_mining_options_default();
     options->delays = &ten_ms;
     options->delay_count = 1;
     options->threshold = threshold;
     options->max_size = max_size;
     options->threads = 1;
-    sf_mine_input input = {s->spikes, s->count, &s->units, s->duration_ns};
+    sf_mine_input input = {
+        .spikes = s->spikes, .spike_count = s->count, .units = &s->units, .duration_ns = s->duration_ns};
     sf_mine_result *result;
     assert_int_equal(sf_mine_spikes(&result, &input, options, NULL, NULL), SF_OK);
     return result;
 }
 
-static sf_significance test_result(const stream *s, sf_mine_result *result, const sf_mine_options *mining,
+static sf_significance test_result(const stream *s, sf_mine_result *result, const sf_mining_options *mining,
                                    const sf_significance_options *options)
 {
-    sf_mine_input input = {s->spikes, s->count, &s->units, s->duration_ns};
+    sf_mine_input input = {
+        .spikes = s->spikes, .spike_count = s->count, .units = &s->units, .duration_ns = s->duration_ns};
     sf_significance told;
     sf_error error;
     if (sf_significance_test(&told, result, &input, mining, options, NULL, &error) != SF_OK)
@@ -116,7 +118,7 @@ static void by_products_of_a_strong_link_are_not_significant(void **state)
     test_random random = test_random_start("by-products", 41);
     stream s;
     make_stream(&s, &random, 22, 8, 120, 2, 60);
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_mine_result *result = mine(&s, &mining, 20, 3);
     sf_significance_options options = sf_significance_options_default();
     options.surrogates = 199;
@@ -157,7 +159,7 @@ static void a_chain_stands_out_by_either_correction(void **state)
     stream s;
     make_stream(&s, &random, 10, 8, 200, 4, 15);
     for (int correction = 0; correction < 2; correction++) {
-        sf_mine_options mining;
+        sf_mining_options mining;
         sf_mine_result *result = mine(&s, &mining, 8, 4);
         sf_significance_options options;
         options = sf_significance_options_default();
@@ -195,7 +197,7 @@ static void how_long_chains_may_be_is_nothing_to_a_pair(void **state)
     test_random random = test_random_start("sizes", 44);
     stream s;
     make_stream(&s, &random, 10, 8, 200, 4, 15);
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options = sf_significance_options_default();
     options.surrogates = 99;
     sf_mine_result *pairs = mine(&s, &mining, 8, 2);
@@ -228,7 +230,7 @@ static void few_surrogates_correct_as_well(void **state)
     for (int run = 0; run < RUNS; run++) {
         stream s;
         make_stream(&s, &random, 9, 8, 60, 0, 0);
-        sf_mine_options mining;
+        sf_mining_options mining;
         sf_mine_result *result = mine(&s, &mining, 5, 2);
         sf_significance_options options;
         options = sf_significance_options_default();
@@ -253,7 +255,7 @@ static void one_seed_gives_the_same_bytes_on_any_number_of_threads(void **state)
     test_random random = test_random_start("threads", 43);
     stream s;
     make_stream(&s, &random, 8, 10, 60, 3, 30);
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options = sf_significance_options_default();
     options.surrogates = 99;
     for (int kind = 0; kind < 3; kind++) {
@@ -287,7 +289,7 @@ static void other_units_and_hours_change_nothing(void **state)
     test_random random = test_random_start("others", 44);
     stream s;
     make_stream(&s, &random, 6, 10, 60, 0, 0);
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options = sf_significance_options_default();
     options.surrogates = 99;
     sf_mine_result *all = mine(&s, &mining, 5, 2);
@@ -414,9 +416,10 @@ static bool stop(void *user, const char *what, double done, double total)
 static int mine_and_test(void *context)
 {
     const stream *s = context;
-    sf_mine_input input = {s->spikes, s->count, &s->units, s->duration_ns};
-    sf_mine_options mining;
-    sf_mine_options_default(&mining);
+    sf_mine_input input = {
+        .spikes = s->spikes, .spike_count = s->count, .units = &s->units, .duration_ns = s->duration_ns};
+    sf_mining_options mining;
+    mining = sf_mining_options_default();
     mining.delays = &ten_ms;
     mining.delay_count = 1;
     mining.threshold = 3;
@@ -440,16 +443,17 @@ static void what_makes_no_sense_is_refused_and_what_takes_long_can_be_stopped(vo
     test_random random = test_random_start("refusing", 45);
     stream s;
     make_stream(&s, &random, 5, 10, 30, 0, 0);
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_mine_result *result = mine(&s, &mining, 3, 3);
-    sf_mine_input input = {s.spikes, s.count, &s.units, s.duration_ns};
+    sf_mine_input input = {
+        .spikes = s.spikes, .spike_count = s.count, .units = &s.units, .duration_ns = s.duration_ns};
     sf_significance_options options = sf_significance_options_default();
     sf_significance told;
     sf_error error;
     options.threads = 1; /* the calling thread asks whether to go on */
     options.surrogates = 0;
     test_assert_fails(sf_significance_test(&told, result, &input, &mining, &options, NULL, &error), &error,
-                      SF_USAGE, "at least one");
+                      SF_USAGE, "found 0, expected a whole number from 1");
     options.surrogates = 500;
     options.segment_ns = 1;
     test_assert_fails(sf_significance_test(&told, result, &input, &mining, &options, NULL, &error), &error,

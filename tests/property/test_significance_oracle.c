@@ -13,14 +13,14 @@
 
 typedef struct trial {
     sf_mine_input input;
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options;
 } trial;
 
 static trial start(const sf_recording *recording, const sf_delay *delays, size_t delay_count)
 {
     trial t = {.input = {recording->spikes, recording->spike_count, &recording->units, 1000}};
-    sf_mine_options_default(&t.mining);
+    t.mining = sf_mining_options_default();
     t.mining.delays = delays;
     t.mining.delay_count = delay_count;
     t.mining.threads = 1;

@@ -24,7 +24,7 @@ typedef struct trial {
     size_t count;
     sf_units units;
     sf_delay delays[3];
-    sf_mine_options mining;
+    sf_mining_options mining;
     sf_significance_options options;
 } trial;
 
@@ -40,7 +40,7 @@ static void set_up(trial *t, test_random *random, uint32_t most_units, size_t mo
     assert_int_equal(sf_units_finish(&t->units, NULL), SF_OK);
     t->count = test_random_stream(random, &t->spikes, test_random_below(random, most_spikes), units,
                                   20 + (int64_t)test_random_below(random, (uint64_t)most_time));
-    sf_mine_options_default(&t->mining);
+    t->mining = sf_mining_options_default();
     t->mining.delays = t->delays;
     t->mining.delay_count = 1 + test_random_below(random, 3);
     for (size_t i = 0; i < t->mining.delay_count; i++) {
@@ -73,7 +73,8 @@ static void tear_down(trial *t)
 
 static sf_mine_result *test_on(trial *t, const char *device, sf_significance *told)
 {
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_input input = {
+        .spikes = t->spikes, .spike_count = t->count, .units = &t->units, .duration_ns = 1000};
     sf_mine_result *result;
     sf_error error;
     t->options.device = device;
@@ -384,7 +385,8 @@ static void others_have_the_device_between_batches(void **state)
 static int test_on_plugin(void *context)
 {
     trial *t = context;
-    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_input input = {
+        .spikes = t->spikes, .spike_count = t->count, .units = &t->units, .duration_ns = 1000};
     sf_mine_result *result;
     sf_significance told;
     int status = sf_devices_use(TEST_PLUGIN, NULL);

@@ -247,8 +247,8 @@ static void given_episodes_are_tested_as_found_ones(void **state)
     make_stream(&s, &random, 60, 0, 60, 40);
     const sf_delay delays[] = {{SF_MILLISECOND, 5 * SF_MILLISECOND},
                                {5 * SF_MILLISECOND, 9 * SF_MILLISECOND}};
-    sf_mine_options mining, given_options;
-    sf_mine_options_default(&mining);
+    sf_mining_options mining, given_options;
+    mining = sf_mining_options_default();
     mining.delays = delays;
     mining.delay_count = 2;
     mining.threshold_kind = SF_THRESHOLD_COUNT;
@@ -293,7 +293,7 @@ static int give(void *context)
 {
     const allocation_case *it = context;
     sf_mine_result *result;
-    sf_mine_options mining;
+    sf_mining_options mining;
     const sf_mine_input input = {.spikes = it->from->spikes,
                                  .spike_count = it->from->count,
                                  .units = &it->from->units,

@@ -17,7 +17,7 @@ void test_trial_start(test_trial *trial, uint32_t units)
 {
     *trial = (test_trial){0};
     test_make_units(&trial->units, units);
-    sf_mine_options_default(&trial->options);
+    trial->options = sf_mining_options_default();
     trial->options.delays = trial->delays;
     trial->options.delay_count = 1;
     trial->options.threads = 1;
@@ -31,7 +31,8 @@ void test_trial_end(test_trial *trial)
 
 static int mine(sf_mine_result **result, const test_trial *trial, sf_error *error)
 {
-    sf_mine_input input = {trial->spikes, trial->count, &trial->units, 1000};
+    sf_mine_input input = {
+        .spikes = trial->spikes, .spike_count = trial->count, .units = &trial->units, .duration_ns = 1000};
     return sf_mine_spikes(result, &input, &trial->options, NULL, error);
 }
 

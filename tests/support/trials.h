@@ -15,7 +15,7 @@ typedef struct test_trial {
     size_t count;
     sf_units units;
     sf_delay delays[3];
-    sf_mine_options options;
+    sf_mining_options options;
 } test_trial;
 
 /** This many units in a row, 10 um apart. Ends with sf_units_free. */

@@ -244,12 +244,15 @@ static void intervals_that_do_not_overlap_are_links_of_their_own(void **state)
 /* ---- what q and p are of ---- */
 
 /* All pairs in all intervals, tested as one family. */
-static sf_mine_result *test_all(sf_mine_options *mining, const sf_significance_options *test)
+static sf_mine_result *test_all(sf_mining_options *mining, const sf_significance_options *test)
 {
     sf_mine_result *result;
     sf_significance told;
-    sf_mine_input input = {recording.spikes, recording.spike_count, &recording.units, SECONDS * SF_SECOND};
-    sf_mine_options_default(mining);
+    sf_mine_input input = {.spikes = recording.spikes,
+                           .spike_count = recording.spike_count,
+                           .units = &recording.units,
+                           .duration_ns = SECONDS * SF_SECOND};
+    *mining = sf_mining_options_default();
     mining->delays = delays;
     mining->delay_count = delay_count;
     mining->threshold = LEAST;
@@ -277,7 +280,7 @@ static void q_is_of_all_pairs_in_all_intervals_and_p_of_all_of_the_pair(void **s
     test.surrogates = 200;
     test.device = "cpu";
     sf_mining_options options = options_for(2);
-    sf_mine_options mining;
+    sf_mining_options mining;
     options.significance = &test;
     sf_episodes_columns told;
     sf_episodes *episodes = mine(&options, &told);

@@ -517,13 +517,13 @@ static void what_makes_no_sense_is_refused(void **state)
     wrong.delay_count = 0;
     refuse_mining(wrong, SF_USAGE, NULL, "delay");
     wrong = options_for(-1);
-    refuse_mining(wrong, SF_USAGE, NULL, "threshold");
+    refuse_mining(wrong, SF_USAGE, "threshold", "found -1");
     wrong = options_for(0);
     wrong.threshold_kind = SF_THRESHOLD_RATE;
     refuse_mining(wrong, SF_USAGE, "threshold", "only a count has a default");
     wrong = options_for(30);
     wrong.max_size = 17;
-    refuse_mining(wrong, SF_USAGE, NULL, "2 to 16");
+    refuse_mining(wrong, SF_USAGE, "max_size", "2 to 16");
     wrong = options_for(30);
     wrong.engine = "best";
     refuse_mining(wrong, SF_USAGE, "engine", "best");
@@ -542,7 +542,7 @@ static void what_makes_no_sense_is_refused(void **state)
     test.surrogates = 0;
     wrong = options_for(30);
     wrong.significance = &test;
-    refuse_mining(wrong, SF_USAGE, NULL, "surrogate");
+    refuse_mining(wrong, SF_USAGE, "surrogates", "found 0");
     wrong = options_for(30);
     wrong.size = 0;
     refuse_mining(wrong, SF_USAGE, "mining", "size");
@@ -578,7 +578,7 @@ static void what_cannot_be_counted_is_refused(void **state)
     assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, NULL, NULL, NULL), SF_OK);
     sf_significance_options none = sf_significance_options_default();
     none.surrogates = 0;
-    test_assert_fails(sf_episodes_test(counted, &none, NULL, &error), &error, SF_USAGE, "surrogate");
+    test_assert_fails(sf_episodes_test(counted, &none, NULL, &error), &error, SF_USAGE, "found 0");
     sf_episodes_free(counted);
     sf_counting_options limited = sf_counting_options_default();
     limited.max_q = 0.05;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A new option is a member of its struct, its default and its row here. */
+#include "graph/rows.h"
+
+#include "core/backend/match.h"
+#include "core/row_macros.h"
+
+/* ---- making graphs ---- */
+
+#define ROW sf_graph_options
+static const sf_key graph_rows[] = {
+    {SF_ROW_THREADS, AT(threads)},
+    {SF_ROW_MAX_Q, AT(max_q)},
+    {SF_ROW_MAX_P, AT(max_p)},
+    {0},
+};
+#undef ROW
+
+static const sf_graph_options making = {.size = sizeof making};
+
+const sf_key_table sf_graph_table = SF_KEY_TABLE(graph_rows, making);
+
+/* ---- spike-time tiling ---- */
+
+static const sf_tiling_options tiling = {.size = sizeof tiling,
+                                         .half_width_ns = 50000000,
+                                         .surrogates = 200,
+                                         .percentile = SF_STTC_PERCENTILE,
+                                         .seed = 1};
+
+#define ROW sf_tiling_options
+static const sf_key tiling_rows[] = {
+    WHOLE("surrogates", surrogates, 0, 1000000, .argument = "N",
+          .what = "circular shifts that a pair is compared with; 0: all are kept"),
+    {SF_ROW_SEED, AT(seed), .what = "of the shifts"},
+    REAL("percentile", percentile, 0, 1, .option = ""),
+    {SF_ROW_MIN_DISTANCE, AT(min_distance_um)},
+    {SF_ROW_THREADS, AT(threads)},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_tiling_table = SF_KEY_TABLE(tiling_rows, tiling);
+
+void sf_tiling_options_init(void *options, size_t size)
+{
+    sf_keys_init(&sf_tiling_table, options, size);
+}
+
+/* ---- searching ---- */
+
+static const char *const directions[] = {"auto", "top-down", "bottom-up", NULL}; /* as sf_bfs_direction */
+static const sf_search_options searching = {.size = sizeof searching};
+
+#define ROW sf_search_options
+static const sf_key search_rows[] = {
+    CHOICE("direction", direction, directions, .what = "auto goes bottom-up while the frontier is large"),
+    WHOLE("repeat", repeat, 1, 1000000, .zero = "once", .argument = "N",
+          .what = "search N times and give the median time"),
+    {SF_ROW_THREADS, AT(threads)},
+    {SF_ROW_DEVICE, AT(device)},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_search_table = SF_KEY_TABLE(search_rows, searching);
+
+/* ---- matching ---- */
+
+static const char *const semantics[] = {"isomorphism", "induced", "homomorphism", NULL}; /* as sf_semantics */
+static const char *const engines[] = {"auto", "gvsm", NULL};
+static const sf_match_options matching = {.size = sizeof matching};
+
+#define ROW sf_match_options
+static const sf_key match_rows[] = {
+    SWITCH("distinct", distinct, .what = "count embeddings that differ by a symmetry of the pattern once"),
+    COUNT("limit", limit, 1, INFINITY, .zero = "none", .argument = "N",
+          .what = "stop after N embeddings and list so many; the count is then a lower bound"),
+    REAL("time_limit_s", time_limit_s, 1e-3, 1e9, .zero = "none", .argument = "S",
+         .what = "stop after S seconds; the count is then a lower bound"),
+    CHOICE("semantics", semantics, semantics, .option = ""),
+    TEXT("engine", engine, .words = engines, .what = "how to search; the counts are the same"),
+    WHOLE(
+        "slots", slots, 1, SF_BACKEND_SLOTS, .zero = "3", .argument = "N",
+        .what =
+            "of --engine gvsm on a device: pieces of a layer under way at once; needs the feature pipeline"),
+    COUNT("threshold", threshold, 1, INFINITY, .zero = "all stay there, the large ones in parts",
+          .argument = "N",
+          .what = "of --engine gvsm on a device: layers of more than N entries are the CPU's to join, as in "
+                  "the paper; needs the feature stay"),
+    {SF_ROW_THREADS, AT(threads)},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_match_table = SF_KEY_TABLE(match_rows, matching);
+
+/* ---- rewired graphs ---- */
+
+static const sf_rewired_options rewired = {.size = sizeof rewired, .graphs = 100, .seed = 1};
+
+#define ROW sf_rewired_options
+static const sf_key rewired_rows[] = {
+    WHOLE("graphs", graphs, 1, 1000000, .option = ""),
+    {SF_ROW_SEED, AT(seed), .what = "of the rewired graphs"},
+    {SF_ROW_THREADS, AT(threads)},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_rewired_table = SF_KEY_TABLE(rewired_rows, rewired);
+
+void sf_rewired_options_init(void *options, size_t size)
+{
+    sf_keys_init(&sf_rewired_table, options, size);
+}
