@@ -41,7 +41,7 @@ static int tell_array(sf_electrodes *array, sf_error *error)
     array->channels = sf_alloc(CHANNELS, sizeof *array->channels);
     int status = array->channels != NULL ? SF_OK : sf_fail_memory(error);
     for (int i = 0; i < CHANNELS && status == SF_OK; i++) {
-        char name[8];
+        char name[12];
         if (!is_electrode(i))
             continue;
         snprintf(name, sizeof name, "%d", i);
