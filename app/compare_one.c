@@ -22,19 +22,18 @@
 
 const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
                                                             "edges.csv", "chains.csv"};
-static const char *const own_columns[APP_COMPARED_EDGES] = {
+static const char of_recordings[] =
     "well,spikes,duration_s,declared,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_"
-    "share,burst_"
-    "s,"
-    "burst_spikes,network_burst_rate,network_burst_s,network_burst_share,network_burst_units,density,degree,"
-    "clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_testable,"
-    "burst_rate_chance,"
-    "burst_share_chance,burst_s_chance,burst_spikes_chance,network_burst_rate_chance,network_burst_s_chance,"
-    "network_burst_share_chance,network_burst_units_chance",
-    "well,unit,name,x_um,y_um,electrode,spikes,rate_hz,active,isi_cv,bursts,burst_spikes,out_degree,in_"
-    "degree",
-    "well,kind,unit,name,start_s,stop_s,spikes,units",
-};
+    "share,"
+    "burst_s,burst_spikes,network_burst_rate,network_burst_s,network_burst_share,network_burst_units,density,"
+    "degree,clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_"
+    "testable,"
+    "burst_rate_chance,burst_share_chance,burst_s_chance,burst_spikes_chance,network_burst_rate_chance,"
+    "network_burst_s_chance,network_burst_share_chance,network_burst_units_chance";
+static const char of_units[] = "well,unit,name,x_um,y_um,electrode,spikes,rate_hz,active,isi_cv,bursts,"
+                               "burst_spikes,out_degree,in_degree";
+static const char of_bursts[] = "well,kind,unit,name,start_s,stop_s,spikes,units";
+static const char *const own_columns[APP_COMPARED_EDGES] = {of_recordings, of_units, of_bursts};
 
 void app_compared_columns(sf_text *text, app_compared_file file)
 {

@@ -81,10 +81,10 @@ static void get_episode(const sf_column_row *column, const void *of, size_t row,
 }
 
 static const sf_column_row occurrence_rows[] = {
-    {.is = {"start_time", "its first spike", "s", NULL, SF_COLUMN_REAL}, .get = get_time},
-    {.is = {"stop_time", "its last spike", "s", NULL, SF_COLUMN_REAL}, .get = get_stop},
-    {.is = {"episode", "which episode occurs", NULL, NULL, SF_COLUMN_ROW}, .get = get_episode},
-    {.is = {"times", "of all its spikes in order", "s", NULL, SF_COLUMN_REAL, true},
+    {.is = SF_IS("start_time", "its first spike", "s", NULL, SF_COLUMN_REAL), .get = get_time},
+    {.is = SF_IS("stop_time", "its last spike", "s", NULL, SF_COLUMN_REAL), .get = get_stop},
+    {.is = SF_IS("episode", "which episode occurs", NULL, NULL, SF_COLUMN_ROW), .get = get_episode},
+    {.is = SF_IS("times", "of all its spikes in order", "s", NULL, SF_COLUMN_REAL, .list = true),
      .get = get_time,
      .length = count_times},
 };
@@ -221,26 +221,28 @@ static void get_density(const sf_column_row *column, const void *of, size_t row,
     .within = offsetof(sf_density_columns, of)
 
 static const sf_column_row curve_rows[] = {
-    {.is = {"unit", "the unit that it is of", NULL, NULL, SF_COLUMN_UNIT}, .get = get_unit},
-    {.is = {"series", "the name of the unit or link that it is of", NULL, NULL, SF_COLUMN_TEXT},
+    {.is = SF_IS("unit", "the unit that it is of", NULL, NULL, SF_COLUMN_UNIT), .get = get_unit},
+    {.is = SF_IS("series", "the name of the unit or link that it is of", NULL, NULL, SF_COLUMN_TEXT),
      .get = get_series},
-    {.is = {"measure", "the unit of the points", NULL, NULL, SF_COLUMN_TEXT}, .get = get_measure},
-    {.is = {"samples", "number of samples", NULL, NULL, SF_COLUMN_COUNT}, DENSITY(count, n)},
-    {.is = {"bandwidth",
-            "in the unit of the points, of their natural logarithm where the density is over that; of two "
-            "columns a factor of the root of the covariance",
-            NULL, NULL, SF_COLUMN_REAL},
+    {.is = SF_IS("measure", "the unit of the points", NULL, NULL, SF_COLUMN_TEXT), .get = get_measure},
+    {.is = SF_IS("samples", "number of samples", NULL, NULL, SF_COLUMN_COUNT), DENSITY(count, n)},
+    {.is =
+         SF_IS("bandwidth",
+               "in the unit of the points, of their natural logarithm where the density is over that; of two "
+               "columns a factor of the root of the covariance",
+               NULL, NULL, SF_COLUMN_REAL),
      DENSITY(real, h)},
-    {.is = {"outside", "the share of the density beyond the points", NULL, NULL, SF_COLUMN_REAL},
+    {.is = SF_IS("outside", "the share of the density beyond the points", NULL, NULL, SF_COLUMN_REAL),
      DENSITY(real, outside)},
-    {.is = {"method", "by which the bandwidth was found", NULL, NULL, SF_COLUMN_TEXT}, DENSITY(text, method)},
-    {.is = {"points", "where it was evaluated", NULL, NULL, SF_COLUMN_REAL, true},
+    {.is = SF_IS("method", "by which the bandwidth was found", NULL, NULL, SF_COLUMN_TEXT),
+     DENSITY(text, method)},
+    {.is = SF_IS("points", "where it was evaluated", NULL, NULL, SF_COLUMN_REAL, .list = true),
      .get = get_point,
      .length = count_places},
-    {.is = {"points", "where it was evaluated", NULL, NULL, SF_COLUMN_PAIR, true},
+    {.is = SF_IS("points", "where it was evaluated", NULL, NULL, SF_COLUMN_PAIR, .list = true),
      .get = get_point,
      .length = count_points},
-    {.is = {"density", "there, per unit of the axis", NULL, NULL, SF_COLUMN_REAL, true},
+    {.is = SF_IS("density", "there, per unit of the axis", NULL, NULL, SF_COLUMN_REAL, .list = true),
      .get = get_density,
      .length = count_points},
 };

@@ -83,6 +83,12 @@ void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns); /**< 
 /** Releases the memory that a column put into it. */
 void sf_value_free(sf_value *value);
 
+/** What a column is; what follows the type names further members. */
+#define SF_IS(column, phrase, of, means, kind, ...)                                                          \
+    {                                                                                                        \
+        .name = column, .about = phrase, .unit = of, .null = means, .type = kind, __VA_ARGS__                \
+    }
+
 /** A table of the rows, which are an array. */
 #define SF_TABLE_OF(rows) .columns = (rows), .column_count = sizeof(rows) / sizeof *(rows)
 

@@ -19,7 +19,10 @@ typedef struct trial {
 
 static trial start(const sf_recording *recording, const sf_delay *delays, size_t delay_count)
 {
-    trial t = {.input = {recording->spikes, recording->spike_count, &recording->units, 1000}};
+    trial t = {.input = {.spikes = recording->spikes,
+                         .spike_count = recording->spike_count,
+                         .units = &recording->units,
+                         .duration_ns = 1000}};
     t.mining = sf_mining_options_default();
     t.mining.delays = delays;
     t.mining.delay_count = delay_count;

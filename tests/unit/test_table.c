@@ -65,27 +65,30 @@ static void get_peak(const sf_column_row *column, const void *of, size_t row, si
 }
 
 static const sf_column_row record_rows[] = {
-    {.is = {"peak", "its peak", "ms", NULL, SF_COLUMN_REAL}, .get = get_peak}};
+    {.is = SF_IS("peak", "its peak", "ms", NULL, SF_COLUMN_REAL), .get = get_peak}};
 
 #define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(found, of)
 
 static const sf_column_row rows[] = {
-    {.is = {"count", "a count", NULL, "none", SF_COLUMN_COUNT}, MEMBER(count, counts)},
-    {.is = {"real", "a number", "s", "unknown", SF_COLUMN_REAL}, MEMBER(real, reals)},
-    {.is = {"flag", "a flag", NULL, NULL, SF_COLUMN_FLAG}, MEMBER(flag, flags)},
-    {.is = {"unit", "a unit", NULL, NULL, SF_COLUMN_UNIT}, MEMBER(unit, units)},
-    {.is = {"text", "a text", NULL, "none", SF_COLUMN_TEXT}, MEMBER(text, texts)},
-    {.is = {"kind", "a word", NULL, "none", SF_COLUMN_TEXT},
+    {.is = SF_IS("count", "a count", NULL, "none", SF_COLUMN_COUNT), MEMBER(count, counts)},
+    {.is = SF_IS("real", "a number", "s", "unknown", SF_COLUMN_REAL), MEMBER(real, reals)},
+    {.is = SF_IS("flag", "a flag", NULL, NULL, SF_COLUMN_FLAG), MEMBER(flag, flags)},
+    {.is = SF_IS("unit", "a unit", NULL, NULL, SF_COLUMN_UNIT), MEMBER(unit, units)},
+    {.is = SF_IS("text", "a text", NULL, "none", SF_COLUMN_TEXT), MEMBER(text, texts)},
+    {.is = SF_IS("kind", "a word", NULL, "none", SF_COLUMN_TEXT),
      MEMBER(word, kinds),
      .element = sizeof(int),
      .word = spell},
-    {.is = {"often", "within", NULL, NULL, SF_COLUMN_COUNT},
+    {.is = SF_IS("often", "within", NULL, NULL, SF_COLUMN_COUNT),
      MEMBER(count, details),
      .element = sizeof(detail),
      .within = offsetof(detail, often)},
-    {.is = {"pair", "two", NULL, "unknown", SF_COLUMN_PAIR, false, "low", "high"}, .get = get_pair},
-    {.is = {"items", "a list", NULL, "none", SF_COLUMN_COUNT, true}, .get = get_item, .length = count_items},
-    {.is = {"record", "a record", NULL, "none", SF_COLUMN_RECORD},
+    {.is = SF_IS("pair", "two", NULL, "unknown", SF_COLUMN_PAIR, .first_name = "low", .second_name = "high"),
+     .get = get_pair},
+    {.is = SF_IS("items", "a list", NULL, "none", SF_COLUMN_COUNT, .list = true),
+     .get = get_item,
+     .length = count_items},
+    {.is = SF_IS("record", "a record", NULL, "none", SF_COLUMN_RECORD),
      .get = get_record,
      .record = record_rows,
      .record_count = 1},
