@@ -40,19 +40,32 @@ static int look_at_unit(void *context, unsigned worker, size_t unit)
     const sf_events *events = &side->events;
     const sf_surrogate_level *pairs = &side->levels[0];
     double *sums = n->sums + worker * steps_of(side), seen = 0;
-    uint32_t begin = events->first[unit], end = events->first[unit + 1], from = 0;
+    uint32_t begin = events->first[unit], end = events->first[unit + 1];
     if (pairs->first[unit] == pairs->first[unit + 1])
         return SF_OK;
     memset(sums, 0, steps_of(side) * sizeof *sums);
     for (uint32_t i = begin; i < end; i += n->stride, seen++) {
         int64_t at_ns = events->times[events->positions[i]];
-        while (from < events->count && events->times[from] < at_ns + n->least_ns)
-            from++;
-        look_around(n, sums, at_ns, from);
+        look_around(n, sums, at_ns, sf_events_position(events, events->origin_ns + at_ns + n->least_ns));
     }
     for (uint64_t c = pairs->first[unit]; c < pairs->first[unit + 1]; c++)
         side->near[c] = seen > 0 ? sums[pairs->candidates[c]] * (end - begin) / seen : 0;
     return SF_OK;
+}
+
+/* Pairs of spikes whose lag offsets can bring into a delay. */
+static double count_pairs(const nearness *n)
+{
+    const sf_events *events = &n->side->events;
+    double pairs = 0;
+    for (uint32_t i = 0, from = 0, to = 0; i < events->count; i++) {
+        while (from < events->count && events->times[from] < events->times[i] + n->least_ns)
+            from++;
+        while (to < events->count && events->times[to] <= events->times[i] + n->most_ns)
+            to++;
+        pairs += to - from;
+    }
+    return pairs;
 }
 
 static void find_lags(nearness *n, double most)
@@ -64,10 +77,7 @@ static void find_lags(nearness *n, double most)
         n->least_ns = d == 0 || least_ns < n->least_ns ? least_ns : n->least_ns;
         n->most_ns = d == 0 || most_ns > n->most_ns ? most_ns : n->most_ns;
     }
-    const sf_events *events = &n->side->events;
-    double count = events->count, span = count > 0 ? (double)events->times[events->count - 1] + 1 : 1,
-           pairs = count * count * (double)(n->most_ns - n->least_ns) / span * plan->delay_count;
-    n->stride = 1 + (uint32_t)fmin(pairs / most, UINT32_MAX / 2);
+    n->stride = 1 + (uint32_t)fmin(count_pairs(n) * plan->delay_count / most, UINT32_MAX / 2);
 }
 
 int sf_surrogate_find_near(sf_surrogate_side *side, double most, unsigned threads, sf_error *error)
