@@ -181,6 +181,7 @@ static bool take_time(const sf_key *key, int64_t *at, const char *text)
 
 bool sf_key_parse(const sf_key *key, void *object, const char *text)
 {
+    static const char *const switches[] = {"false", "true", NULL};
     void *at = sf_key_at(key, object);
     double real;
     size_t word;
@@ -196,12 +197,17 @@ bool sf_key_parse(const sf_key *key, void *object, const char *text)
         *(double *)at = real;
         return true;
     case SF_KEY_SWITCH:
-        *(bool *)at = strcmp(text, "true") == 0;
-        return *(bool *)at || strcmp(text, "false") == 0;
+        word = sf_keys_word(switches, text);
+        if (switches[word] == NULL)
+            return false;
+        *(bool *)at = word == 1;
+        return true;
     case SF_KEY_CHOICE:
         word = sf_keys_word(key->words, text);
+        if (key->words[word] == NULL)
+            return false;
         *(int *)at = (int)word;
-        return key->words[word] != NULL;
+        return true;
     default:
         return text_is_right(text, true) &&
                (key->words == NULL || key->words[sf_keys_word(key->words, text)] != NULL);

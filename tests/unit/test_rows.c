@@ -62,6 +62,17 @@ static void what_commands_take_has_words_for_help(void **state)
     for_each_key(check_words);
 }
 
+/* And nothing is set. */
+static void assert_refused(const sf_key_table *table, const sf_key *key, const char *text)
+{
+    char before[1024];
+    void *object = at_defaults(table);
+    assert_true(table->size <= sizeof before);
+    memcpy(before, object, table->size);
+    assert_false(sf_key_parse(key, object, text));
+    assert_memory_equal(object, before, table->size);
+}
+
 /* A number as people write it. */
 static void print_number(char text[64], const sf_key *key, double number)
 {
@@ -95,7 +106,7 @@ static void check_bounds(const sf_key_table *table, const sf_key *key)
         assert_true(takes(table, key, key->most));
         assert_false(takes(table, key, whole ? key->most + 1 : key->most * 1.001));
     }
-    assert_false(sf_key_parse(key, at_defaults(table), "many"));
+    assert_refused(table, key, "many");
 }
 
 static void numbers_are_taken_up_to_their_bounds(void **state)
@@ -106,6 +117,8 @@ static void numbers_are_taken_up_to_their_bounds(void **state)
 
 static void check_choices(const sf_key_table *table, const sf_key *key)
 {
+    if (key->type == SF_KEY_SWITCH)
+        assert_refused(table, key, "perhaps");
     if (key->words == NULL)
         return;
     for (size_t i = 0; key->words[i] != NULL; i++) {
@@ -114,7 +127,7 @@ static void check_choices(const sf_key_table *table, const sf_key *key)
         if (key->type == SF_KEY_CHOICE)
             assert_int_equal(*(int *)sf_key_at(key, object), i);
     }
-    assert_false(sf_key_parse(key, at_defaults(table), "none-such"));
+    assert_refused(table, key, "none-such");
 }
 
 static void words_are_taken_and_no_others(void **state)
