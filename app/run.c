@@ -77,7 +77,8 @@ static int check(const app_call *call, const sf_config *config, const char *repl
     return status;
 }
 
-/* The demo's recording is made where it is not there yet, so that `synfire run demo` runs anywhere. */
+/* The demo's folder and recording are made where they are not there yet, so that `synfire run demo` runs
+ * anywhere; --check, which simulates nothing, needs the folder alone. */
 static int make_demo(const app_call *call, const sf_config *config, sf_error *error)
 {
     if (call->argument_count == 0 || strcmp(call->arguments[0], "demo") != 0 || config->source_count != 1)
@@ -85,6 +86,8 @@ static int make_demo(const app_call *call, const sf_config *config, sf_error *er
     const char *recording = sf_config_text(&config->sources[0], "recording");
     if (recording == NULL || access(recording, F_OK) == 0)
         return SF_OK;
+    if (app_has(call, "check"))
+        return app_make_folder_of(recording, error);
     app_warn(call, "%s is not there and is simulated: a minute of 26 units with two planted chains",
              recording);
     return app_simulate_preset(call, recording, "sym26", error);
@@ -103,11 +106,13 @@ static int run(app_call *call, sf_error *error)
         status = configure(call, &config, error);
     if (status != SF_OK)
         return status;
-    if (app_has(call, "check"))
+    if (replay == NULL)
+        status = make_demo(call, &config, error);
+    if (status == SF_OK && app_has(call, "check"))
         status = check(call, &config, replay, error);
-    else if (replay != NULL)
+    else if (status == SF_OK && replay != NULL)
         status = run_replay(call, &config, replay, error);
-    else if ((status = make_demo(call, &config, error)) == SF_OK)
+    else if (status == SF_OK)
         status = app_live_run(call, &config, NULL, 0, configure, error);
     sf_config_free(&config);
     return status;

@@ -279,11 +279,10 @@ static int run(app_call *call, sf_error *error)
     return status;
 }
 
-/* The folder that a file is to lie in. */
-static int make_folder(const char *path, sf_error *error)
+int app_make_folder_of(const char *path, sf_error *error)
 {
     const char *end = strrchr(path, '/');
-    if (end == NULL)
+    if (end == NULL || end == path)
         return SF_OK;
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
@@ -305,7 +304,7 @@ int app_simulate_preset(const app_call *call, const char *path, const char *name
     sf_tool_simulated made;
     int status = make_plan(&asked, &plan, error);
     if (status == SF_OK)
-        status = make_folder(path, error);
+        status = app_make_folder_of(path, error);
     if (status == SF_OK)
         status = sf_tool_simulate(&made, path, &plan.settings, &progress, error);
     if (status == SF_OK)

@@ -5,6 +5,9 @@
 
 #include "app/command.h"
 
+/** Makes the folder that a file is to lie in, if it is not there. SF_CANNOT_CREATE. */
+int app_make_folder_of(const char *path, sf_error *error);
+
 /** Makes the recording of the preset with that name at this path, in a folder that is made if it is not
  * there. `call` is whose progress is shown. SF_CANNOT_CREATE, SF_CANCELLED. */
 int app_simulate_preset(const app_call *call, const char *path, const char *name, sf_error *error);

@@ -91,6 +91,8 @@ prefix/bin/synfire run reference --check | grep -q 'name: reward' # and is no ex
 mkdir demo # as the demo's own folder is named
 prefix/bin/synfire run demo --check | grep -q 'stream: demo'
 rmdir demo
+prefix/bin/synfire run demo --check >checked # as where nothing was prepared
+rmdir demo
 prefix/bin/synfire run demo --set sources.0.speed=max >out 2>said # whose recording it makes
 grep -q 'demo/demo.h5 is not there and is simulated' said && grep -q 'A -(4,6]-> B -(4,6]-> C' out && [ -s demo/demo.jsonl ]
 prefix/bin/synfire plan "$(basename "$(ls prefix/share/synfire/configs/plans/*.yaml | head -1)" | sed 's|^|plans/|')" >/dev/null
