@@ -348,7 +348,7 @@ static void wires_of_a_tetrode_count_once(void **state)
     (void)state;
     begin(106, 900, 4);
     for (int number = 1; number <= 12; number++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "w%d", number);
         add_spikes_of(number, name);
     }

@@ -11,7 +11,7 @@ static inline uint32_t axion_sum(const unsigned char *bytes, size_t size)
 {
     uint32_t sum = UINT32_MAX;
     for (size_t i = 0; i < 8 * size; i++) {
-        uint32_t bit = (sum ^ bytes[i / 8] >> i % 8) & 1;
+        uint32_t bit = (sum ^ (uint32_t)bytes[i / 8] >> i % 8) & 1;
         sum = sum >> 1 ^ (bit != 0 ? UINT32_C(0xedb88320) : 0);
     }
     return ~sum;
