@@ -183,6 +183,12 @@ static void get_epochs(const sf_column_row *column, const void *of, size_t row, 
     sf_value_set_count(value, e->span_counts != NULL ? with : SF_NO_COUNT);
 }
 
+static bool has_epochs(const sf_column_row *column, const void *of)
+{
+    (void)column;
+    return ((const sf_episodes *)of)->span_counts != NULL;
+}
+
 static bool count_epochs(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
     (void)column, (void)row;
@@ -302,7 +308,8 @@ static const sf_column_row episode_rows[] = {
     {.is = SF_IS("epoch_counts", "the count in each epoch alone", NULL, NO_EPOCHS, SF_COLUMN_COUNT,
                  .list = true),
      .get = get_epoch_count,
-     .length = count_epochs},
+     .length = count_epochs,
+     .applies = has_epochs},
 };
 
 const sf_table sf_episodes_columns_table = {.name = "episodes",

@@ -98,7 +98,7 @@ void app_csv_heads(sf_text *out, const sf_table *table)
     const char *comma = "";
     for (size_t i = 0; i < table->column_count; i++) {
         const sf_column *is = sf_table_column(table, i);
-        if (is->list)
+        if (!sf_column_is_single(is))
             continue;
         if (is->type == SF_COLUMN_PAIR)
             sf_text_printf(out, "%s%s,%s", comma, is->first_name, is->second_name);
@@ -138,7 +138,7 @@ static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
             app_csv_string(csv, NULL);
         break;
     case SF_COLUMN_RECORD:
-        break; /* in lists alone */
+        break; /* is none of these */
     }
 }
 
@@ -147,7 +147,7 @@ void app_csv_cells(app_csv *csv, const sf_table *table, size_t row)
     sf_value value = {0};
     for (size_t i = 0; i < table->column_count; i++) {
         const sf_column *is = sf_table_column(table, i);
-        if (is->list)
+        if (!sf_column_is_single(is))
             continue;
         sf_table_get(table, i, row, 0, &value);
         put_value(csv, is, &value);

@@ -6,15 +6,22 @@
 
 #include <string.h>
 
+/* The next table that was asked for, of all where none was; NULL beyond the last. */
+static const sf_table *next_table(size_t *at, const char *asked)
+{
+    const sf_table *table = sf_table_at((*at)++);
+    while (table != NULL && asked != NULL && strcmp(table->name, asked) != 0)
+        table = sf_table_at((*at)++);
+    return table;
+}
+
 static void print_json(sf_text *text, const app_call *call, const char *asked)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_array(&json, "tables");
-    for (size_t i = 0; sf_table_at(i) != NULL; i++) {
-        const sf_table *table = sf_table_at(i);
-        if (asked != NULL && strcmp(table->name, asked) != 0)
-            continue;
+    size_t at = 0;
+    for (const sf_table *table; (table = next_table(&at, asked)) != NULL;) {
         sf_json_object(&json, NULL);
         sf_json_string(&json, "name", table->name);
         sf_json_string(&json, "row", table->row);
@@ -52,10 +59,8 @@ static void print_columns(sf_text *text, const sf_table *of)
 
 static void print_tables(sf_text *text, const char *asked)
 {
-    for (size_t i = 0; sf_table_at(i) != NULL; i++) {
-        const sf_table *table = sf_table_at(i);
-        if (asked != NULL && strcmp(table->name, asked) != 0)
-            continue;
+    size_t at = 0;
+    for (const sf_table *table; (table = next_table(&at, asked)) != NULL;) {
         sf_text_printf(text, "%s%s: %s\n\n", text->length > 0 ? "\n" : "", table->name, table->about);
         print_columns(text, table);
     }
@@ -100,9 +105,10 @@ const app_command app_command_describe = {
     .least_arguments = 0,
     .most_arguments = 1,
     .example = "synfire describe episodes",
-    .notes = "JSON, CSV, NWB and Python have the same columns by the same names. CSV and NWB have no place "
-             "for some: "
-             "CSV leaves lists out and gives a pair two columns; NWB writes NaN where a number is null.",
+    .notes =
+        "JSON, CSV, NWB and Python have the same columns by the same names, but for `id`, which is "
+        "`episode_id` in NWB. CSV leaves lists out and gives a pair two columns; NWB writes NaN and empty "
+        "texts where there is null, and leaves `links` out.",
     .options = {options},
     .run = run,
 };

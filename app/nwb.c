@@ -161,6 +161,7 @@ typedef struct curves {
     const app_samples *samples;
     const size_t *indices; /* by row: which series */
     const sf_density_columns *densities;
+    size_t count;
 } curves;
 
 static void get_series(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
@@ -190,14 +191,17 @@ static size_t points_of(const sf_density_columns *density)
 
 static bool count_points(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    const sf_density_columns *density = &((const curves *)of)->densities[row];
-    *length = points_of(density);
-    return column->is.type != SF_COLUMN_PAIR || density->y != NULL;
+    (void)column;
+    *length = points_of(&((const curves *)of)->densities[row]);
+    return true;
 }
 
-static bool count_places(const sf_column_row *column, const void *of, size_t row, size_t *length)
+/* All are of one column of samples, or all of two. */
+static bool has_points(const sf_column_row *column, const void *of)
 {
-    return count_points(column, of, row, length) && ((const curves *)of)->densities[row].y == NULL;
+    const curves *c = of;
+    bool plane = c->count > 0 && c->densities[0].y != NULL;
+    return plane == (column->is.type == SF_COLUMN_PAIR);
 }
 
 static void get_point(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
@@ -238,10 +242,12 @@ static const sf_column_row curve_rows[] = {
      DENSITY(text, method)},
     {.is = SF_IS("points", "where it was evaluated", NULL, NULL, SF_COLUMN_REAL, .list = true),
      .get = get_point,
-     .length = count_places},
+     .length = count_points,
+     .applies = has_points},
     {.is = SF_IS("points", "where it was evaluated", NULL, NULL, SF_COLUMN_PAIR, .list = true),
      .get = get_point,
-     .length = count_points},
+     .length = count_points,
+     .applies = has_points},
     {.is = SF_IS("density", "there, per unit of the axis", NULL, NULL, SF_COLUMN_REAL, .list = true),
      .get = get_density,
      .length = count_points},
@@ -250,7 +256,7 @@ static const sf_column_row curve_rows[] = {
 int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domain domain,
                       const size_t *indices, const sf_density_columns *of, size_t count, sf_error *error)
 {
-    const curves all = {.samples = samples, .indices = indices, .densities = of};
+    const curves all = {.samples = samples, .indices = indices, .densities = of, .count = count};
     sf_table table = {
         .name = "densities", .row = "density", SF_TABLE_OF(curve_rows), .row_count = count, .of = &all};
     bool of_units = true;

@@ -106,25 +106,19 @@ typedef struct flat {
     size_t *ends; /* of a list: how many values there are up to the end of each row */
     size_t count, width;
     bool is_whole; /* int64_t; else double, but for texts */
-    bool any_known;
-    void *values; /* count * width numbers, or count texts */
+    void *values;  /* count * width numbers, or count texts */
 } flat;
 
 static size_t count_values(const sf_table *of, size_t column, flat *f, sf_hdf_output *to)
 {
     f->count = of->row_count;
-    f->any_known = true;
     if (!sf_table_column(of, column)->list)
         return f->count;
-    f->any_known = false;
     f->count = 0;
     f->ends = sf_alloc(of->row_count, sizeof *f->ends);
     to->failed = to->failed || f->ends == NULL;
-    for (size_t row = 0; f->ends != NULL && row < of->row_count; row++) {
-        bool known;
-        f->ends[row] = f->count += sf_table_length(of, column, row, &known);
-        f->any_known = f->any_known || known;
-    }
+    for (size_t row = 0; f->ends != NULL && row < of->row_count; row++)
+        f->ends[row] = f->count += sf_table_length(of, column, row, NULL);
     return f->count;
 }
 
@@ -218,7 +212,7 @@ static void put_column(results *r, hid_t table, const char *first, const sf_tabl
 
 #define MOST_COLUMNS 64
 
-/* A list that is null throughout was not asked for, and records have no place in a column. */
+/* Records have no place in a column. */
 static void put_columns(results *r, hid_t table, const char *first, const sf_table *of)
 {
     const char *names[MOST_COLUMNS];
@@ -226,10 +220,10 @@ static void put_columns(results *r, hid_t table, const char *first, const sf_tab
     size_t count = 0;
     for (size_t c = 0; c < of->column_count && count < MOST_COLUMNS && !r->to.failed; c++) {
         const sf_column *is = sf_table_column(of, c);
-        if (is->type == SF_COLUMN_RECORD)
+        if (is->type == SF_COLUMN_RECORD || !sf_table_applies(of, c))
             continue;
         flat f = flatten(of, c, &r->to);
-        if (!r->to.failed && f.any_known) {
+        if (!r->to.failed) {
             names[count] = name_of(of, is, of_id);
             put_column(r, table, first, of, c, names[count++], &f);
         }

@@ -24,7 +24,8 @@ typedef enum sf_column_type {
 } sf_column_type;
 
 typedef struct sf_column {
-    const char *name;  /**< the same in JSON, CSV, NWB and Python */
+    const char
+        *name; /**< the same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB */
     const char *about; /**< what it is: a phrase */
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
@@ -46,6 +47,12 @@ typedef struct sf_value {
     bool failed;      /**< memory was lacking for it; the value is null */
 } sf_value;
 
+/** Whether it has a place among columns of single values, as in CSV. */
+static inline bool sf_column_is_single(const sf_column *column)
+{
+    return !column->list && column->type != SF_COLUMN_RECORD;
+}
+
 typedef struct sf_column_row sf_column_row;
 
 struct sf_column_row {
@@ -54,6 +61,9 @@ struct sf_column_row {
     void (*get)(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
     /** Of a list its length; false: it is null. */
     bool (*length)(const sf_column_row *column, const void *of, size_t row, size_t *length);
+    /** Whether a result has the column: false where it was not asked for, and it is null in every row. NULL:
+     * it does. */
+    bool (*applies)(const sf_column_row *column, const void *of);
     size_t member;          /**< the offset of the pointer to the array; or a number for `get` */
     size_t element, within; /**< of an array of structs: their size, and the offset in them */
     const char *(*word)(const void *element); /**< sf_column_word: what an element is called; NULL: null */

@@ -31,6 +31,12 @@ size_t sf_table_find_column(const sf_table *table, const char *name)
     return SIZE_MAX;
 }
 
+bool sf_table_applies(const sf_table *table, size_t column)
+{
+    const sf_column_row *of = row_of(table, column);
+    return of->applies == NULL || of->applies(of, table->of);
+}
+
 size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known)
 {
     const sf_column_row *of = row_of(table, column);

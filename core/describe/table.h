@@ -15,6 +15,9 @@ sf_table sf_table_record(const sf_table *table, size_t column);
 /** The place of the column with this name, or SIZE_MAX. */
 size_t sf_table_find_column(const sf_table *table, const char *name);
 
+/** False where the result has no such column: it was not asked for. */
+bool sf_table_applies(const sf_table *table, size_t column);
+
 /** The number of values of a column in a row: 1 without a list; of a list that is null 0, and *known, which
  * may be NULL, is false. */
 size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known);

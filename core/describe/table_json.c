@@ -85,20 +85,25 @@ void sf_table_json_rows(sf_json *json, const char *key, const sf_table *table)
 /* All rows of one column, of a pair one of both numbers. */
 static void put_column(sf_json *json, const sf_table *table, size_t column, bool second)
 {
-    const sf_column *is = sf_table_column(table, column);
-    sf_column single = *is;
+    sf_column is = *sf_table_column(table, column);
     sf_value value = {0};
-    if (is->type == SF_COLUMN_PAIR)
-        single.type = SF_COLUMN_REAL;
-    sf_json_array(json, is->type != SF_COLUMN_PAIR ? is->name : second ? is->second_name : is->first_name);
+    if (is.type == SF_COLUMN_PAIR) {
+        is.type = SF_COLUMN_REAL;
+        is.name = second ? is.second_name : is.first_name;
+    }
+    sf_json_object(json, is.name);
+    sf_json_string(json, "type", sf_column_type_name(is.type));
+    sf_json_bool(json, "nullable", is.null != NULL);
+    sf_json_array(json, "values");
     for (size_t row = 0; row < table->row_count; row++) {
         sf_table_get(table, column, row, 0, &value);
         if (second)
             value.real = value.second;
-        put_value(json, NULL, &single, &value);
+        put_value(json, NULL, &is, &value);
         json->out->failed = json->out->failed || value.failed;
     }
     sf_json_end_array(json);
+    sf_json_end_object(json);
     sf_value_free(&value);
 }
 
@@ -107,10 +112,9 @@ static void put_columns(sf_json *json, const sf_table *table)
     sf_json_object(json, NULL);
     for (size_t column = 0; column < table->column_count; column++) {
         const sf_column *is = sf_table_column(table, column);
-        if (is->list || is->type == SF_COLUMN_RECORD)
-            continue;
-        put_column(json, table, column, false);
-        if (is->type == SF_COLUMN_PAIR)
+        if (sf_column_is_single(is))
+            put_column(json, table, column, false);
+        if (sf_column_is_single(is) && is->type == SF_COLUMN_PAIR)
             put_column(json, table, column, true);
     }
     sf_json_end_object(json);

@@ -2,7 +2,7 @@
 /**
  * Results as tables. Every column is described once, in the library: its name, what it is, its unit, and what
  * it means where it is null; `synfire describe` prints that. JSON, CSV, NWB and Python have the same columns
- * by the same names.
+ * by the same names, but for `id`, which is `episode_id` in NWB.
  */
 #ifndef SYNFIRE_TABLE_H
 #define SYNFIRE_TABLE_H
@@ -18,7 +18,7 @@ extern "C" {
 
 /**
  * A result seen as a table. A function that gives one borrows the result: the table is valid as long as that
- * lives. Copy it freely. One thread at a time.
+ * and the recording that it is of live. Copy it freely. One thread at a time.
  */
 typedef struct sf_table {
     const char *name;    /**< "episodes" */
@@ -31,7 +31,8 @@ typedef struct sf_table {
 } sf_table;
 
 /** All of it as JSON, which sf_release takes: an array with an object for each row, or `by_column` an object
- * with an array for each column that CSV has, so without lists, and pairs in two. SF_NO_MEMORY. */
+ * with one for each column that CSV has (so without lists, and pairs in two), of its `type`, whether it is
+ * `nullable`, and its `values`. SF_NO_MEMORY. */
 SF_API int sf_table_json(const sf_table *table, bool by_column, char **text, sf_error *error);
 
 #ifdef __cplusplus

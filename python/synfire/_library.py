@@ -200,11 +200,23 @@ def table_of(get: Callable[..., None], handle: Handle, *, by_column: bool = Fals
         lib.sf_release(text)
 
 
+def _array(column: dict[str, Any]) -> Array:
+    """The values of a column in an array of its type, rows or none: NaN, of texts None, is null, and makes counts reals."""
+    values = column["values"]
+    if column["type"] == "text":
+        return np.array(values, object)
+    if column["type"] == "flag":
+        return np.array(values, object if column["nullable"] else np.bool_)
+    if column["type"] == "real" or None in values:
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    return np.array(values, np.uint64)
+
+
 def frame_of(get: Callable[..., None], handle: Handle, **more: Any) -> pandas.DataFrame:
-    """The table with the columns that CSV has, and what else is given; NaN where nothing is known."""
+    """The table with the columns that CSV has, and what else is given."""
     import pandas
     columns = table_of(get, handle, by_column=True)
-    return pandas.DataFrame({**columns, **more}).fillna(value=np.nan)
+    return pandas.DataFrame({**{name: _array(column) for name, column in columns.items()}, **more})
 
 
 class Bar:

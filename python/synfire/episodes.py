@@ -551,7 +551,7 @@ class Episodes(Sequence[Episode]):
 
     def to_frame(self) -> pandas.DataFrame:
         """A pandas frame with the columns that `synfire mine --csv` has, and the units as tuples."""
-        return frame_of(lib.sf_episodes_get_table, self._handle, units=[episode.units for episode in self])
+        return frame_of(lib.sf_episodes_get_table, self._handle, units=[tuple(units[:size].tolist()) for units, size in zip(self.raw["units"], self.sizes)])
 
     def windows_to_frame(self) -> pandas.DataFrame:
         """Counts in windows as a pandas frame: a row for each window and episode. NaN where nothing was recorded."""

@@ -350,7 +350,8 @@ class Graph:
         if self.link_count == 0:
             made.add_edges_from((names[a], names[b]) for a, b in zip(*self.edges()) if self.directed or a <= b)
             return made
-        links = table_of(lib.sf_graph_get_table, self._handle, by_column=True)
+        columns = table_of(lib.sf_graph_get_table, self._handle, by_column=True)
+        links = {name: column["values"] for name, column in columns.items()}
         start, end, _, _ = (links.pop(name) for name in ("from", "to", "from_name", "to_name"))
         if not multigraph and len(set(zip(start, end))) < len(start):
             raise UsageError("two units are joined by several delays: ask for multigraph=True", "multigraph")

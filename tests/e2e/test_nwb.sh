@@ -18,6 +18,18 @@ $SYNFIRE count three.nwb --episodes chain.txt --nwb four.nwb >/dev/null
 [ "$(sha256sum one.nwb)" = "$sum" ]
 nwb tables four.nwb episodes occurrences edges densities episodes_2 occurrences_2
 nwb same one.nwb four.nwb
+# Of a result without rows the columns are there all the same, and those of --epochs where that is asked.
+printf '0,10,early\n' >epochs.csv
+$SYNFIRE mine sim.h5 $mine --nwb rows.nwb --quiet >/dev/null
+$SYNFIRE mine sim.h5 --delay 4:6 --min-count 1000000 --nwb none.nwb --quiet >/dev/null
+$SYNFIRE mine sim.h5 --delay 4:6 --min-count 1000000 --epochs epochs.csv --nwb asked.nwb --quiet >/dev/null
+"$SYNFIRE_PYTHON" - <<'END'
+import h5py
+columns = lambda name: {table: set(h5py.File(name)["processing/synfire"][table]) for table in ("episodes", "occurrences")}
+rows, none, asked = map(columns, ("rows.nwb", "none.nwb", "asked.nwb"))
+assert rows == none and {"units", "delays_ms_index"} <= none["episodes"] and "times" in none["occurrences"], (rows, none)
+assert asked["episodes"] - none["episodes"] == {"epoch_counts", "epoch_counts_index"}, asked
+END
 "$SYNFIRE_PYTHON" - <<'END'
 import h5py, json, numpy as np
 mined, graph = json.load(open("mined.json")), json.load(open("graph.json"))

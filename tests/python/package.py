@@ -293,6 +293,15 @@ class OfOthers(unittest.TestCase):
         frame = synfire.mine(chains(), (4, 6), min_count=50).to_frame()
         self.assertEqual(frame["count"].tolist(), [100, 100, 100])
         self.assertEqual(frame.episode[2], "A -(4,6]-> B -(4,6]-> C")
+        self.assertEqual(frame.units.tolist(), [(0, 1), (1, 2), (0, 1, 2)])
+        # Types are those of the columns, whatever stands in them.
+        none = synfire.mine(chains(), (4, 6), min_count=10**6).to_frame()
+        self.assertEqual(len(none), 0)
+        for told in (frame, none):
+            self.assertEqual([str(told[name].dtype) for name in ("size", "count", "expected", "p", "one_electrode", "id")],
+                             ["uint64", "uint64", "float64", "float64", "object", "object"])
+        self.assertTrue(frame.p.isna().all() and frame.needed.isna().all() and frame.worth_showing.isna().all())
+        self.assertEqual(str(synfire.graph(chains(), (4, 6), min_count=50).to_frame()["count"].dtype), "uint64")
         windows = synfire.count(chains(), ["A -(4,6]-> B", "B -(4,6]-> C"], window=30).windows_to_frame()
         self.assertEqual(windows["count"].tolist(), [30, 30, 30, 30, 30, 30, 10, 10])
         self.assertEqual(windows.partial.tolist(), [False] * 6 + [True] * 2)

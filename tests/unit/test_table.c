@@ -45,6 +45,12 @@ static bool count_items(const sf_column_row *column, const void *of, size_t row,
     return *length != 9;
 }
 
+static bool has_items(const sf_column_row *column, const void *of)
+{
+    (void)column;
+    return ((const found *)of)->counts != NULL;
+}
+
 static void get_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
     (void)column, (void)of;
@@ -87,7 +93,8 @@ static const sf_column_row rows[] = {
      .get = get_pair},
     {.is = SF_IS("items", "a list", NULL, "none", SF_COLUMN_COUNT, .list = true),
      .get = get_item,
-     .length = count_items},
+     .length = count_items,
+     .applies = has_items},
     {.is = SF_IS("record", "a record", NULL, "none", SF_COLUMN_RECORD),
      .get = get_record,
      .record = record_rows,
@@ -138,13 +145,19 @@ static void columns_are_arrays_without_lists(void **state)
     (void)state;
     sf_table table = table_of_three();
     assert_json(&table, true,
-                "{\"count\":[7,null,0],\"real\":[0.5,null,-2],\"flag\":[true,false,true],\"unit\":[3,4,5],"
-                "\"text\":[\"a \\\"b\\\"\",null,\"\"],\"kind\":[null,\"one\",\"two\"],\"often\":[1,2,3],"
-                "\"low\":[0.5,null,-2],\"high\":[7,null,0]}");
+                "{\"count\":{\"type\":\"count\",\"nullable\":true,\"values\":[7,null,0]},"
+                "\"real\":{\"type\":\"real\",\"nullable\":true,\"values\":[0.5,null,-2]},"
+                "\"flag\":{\"type\":\"flag\",\"nullable\":false,\"values\":[true,false,true]},"
+                "\"unit\":{\"type\":\"unit\",\"nullable\":false,\"values\":[3,4,5]},"
+                "\"text\":{\"type\":\"text\",\"nullable\":true,\"values\":[\"a \\\"b\\\"\",null,\"\"]},"
+                "\"kind\":{\"type\":\"text\",\"nullable\":true,\"values\":[null,\"one\",\"two\"]},"
+                "\"often\":{\"type\":\"count\",\"nullable\":false,\"values\":[1,2,3]},"
+                "\"low\":{\"type\":\"real\",\"nullable\":true,\"values\":[0.5,null,-2]},"
+                "\"high\":{\"type\":\"real\",\"nullable\":true,\"values\":[7,null,0]}}");
+    table.columns = &rows[2]; /* the flag */
+    table.column_count = 1;
     table.row_count = 0;
-    assert_json(&table, true,
-                "{\"count\":[],\"real\":[],\"flag\":[],\"unit\":[],\"text\":[],\"kind\":[],\"often\":[],"
-                "\"low\":[],\"high\":[]}");
+    assert_json(&table, true, "{\"flag\":{\"type\":\"flag\",\"nullable\":false,\"values\":[]}}");
 }
 
 static void a_missing_member_is_null_throughout(void **state)
@@ -174,6 +187,10 @@ static void columns_are_found_by_name(void **state)
     bool known = true;
     assert_int_equal(sf_table_length(&table, 8, 1, &known), 0);
     assert_false(known);
+    assert_true(sf_table_applies(&table, 0) && sf_table_applies(&table, 8));
+    static const found none = {0};
+    table.of = &none;
+    assert_false(sf_table_applies(&table, 8));
 }
 
 static int write_both(void *context)
