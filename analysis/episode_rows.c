@@ -211,8 +211,8 @@ static void get_epoch_count(const sf_column_row *column, const void *of, size_t 
 #define TOO_MUCH "of more episodes than are looked at one by one, and of spikes read in pieces"
 #define NO_EPOCHS "no epochs were given"
 
-#define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(sf_episodes, of)
-#define DETAIL(of) MEMBER(count, details), .element = sizeof(sf_details), .within = offsetof(sf_details, of)
+#define MEMBER(of) .get = sf_column_value, .member = offsetof(sf_episodes, of)
+#define DETAIL(of) MEMBER(details), .element = sizeof(sf_details), .within = offsetof(sf_details, of)
 
 static const sf_column_row episode_rows[] = {
     {.is = SF_IS("id", "16 digits that follow from names and delays: the same everywhere", NULL, NULL,
@@ -233,26 +233,26 @@ static const sf_column_row episode_rows[] = {
      .get = get_delay,
      .length = count_links},
     {.is = SF_IS("count", "occurrences of which no two overlap", NULL, NULL, SF_COLUMN_COUNT),
-     MEMBER(count, counts)},
+     MEMBER(counts)},
     {.is = SF_IS(
          "expected",
          "by rates: the count that units which fire independently at their rates would give, tested or not",
          NULL, "nothing is known of the rates", SF_COLUMN_REAL),
-     MEMBER(real, expected)},
+     MEMBER(expected)},
     {.is = SF_IS(
          "p",
          "share of surrogates with as high a count, of this episode by itself: not corrected for how much "
          "was looked at, nor for a threshold that selected it",
          "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, p)},
+     MEMBER(p)},
     {.is = SF_IS("q", "p corrected for all that was searched", "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, q)},
+     MEMBER(q)},
     {.is = SF_IS("strength", "probability of a link at which the count would be expected", "probability",
                  "the episode was given, or nothing is expected", SF_COLUMN_REAL),
-     MEMBER(real, strength)},
+     MEMBER(strength)},
     {.is =
          SF_IS("not_testable", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT),
-     MEMBER(word, not_testable),
+     MEMBER(not_testable),
      .element = sizeof(sf_not_testable),
      .word = spell_reason},
     {.is = SF_IS(
@@ -263,18 +263,18 @@ static const sf_column_row episode_rows[] = {
      .get = get_ratio},
     {.is = SF_IS("needed", "the least count that would have had a q below 0.05", NULL,
                  "not tested, or no count would", SF_COLUMN_COUNT),
-     MEMBER(count, needed)},
+     MEMBER(needed)},
     {.is = SF_IS("expected_given_rest",
                  "the mean count in the surrogates of a test, which keep bursts and the rest of the chain",
                  NULL, NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, expected_given_rest)},
+     MEMBER(expected_given_rest)},
     {.is = SF_IS("p_first", "p with only the first unit moved", "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, p_first)},
+     MEMBER(p_first)},
     {.is = SF_IS("p_last", "p with only the last unit moved", "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, p_last)},
+     MEMBER(p_last)},
     {.is = SF_IS("p_links", "of chains the largest p of their consecutive links, each tested as a pair",
                  "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, p_links)},
+     MEMBER(p_links)},
     {.is = SF_IS("worth_showing",
                  "a count of 20 or more, a q below 0.05, and units that all fire faster than 0.1 Hz", NULL,
                  "not tested", SF_COLUMN_FLAG),
@@ -291,10 +291,10 @@ static const sf_column_row episode_rows[] = {
      .record_count = sizeof link_rows / sizeof *link_rows},
     {.is = SF_IS("reverse_count", "count of the pair the other way round, B -> A", NULL,
                  "it was not counted: of chains, and of spikes read in pieces", SF_COLUMN_COUNT),
-     MEMBER(count, reverse)},
+     MEMBER(reverse)},
     {.is = SF_IS("asymmetry", "(count - reverse_count) / (count + reverse_count)", NULL,
                  "the reverse was not counted, or both are 0", SF_COLUMN_REAL),
-     MEMBER(real, asymmetry)},
+     MEMBER(asymmetry)},
     {.is =
          SF_IS("one_electrode",
                "units of a link were seen by one electrode, where sorters err, or their spikes look like one "

@@ -24,7 +24,7 @@ static void get_delay(const sf_column_row *column, const void *of, size_t row, s
 static void get_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
     if (!((const sf_graph_columns *)of)->is_tiling)
-        sf_column_count(column, of, row, item, value);
+        sf_column_value(column, of, row, item, value);
 }
 
 static void get_ratio(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
@@ -36,16 +36,15 @@ static void get_ratio(const sf_column_row *column, const void *of, size_t row, s
 
 #define TILING "of tiling coefficients"
 #define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
-#define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(sf_graph_columns, of)
+#define MEMBER(of) .get = sf_column_value, .member = offsetof(sf_graph_columns, of)
 
 static const sf_column_row edge_rows[] = {
     {.is = SF_IS("from", "0-based index of the unit that fires first", NULL, NULL, SF_COLUMN_UNIT),
-     MEMBER(unit, from)},
+     MEMBER(from)},
     {.is = SF_IS("from_name", "its name", NULL, NULL, SF_COLUMN_TEXT),
      .get = get_name,
      .member = offsetof(sf_graph_columns, from)},
-    {.is = SF_IS("to", "0-based index of the unit that follows", NULL, NULL, SF_COLUMN_UNIT),
-     MEMBER(unit, to)},
+    {.is = SF_IS("to", "0-based index of the unit that follows", NULL, NULL, SF_COLUMN_UNIT), MEMBER(to)},
     {.is = SF_IS("to_name", "its name", NULL, NULL, SF_COLUMN_TEXT),
      .get = get_name,
      .member = offsetof(sf_graph_columns, to)},
@@ -60,10 +59,10 @@ static const sf_column_row edge_rows[] = {
          "expected",
          "by rates: the count that units which fire independently at their rates would give, tested or not",
          NULL, TILING, SF_COLUMN_REAL),
-     MEMBER(real, expected)},
+     MEMBER(expected)},
     {.is = SF_IS("weight", "count - expected, or the spike-time tiling coefficient", NULL, NULL,
                  SF_COLUMN_REAL),
-     MEMBER(real, weight)},
+     MEMBER(weight)},
     {.is = SF_IS(
          "ratio_interval",
          "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "
@@ -73,23 +72,23 @@ static const sf_column_row edge_rows[] = {
     {.is =
          SF_IS("asymmetry", "(count - reverse) / (count + reverse), the reverse being that of the edge back",
                NULL, "there is no edge back", SF_COLUMN_REAL),
-     MEMBER(real, asymmetry)},
+     MEMBER(asymmetry)},
     {.is = SF_IS("p", "share of surrogates with as much, of this edge by itself", "probability", NOT_TESTED,
                  SF_COLUMN_REAL),
-     MEMBER(real, p)},
+     MEMBER(p)},
     {.is = SF_IS("q", "p corrected for all that was searched", "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, q)},
+     MEMBER(q)},
     {.is =
          SF_IS("not_testable", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT),
-     MEMBER(text, not_testable)},
+     MEMBER(not_testable)},
     {.is = SF_IS("expected_given_rest", "the mean count in the surrogates of a test, which keep bursts", NULL,
                  NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(real, expected_given_rest)},
+     MEMBER(expected_given_rest)},
     {.is = SF_IS(
          "one_electrode",
          "both units were seen by one electrode, where sorters err, or their spikes look like one neuron's",
          NULL, NULL, SF_COLUMN_FLAG),
-     MEMBER(flag, one_electrode)},
+     MEMBER(one_electrode)},
 };
 
 const sf_table sf_edges_columns_table = {

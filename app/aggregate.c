@@ -3,12 +3,12 @@
 #include "app/load.h"
 #include "app/samples.h"
 
+#include "core/describe/table.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define COLUMNS "op,n,h,estimate,exact,relative_error,sampling_error,smoothing_error"
 
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
@@ -116,96 +116,82 @@ static int check_columns(const aggregate_request *request, const sf_series_colum
 
 /* What is told, whatever it was answered from. */
 typedef struct outcome {
-    const app_samples *samples; /* NULL: it was states */
-    sf_tool_states_about states;
+    const char *op;
     uint64_t n;
-    double h;
-    sf_aggregate answer;
+    double h, estimate, exact, relative_error, sampling_error, smoothing_error;
+    uint64_t states;
+    const char *saved, *quantity;
+    uint32_t unit;
+    const char *name;
 } outcome;
 
-/* What the samples are of. */
-static void name_json(sf_json *json, const app_call *call, const outcome *told)
-{
-    if (told->samples != NULL) {
-        sf_json_string(json, "quantity", app_value(call, "quantity", NULL));
-        app_samples_name_json(json, told->samples, 0);
-        return;
-    }
-    sf_json_string(json, "quantity", told->states.quantity);
-    if (told->states.unit >= 0)
-        sf_json_int(json, "unit", told->states.unit);
-    else
-        sf_json_null(json, "unit");
-    sf_json_string(json, "name", told->states.name);
-}
+#define ROW outcome
+static const sf_column_row rows[] = {
+    SF_MEMBER_IS(TEXT, op, "what was asked for: count, sum, avg or var",
+                 .null = "--save came without --range"),
+    SF_MEMBER_IS(COUNT, n, "number of samples"),
+    SF_MEMBER_IS(REAL, h, "bandwidth", .null = "there is no range"),
+    SF_MEMBER_IS(REAL, estimate, "from the density", .null = "there is no range"),
+    SF_MEMBER_IS(REAL, exact, "from the samples", .null = "without --exact"),
+    SF_MEMBER_IS(REAL, relative_error, "between these", .null = "without --exact"),
+    SF_MEMBER_IS(REAL, sampling_error, "what the number of samples leaves open", .null = "not known"),
+    SF_MEMBER_IS(REAL, smoothing_error, "how much a bandwidth smaller by sqrt 2 changes the answer",
+                 .null = "not known"),
+    SF_MEMBER_IS(COUNT, states, "files and runs that it was answered from", .null = "without --from-state"),
+    SF_MEMBER_IS(TEXT, saved, "the file of --save", .null = "without"),
+    SF_MEMBER_IS(TEXT, quantity, "isi, rate, delay or position", .null = "of numbers"),
+    SF_MEMBER_IS(UNIT, unit, "the unit whose samples they are",
+                 .null = "of a link, of positions and of numbers"),
+    SF_MEMBER_IS(TEXT, name, "of the unit or link", .null = "of positions and of numbers"),
+};
+#undef ROW
 
-static void print_json(sf_text *text, const app_call *call, const char *op, const outcome *told, double exact,
-                       double relative)
+static const sf_table answers = {
+    .name = "aggregates", .row = "aggregate", .about = "an answer from a density", SF_TABLE_OF(rows)};
+
+static void print_json(sf_text *text, const app_call *call, const outcome *told)
 {
-    const sf_aggregate *answer = &told->answer;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_string(&json, "op", op);
-    sf_json_uint(&json, "n", told->n);
-    sf_json_real(&json, "h", told->h);
-    sf_json_real(&json, "estimate", answer->estimate);
-    sf_json_real(&json, "exact", exact);
-    sf_json_real(&json, "relative_error", relative);
-    sf_json_real(&json, "sampling_error", answer->sampling_error);
-    sf_json_real(&json, "smoothing_error", answer->smoothing_error);
-    if (told->samples == NULL)
-        sf_json_uint(&json, "states", told->states.files);
-    else
-        sf_json_null(&json, "states");
-    sf_json_string(&json, "saved", app_value(call, "save", NULL));
-    name_json(&json, call, told);
+    sf_table_json_fields(&json, &answers, told);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
-static void print_csv(sf_text *text, const char *op, const outcome *told, double exact, double relative)
+static void print_text(sf_text *text, const outcome *told, bool exact)
 {
-    const sf_aggregate *answer = &told->answer;
-    const double reals[] = {told->h,  answer->estimate,       exact,
-                            relative, answer->sampling_error, answer->smoothing_error};
-    app_csv csv = app_csv_start(text, COLUMNS);
-    app_csv_row(&csv);
-    app_csv_string(&csv, op);
-    app_csv_uint(&csv, told->n);
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
-        app_csv_real(&csv, reals[i]);
-}
-
-static void print_text(sf_text *text, const app_call *call, const char *op, const outcome *told, double exact,
-                       double relative)
-{
-    const char *saved = app_value(call, "save", NULL);
-    int digits = app_digits(told->answer.estimate, told->answer.sampling_error, 8);
-    if (op != NULL)
+    int digits = app_digits(told->estimate, told->sampling_error, 8);
+    if (told->op != NULL)
         sf_text_printf(
             text, "%s  %.*g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %" PRIu64 " samples)",
-            op, digits, told->answer.estimate, told->answer.sampling_error, told->answer.smoothing_error,
-            told->h, told->n);
-    if (op != NULL && app_has(call, "exact"))
-        sf_text_printf(text, "\nexact  %.*g  (relative error %.3g)", digits, exact, relative);
-    if (saved != NULL)
-        sf_text_printf(text, "%s%s: the state of %" PRIu64 " samples", op != NULL ? "\n" : "", saved,
-                       told->n);
+            told->op, digits, told->estimate, told->sampling_error, told->smoothing_error, told->h, told->n);
+    if (told->op != NULL && exact)
+        sf_text_printf(text, "\nexact  %.*g  (relative error %.3g)", digits, told->exact,
+                       told->relative_error);
+    if (told->saved != NULL)
+        sf_text_printf(text, "%s%s: the state of %" PRIu64 " samples", told->op != NULL ? "\n" : "",
+                       told->saved, told->n);
 }
 
-static int print_answer(const app_call *call, const aggregate_request *request, const outcome *told,
-                        sf_error *error)
+static int print_answer(const app_call *call, const aggregate_request *request, const sf_aggregate *answer,
+                        outcome *told, sf_error *error)
 {
-    const char *op = request->ranges > 0 ? op_names[request->op] : NULL;
-    double exact = app_has(call, "exact") ? told->answer.exact : NAN;
-    double off = fabs(told->answer.estimate - exact), relative = off > 0 ? off / fabs(exact) : off;
+    told->op = request->ranges > 0 ? op_names[request->op] : NULL;
+    told->saved = app_value(call, "save", NULL);
+    told->estimate = answer->estimate;
+    told->exact = app_has(call, "exact") ? answer->exact : NAN;
+    told->sampling_error = answer->sampling_error;
+    told->smoothing_error = answer->smoothing_error;
+    double off = fabs(told->estimate - told->exact);
+    told->relative_error = off > 0 ? off / fabs(told->exact) : off;
     sf_text text = {0};
     if (call->json)
-        print_json(&text, call, op, told, exact, relative);
-    else if (app_has(call, "csv"))
-        print_csv(&text, op, told, exact, relative);
-    else
-        print_text(&text, call, op, told, exact, relative);
+        print_json(&text, call, told);
+    else if (app_has(call, "csv")) {
+        app_csv csv = app_csv_start_table(&text, &answers);
+        app_csv_struct(&csv, &answers, told);
+    } else
+        print_text(&text, told, app_has(call, "exact"));
     return app_print(&text, error);
 }
 
@@ -237,21 +223,25 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
     sf_progress progress = app_progress(call);
     sf_density *density = NULL;
     sf_density_columns columns = {.size = sizeof columns};
-    outcome told = {.samples = samples, .answer = nothing};
+    sf_aggregate answer = nothing;
     request->options.progress = &progress;
     int status = check_columns(request, &samples->all, error);
     if (status == SF_OK)
         status = app_density_find(call, &density, samples->series, 0, &request->options, error);
     if (status == SF_OK && request->ranges > 0)
         status = sf_density_aggregate(density, request->op, request->from, request->to, request->ranges,
-                                      &told.answer, &progress, error);
+                                      &answer, &progress, error);
     if (status == SF_OK)
         status = save(call, samples, density, error);
     if (status == SF_OK) {
         sf_density_get_columns(density, &columns);
-        told.n = columns.n;
-        told.h = columns.h;
-        status = print_answer(call, request, &told, error);
+        outcome told = {.n = columns.n,
+                        .h = columns.h,
+                        .states = SF_NO_COUNT,
+                        .quantity = app_value(call, "quantity", NULL),
+                        .unit = app_samples_unit(samples, 0),
+                        .name = app_samples_name(samples, 0)};
+        status = print_answer(call, request, &answer, &told, error);
     }
     sf_density_free(density);
     return status;
@@ -304,7 +294,7 @@ static int save_states(const app_call *call, const sf_tool_states *states, sf_er
 static int answer_states(const app_call *call, const aggregate_request *request, sf_error *error)
 {
     sf_tool_states *states = NULL;
-    outcome told = {.answer = nothing};
+    sf_aggregate answer = nothing;
     sf_tool_states_asking asking = {0};
     int status = refuse_samples(call, error);
     if (status == SF_OK)
@@ -315,19 +305,24 @@ static int answer_states(const app_call *call, const aggregate_request *request,
         app_name_option(call, status, error);
     if (status == SF_OK && request->ranges > 0)
         status = sf_tool_states_aggregate(states, request->op, request->from, request->to, request->ranges,
-                                          &told.answer, error);
+                                          &answer, error);
     if (status == SF_OK)
         status = save_states(call, states, error);
     if (status == SF_OK) {
-        sf_tool_states_tell(states, &told.states);
-        told.n = told.states.n;
-        told.h = told.states.h;
-        if (told.states.parts > 1)
+        sf_tool_states_about about;
+        sf_tool_states_tell(states, &about);
+        outcome told = {.n = about.n,
+                        .h = about.h,
+                        .states = about.files,
+                        .quantity = about.quantity,
+                        .unit = about.unit >= 0 ? (uint32_t)about.unit : UINT32_MAX,
+                        .name = about.name};
+        if (about.parts > 1)
             app_warn(call,
                      "the states span too different ranges to add up: each of %zu answers with a bandwidth "
                      "of its own; that of the first is shown",
-                     told.states.parts);
-        status = print_answer(call, request, &told, error);
+                     about.parts);
+        status = print_answer(call, request, &answer, &told, error);
     }
     sf_tool_states_close(states);
     return status;
@@ -363,5 +358,6 @@ const app_command app_command_aggregate = {
         "token "
         "--density 'isi A' --range A:B` for the newest window of a run.",
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
+    .tables = {&answers},
     .run = run,
 };

@@ -4,11 +4,10 @@
 #include "app/mining.h"
 #include "app/samples.h"
 
+#include "core/describe/table.h"
 #include "core/memory.h"
 
 #include <math.h>
-
-#define COLUMNS "unit,name,method,n,h,h_relative,h0,objective,at_edge,error"
 
 static const app_option own_options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
@@ -19,9 +18,6 @@ static const app_option own_options[] = {
      "where direct sums run: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for large jobs)"},
     {NULL, NULL, NULL},
 };
-
-/* In place of the number of a series. */
-#define NO_SERIES SIZE_MAX
 
 /* A bandwidth, or why there is none. */
 typedef struct series_result {
@@ -121,17 +117,109 @@ static int select_all(const app_call *call, app_samples *samples, bandwidth_repo
     return status;
 }
 
-static void print_points(sf_json *json, const char *key, const double *h, const double *scores, size_t count)
+/* ---- columns ---- */
+
+/* What is told of a series. */
+typedef struct told {
+    uint32_t unit;
+    const char *name, *method;
+    uint64_t n, d;
+    const sf_density_columns *found; /* NULL: no bandwidth */
+    const char *device, *error;
+    const app_samples *samples;
+    size_t series;
+} told;
+
+static bool count_points(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    sf_json_array(json, key);
-    for (size_t m = 0; m < count; m++) {
-        sf_json_object(json, NULL);
-        sf_json_real(json, "h", h[m]);
-        sf_json_real(json, "objective", scores[m]);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    const sf_density_columns *found = ((const told *)of + row)->found;
+    *length = found == NULL ? 0 : column->item == 0 ? found->minimum_count : found->curve_count;
+    return column->item == 0 || (found != NULL && found->curve_h != NULL);
 }
+
+static void get_point(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    value->known = true;
+    value->record.of = ((const told *)of + row)->found;
+    value->record_row = item;
+}
+
+static bool count_epochs(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    const app_epochs *epochs = &((const told *)of + row)->samples->epochs;
+    (void)column;
+    *length = epochs->count;
+    return epochs->items != NULL;
+}
+
+static void get_epoch_n(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    const told *t = (const told *)of + row;
+    (void)column;
+    sf_value_set_count(value, app_samples_epoch_n(t->samples, item, t->series));
+}
+
+static void get_epoch_h(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    const told *t = (const told *)of + row;
+    (void)column;
+    sf_value_set_real(value, t->samples->epochs.values[item * t->samples->all.count + t->series]);
+}
+
+/* A score that was looked at. */
+#define POINT(column, phrase, of)                                                                            \
+    {                                                                                                        \
+        .is = SF_IS(column, phrase, NULL, NULL, SF_COLUMN_REAL), .get = sf_column_value,                     \
+        .member = offsetof(sf_density_columns, of)                                                           \
+    }
+#define POINTS(column, number, phrase, means, rows)                                                          \
+    {                                                                                                        \
+        .is = SF_IS(column, phrase, NULL, means, SF_COLUMN_RECORD, .list = true), .get = get_point,          \
+        .length = count_points, .item = (number), .record = (rows), .record_count = 2                        \
+    }
+static const sf_column_row minimum_rows[] = {POINT("h", "bandwidth", minimum_h),
+                                             POINT("objective", "its score", minimum_score)};
+static const sf_column_row curve_rows[] = {POINT("h", "bandwidth", curve_h),
+                                           POINT("objective", "its score", curve_score)};
+
+#define ROW told
+#define NONE "there is no bandwidth: `error` says why"
+#define FOUND(kind, of, ...) SF_INSIDE_IS(kind, #of, found, sf_density_columns, of, __VA_ARGS__, .null = NONE)
+#define EPOCHS(kind, column, phrase, ...)                                                                    \
+    {                                                                                                        \
+        .is = SF_IS(#column, phrase, NULL, "without --epochs", SF_COLUMN_##kind, .list = true, __VA_ARGS__), \
+        .get = get_##column, .length = count_epochs                                                          \
+    }
+static const sf_column_row rows[] = {
+    SF_MEMBER_IS(UNIT, unit, "the unit whose samples they are",
+                 .null = "of a link, of positions and of numbers"),
+    SF_MEMBER_IS(TEXT, name, "of the unit or link", .null = "of positions and of numbers"),
+    SF_MEMBER_IS(TEXT, method, "how: isj, plugin, lscv, lscv-paper, silverman or scott"),
+    SF_MEMBER_IS(COUNT, n, "number of samples"),
+    FOUND(REAL, h,
+          "bandwidth in the unit of the samples, with --log of their natural logarithm; of several columns "
+          "the factor of the covariance root"),
+    FOUND(REAL, h_relative, "h over the standard deviation"),
+    FOUND(REAL, h0, "where the search began, relative"),
+    FOUND(REAL, objective, "score at h"),
+    FOUND(FLAG, at_edge, "h is at the edge of the range that was searched"),
+    SF_MEMBER_IS(TEXT, error, "why there is no bandwidth", .null = "there is one"),
+    POINTS("minima", 0, "other minima of the score", NULL, minimum_rows),
+    POINTS("curve", 1, "scores that were looked at", "without --curve", curve_rows),
+    SF_INSIDE_IS(REAL, "seconds", found, sf_density_columns, ran.seconds, "that the work itself took",
+                 .unit = "s", .null = NONE),
+    SF_MEMBER_IS(TEXT, device, "where: cpu, or a GPU, as cuda:0", .null = NONE),
+    SF_MEMBER_IS(COUNT, d, "number of columns of the samples"),
+    EPOCHS(COUNT, epoch_n, "number of samples in each epoch alone"),
+    EPOCHS(REAL, epoch_h, "bandwidth in each epoch alone", .item_null = "it has too few samples"),
+};
+#undef ROW
+
+static const sf_table bandwidths = {.name = "bandwidths",
+                                    .row = "bandwidth",
+                                    .about = "bandwidths of the samples of units, links or numbers",
+                                    SF_TABLE_OF(rows)};
 
 static void print_curve(sf_text *text, const sf_density_columns *found)
 {
@@ -143,89 +231,47 @@ static void print_curve(sf_text *text, const sf_density_columns *found)
     }
 }
 
+static told tell(const bandwidth_report *report, size_t s)
+{
+    const series_result *result = &report->results[s];
+    bool good = result->status == SF_OK;
+    return (told){.unit = app_samples_unit(report->samples, s),
+                  .name = app_samples_name(report->samples, s),
+                  .method = report->method,
+                  .n = app_samples_n(report->samples, s),
+                  .d = report->samples->all.d,
+                  .found = good ? &result->found : NULL,
+                  .device = good ? result->found.ran.device : NULL,
+                  .error = result->error.text[0] != '\0' ? result->error.text : NULL,
+                  .samples = report->samples,
+                  .series = s};
+}
+
 static void print_csv(sf_text *text, const bandwidth_report *report)
 {
-    const app_samples *samples = report->samples;
     app_stop_print(text, &report->stop, "# ");
-    app_csv csv = app_csv_start(text, COLUMNS);
-    for (size_t s = 0; s < samples->all.count; s++) {
-        const series_result *result = &report->results[s];
-        const sf_density_columns *found = &result->found;
-        bool good = result->status == SF_OK;
-        int64_t unit = samples->all.units[s];
-        app_csv_row(&csv);
-        app_csv_real(&csv, unit >= 0 ? (double)unit : NAN);
-        app_csv_string(&csv, samples->all.names[s]);
-        app_csv_string(&csv, report->method);
-        app_csv_uint(&csv, app_samples_n(samples, s));
-        app_csv_real(&csv, good ? found->h : NAN);
-        app_csv_real(&csv, good ? found->h_relative : NAN);
-        app_csv_real(&csv, good ? found->h0 : NAN);
-        app_csv_real(&csv, good ? found->objective : NAN);
-        app_csv_string(&csv, good ? found->at_edge ? "1" : "0" : NULL);
-        app_csv_string(&csv, good ? NULL : result->error.text);
+    app_csv csv = app_csv_start_table(text, &bandwidths);
+    for (size_t s = 0; s < report->samples->all.count; s++) {
+        const told row = tell(report, s);
+        app_csv_struct(&csv, &bandwidths, &row);
     }
-}
-
-static void print_epochs(sf_json *json, const app_samples *samples, size_t s)
-{
-    if (s == NO_SERIES) {
-        sf_json_null(json, "epoch_n");
-        sf_json_null(json, "epoch_h");
-        return;
-    }
-    app_samples_epoch_n_json(json, samples, s);
-    app_epochs_values_json(json, "epoch_h", &samples->epochs, s);
-}
-
-static void print_fields(sf_json *json, const bandwidth_report *report, size_t s)
-{
-    static const series_result none = {.status = SF_DATA};
-    const series_result *result = s != NO_SERIES ? &report->results[s] : &none;
-    const sf_density_columns *found = &result->found;
-    bool good = result->status == SF_OK;
-    app_samples_name_json(json, report->samples, s);
-    sf_json_string(json, "method", report->method);
-    if (s != NO_SERIES)
-        sf_json_uint(json, "n", app_samples_n(report->samples, s));
-    else
-        sf_json_null(json, "n");
-    sf_json_uint(json, "d", report->samples->all.d);
-    sf_json_real(json, "h", good ? found->h : NAN);
-    sf_json_real(json, "h_relative", good ? found->h_relative : NAN);
-    sf_json_real(json, "h0", good ? found->h0 : NAN);
-    sf_json_real(json, "objective", good ? found->objective : NAN);
-    if (good)
-        sf_json_bool(json, "at_edge", found->at_edge);
-    else
-        sf_json_null(json, "at_edge");
-    print_points(json, "minima", found->minimum_h, found->minimum_score, found->minimum_count);
-    if (found->curve_h != NULL)
-        print_points(json, "curve", found->curve_h, found->curve_score, found->curve_count);
-    else
-        sf_json_null(json, "curve");
-    sf_json_real(json, "seconds", good ? found->ran.seconds : NAN);
-    sf_json_string(json, "device", good ? found->ran.device : NULL);
-    sf_json_string(json, "error", result->error.text[0] != '\0' ? result->error.text : NULL);
-    print_epochs(json, report->samples, s);
 }
 
 /* At the top what there is of the only series; of each of several in `results`. */
 static void print_json(sf_text *text, const app_call *call, const bandwidth_report *report)
 {
     const app_samples *samples = report->samples;
-    size_t count = samples->all.count;
+    const told first = tell(report, 0);
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    print_fields(&json, report, count == 1 ? 0 : NO_SERIES);
+    sf_table_json_fields(&json, &bandwidths, samples->all.count == 1 ? &first : NULL);
     sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
     sf_json_string(&json, "axis", report->domain == SF_DOMAIN_LOG ? "log" : "linear");
     app_epochs_json(&json, &samples->epochs);
     sf_json_array(&json, "results");
-    for (size_t s = 0; s < count; s++) {
-        sf_json_object(&json, NULL);
-        print_fields(&json, report, s);
-        sf_json_end_object(&json);
+    for (size_t s = 0; s < samples->all.count; s++) {
+        const told row = tell(report, s);
+        sf_table_json_struct(&json, &bandwidths, &row);
     }
     sf_json_end_array(&json);
     app_stop_json(&json, &report->stop);
@@ -384,5 +430,6 @@ const app_command app_command_bandwidth = {
         "With fewer than 50 samples there is no bandwidth.",
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
     .rows = {&sf_density_table},
+    .tables = {&bandwidths},
     .run = run,
 };

@@ -6,14 +6,13 @@
 #include "app/mining.h"
 #include "app/significance.h"
 
+#include "core/describe/table.h"
 #include "core/file.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define COLUMNS "source,source_name,vertex,name,level,parent,parent_name,delay_low_ms,delay_high_ms"
 
 static const app_option options[] = {
     {"csv", NULL, "print every vertex reached as CSV; docs/formats.md has the columns"},
@@ -187,18 +186,64 @@ static const uint64_t *sizes_of(const reaching *r, size_t i)
     return r->found.level_sizes + r->found.first_size[i];
 }
 
-static const char *name_of(const reaching *r, size_t i)
+static const char *name_of(const reaching *r, uint32_t v)
 {
-    return r->g.names != NULL ? r->g.names[r->sources[i]] : NULL;
+    return r->g.names != NULL ? r->g.names[v] : NULL;
 }
 
-static void print_level_sizes(sf_json *json, const reaching *r, size_t i)
-{
-    sf_json_array(json, "level_sizes");
-    for (uint32_t level = 0; level <= r->found.depth[i]; level++)
-        sf_json_uint(json, NULL, sizes_of(r, i)[level]);
-    sf_json_end_array(json);
-}
+/* ---- columns ---- */
+
+typedef struct search_row {
+    uint32_t source;
+    const char *source_name;
+    uint64_t reached, depth;
+    sf_column_list level_sizes;
+} search_row;
+
+#define NO_NAMES "the graph has no names"
+#define ROW search_row
+static const sf_column_row search_rows[] = {
+    SF_MEMBER_IS(UNIT, source, "0-based index of the unit or vertex that it began at"),
+    SF_MEMBER_IS(TEXT, source_name, "its name", .null = NO_NAMES),
+    SF_MEMBER_IS(COUNT, reached, "vertices, the source included"),
+    SF_MEMBER_IS(COUNT, depth, "the most steps that one of them takes"),
+    SF_LIST_IS(COUNT, level_sizes, "vertices at each level, from 0"),
+};
+#undef ROW
+
+static const sf_table searches_table = {
+    .name = "searches", .row = "search", .about = "breadth-first searches", SF_TABLE_OF(search_rows)};
+
+typedef struct path_row {
+    uint32_t source, vertex, parent;
+    const char *source_name, *name, *parent_name;
+    uint64_t level;
+    sf_column_list path, names;
+    double delay_ms[2];
+} path_row;
+
+#define ROW path_row
+#define NOT_REACHED "no path leads there"
+static const sf_column_row path_rows[] = {
+    SF_MEMBER_IS(UNIT, source, "0-based index of the unit or vertex that the path begins at"),
+    SF_MEMBER_IS(TEXT, source_name, "its name", .null = NO_NAMES),
+    SF_MEMBER_IS(UNIT, vertex, "0-based index of the unit or vertex that it leads to"),
+    SF_MEMBER_IS(TEXT, name, "its name", .null = NO_NAMES),
+    SF_MEMBER_IS(COUNT, level, "steps to it", .null = NOT_REACHED),
+    SF_MEMBER_IS(UNIT, parent, "the vertex before it", .null = "it is the source, or " NOT_REACHED),
+    SF_MEMBER_IS(TEXT, parent_name, "its name", .null = "likewise, or " NO_NAMES),
+    SF_LIST_IS(UNIT, path, "from the source to it, both included", .null = NOT_REACHED),
+    SF_LIST_IS(TEXT, names, "of these", .null = NOT_REACHED ", or " NO_NAMES),
+    SF_MEMBER_IS(PAIR, delay_ms, "of the path: the sums of its edges' bounds", .unit = "ms",
+                 .null = NOT_REACHED ", or edges have no delays", .first_name = "delay_low_ms",
+                 .second_name = "delay_high_ms"),
+};
+#undef ROW
+
+static const sf_table paths_table = {.name = "paths",
+                                     .row = "path",
+                                     .about = "paths from a source to what it reaches",
+                                     SF_TABLE_OF(path_rows)};
 
 /* ---- JSON ---- */
 
@@ -229,48 +274,6 @@ static uint32_t take_path(uint32_t *path, const sf_searches_columns *found, uint
     for (uint32_t i = length, at = v; i-- > 0; at = found->parents[at])
         path[i] = at;
     return length;
-}
-
-static void print_path(sf_json *json, const reaching *r, const uint32_t *path, uint32_t length)
-{
-    sf_json_array(json, "path");
-    for (uint32_t i = 0; i < length; i++)
-        sf_json_uint(json, NULL, path[i]);
-    sf_json_end_array(json);
-    if (r->g.names == NULL) {
-        sf_json_null(json, "names");
-        return;
-    }
-    sf_json_array(json, "names");
-    for (uint32_t i = 0; i < length; i++)
-        sf_json_string(json, NULL, r->g.names[path[i]]);
-    sf_json_end_array(json);
-}
-
-static void print_vertex(sf_json *json, const reaching *r, const sf_searches_columns *found, uint32_t *path,
-                         uint32_t v)
-{
-    bool reached = found->levels[v] != SF_UNREACHED;
-    sf_json_object(json, NULL);
-    sf_json_uint(json, "vertex", v);
-    sf_json_string(json, "name", r->g.names != NULL ? r->g.names[v] : NULL);
-    if (reached) {
-        sf_json_uint(json, "level", found->levels[v]);
-        print_path(json, r, path, take_path(path, found, v));
-    } else {
-        static const char *const keys[] = {"level", "path", "names"};
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-            sf_json_null(json, keys[k]);
-    }
-    if (reached && found->path_low_ns != NULL) {
-        sf_json_array(json, "delay_ms");
-        sf_json_milliseconds(json, NULL, found->path_low_ns[v]);
-        sf_json_milliseconds(json, NULL, found->path_high_ns[v]);
-        sf_json_end_array(json);
-    } else {
-        sf_json_null(json, "delay_ms");
-    }
-    sf_json_end_object(json);
 }
 
 /* Several searches at once tell no paths, and of several that are as short a device or many threads find now
@@ -304,45 +307,96 @@ static const char *no_paths(const reaching *r)
     return NULL;
 }
 
+/* What paths of one search are told by: room for the longest, and the row of each in turn. */
+typedef struct paths {
+    const reaching *r;
+    sf_searches *alone; /* or NULL */
+    sf_searches_columns found;
+    uint32_t *path;
+    const char **names;
+    path_row row;
+} paths;
+
+static void close_paths_of(paths *p)
+{
+    sf_searches_free(p->alone);
+    sf_free(p->path);
+    sf_free(p->names);
+}
+
+/* Of search i. close_paths_of whatever happened. */
+static int open_paths_of(paths *p, const reaching *r, size_t i)
+{
+    *p = (paths){.r = r, .found.size = sizeof p->found};
+    p->row = (path_row){.source = r->sources[i], .source_name = name_of(r, r->sources[i])};
+    p->path = sf_alloc(r->g.vertex_count, sizeof *p->path);
+    p->names = sf_alloc(r->g.vertex_count, sizeof *p->names);
+    return p->path != NULL && p->names != NULL ? open_paths(&p->alone, &p->found, r, i) : SF_NO_MEMORY;
+}
+
+/* The row becomes that of v. */
+static void take_row(paths *p, uint32_t v)
+{
+    const sf_searches_columns *found = &p->found;
+    bool reached = found->levels[v] != SF_UNREACHED, named = p->r->g.names != NULL;
+    size_t length = reached ? take_path(p->path, found, v) : 0;
+    for (size_t i = 0; i < length; i++)
+        p->names[i] = name_of(p->r, p->path[i]);
+    path_row *row = &p->row;
+    row->vertex = v;
+    row->name = name_of(p->r, v);
+    row->level = reached ? found->levels[v] : SF_NO_COUNT;
+    row->parent = length > 1 ? p->path[length - 2] : UINT32_MAX;
+    row->parent_name = length > 1 ? p->names[length - 2] : NULL;
+    row->path = (sf_column_list){reached ? p->path : NULL, length};
+    row->names = (sf_column_list){reached && named ? p->names : NULL, length};
+    row->delay_ms[0] = row->delay_ms[1] = NAN;
+    if (reached && found->path_low_ns != NULL) {
+        row->delay_ms[0] = (double)found->path_low_ns[v] / 1e6;
+        row->delay_ms[1] = (double)found->path_high_ns[v] / 1e6;
+    }
+}
+
+static void print_path(sf_json *json, paths *p, uint32_t v)
+{
+    take_row(p, v);
+    sf_table_json_struct(json, &paths_table, &p->row);
+}
+
 static void print_paths(sf_json *json, const reaching *r, size_t i)
 {
-    sf_searches *alone = NULL;
-    sf_searches_columns found = {.size = sizeof found};
+    paths p;
     if (no_paths(r) != NULL) {
         sf_json_null(json, "paths");
         sf_json_string(json, "no_paths", no_paths(r));
         return;
     }
-    uint32_t *path = sf_alloc(r->g.vertex_count, sizeof *path);
-    if (path == NULL || open_paths(&alone, &found, r, i) != SF_OK) {
-        json->out->failed = true;
-    } else {
-        sf_json_array(json, "paths");
-        for (size_t k = 0; k < r->target_count; k++)
-            print_vertex(json, r, &found, path, r->targets[k]);
-        for (uint32_t v = 0; v < r->g.vertex_count && r->target_count == 0; v++)
-            if (found.levels[v] != SF_UNREACHED && v != r->sources[i])
-                print_vertex(json, r, &found, path, v);
-        sf_json_end_array(json);
-        sf_json_null(json, "no_paths");
-    }
-    sf_searches_free(alone);
-    sf_free(path);
+    bool failed = open_paths_of(&p, r, i) != SF_OK;
+    sf_json_array(json, "paths");
+    for (size_t k = 0; k < r->target_count && !failed; k++)
+        print_path(json, &p, r->targets[k]);
+    for (uint32_t v = 0; v < r->g.vertex_count && r->target_count == 0 && !failed; v++)
+        if (p.found.levels[v] != SF_UNREACHED && v != r->sources[i])
+            print_path(json, &p, v);
+    sf_json_end_array(json);
+    sf_json_null(json, "no_paths");
+    json->out->failed = json->out->failed || failed;
+    close_paths_of(&p);
 }
 
 static void print_search(sf_json *json, const reaching *r, size_t i)
 {
-    sf_json_uint(json, "source", r->sources[i]);
-    sf_json_string(json, "source_name", name_of(r, i));
-    sf_json_uint(json, "reached", r->found.reached[i]);
-    sf_json_uint(json, "depth", r->found.depth[i]);
-    print_level_sizes(json, r, i);
+    const search_row row = {.source = r->sources[i],
+                            .source_name = name_of(r, r->sources[i]),
+                            .reached = r->found.reached[i],
+                            .depth = r->found.depth[i],
+                            .level_sizes = {sizes_of(r, i), (size_t)r->found.depth[i] + 1}};
+    sf_table_json_fields(json, &searches_table, &row);
 }
 
 /* At the top what there is of the only source; of each of several in `searches`. */
 static void print_json(sf_text *text, const reaching *r)
 {
-    static const char *const of_one[] = {"source", "source_name", "reached", "depth", "level_sizes"};
     bool one = r->source_count == 1;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
@@ -350,8 +404,8 @@ static void print_json(sf_text *text, const reaching *r)
     sf_json_uint(&json, "edges", r->g.edge_count);
     if (one)
         print_search(&json, r, 0);
-    for (size_t k = 0; !one && k < sizeof of_one / sizeof of_one[0]; k++)
-        sf_json_null(&json, of_one[k]);
+    else
+        sf_table_json_fields(&json, &searches_table, NULL);
     sf_json_array(&json, "searches");
     for (size_t i = 0; i < r->source_count; i++) {
         if (is_missing(r, i))
@@ -374,24 +428,6 @@ static void print_json(sf_text *text, const reaching *r)
 
 /* ---- CSV ---- */
 
-static void print_vertex_csv(app_csv *csv, const reaching *r, const sf_searches_columns *found, size_t i,
-                             uint32_t v)
-{
-    uint32_t parent = found->parents[v];
-    const char *const *names = r->g.names;
-    bool is_source = v == r->sources[i], timed = found->path_low_ns != NULL;
-    app_csv_row(csv);
-    app_csv_uint(csv, r->sources[i]);
-    app_csv_string(csv, name_of(r, i));
-    app_csv_uint(csv, v);
-    app_csv_string(csv, names != NULL ? names[v] : NULL);
-    app_csv_uint(csv, found->levels[v]);
-    app_csv_real(csv, is_source ? NAN : (double)parent);
-    app_csv_string(csv, is_source || names == NULL ? NULL : names[parent]);
-    app_csv_real(csv, timed ? (double)found->path_low_ns[v] * 1e-6 : NAN);
-    app_csv_real(csv, timed ? (double)found->path_high_ns[v] * 1e-6 : NAN);
-}
-
 /* The vertices on the paths to the targets; without any all that is reached. */
 static bool *choose_rows(const reaching *r, const sf_searches_columns *found)
 {
@@ -410,18 +446,18 @@ static bool *choose_rows(const reaching *r, const sf_searches_columns *found)
 static void print_csv(sf_text *text, const reaching *r)
 {
     app_stop_print(text, &r->stop, "# ");
-    app_csv csv = app_csv_start(text, COLUMNS);
+    app_csv csv = app_csv_start_table(text, &paths_table);
     for (size_t i = 0; i < r->source_count && !text->failed && !(is_partial(r) && r->source_count > 1); i++) {
-        sf_searches *alone = NULL;
-        sf_searches_columns found = {.size = sizeof found};
-        text->failed = open_paths(&alone, &found, r, i) != SF_OK;
-        bool *chosen = text->failed ? NULL : choose_rows(r, &found);
+        paths p;
+        bool *chosen = open_paths_of(&p, r, i) == SF_OK ? choose_rows(r, &p.found) : NULL;
         text->failed = chosen == NULL;
         for (uint32_t v = 0; v < r->g.vertex_count && !text->failed; v++)
-            if (chosen[v])
-                print_vertex_csv(&csv, r, &found, i, v);
+            if (chosen[v]) {
+                take_row(&p, v);
+                app_csv_struct(&csv, &paths_table, &p.row);
+            }
         sf_free(chosen);
-        sf_searches_free(alone);
+        close_paths_of(&p);
     }
 }
 
@@ -465,23 +501,19 @@ static void spell_paths(sf_text *text, const reaching *r)
         sf_text_printf(text, "%s\n", no_paths(r));
         return;
     }
-    uint32_t *path = sf_alloc(r->g.vertex_count, sizeof *path);
-    for (size_t i = 0; i < r->source_count && path != NULL; i++) {
-        sf_searches *alone = NULL;
-        sf_searches_columns found = {.size = sizeof found};
-        text->failed = text->failed || open_paths(&alone, &found, r, i) != SF_OK;
+    for (size_t i = 0; i < r->source_count && !text->failed; i++) {
+        paths p;
+        text->failed = open_paths_of(&p, r, i) != SF_OK;
         for (size_t k = 0; k < r->target_count && !text->failed; k++) {
             if (r->source_count > 1) {
                 sf_text_printf(text, "from ");
                 name_vertex(text, r, r->sources[i]);
                 sf_text_printf(text, ": ");
             }
-            spell_path(text, r, &found, path, r->targets[k]);
+            spell_path(text, r, &p.found, p.path, r->targets[k]);
         }
-        sf_searches_free(alone);
+        close_paths_of(&p);
     }
-    text->failed = text->failed || path == NULL;
-    sf_free(path);
 }
 
 /* ---- several sources at once ---- */
@@ -667,5 +699,6 @@ const app_command app_command_bfs = {
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table},
+    .tables = {&searches_table, &paths_table},
     .run = run,
 };

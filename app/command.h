@@ -11,6 +11,8 @@
 #include "core/keys.h"
 #include "run/tool.h"
 
+#include <synfire/table.h>
+
 #include <stdio.h>
 
 /** With an argument, the command reads it. Without: of a row of the command that has this name, or a flag. */
@@ -23,6 +25,7 @@ typedef struct app_option {
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
 #define APP_ROW_TABLES 4
+#define APP_RESULT_TABLES 4
 
 struct app_call;
 
@@ -44,6 +47,7 @@ typedef struct app_command {
     const char *notes;   /**< further help, or NULL */
     const app_option *options[APP_OPTION_LISTS];
     const sf_key_table *rows[APP_ROW_TABLES];           /**< that describe options; NULL behind the last */
+    const sf_table *tables[APP_RESULT_TABLES];          /**< of its results, besides those of the library */
     int (*run)(struct app_call *call, sf_error *error); /**< returns an sf_status */
 } app_command;
 

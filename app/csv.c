@@ -128,6 +128,12 @@ static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
         app_csv_real(csv, value->known ? value->real : NAN);
         app_csv_real(csv, value->known ? value->second : NAN);
         break;
+    case SF_COLUMN_TIME:
+        if (!value->known)
+            app_csv_string(csv, NULL);
+        else
+            (strcmp(is->unit, "s") == 0 ? app_csv_seconds : app_csv_milliseconds)(csv, value->time_ns);
+        break;
     case SF_COLUMN_FLAG:
     case SF_COLUMN_COUNT:
     case SF_COLUMN_UNIT:
@@ -139,6 +145,23 @@ static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
         break;
     case SF_COLUMN_RECORD:
         break; /* is none of these */
+    }
+}
+
+void app_csv_struct(app_csv *csv, const sf_table *table, const void *row)
+{
+    sf_table one = *table;
+    one.of = row;
+    app_csv_row(csv);
+    app_csv_cells(csv, &one, 0);
+}
+
+void app_csv_table(sf_text *out, const sf_table *table)
+{
+    app_csv csv = app_csv_start_table(out, table);
+    for (size_t row = 0; row < table->row_count; row++) {
+        app_csv_row(&csv);
+        app_csv_cells(&csv, table, row);
     }
 }
 

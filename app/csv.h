@@ -30,6 +30,10 @@ void app_csv_heads(sf_text *out, const sf_table *table);
 app_csv app_csv_start_table(sf_text *out, const sf_table *table);
 /** The cells of a row of it, in the row that was begun. */
 void app_csv_cells(app_csv *csv, const sf_table *table, size_t row);
+/** A row of a table of structs, of which this is one. */
+void app_csv_struct(app_csv *csv, const sf_table *table, const void *row);
+/** All of a table, its columns first. */
+void app_csv_table(sf_text *out, const sf_table *table);
 void app_csv_row(app_csv *csv);                      /**< begins one */
 void app_csv_string(app_csv *csv, const char *cell); /**< NULL: empty */
 void app_csv_uint(app_csv *csv, uint64_t cell);

@@ -401,7 +401,11 @@ static void print_json(sf_text *text, const app_call *call, const density_result
     }
     print_values(&json, "density", result, of->values);
     sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
-    app_samples_name_json(&json, result->samples, 0);
+    if (app_samples_unit(result->samples, 0) != UINT32_MAX)
+        sf_json_uint(&json, "unit", app_samples_unit(result->samples, 0));
+    else
+        sf_json_null(&json, "unit");
+    sf_json_string(&json, "name", app_samples_name(result->samples, 0));
     print_epochs(&json, result);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);

@@ -6,12 +6,26 @@
 
 #include <string.h>
 
+/* Those of the library, then those of the commands; NULL beyond the last. */
+static const sf_table *table_at(size_t index)
+{
+    size_t at = 0;
+    while (sf_table_at(at) != NULL)
+        if (at++ == index)
+            return sf_table_at(index);
+    for (const app_command *const *command = app_commands; *command != NULL; command++)
+        for (size_t t = 0; t < APP_RESULT_TABLES && (*command)->tables[t] != NULL; t++)
+            if (at++ == index)
+                return (*command)->tables[t];
+    return NULL;
+}
+
 /* The next table that was asked for, of all where none was; NULL beyond the last. */
 static const sf_table *next_table(size_t *at, const char *asked)
 {
-    const sf_table *table = sf_table_at((*at)++);
+    const sf_table *table = table_at((*at)++);
     while (table != NULL && asked != NULL && strcmp(table->name, asked) != 0)
-        table = sf_table_at((*at)++);
+        table = table_at((*at)++);
     return table;
 }
 
@@ -70,11 +84,12 @@ static void print_tables(sf_text *text, const char *asked)
 
 static int check(const char *asked, sf_error *error)
 {
-    if (asked == NULL || sf_table_find(asked) != NULL)
+    size_t at = 0;
+    if (next_table(&at, asked) != NULL)
         return SF_OK;
     sf_text names = {0};
-    for (size_t i = 0; sf_table_at(i) != NULL; i++)
-        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", sf_table_at(i)->name);
+    for (size_t i = 0; table_at(i) != NULL; i++)
+        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", table_at(i)->name);
     int status = sf_fail(error, SF_USAGE, NULL, "found '%s', expected one of %s", asked,
                          names.failed ? "the tables" : names.data);
     sf_text_free(&names);

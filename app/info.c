@@ -7,6 +7,7 @@
 #include "app/sharpness.h"
 
 #include "core/clock.h"
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -16,7 +17,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- units ---- */
+
+typedef struct unit_row {
+    uint32_t unit;
+    const char *name;
+    uint64_t spikes;
+    double rate_hz, x_um, y_um;
+    const char *kind;
+    double isi_violations;
+} unit_row;
+
+#define ROW unit_row
+static const sf_column_row unit_rows[] = {
+    SF_MEMBER_IS(UNIT, unit, "0-based index of the unit"),
+    SF_MEMBER_IS(TEXT, name, "its name"),
+    SF_MEMBER_IS(COUNT, spikes, "number of its spikes"),
+    SF_MEMBER_IS(REAL, rate_hz, "spikes over the recorded duration", .unit = "Hz", .null = "that is 0"),
+    SF_MEMBER_IS(REAL, x_um, "where it is on the array", .unit = "um", .null = "its position is not known"),
+    SF_MEMBER_IS(REAL, y_um, "where it is on the array", .unit = "um", .null = "its position is not known"),
+    SF_MEMBER_IS(TEXT, kind, "what sorting says of it: unknown, sorted, multi-unit or noise"),
+    SF_MEMBER_IS(REAL, isi_violations, "share of its inter-spike intervals that are under 2 ms",
+                 .unit = "probability", .null = "it has no intervals"),
+};
+#undef ROW
+
+static const sf_table units_table = {
+    .name = "units", .row = "unit", .about = "units of a recording", SF_TABLE_OF(unit_rows)};
+
 /* ---- JSON ---- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+/* Of a unit's inter-spike intervals, the share under the refractory time of most neurons. */
+static double violations(const sf_unit_overview *unit)
+{
+    return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
+}
+
+static unit_row row_of(const sf_recording_columns *recording, const sf_overview_columns *overview, size_t i)
+{
+    const sf_unit *unit = &recording->units[i];
+    const sf_unit_overview *counts = &overview->units[i];
+    return (unit_row){.unit = (uint32_t)i,
+                      .name = unit->name,
+                      .spikes = counts->spikes,
+                      .rate_hz = app_rate_hz(overview, counts->spikes),
+                      .x_um = unit->x_um,
+                      .y_um = unit->y_um,
+                      .kind = sf_unit_kind_name(unit->kind),
+                      .isi_violations = violations(counts)};
+}
 
 /* Times are null where there is no spike to take them from. */
 static void add_time(sf_json *json, const char *key, bool known, int64_t time_ns)
@@ -27,11 +81,6 @@ static void add_time(sf_json *json, const char *key, bool known, int64_t time_ns
         sf_json_null(json, key);
 }
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : NAN;
-}
-
 /* NaN without any. */
 static double mean_burst_s(const sf_overview_columns *overview)
 {
@@ -39,12 +88,6 @@ static double mean_burst_s(const sf_overview_columns *overview)
     for (size_t b = 0; b < overview->burst_count; b++)
         sum += (double)(overview->bursts[b].stop_ns - overview->bursts[b].start_ns) * 1e-9;
     return overview->burst_count > 0 ? sum / (double)overview->burst_count : NAN;
-}
-
-/* Of a unit's inter-spike intervals, the share under the refractory time of most neurons. */
-static double violations(const sf_unit_overview *unit)
-{
-    return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
 }
 
 /* Spikes that are left out, or that never came into the file. */
@@ -75,26 +118,6 @@ static void add_geometry(sf_json *json, const sf_overview_columns *overview)
     add_range(json, "x_um", overview->x_um);
     add_range(json, "y_um", overview->y_um);
     sf_json_end_object(json);
-}
-
-static void add_units(sf_json *json, const sf_recording_columns *recording,
-                      const sf_overview_columns *overview)
-{
-    sf_json_array(json, "unit_detail");
-    for (size_t i = 0; i < recording->unit_count; i++) {
-        const sf_unit *unit = &recording->units[i];
-        sf_json_object(json, NULL);
-        sf_json_uint(json, "index", i);
-        sf_json_string(json, "name", unit->name);
-        sf_json_uint(json, "spikes", overview->units[i].spikes);
-        sf_json_real(json, "rate_hz", app_rate_hz(overview, overview->units[i].spikes));
-        sf_json_real(json, "x_um", unit->x_um);
-        sf_json_real(json, "y_um", unit->y_um);
-        sf_json_string(json, "kind", sf_unit_kind_name(unit->kind));
-        sf_json_real(json, "isi_violations", violations(&overview->units[i]));
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
 }
 
 /* Units that their owner labelled noise, and their spikes. */
@@ -143,32 +166,17 @@ static void write_json(sf_text *out, const app_call *call, const sf_recording_co
     sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
     sf_json_uint(&json, "network_bursts", overview->burst_count);
     sf_json_real(&json, "network_burst_s", mean_burst_s(overview));
-    app_sharpness_json(&json, sharpness);
-    add_units(&json, recording, overview);
+    sf_table delays = app_sharpness_table;
+    delays.of = sharpness->delays;
+    sf_table_json_rows(&json, "sharpness", &delays);
+    sf_json_array(&json, "unit_detail");
+    for (size_t i = 0; i < recording->unit_count; i++) {
+        const unit_row row = row_of(recording, overview, i);
+        sf_table_json_struct(&json, &units_table, &row);
+    }
+    sf_json_end_array(&json);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
-}
-
-/* ---- CSV ---- */
-
-#define COLUMNS "index,name,spikes,rate_hz,x_um,y_um,kind,isi_violations"
-
-static void write_csv(sf_text *out, const sf_recording_columns *recording,
-                      const sf_overview_columns *overview)
-{
-    app_csv csv = app_csv_start(out, COLUMNS);
-    for (size_t i = 0; i < recording->unit_count; i++) {
-        const sf_unit *unit = &recording->units[i];
-        app_csv_row(&csv);
-        app_csv_uint(&csv, i);
-        app_csv_string(&csv, unit->name);
-        app_csv_uint(&csv, overview->units[i].spikes);
-        app_csv_real(&csv, app_rate_hz(overview, overview->units[i].spikes));
-        app_csv_real(&csv, unit->x_um);
-        app_csv_real(&csv, unit->y_um);
-        app_csv_string(&csv, sf_unit_kind_name(unit->kind));
-        app_csv_real(&csv, violations(&overview->units[i]));
-    }
 }
 
 static const app_option options[] = {
@@ -396,19 +404,17 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
     for (size_t i = 0; i < 8; i++)
         app_table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < listed; i++) {
-        const sf_unit *unit = &recording->units[order[i]];
-        const sf_unit_overview *counts = &overview->units[order[i]];
+        const unit_row of = row_of(recording, overview, order[i]);
         sf_text name = {0};
-        print_safely(&name, unit->name, 24);
+        print_safely(&name, of.name, 24);
         app_table_cell(&table, "#%zu", order[i]);
         app_table_cell(&table, "%s", name.data != NULL ? name.data : "");
-        app_table_cell(&table, "%" PRIu64, counts->spikes);
-        double rate = app_rate_hz(overview, counts->spikes);
-        app_table_cell(&table, isfinite(rate) ? "%.4g" : "-", rate);
-        app_table_cell(&table, isfinite(unit->x_um) ? "%.6g" : "-", unit->x_um);
-        app_table_cell(&table, isfinite(unit->y_um) ? "%.6g" : "-", unit->y_um);
-        app_table_cell(&table, "%s", sf_unit_kind_name(unit->kind));
-        app_table_cell(&table, isfinite(violations(counts)) ? "%.2g" : "-", 100 * violations(counts));
+        app_table_cell(&table, "%" PRIu64, of.spikes);
+        app_table_cell(&table, isfinite(of.rate_hz) ? "%.4g" : "-", of.rate_hz);
+        app_table_cell(&table, isfinite(of.x_um) ? "%.6g" : "-", of.x_um);
+        app_table_cell(&table, isfinite(of.y_um) ? "%.6g" : "-", of.y_um);
+        app_table_cell(&table, "%s", of.kind);
+        app_table_cell(&table, isfinite(of.isi_violations) ? "%.2g" : "-", 100 * of.isi_violations);
         sf_text_free(&name);
     }
     app_table_print(&table, out, 8);
@@ -504,6 +510,16 @@ static int look_at(looks *seen, const sf_progress *progress, sf_error *error)
     return status == SF_OK ? seen->status : status;
 }
 
+static void write_csv(sf_text *out, const sf_recording_columns *recording,
+                      const sf_overview_columns *overview)
+{
+    app_csv csv = app_csv_start_table(out, &units_table);
+    for (size_t i = 0; i < recording->unit_count; i++) {
+        const unit_row row = row_of(recording, overview, i);
+        app_csv_struct(&csv, &units_table, &row);
+    }
+}
+
 static int report(const app_call *call, const looks *seen, sf_error *error)
 {
     sf_recording_columns of = {.size = sizeof of};
@@ -570,5 +586,6 @@ const app_command app_command_info = {
         "file of `mine --occurrences "
         "FILE.h5` is told as what it is.",
     .options = {options, app_selection_options},
+    .tables = {&units_table, &app_sharpness_table},
     .run = run,
 };

@@ -7,13 +7,13 @@
 #include "app/rewired.h"
 #include "app/significance.h"
 
+#include "core/describe/column.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 enum { LISTED = 1000, TABLE_TOP = 20 };
-
-#define COLUMNS "embedding,vertex,vertex_name,unit,unit_name"
 
 static const app_option options[] = {
     {"csv", NULL,
@@ -224,26 +224,48 @@ static void print_json(sf_text *text, const matching *m)
     sf_json_string(&json, "engine", found->ran->engine);
     sf_json_string(&json, "device", found->ran->device);
     app_device_json(&json, found->ran->note);
-    app_rewired_json(&json, &m->spread, &m->rewired);
+    app_rewired_json(&json, &m->rewired, &m->spread);
     app_edges_json(&json, &m->g);
     app_stop_json(&json, &m->stop);
     app_provenance_json(&json, m->call);
     sf_json_end_object(&json);
 }
 
+/* ---- CSV ---- */
+
+/* A vertex of the pattern in an embedding. */
+typedef struct embedded {
+    uint64_t embedding, vertex;
+    const char *vertex_name;
+    uint32_t unit;
+    const char *unit_name;
+} embedded;
+
+#define ROW embedded
+static const sf_column_row embedded_rows[] = {
+    SF_MEMBER_IS(COUNT, embedding, "its number, from 0"),
+    SF_MEMBER_IS(COUNT, vertex, "0-based index of the pattern's vertex"),
+    SF_MEMBER_IS(TEXT, vertex_name, "its name", .null = "it has none"),
+    SF_MEMBER_IS(UNIT, unit, "0-based index of the unit, or vertex of the graph, that is in its place"),
+    SF_MEMBER_IS(TEXT, unit_name, "its name", .null = "the graph has no names"),
+};
+#undef ROW
+
+static const sf_table embeddings_table = {.name = "embeddings",
+                                          .row = "embedded",
+                                          .about = "vertices of the pattern in each embedding that is listed",
+                                          SF_TABLE_OF(embedded_rows)};
+
 static void print_csv(sf_text *text, const matching *m)
 {
     const sf_matches_columns *found = &m->found;
     app_stop_print(text, &m->stop, "# ");
-    app_csv csv = app_csv_start(text, COLUMNS);
+    app_csv csv = app_csv_start_table(text, &embeddings_table);
     for (size_t i = 0; i < found->kept * found->vertex_count; i++) {
-        uint32_t unit = found->embeddings[i];
-        app_csv_row(&csv);
-        app_csv_uint(&csv, i / found->vertex_count);
-        app_csv_uint(&csv, i % found->vertex_count);
-        app_csv_string(&csv, found->vertex_names[i % found->vertex_count]);
-        app_csv_uint(&csv, unit);
-        app_csv_string(&csv, m->g.names != NULL ? m->g.names[unit] : NULL);
+        uint32_t vertex = (uint32_t)(i % found->vertex_count), unit = found->embeddings[i];
+        const embedded row = {i / found->vertex_count, vertex, found->vertex_names[vertex], unit,
+                              m->g.names != NULL ? m->g.names[unit] : NULL};
+        app_csv_struct(&csv, &embeddings_table, &row);
     }
 }
 
@@ -456,5 +478,6 @@ const app_command app_command_match = {
     .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
                 app_selection_options},
     .rows = {&sf_match_table, &sf_mining_table, &sf_significance_table},
+    .tables = {&embeddings_table, &app_triads_table},
     .run = run,
 };

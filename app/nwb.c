@@ -220,8 +220,8 @@ static void get_density(const sf_column_row *column, const void *of, size_t row,
     sf_value_set_real(value, ((const curves *)of)->densities[row].values[item]);
 }
 
-#define DENSITY(kind, of)                                                                                    \
-    .get = sf_column_##kind, .member = offsetof(curves, densities), .element = sizeof(sf_density_columns),   \
+#define DENSITY(of)                                                                                          \
+    .get = sf_column_value, .member = offsetof(curves, densities), .element = sizeof(sf_density_columns),    \
     .within = offsetof(sf_density_columns, of)
 
 static const sf_column_row curve_rows[] = {
@@ -229,17 +229,16 @@ static const sf_column_row curve_rows[] = {
     {.is = SF_IS("series", "the name of the unit or link that it is of", NULL, NULL, SF_COLUMN_TEXT),
      .get = get_series},
     {.is = SF_IS("measure", "the unit of the points", NULL, NULL, SF_COLUMN_TEXT), .get = get_measure},
-    {.is = SF_IS("samples", "number of samples", NULL, NULL, SF_COLUMN_COUNT), DENSITY(count, n)},
+    {.is = SF_IS("samples", "number of samples", NULL, NULL, SF_COLUMN_COUNT), DENSITY(n)},
     {.is =
          SF_IS("bandwidth",
                "in the unit of the points, of their natural logarithm where the density is over that; of two "
                "columns a factor of the root of the covariance",
                NULL, NULL, SF_COLUMN_REAL),
-     DENSITY(real, h)},
+     DENSITY(h)},
     {.is = SF_IS("outside", "the share of the density beyond the points", NULL, NULL, SF_COLUMN_REAL),
-     DENSITY(real, outside)},
-    {.is = SF_IS("method", "by which the bandwidth was found", NULL, NULL, SF_COLUMN_TEXT),
-     DENSITY(text, method)},
+     DENSITY(outside)},
+    {.is = SF_IS("method", "by which the bandwidth was found", NULL, NULL, SF_COLUMN_TEXT), DENSITY(method)},
     {.is = SF_IS("points", "where it was evaluated", NULL, NULL, SF_COLUMN_REAL, .list = true),
      .get = get_point,
      .length = count_points,

@@ -4,6 +4,7 @@
 #include "app/significance.h"
 
 #include "core/clock.h"
+#include "core/describe/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,7 +38,7 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
     return status;
 }
 
-void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired)
+void app_rewired_json(sf_json *json, const app_rewired *rewired, const sf_spread *spread)
 {
     if (rewired->made == 0) {
         sf_json_null(json, "rewired");
@@ -47,49 +48,76 @@ void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired 
     sf_json_uint(json, "graphs", rewired->made);
     sf_json_string(json, "device", rewired->ran.device);
     app_device_json(json, rewired->ran.note);
-    sf_json_real(json, "mean", spread->mean);
-    sf_json_real(json, "sd", spread->sd);
-    sf_json_real(json, "z", spread->z);
+    if (spread != NULL) {
+        sf_json_real(json, "mean", spread->mean);
+        sf_json_real(json, "sd", spread->sd);
+        sf_json_real(json, "z", spread->z);
+    }
     sf_json_end_object(json);
 }
 
 /* ---- the census ---- */
 
+#define EDGES_SIZE 32
+
+typedef struct triad {
+    const char *name;
+    char edges[EDGES_SIZE];
+    uint64_t count;
+    sf_spread spread;
+} triad;
+
 typedef struct census {
     const app_call *call;
     sf_graph_columns graph;
-    uint64_t counts[SF_TRIADS];
-    const app_rewired *rewired; /**< without graphs the spreads mean nothing */
+    triad triads[SF_TRIADS];
+    const app_rewired *rewired;
     app_stop stop;
-    sf_spread spreads[SF_TRIADS];
     double seconds; /**< of the census alone */
 } census;
 
-static void print_json(sf_text *text, const census *c)
+static const char *spell_edges(const void *edges)
+{
+    return edges;
+}
+
+#define ROW triad
+#define NOT_REWIRED "without --rewired"
+static const sf_column_row triad_rows[] = {
+    SF_MEMBER_IS(TEXT, name, "after Holland and Leinhardt, as 030T"),
+    {.is = SF_IS("edges", "between its vertices A, B and C", NULL, NULL, SF_COLUMN_TEXT),
+     .get = sf_column_value,
+     SF_ROW_ELEMENT(edges),
+     .word = spell_edges},
+    SF_MEMBER_IS(COUNT, count, "sets of three vertices joined so"),
+    SF_FIELD_IS(REAL, "mean", spread.mean, "of the count in rewired graphs", .null = NOT_REWIRED),
+    SF_FIELD_IS(REAL, "sd", spread.sd, "its standard deviation there", .null = NOT_REWIRED),
+    SF_FIELD_IS(REAL, "z", spread.z, "(count - mean) / sd", .null = NOT_REWIRED ", or sd is 0"),
+};
+#undef ROW
+
+const sf_table app_triads_table = {.name = "triads",
+                                   .row = "triad",
+                                   .about = "sets of three vertices by how they are joined",
+                                   .row_count = SF_TRIADS,
+                                   SF_TABLE_OF(triad_rows)};
+
+static void print_json(sf_text *text, const census *c, const sf_table *triads)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_uint(&json, "vertices", c->graph.vertex_count);
     sf_json_uint(&json, "edges", c->graph.edge_count);
     sf_json_real(&json, "seconds", c->seconds);
-    sf_json_array(&json, "triads");
-    for (int t = 0; t < SF_TRIADS; t++) {
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "name", sf_triad_list()[t].name);
-        sf_json_uint(&json, "count", c->counts[t]);
-        app_rewired_json(&json, &c->spreads[t], c->rewired);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
+    sf_table_json_rows(&json, "triads", triads);
+    app_rewired_json(&json, c->rewired, NULL);
     app_edges_json(&json, &c->graph);
     app_stop_json(&json, &c->stop);
     app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
 
-#define EDGES_SIZE 32
-
-static void spell_edges(char text[EDGES_SIZE], uint8_t edges)
+static void name_edges(char text[EDGES_SIZE], uint8_t edges)
 {
     static const char *const one_way[6] = {"A->B", "B->A", "B->C", "C->B", "A->C", "C->A"};
     static const char *const both_ways[3] = {"A<->B", "B<->C", "A<->C"};
@@ -100,24 +128,6 @@ static void spell_edges(char text[EDGES_SIZE], uint8_t edges)
         if (bits != 0)
             length += (size_t)snprintf(text + length, EDGES_SIZE - length, "%s%s", length > 0 ? " " : "",
                                        bits == 3 ? both_ways[pair] : one_way[2 * pair + bits - 1]);
-    }
-}
-
-static void print_csv(sf_text *text, const census *c)
-{
-    app_stop_print(text, &c->stop, "# ");
-    app_csv csv = app_csv_start(text, APP_CENSUS_COLUMNS);
-    for (int t = 0; t < SF_TRIADS; t++) {
-        char edges[EDGES_SIZE];
-        const sf_spread *spread = &c->spreads[t];
-        spell_edges(edges, sf_triad_list()[t].edges);
-        app_csv_row(&csv);
-        app_csv_string(&csv, sf_triad_list()[t].name);
-        app_csv_string(&csv, edges);
-        app_csv_uint(&csv, c->counts[t]);
-        app_csv_real(&csv, c->rewired->made > 0 ? spread->mean : NAN);
-        app_csv_real(&csv, c->rewired->made > 0 ? spread->sd : NAN);
-        app_csv_real(&csv, c->rewired->made > 0 ? spread->z : NAN);
     }
 }
 
@@ -142,16 +152,15 @@ static void print_table(sf_text *text, const census *c)
     for (size_t i = 0; i < columns; i++)
         app_table_cell(&table, "%s", head[i]);
     for (int t = 0; t < SF_TRIADS; t++) {
-        app_table_cell(&table, "%s", sf_triad_list()[t].name);
-        char edges[EDGES_SIZE];
-        spell_edges(edges, sf_triad_list()[t].edges);
-        app_table_cell(&table, "%s", edges);
-        app_table_cell(&table, "%" PRIu64, c->counts[t]);
+        const triad *of = &c->triads[t];
+        app_table_cell(&table, "%s", of->name);
+        app_table_cell(&table, "%s", of->edges);
+        app_table_cell(&table, "%" PRIu64, of->count);
         if (c->rewired->made == 0)
             continue;
-        number_cell(&table, c->spreads[t].mean);
-        number_cell(&table, c->spreads[t].sd);
-        number_cell(&table, c->spreads[t].z);
+        number_cell(&table, of->spread.mean);
+        number_cell(&table, of->spread.sd);
+        number_cell(&table, of->spread.z);
     }
     app_table_print(&table, text, columns);
     if (c->rewired->made > 0)
@@ -165,21 +174,33 @@ static void print_table(sf_text *text, const census *c)
 int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired, sf_error *error)
 {
     census c = {.call = call, .graph = {.size = sizeof c.graph}, .rewired = rewired};
+    uint64_t counts[SF_TRIADS];
+    sf_spread spreads[SF_TRIADS];
     const sf_progress progress = app_progress(call);
     double start = sf_clock_seconds();
     sf_graph_get_columns(graph, &c.graph);
-    int status = sf_graph_census(c.counts, graph, rewired->options.threads, &progress, error);
+    int status = sf_graph_census(counts, graph, rewired->options.threads, &progress, error);
     c.seconds = sf_clock_seconds() - start;
     if (status == SF_OK && rewired->asked)
-        status = app_rewired_find(c.spreads, c.counts, graph, NULL, NULL, rewired, &c.stop, call, error);
+        status = app_rewired_find(spreads, counts, graph, NULL, NULL, rewired, &c.stop, call, error);
     if (status != SF_OK)
         return status;
+    for (int t = 0; t < SF_TRIADS; t++) {
+        c.triads[t] = (triad){.name = sf_triad_list()[t].name,
+                              .count = counts[t],
+                              .spread = rewired->made > 0 ? spreads[t] : (sf_spread){NAN, NAN, NAN}};
+        name_edges(c.triads[t].edges, sf_triad_list()[t].edges);
+    }
     sf_text text = {0};
-    if (call->json)
-        print_json(&text, &c);
-    else if (app_has(call, "csv"))
-        print_csv(&text, &c);
-    else
+    sf_table triads = app_triads_table;
+    triads.of = c.triads;
+    if (call->json) {
+        print_json(&text, &c, &triads);
+    } else if (app_has(call, "csv")) {
+        app_stop_print(&text, &c.stop, "# ");
+        app_csv_table(&text, &triads);
+    } else {
         print_table(&text, &c);
+    }
     return app_stop_report(&c.stop, app_print(&text, error), error);
 }

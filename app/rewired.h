@@ -24,10 +24,11 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
                      const sf_match_options *match, app_rewired *rewired, app_stop *stop,
                      const app_call *call, sf_error *error);
 
-#define APP_CENSUS_COLUMNS "triad,edges,count,mean,sd,z"
+extern const sf_table app_triads_table;
 
-/** The field `rewired` of an object; null without --rewired, and where none was made. */
-void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired);
+/** The field `rewired` of an object, with the spread unless that is NULL; null without --rewired, and where
+ * none was made. */
+void app_rewired_json(sf_json *json, const app_rewired *rewired, const sf_spread *spread);
 
 /** Counts, holds against rewired graphs where options ask for it, and prints. */
 int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired, sf_error *error);

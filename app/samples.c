@@ -179,14 +179,14 @@ size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s)
     return columns.first[s + 1] - columns.first[s];
 }
 
-void app_samples_name_json(sf_json *json, const app_samples *samples, size_t s)
+uint32_t app_samples_unit(const app_samples *samples, size_t s)
 {
-    bool known = s < samples->all.count;
-    if (known && samples->all.units[s] >= 0)
-        sf_json_int(json, "unit", samples->all.units[s]);
-    else
-        sf_json_null(json, "unit");
-    sf_json_string(json, "name", known && samples->all.names[s][0] != '\0' ? samples->all.names[s] : NULL);
+    return samples->all.units[s] >= 0 ? (uint32_t)samples->all.units[s] : UINT32_MAX;
+}
+
+const char *app_samples_name(const app_samples *samples, size_t s)
+{
+    return samples->all.names[s][0] != '\0' ? samples->all.names[s] : NULL;
 }
 
 void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s)

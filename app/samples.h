@@ -35,9 +35,12 @@ void app_samples_free(app_samples *samples);
 size_t app_samples_n(const app_samples *samples, size_t s);
 size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s);
 
-/** `unit` and `name` of series s, null where it is of none or `s` is beyond them; `epoch_n`, null without
- * --epochs. */
-void app_samples_name_json(sf_json *json, const app_samples *samples, size_t s);
+/** The unit that series s is of, UINT32_MAX where it is of none; and the name of that or of a link, or NULL.
+ */
+uint32_t app_samples_unit(const app_samples *samples, size_t s);
+const char *app_samples_name(const app_samples *samples, size_t s);
+
+/** `epoch_n` of series s, null without --epochs. */
 void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s);
 
 /**

@@ -2,6 +2,7 @@
 #include "app/sharpness.h"
 
 #include "core/clock.h"
+#include "core/describe/column.h"
 
 #include <math.h>
 
@@ -13,13 +14,14 @@ int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recordin
     sf_delay delays[APP_SHARPNESS_DELAYS];
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++)
         delays[i] = (sf_delay){SF_MILLISECOND / 2, highest_ms[i] * SF_MILLISECOND};
-    return sf_recording_sharpness(recording, delays, APP_SHARPNESS_DELAYS, sharpness->delays, progress,
-                                  error);
-}
-
-static bool is_measured(const sf_sharpness *at)
-{
-    return !isnan(at->low_share);
+    int status =
+        sf_recording_sharpness(recording, delays, APP_SHARPNESS_DELAYS, sharpness->delays, progress, error);
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++)
+        if (isnan(sharpness->delays[i].low_share)) {
+            sf_sharpness *at = &sharpness->delays[i];
+            at->sharpness = at->shared = at->spread = NAN;
+        }
+    return status;
 }
 
 static bool knows_something(const app_sharpness *sharpness)
@@ -39,8 +41,8 @@ void app_sharpness_print(sf_text *text, const app_sharpness *sharpness)
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
         const sf_sharpness *at = &sharpness->delays[i];
         sf_text_printf(text, "%s %g ms: ", i > 0 ? ";" : "", (double)at->delay.high_ns * 1e-6);
-        sf_text_printf(text, is_measured(at) ? "%.2f%s" : "-", at->sharpness, at->testable ? "" : " !");
-        few = few || !is_measured(at);
+        sf_text_printf(text, isnan(at->sharpness) ? "-" : "%.2f%s", at->sharpness, at->testable ? "" : " !");
+        few = few || isnan(at->sharpness);
     }
     sf_text_printf(text, "%s\n", few ? " (-: too few pairs to tell)" : "");
 }
@@ -59,22 +61,23 @@ void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
         sf_text_printf(text, " ms: no p or q will be given\n");
 }
 
-void app_sharpness_json(sf_json *json, const app_sharpness *sharpness)
-{
-    sf_json_array(json, "sharpness");
-    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
-        const sf_sharpness *at = &sharpness->delays[i];
-        sf_json_object(json, NULL);
-        sf_json_milliseconds(json, "delay_ms", at->delay.high_ns);
-        sf_json_milliseconds(json, "width_ms", at->width_ns);
-        sf_json_uint(json, "pairs", at->pairs);
-        sf_json_real(json, "sharpness", is_measured(at) ? at->sharpness : NAN);
-        sf_json_real(json, "shared", is_measured(at) ? at->shared : NAN);
-        sf_json_real(json, "spread", is_measured(at) ? at->spread : NAN);
-        sf_json_real(json, "low_share", is_measured(at) ? at->low_share : NAN);
-        sf_json_uint(json, "grouped_units", at->grouped);
-        sf_json_bool(json, "testable", at->testable);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
-}
+#define ROW sf_sharpness
+#define FEW "too few pairs to tell"
+static const sf_column_row rows[] = {
+    SF_FIELD_IS(TIME, "delay_ms", delay.high_ns, "delays up to this", .unit = "ms"),
+    SF_FIELD_IS(TIME, "width_ms", width_ns, "by which surrogates shift", .unit = "ms"),
+    SF_MEMBER_IS(COUNT, pairs, "pairs of units that were looked at"),
+    SF_MEMBER_IS(REAL, sharpness, "how sharp the bursts are that units share", .null = FEW),
+    SF_MEMBER_IS(REAL, shared, "part of the correlation that units share", .null = FEW),
+    SF_MEMBER_IS(REAL, spread, "how much that scatters between pairs", .null = FEW),
+    SF_MEMBER_IS(REAL, low_share, "of unlinked pairs that will have p < 0.05, as measured of most pairs",
+                 .null = FEW),
+    SF_FIELD_IS(COUNT, "grouped_units", grouped, "units in groups that share events which the others do not"),
+    SF_MEMBER_IS(FLAG, testable, "--significance works at these delays"),
+};
+
+const sf_table app_sharpness_table = {.name = "sharpness",
+                                      .row = "sharpness_at",
+                                      .about = "delays at which bursts of a recording are looked at",
+                                      .row_count = APP_SHARPNESS_DELAYS,
+                                      SF_TABLE_OF(rows)};

@@ -22,7 +22,7 @@ int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recordin
 void app_sharpness_print(sf_text *text, const app_sharpness *sharpness);
 void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness);
 
-/** The field `sharpness`. */
-void app_sharpness_json(sf_json *json, const app_sharpness *sharpness);
+/** Of `delays`, row by row. */
+extern const sf_table app_sharpness_table;
 
 #endif

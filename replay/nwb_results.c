@@ -125,7 +125,7 @@ static size_t count_values(const sf_table *of, size_t column, flat *f, sf_hdf_ou
 static void put_value(flat *f, size_t at, sf_column_type type, const sf_value *value, sf_hdf_output *to)
 {
     uint64_t whole = type == SF_COLUMN_FLAG ? value->flag : value->count;
-    bool is_real = type == SF_COLUMN_REAL || type == SF_COLUMN_PAIR;
+    bool is_real = type == SF_COLUMN_REAL || type == SF_COLUMN_TIME || type == SF_COLUMN_PAIR;
     if (type == SF_COLUMN_TEXT) {
         char *text = sf_copy_string(value->known ? value->text : "");
         ((char **)f->values)[at] = text;

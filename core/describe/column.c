@@ -9,58 +9,84 @@
 /* ---- elements of a member ---- */
 
 /* NULL where the member is. */
-static const void *element_of(const sf_column_row *column, const void *of, size_t row, size_t size)
+static const void *element_of(const sf_column_row *column, const void *of, size_t row)
 {
-    const char *elements;
-    memcpy(&elements, (const char *)of + column->member, sizeof elements);
-    size_t stride = column->element > 0 ? column->element : size;
-    return elements != NULL ? elements + row * stride + column->within : NULL;
+    static const size_t sizes[] = {
+        [SF_COLUMN_TEXT] = sizeof(char *),   [SF_COLUMN_COUNT] = sizeof(uint64_t),
+        [SF_COLUMN_REAL] = sizeof(double),   [SF_COLUMN_FLAG] = sizeof(bool),
+        [SF_COLUMN_UNIT] = sizeof(uint32_t), [SF_COLUMN_ROW] = sizeof(uint64_t),
+        [SF_COLUMN_TIME] = sizeof(int64_t),  [SF_COLUMN_PAIR] = sizeof(double[2]),
+    };
+    const char *elements = of;
+    if (column->member != SF_ROWS_THEMSELVES)
+        memcpy(&elements, (const char *)of + column->member, sizeof elements);
+    size_t stride = column->element > 0 ? column->element : sizes[column->is.type];
+    elements = elements != NULL ? elements + row * stride + column->within : NULL;
+    if (elements == NULL || !column->through)
+        return elements;
+    memcpy(&elements, elements, sizeof elements);
+    return elements != NULL ? elements + column->inside : NULL;
 }
 
-void sf_column_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+static void take(sf_value *value, const sf_column *is, const void *at)
 {
-    (void)item;
-    const uint64_t *count = element_of(column, of, row, sizeof *count);
-    if (count != NULL)
-        sf_value_set_count(value, *count);
+    switch (is->type) {
+    case SF_COLUMN_TEXT:
+        sf_value_set_text(value, *(const char *const *)at);
+        break;
+    case SF_COLUMN_COUNT:
+    case SF_COLUMN_ROW:
+        sf_value_set_count(value, *(const uint64_t *)at);
+        break;
+    case SF_COLUMN_UNIT:
+        sf_value_set_count(value, *(const uint32_t *)at == UINT32_MAX ? SF_NO_COUNT : *(const uint32_t *)at);
+        break;
+    case SF_COLUMN_REAL:
+        sf_value_set_real(value, *(const double *)at);
+        break;
+    case SF_COLUMN_FLAG:
+        value->known = true;
+        value->flag = *(const bool *)at;
+        break;
+    case SF_COLUMN_TIME:
+        sf_value_set_time(value, is, *(const int64_t *)at);
+        break;
+    case SF_COLUMN_PAIR:
+        sf_value_set_pair(value, ((const double *)at)[0], ((const double *)at)[1]);
+        break;
+    case SF_COLUMN_RECORD:
+        value->known = true;
+        value->record.of = at;
+        break;
+    }
 }
 
-void sf_column_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+void sf_column_value(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
+    const void *element = element_of(column, of, row);
     (void)item;
-    const double *real = element_of(column, of, row, sizeof *real);
-    if (real != NULL)
-        sf_value_set_real(value, *real);
+    if (element != NULL && column->word != NULL)
+        sf_value_set_text(value, column->word(element));
+    else if (element != NULL)
+        take(value, &column->is, element);
 }
 
-void sf_column_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+bool sf_column_list_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    (void)item;
-    const bool *flag = element_of(column, of, row, sizeof *flag);
-    value->known = flag != NULL;
-    value->flag = flag != NULL && *flag;
+    const sf_column_list *list = element_of(column, of, row);
+    *length = list->count;
+    return list->items != NULL;
 }
 
-void sf_column_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+void sf_column_list_item(const sf_column_row *column, const void *of, size_t row, size_t item,
+                         sf_value *value)
 {
-    (void)item;
-    const uint32_t *unit = element_of(column, of, row, sizeof *unit);
-    if (unit != NULL)
-        sf_value_set_count(value, *unit);
-}
-
-void sf_column_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)item;
-    const char *const *text = element_of(column, of, row, sizeof *text);
-    sf_value_set_text(value, text != NULL ? *text : NULL);
-}
-
-void sf_column_word(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)item;
-    const void *element = element_of(column, of, row, column->element);
-    sf_value_set_text(value, element != NULL ? column->word(element) : NULL);
+    sf_column_row one = *column;
+    const sf_column_list *list = element_of(column, of, row);
+    one.member = SF_ROWS_THEMSELVES;
+    one.element = column->item;
+    one.within = 0;
+    sf_column_value(&one, list->items, item, 0, value);
 }
 
 /* ---- values ---- */
@@ -82,6 +108,13 @@ void sf_value_set_pair(sf_value *value, double first, double second)
     value->known = isfinite(first) && isfinite(second);
     value->real = first;
     value->second = second;
+}
+
+void sf_value_set_time(sf_value *value, const sf_column *is, int64_t time_ns)
+{
+    value->known = true;
+    value->time_ns = time_ns;
+    value->real = (double)time_ns / (strcmp(is->unit, "s") == 0 ? 1e9 : 1e6);
 }
 
 void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns)

@@ -10,6 +10,7 @@
 
 #include <synfire/table.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum sf_column_type {
@@ -19,6 +20,7 @@ typedef enum sf_column_type {
     SF_COLUMN_FLAG,  /**< sf_value.flag */
     SF_COLUMN_UNIT,  /**< sf_value.count: the index of a unit of the recording */
     SF_COLUMN_ROW,   /**< sf_value.count: the row of the result's first table that this one belongs to */
+    SF_COLUMN_TIME,  /**< sf_value.time_ns; the column's unit, "s" or "ms", is what people read */
     SF_COLUMN_PAIR,  /**< sf_value.real and .second: the ends of an interval, a position */
     SF_COLUMN_RECORD /**< sf_value.record: a row with columns of its own */
 } sf_column_type;
@@ -30,7 +32,8 @@ typedef struct sf_column {
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
     sf_column_type type;
-    bool list; /**< each row has a list of such values */
+    bool list;             /**< each row has a list of such values */
+    const char *item_null; /**< what null means in such a list; NULL: no value is */
     /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". */
     const char *first_name, *second_name;
 } sf_column;
@@ -40,11 +43,13 @@ typedef struct sf_value {
     bool known; /**< false: null, and the other members mean nothing */
     bool flag;
     uint64_t count;
+    int64_t time_ns; /**< with `real` in the unit of its column */
     double real, second;
     const char *text; /**< valid until the value is used again */
-    sf_table record;  /**< of one row */
-    sf_text room;     /**< for a text that is not in memory */
-    bool failed;      /**< memory was lacking for it; the value is null */
+    sf_table record;  /**< its row is record_row */
+    size_t record_row;
+    sf_text room; /**< for a text that is not in memory */
+    bool failed;  /**< memory was lacking for it; the value is null */
 } sf_value;
 
 /** Whether it has a place among columns of single values, as in CSV. */
@@ -64,27 +69,43 @@ struct sf_column_row {
     /** Whether a result has the column: false where it was not asked for, and it is null in every row. NULL:
      * it does. */
     bool (*applies)(const sf_column_row *column, const void *of);
-    size_t member;          /**< the offset of the pointer to the array; or a number for `get` */
+    size_t member;          /**< the offset of the pointer to the array, SF_ROWS_THEMSELVES, or a number for
+                                 `get` */
     size_t element, within; /**< of an array of structs: their size, and the offset in them */
-    const char *(*word)(const void *element); /**< sf_column_word: what an element is called; NULL: null */
-    const sf_column_row *record;              /**< the columns of a record ... */
-    size_t record_count;                      /**< ... and their number */
+    size_t item;            /**< of an sf_column_list of structs: their size; or a number for `length` */
+    bool through; /**< of structs that hold a pointer to another one, `within`: the value is `inside` that */
+    size_t inside;
+    const char *(*word)(
+        const void *element);    /**< what an element is called; NULL: null, or it is its value */
+    const sf_column_row *record; /**< the columns of a record ... */
+    size_t record_count;         /**< ... and their number */
 };
 
-/** Elements of a member: a null pointer is null in every row. */
-void sf_column_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-/** NaN is null. */
-void sf_column_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_column_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_column_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_column_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_column_word(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+/** `member` of a table whose `of` is itself the array. */
+#define SF_ROWS_THEMSELVES SIZE_MAX
+
+/** A list in a struct of such an array. */
+typedef struct sf_column_list {
+    const void *items; /**< NULL: null */
+    size_t count;
+} sf_column_list;
+
+/** An element of a member, of the type that the column has: const char *, uint64_t, double, bool, uint32_t of
+ * a unit, int64_t, double[2], or the struct of a record. Null are a null pointer, NaN, SF_NO_COUNT and the
+ * unit UINT32_MAX; where the member itself is, all rows are. */
+void sf_column_value(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/** `length` and `get` of an element that is an sf_column_list. */
+bool sf_column_list_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
+void sf_column_list_item(const sf_column_row *column, const void *of, size_t row, size_t item,
+                         sf_value *value);
 
 /** Sets the value. */
 void sf_value_set_count(sf_value *value, uint64_t count);
 void sf_value_set_real(sf_value *value, double real);                 /**< not finite: null */
 void sf_value_set_pair(sf_value *value, double first, double second); /**< one is not finite: null */
-void sf_value_set_text(sf_value *value, const char *text);            /**< borrowed; NULL: null */
+void sf_value_set_time(sf_value *value, const sf_column *is, int64_t time_ns);
+void sf_value_set_text(sf_value *value, const char *text); /**< borrowed; NULL: null */
 /** An empty text of the value's own, to be appended to, and the value set to what was. */
 sf_text *sf_value_room(sf_value *value);
 void sf_value_set_room(sf_value *value);
@@ -99,7 +120,37 @@ void sf_value_free(sf_value *value);
         .name = column, .about = phrase, .unit = of, .null = means, .type = kind, __VA_ARGS__                \
     }
 
-/** A table of the rows, which are an array. */
+/* Columns of a table whose rows are an array of the struct ROW. */
+#define SF_ROW_ELEMENT(of) .member = SF_ROWS_THEMSELVES, .element = sizeof(ROW), .within = offsetof(ROW, of)
+/** What the member `of` of that struct holds. */
+#define SF_FIELD_IS(kind, column, of, phrase, ...)                                                           \
+    {                                                                                                        \
+        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__},                      \
+        .get = sf_column_value, SF_ROW_ELEMENT(of)                                                           \
+    }
+/** The same where the column has the name of the member. */
+#define SF_MEMBER_IS(kind, column, ...) SF_FIELD_IS(kind, #column, column, __VA_ARGS__)
+/** And of a member of the struct that the pointer `through_it` of ROW is to; null where that is NULL. */
+#define SF_INSIDE_IS(kind, column, through_it, of, in, phrase, ...)                                          \
+    {                                                                                                        \
+        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__},                      \
+        .get = sf_column_value, SF_ROW_ELEMENT(through_it), .through = true, .inside = offsetof(of, in)      \
+    }
+/** The same of a member that is an sf_column_list of elements of this type, ... */
+#define SF_LIST_IS(kind, column, phrase, ...)                                                                \
+    {                                                                                                        \
+        .is = {.name = #column, .type = SF_COLUMN_##kind, .about = phrase, .list = true, __VA_ARGS__},       \
+        .get = sf_column_list_item, .length = sf_column_list_length, SF_ROW_ELEMENT(column)                  \
+    }
+/** ... and of structs, which `rows` describe. */
+#define SF_RECORDS_ARE(column, of, rows, phrase, ...)                                                        \
+    {                                                                                                        \
+        .is = {.name = #column, .type = SF_COLUMN_RECORD, .about = phrase, .list = true, __VA_ARGS__},       \
+        .get = sf_column_list_item, .length = sf_column_list_length, SF_ROW_ELEMENT(column),                 \
+        .item = sizeof(of), .record = (rows), .record_count = sizeof(rows) / sizeof *(rows)                  \
+    }
+
+/** A table of the rows of columns, which are an array. */
 #define SF_TABLE_OF(rows) .columns = (rows), .column_count = sizeof(rows) / sizeof *(rows)
 
 #endif

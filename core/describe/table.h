@@ -22,6 +22,9 @@ bool sf_table_applies(const sf_table *table, size_t column);
  * may be NULL, is false. */
 size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known);
 
+/** In place of a row: every column is null. */
+#define SF_NO_ROW SIZE_MAX
+
 /** Reads one value: `item` is 0 but in lists. */
 void sf_table_get(const sf_table *table, size_t column, size_t row, size_t item, sf_value *value);
 
@@ -33,6 +36,12 @@ const sf_table *sf_table_find(const char *name);
 
 /** The columns of a row as fields of the object that is open. A text that lacks memory fails the JSON. */
 void sf_table_json_row(sf_json *json, const sf_table *table, size_t row);
+
+/** The same of a table of structs, of which `of` is one; NULL: every column is null. */
+void sf_table_json_fields(sf_json *json, const sf_table *table, const void *of);
+
+/** These as an object of an array. */
+void sf_table_json_struct(sf_json *json, const sf_table *table, const void *of);
 
 /** The rows as an array of objects. */
 void sf_table_json_rows(sf_json *json, const char *key, const sf_table *table);

@@ -3,6 +3,8 @@
 #include "core/error.h"
 #include "core/memory.h"
 
+#include <string.h>
+
 static void put_value(sf_json *json, const char *key, const sf_column *column, const sf_value *value)
 {
     if (!value->known) {
@@ -24,6 +26,9 @@ static void put_value(sf_json *json, const char *key, const sf_column *column, c
     case SF_COLUMN_FLAG:
         sf_json_bool(json, key, value->flag);
         break;
+    case SF_COLUMN_TIME:
+        (strcmp(column->unit, "s") == 0 ? sf_json_seconds : sf_json_milliseconds)(json, key, value->time_ns);
+        break;
     case SF_COLUMN_PAIR:
         sf_json_array(json, key);
         sf_json_real(json, NULL, value->real);
@@ -32,7 +37,7 @@ static void put_value(sf_json *json, const char *key, const sf_column *column, c
         break;
     case SF_COLUMN_RECORD:
         sf_json_object(json, key);
-        sf_table_json_row(json, &value->record, 0);
+        sf_table_json_row(json, &value->record, value->record_row);
         sf_json_end_object(json);
         break;
     }
@@ -69,6 +74,20 @@ void sf_table_json_row(sf_json *json, const sf_table *table, size_t row)
         json->out->failed = json->out->failed || value.failed;
     }
     sf_value_free(&value);
+}
+
+void sf_table_json_fields(sf_json *json, const sf_table *table, const void *of)
+{
+    sf_table one = *table;
+    one.of = of;
+    sf_table_json_row(json, &one, of != NULL ? 0 : SF_NO_ROW);
+}
+
+void sf_table_json_struct(sf_json *json, const sf_table *table, const void *of)
+{
+    sf_json_object(json, NULL);
+    sf_table_json_fields(json, table, of);
+    sf_json_end_object(json);
 }
 
 void sf_table_json_rows(sf_json *json, const char *key, const sf_table *table)
@@ -142,9 +161,9 @@ int sf_table_json(const sf_table *table, bool by_column, char **text, sf_error *
 const char *sf_column_type_name(sf_column_type type)
 {
     static const char *const names[] = {
-        [SF_COLUMN_TEXT] = "text", [SF_COLUMN_COUNT] = "count",  [SF_COLUMN_REAL] = "real",
-        [SF_COLUMN_FLAG] = "flag", [SF_COLUMN_UNIT] = "unit",    [SF_COLUMN_ROW] = "row",
-        [SF_COLUMN_PAIR] = "pair", [SF_COLUMN_RECORD] = "record"};
+        [SF_COLUMN_TEXT] = "text", [SF_COLUMN_COUNT] = "count", [SF_COLUMN_REAL] = "real",
+        [SF_COLUMN_FLAG] = "flag", [SF_COLUMN_UNIT] = "unit",   [SF_COLUMN_ROW] = "row",
+        [SF_COLUMN_TIME] = "time", [SF_COLUMN_PAIR] = "pair",   [SF_COLUMN_RECORD] = "record"};
     return names[type];
 }
 
@@ -160,6 +179,7 @@ void sf_table_json_columns(sf_json *json, const char *key, const sf_table *table
         sf_json_string(json, "unit", is->unit);
         sf_json_string(json, "about", is->about);
         sf_json_string(json, "null", is->null);
+        sf_json_string(json, "item_null", is->item_null);
         sf_json_string(json, "first_name", is->first_name);
         sf_json_string(json, "second_name", is->second_name);
         sf_table record = sf_table_record(table, i); /* has none, but of a record */

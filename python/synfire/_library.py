@@ -207,7 +207,7 @@ def _array(column: dict[str, Any]) -> Array:
         return np.array(values, object)
     if column["type"] == "flag":
         return np.array(values, object if column["nullable"] else np.bool_)
-    if column["type"] == "real" or None in values:
+    if column["type"] in ("real", "time") or None in values:
         return np.array([np.nan if value is None else value for value in values], np.float64)
     return np.array(values, np.uint64)
 

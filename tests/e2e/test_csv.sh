@@ -43,7 +43,8 @@ python3 - "$SYNFIRE_SOURCE/docs/formats.md" <<'PY'
 import csv, json, sys
 page = open(sys.argv[1]).read()
 # What has a list of its own, or that of `synfire describe`.
-UNLISTED = ("density", "occurrences", "bench", "mine", "count", "in_epochs", "tested", "graph", "edges", "tiled")
+UNLISTED = ("density", "occurrences", "bench", "mine", "count", "in_epochs", "tested", "graph", "edges", "tiled",
+            "info", "odd", "bfs", "match", "census", "bandwidth", "aggregate")
 
 def read(name):
     rows = list(csv.reader(open(name + ".csv", newline="")))
@@ -68,7 +69,7 @@ def hold(name, items, fields):
         same(name, row, {key: get(item) if callable(get) else item[get] for key, get in fields.items()})
 
 own = lambda *keys: {key: key for key in keys}
-hold("info", document("info")["unit_detail"], own("index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"))
+hold("info", document("info")["unit_detail"], own("unit", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"))
 hold("mine", document("mine")["episodes"], {**own("id", "count", "expected", "p", "q", "strength", "not_testable", "p_links", "folded_under"),
      "ratio_low": lambda e: e["ratio_interval"][0]})
 assert open("mine.csv").readline() == open("count.csv").readline()
@@ -91,7 +92,7 @@ for row, path in zip(reached, paths):
 match = document("match")
 hold("match", [(e, v) for e in range(match["listed"]) for v in range(3)], {"embedding": lambda p: p[0], "vertex": lambda p: p[1],
      "vertex_name": lambda p: "xyz"[p[1]], "unit": lambda p: match["embeddings"][p[0]][p[1]], "unit_name": lambda p: match["names"][p[0]][p[1]]})
-hold("census", document("census")["triads"], {"triad": "name", "count": "count", **{key: lambda t, key=key: t["rewired"][key] for key in ("mean", "sd", "z")}})
+hold("census", document("census")["triads"], own("name", "count", "mean", "sd", "z"))
 hold("bandwidth", document("bandwidth")["results"], own("unit", "name", "method", "n", "h", "h_relative", "h0", "objective", "error"))
 density = document("density")
 rows = read("density")

@@ -8,7 +8,7 @@ $SYNFIRE bandwidth squares.txt --method plugin --json >out
 for field in method n d h h_relative h0 objective at_edge minima seconds device; do
     grep -q "\"$field\":" out
 done
-grep -q '"method":"plugin","n":100,"d":1,' out
+grep -q '"method":"plugin","n":100,"h":.*"d":1,' out
 $SYNFIRE bandwidth squares.txt --method plugin | grep -q '^plugin  *100 '
 
 # The density integrates to 1, the grid is the one asked for, and both forms of output agree.
@@ -114,7 +114,7 @@ expect 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
         printf "a,%.4f\nb,%.4f\nc,%.4f\n", t, t + 0.003 + i % 7 / 7000, t + 0.013 + i % 7 / 7000 + i % 11 / 5000 } }'
 } >chain.csv
 $SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b' --json --quiet >out
-grep -q '^{"unit":null,"name":"a -(0,5\]-> b","method":"isj","n":200,"d":1,' out
+grep -q '^{"unit":null,"name":"a -(0,5\]-> b","method":"isj","n":200,.*"d":1,' out
 $SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c' --quiet >out
 grep -q '^a -(0,5]-> b  *isj  *200 ' out && grep -q '^b -(5,15]-> c  *isj  *200 ' out
 expect 64 "needs --episode" $SYNFIRE bandwidth chain.csv --quantity delay
@@ -122,7 +122,7 @@ expect 64 "expected a link" $SYNFIRE bandwidth chain.csv --quantity delay --epis
 expect 64 "choose one as an episode of two" $SYNFIRE density chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c'
 expect 65 "no positions" $SYNFIRE bandwidth chain.csv --quantity position --method scott
 $SYNFIRE simulate array.h5 --unit-count 8 --rate 5 --duration 20 --seed 1 >out
-$SYNFIRE bandwidth array.h5 --quantity position --method scott --json | grep -q '"d":2,"h":0\.3'
+$SYNFIRE bandwidth array.h5 --quantity position --method scott --json | grep -q '"h":0\.3.*"d":2,'
 
 # Methods: isj is the default; curves; both engines; what a method says about an edge.
 $SYNFIRE bandwidth squares.txt --json | grep -q '"method":"isj"'
@@ -139,7 +139,7 @@ lowest=$(awk -F, 'NR == 2 || NR > 1 && $2 < s { s = $2; h = $1 } END { print h }
 h=$($SYNFIRE bandwidth squares.txt --method lscv --json --quiet | field h)
 awk "BEGIN { d = $h / $lowest; exit !(d < 1.03 && d > 0.97) }"
 awk 'BEGIN { for (i = 0; i < 300; i++) print i % 7, i % 11, i * i % 13 }' >columns.txt
-$SYNFIRE bandwidth columns.txt --method silverman --json | grep -q '"n":300,"d":3,"h":0.4'
+$SYNFIRE bandwidth columns.txt --method silverman --json | grep -q '"n":300,"h":0.4.*"d":3,'
 $SYNFIRE bandwidth columns.txt --method lscv-paper --json --quiet | grep -q '"d":3'
 expect 65 "the method isj takes 1" $SYNFIRE bandwidth columns.txt
 expect 65 "singular" $SYNFIRE bandwidth <(awk '{ print $1, $2, $1 + $2 }' columns.txt) --method scott

@@ -15,5 +15,6 @@ cmp docs/formats.md "$SYNFIRE_SOURCE/docs/formats.md"
 grep -q '^expected_given_rest  real ' edges
 if grep -q folded_under edges; then exit 1; fi
 "$SYNFIRE" describe episodes >episodes
-{ cat episodes; echo; cat edges; } | cmp - all
-expect 64 "found 'nothing', expected one of episodes, edges" "$SYNFIRE" describe nothing
+{ cat episodes; echo; cat edges; echo; "$SYNFIRE" describe units; } | cmp - <(head -n "$(cat episodes edges <("$SYNFIRE" describe units) | wc -l | awk '{ print $1 + 2 }')" all)
+for command in info bfs match bandwidth aggregate; do grep -q "\`$command\`.*columns-of-results" docs/formats.md; done
+expect 64 "found 'nothing', expected one of episodes, edges, units, " "$SYNFIRE" describe nothing

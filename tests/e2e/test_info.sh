@@ -45,7 +45,7 @@ assert list(info) == ["format", "spikes", "units", "start_s", "stop_s", "duratio
     "kind", "noise_units", "noise_spikes",
     "markers", "metadata", "geometry", "dropped", "lost", "duplicates", "network_bursts", "network_burst_s", "sharpness",
     "unit_detail", "provenance"], list(info)
-assert list(info["unit_detail"][0]) == ["index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"]
+assert list(info["unit_detail"][0]) == ["unit", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"]
 assert (info["format"], info["spikes"], info["units"], info["duplicates"], info["tick_s"]) == (
     "CSV: units of column 1, times of column 2 in s, as no unit of time is named", 4, 2, 1, 2), info
 assert info["network_bursts"] == 0 and info["network_burst_s"] is None, info

@@ -137,8 +137,8 @@ assert len(triads) == 16 and sum(triads.values()) == 419 * 418 * 417 // 6
 assert 14324 == (triads["030T"] + 2 * triads["120D"] + 2 * triads["120U"] + triads["120C"] + 3 * triads["210"]
                  + 6 * triads["300"])
 one, two = json.load(open("one")), json.load(open("two"))
-assert one["triads"] == two["triads"] and all(t["rewired"]["graphs"] == 20 for t in one["triads"])
-mean = {t["name"]: t["rewired"]["mean"] for t in one["triads"]}
+assert one["triads"] == two["triads"] and one["rewired"]["graphs"] == 20
+mean = {t["name"]: t["mean"] for t in one["triads"]}
 loops = json.load(open("loops"))
 expected = (mean["030T"] + 2 * mean["120D"] + 2 * mean["120U"] + mean["120C"] + 3 * mean["210"] + 6 * mean["300"])
 assert abs(loops["rewired"]["mean"] - expected) < 1e-6 * expected, "the same graphs give the same loops"

@@ -217,7 +217,7 @@ grep -q "frequent from a count of 32 (a fortieth of a mean unit's spikes)" out
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 1 --max-size 2 --min-distance 120 --json >out
 $SYNFIRE info demo.h5 --json >info
 check '
-at = {u["index"]: (u["x_um"], u["y_um"]) for u in json.load(open("info"))["unit_detail"]}
+at = {u["unit"]: (u["x_um"], u["y_um"]) for u in json.load(open("info"))["unit_detail"]}
 far = lambda a, b: sum((p - q) ** 2 for p, q in zip(at[a], at[b])) >= 120 ** 2
 assert out["levels"][1]["candidates"] == sum(a != b and far(a, b) for a in at for b in at)
 assert all(far(*e["units"]) for e in out["episodes"])'

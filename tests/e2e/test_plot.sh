@@ -16,7 +16,7 @@ panel, = figures.panels("raster.svg")
 marks = panel.path("spikes")
 assert len(marks) == info["spikes"], (len(marks), info["spikes"])
 units = [round(sum(y for _, y in mark) / len(mark)) for mark in marks]
-assert [units.count(u["index"]) for u in info["unit_detail"]] == [u["spikes"] for u in info["unit_detail"]]
+assert [units.count(u["unit"]) for u in info["unit_detail"]] == [u["spikes"] for u in info["unit_detail"]]
 assert abs(min(mark[0][0] for mark in marks) - info["start_s"]) < 0.01
 PY
 
@@ -112,7 +112,7 @@ assert len(notes) == 13
 for note in notes:
     name, said = note.split(": ")
     of = triads[name]
-    assert said.startswith(f"{of['count']}, rewired {of['rewired']['mean']:.4g}, "), (note, of)
+    assert said.startswith(f"{of['count']}, rewired {of['mean']:.4g}, "), (note, of)
 PY
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption
 grep -q "^Around 1[0-9] markers" caption

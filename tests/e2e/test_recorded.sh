@@ -123,7 +123,7 @@ grep -q "unit a steps back 299.5 s, once; 2 of 2 units step back" said
 grep -q -- "--stream takes one alone: session1 (4 spikes), session2 (3 spikes); .joined. in place of .session1. takes all" said
 same "$(field duration_s reset.csv --stream session2)" 299
 same "$("$SYNFIRE" info reset.csv --stream '*' --csv 2>/dev/null | cut -d, -f1-5 | tr '\n' ' ')" \
-    "recording,stream,index,name,spikes reset.csv,session1,0,a,2 reset.csv,session1,1,b,2 reset.csv,session2,0,a,2 reset.csv,session2,1,b,1 "
+    "recording,stream,unit,name,spikes reset.csv,session1,0,a,2 reset.csv,session1,1,b,2 reset.csv,session2,0,a,2 reset.csv,session2,1,b,1 "
 printf 'file,condition\nreset.csv,x\nreset.csv,y\n' >resets.csv # each session is a row
 "$SYNFIRE" compare resets.csv --out resets --without graph,chains >/dev/null 2>&1
 same "$(cut -d, -f3 resets/recordings.csv | sort | uniq -c | tr -s ' \n' ' ')" " 2 session1 2 session2 1 well "

@@ -62,7 +62,7 @@ def look(path, stream):
           "start_s": overview.first_ns / 1e9, "stop_s": overview.last_ns / 1e9, "network_bursts": len(overview.bursts),
           "geometry": {"electrodes": overview.electrodes, "x_um": list(overview.x_um), "y_um": list(overview.y_um)}
           if overview.electrodes else None,
-          "unit_detail": [{"index": i, "name": name, "spikes": spikes, "x_um": x, "y_um": y, "kind": kind}
+          "unit_detail": [{"unit": i, "name": name, "spikes": spikes, "x_um": x, "y_um": y, "kind": kind}
                           for i, (name, spikes, (x, y), kind) in enumerate(
                               zip(whole.names, plain(overview.spikes), plain(whole.positions), whole.kinds))]},
          told, "info")

@@ -73,20 +73,20 @@ static void get_peak(const sf_column_row *column, const void *of, size_t row, si
 static const sf_column_row record_rows[] = {
     {.is = SF_IS("peak", "its peak", "ms", NULL, SF_COLUMN_REAL), .get = get_peak}};
 
-#define MEMBER(kind, of) .get = sf_column_##kind, .member = offsetof(found, of)
+#define MEMBER(of) .get = sf_column_value, .member = offsetof(found, of)
 
 static const sf_column_row rows[] = {
-    {.is = SF_IS("count", "a count", NULL, "none", SF_COLUMN_COUNT), MEMBER(count, counts)},
-    {.is = SF_IS("real", "a number", "s", "unknown", SF_COLUMN_REAL), MEMBER(real, reals)},
-    {.is = SF_IS("flag", "a flag", NULL, NULL, SF_COLUMN_FLAG), MEMBER(flag, flags)},
-    {.is = SF_IS("unit", "a unit", NULL, NULL, SF_COLUMN_UNIT), MEMBER(unit, units)},
-    {.is = SF_IS("text", "a text", NULL, "none", SF_COLUMN_TEXT), MEMBER(text, texts)},
+    {.is = SF_IS("count", "a count", NULL, "none", SF_COLUMN_COUNT), MEMBER(counts)},
+    {.is = SF_IS("real", "a number", "s", "unknown", SF_COLUMN_REAL), MEMBER(reals)},
+    {.is = SF_IS("flag", "a flag", NULL, NULL, SF_COLUMN_FLAG), MEMBER(flags)},
+    {.is = SF_IS("unit", "a unit", NULL, NULL, SF_COLUMN_UNIT), MEMBER(units)},
+    {.is = SF_IS("text", "a text", NULL, "none", SF_COLUMN_TEXT), MEMBER(texts)},
     {.is = SF_IS("kind", "a word", NULL, "none", SF_COLUMN_TEXT),
-     MEMBER(word, kinds),
+     MEMBER(kinds),
      .element = sizeof(int),
      .word = spell},
     {.is = SF_IS("often", "within", NULL, NULL, SF_COLUMN_COUNT),
-     MEMBER(count, details),
+     MEMBER(details),
      .element = sizeof(detail),
      .within = offsetof(detail, often)},
     {.is = SF_IS("pair", "two", NULL, "unknown", SF_COLUMN_PAIR, .first_name = "low", .second_name = "high"),
@@ -138,6 +138,67 @@ static void rows_are_objects_with_every_column(void **state)
                 "\"often\":3,\"pair\":[-2,0],\"items\":[],\"record\":{\"peak\":2.5}}]");
     table.row_count = 0;
     assert_json(&table, false, "[]");
+}
+
+/* ---- tables whose rows are structs ---- */
+
+typedef struct inner {
+    double real;
+} inner;
+
+typedef struct thing {
+    uint64_t count;
+    uint32_t unit;
+    int64_t at_ns;
+    double ends[2];
+    const inner *inner;
+    sf_column_list numbers, parts;
+} thing;
+
+#define ROW inner
+static const sf_column_row inner_rows[] = {SF_MEMBER_IS(REAL, real, "a number")};
+#undef ROW
+#define ROW thing
+static const sf_column_row thing_rows[] = {
+    SF_MEMBER_IS(COUNT, count, "a count", .null = "none"),
+    SF_MEMBER_IS(UNIT, unit, "a unit", .null = "none"),
+    SF_FIELD_IS(TIME, "at_s", at_ns, "when", .unit = "s"),
+    SF_FIELD_IS(TIME, "at_ms", at_ns, "when", .unit = "ms"),
+    SF_MEMBER_IS(PAIR, ends, "two", .null = "unknown", .first_name = "low", .second_name = "high"),
+    SF_INSIDE_IS(REAL, "inside", inner, struct inner, real, "a number", .null = "there is no inner"),
+    SF_LIST_IS(REAL, numbers, "numbers", .null = "none", .item_null = "unknown"),
+    SF_RECORDS_ARE(parts, inner, inner_rows, "parts", .null = "none"),
+};
+#undef ROW
+static const sf_table things = {.name = "things", .row = "thing", SF_TABLE_OF(thing_rows)};
+
+static void rows_may_be_structs(void **state)
+{
+    (void)state;
+    const inner parts[] = {{1.5}, {NAN}};
+    const double numbers[] = {2, NAN};
+    const thing both[] = {{7, 3, 1700000000000000001, {0.5, 1}, &parts[0], {numbers, 2}, {parts, 2}},
+                          {SF_NO_COUNT, UINT32_MAX, -500000, {NAN, 1}, NULL, {NULL, 0}, {parts, 0}}};
+    sf_table table = things;
+    table.of = both;
+    table.row_count = 2;
+    assert_json(&table, false,
+                "[{\"count\":7,\"unit\":3,\"at_s\":1700000000.000000001,\"at_ms\":1700000000000.000001,"
+                "\"ends\":[0.5,1],\"inside\":1.5,\"numbers\":[2,null],"
+                "\"parts\":[{\"real\":1.5},{\"real\":null}]},"
+                "{\"count\":null,\"unit\":null,\"at_s\":-0.0005,\"at_ms\":-0.5,\"ends\":null,"
+                "\"inside\":null,\"numbers\":null,\"parts\":[]}]");
+}
+
+static void without_a_struct_every_column_is_null(void **state)
+{
+    (void)state;
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_table_json_struct(&json, &things, NULL);
+    assert_string_equal(text.data, "{\"count\":null,\"unit\":null,\"at_s\":null,\"at_ms\":null,"
+                                   "\"ends\":null,\"inside\":null,\"numbers\":null,\"parts\":null}");
+    sf_text_free(&text);
 }
 
 static void columns_are_arrays_without_lists(void **state)
@@ -234,6 +295,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_objects_with_every_column),
+        cmocka_unit_test(rows_may_be_structs),
+        cmocka_unit_test(without_a_struct_every_column_is_null),
         cmocka_unit_test(columns_are_arrays_without_lists),
         cmocka_unit_test(a_missing_member_is_null_throughout),
         cmocka_unit_test(columns_are_found_by_name),
