@@ -20,23 +20,23 @@ extern const app_command app_command_simulate;
 static const app_option options[] = {
     {"csv", NULL, "print what was planted as CSV; docs/formats.md has the columns"},
     {"preset", "sym26", "26 units at 20 Hz for 60 s, one short and one long chain at 2 Hz"},
-    {"unit-count", "N", "units, named A to Z, then u26, u27, ... (default 26)"},
-    {"rate", "HZ", "firing rate of each unit beside bursts and chains (default 10)"},
-    {"duration", "S", "recorded time (default 60)"},
-    {"start", "S", "clock at the beginning (default 0)"},
-    {"refractory", "MS", "shortest interval between spikes of one unit (default 2)"},
+    {.name = "unit-count"},
+    {.name = "rate"},
+    {.name = "duration"},
+    {.name = "start"},
+    {.name = "refractory"},
     {"chain", "EPISODE", "a chain to plant, as \"A -(4,6]-> B -(4,6]-> C\"; may be repeated"},
     {"chain-rate", "HZ",
      "occurrences a second (default 1); repeated: one for each chain, the last for the rest"},
-    {"jitter", "MS", "standard deviation of a planted delay, kept inside its interval (default 0.5)"},
-    {"burst-rate", "HZ", "bursts shared by all units (default 0: none)"},
-    {"burst-sigma", "MS", "standard deviation of spike times in a burst (default 100)"},
-    {"burst-spikes", "N", "mean number of spikes that a burst adds to each unit (default 3)"},
-    {"duplicates", "SHARE", "share of spikes that a neighbour detects again within 0.25 ms (default 0)"},
-    {"pitch", "UM", "distance of neighbours on the square grid of units (default 100)"},
-    {"marker-every", "S", "a 10 ms pulse on TTL line 0 and a text every S seconds (default: no markers)"},
-    {"seed", "N", "the same seed gives the same spikes (default 1)"},
-    {NULL, NULL, NULL},
+    {.name = "jitter"},
+    {.name = "burst-rate"},
+    {.name = "burst-sigma"},
+    {.name = "burst-spikes"},
+    {.name = "duplicates"},
+    {.name = "pitch"},
+    {.name = "marker-every"},
+    {.name = "seed"},
+    {0},
 };
 
 typedef struct preset {
@@ -89,44 +89,6 @@ static int choose_preset(const app_call *call, simulation_plan *plan, sf_error *
     return SF_OK;
 }
 
-static int read_numbers(const app_call *call, sf_simulation_settings *settings, sf_error *error)
-{
-    uint64_t unit_count = settings->unit_count;
-    const double most = 1e6;
-    int status = app_uint(call, "unit-count", 1, 1000000, &unit_count, error);
-    settings->unit_count = (uint32_t)unit_count;
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &settings->seed, error);
-    const struct {
-        const char *name;
-        double most;
-        double *value;
-    } reals[] = {
-        {"rate", most, &settings->rate_hz},
-        {"burst-rate", most, &settings->burst_rate_hz},
-        {"burst-spikes", most, &settings->burst_spikes},
-        {"duplicates", 1, &settings->duplicates},
-        {"pitch", most, &settings->pitch_um},
-    };
-    for (size_t i = 0; status == SF_OK && i < sizeof reals / sizeof reals[0]; i++)
-        status = app_real(call, reals[i].name, 0, reals[i].most, reals[i].value, error);
-    const struct {
-        const char *name;
-        int exponent;
-        int64_t *value;
-    } times[] = {
-        {"duration", 9, &settings->duration_ns},
-        {"start", 9, &settings->start_ns},
-        {"marker-every", 9, &settings->marker_every_ns},
-        {"refractory", 6, &settings->refractory_ns},
-        {"jitter", 6, &settings->jitter_ns},
-        {"burst-sigma", 6, &settings->burst_sigma_ns},
-    };
-    for (size_t i = 0; status == SF_OK && i < sizeof times / sizeof times[0]; i++)
-        status = app_scaled(call, times[i].name, times[i].exponent, times[i].value, error);
-    return status;
-}
-
 static int add_chain(simulation_plan *plan, const char *text, sf_error *error)
 {
     void *chains = plan->chains;
@@ -174,7 +136,7 @@ static int make_plan(const app_call *call, simulation_plan *plan, sf_error *erro
     sf_simulation_settings_default(&plan->settings);
     int status = choose_preset(call, plan, error);
     if (status == SF_OK)
-        status = read_numbers(call, &plan->settings, error);
+        status = app_options_read(call, &sf_simulation_table, &plan->settings, error);
     if (status == SF_OK)
         status = sf_tool_simulation_units(&plan->units, &plan->settings, error);
     if (status == SF_OK)
@@ -330,5 +292,6 @@ const app_command app_command_simulate = {
              "result says "
              "how many were. A recording that is no simulation is never replaced.",
     .options = {options},
+    .rows = {&sf_simulation_table},
     .run = run,
 };

@@ -96,6 +96,8 @@ static void add_words(sf_text *text, const char *const *words)
         sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", words[i]);
 }
 
+#define LONGEST_NS 0x1p60 /* what times may be beyond is no bound that anybody meets */
+
 /* "a number of ms above 0", "a number from 0.5 to 100": what has no end in practice says none. */
 static void add_range(sf_text *text, const sf_key *key)
 {
@@ -106,7 +108,7 @@ static void add_range(sf_text *text, const sf_key *key)
     sf_text_printf(text, "a %snumber%s%s %s ", whole ? "whole " : "", key->unit != NULL ? " of " : "",
                    key->unit != NULL ? key->unit : "", above ? "above" : "from");
     sf_text_printf(text, whole ? "%.0f" : "%.10g", key->least / unit);
-    if (isfinite(key->most))
+    if (isfinite(key->most) && !(key->type == SF_KEY_TIME && key->most >= LONGEST_NS))
         sf_text_printf(text, whole ? "%s%.0f" : "%s%.10g", above ? " and at most " : " to ",
                        key->most / unit);
 }
@@ -236,17 +238,36 @@ double sf_key_number(const sf_key *key, const void *object)
     return number_of(key, object) / unit_of(key);
 }
 
+/* Of its name without the unit. */
+static size_t bare_length(const char *name)
+{
+    static const char *const units[] = {"_ns", "_ms", "_s", "_um", "_hz"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        size_t unit = strlen(units[i]);
+        if (length > unit && strcmp(name + length - unit, units[i]) == 0)
+            return length - unit;
+    }
+    return length;
+}
+
+void sf_key_option(sf_text *text, const sf_key *key)
+{
+    size_t length = bare_length(key->name);
+    if (key->option != NULL)
+        sf_text_printf(text, "%s", key->option);
+    for (size_t i = 0; key->option == NULL && i < length; i++)
+        sf_text_append(text, key->name[i] == '_' ? "-" : &key->name[i], 1);
+}
+
 bool sf_key_is_option(const sf_key *key, const char *name)
 {
+    size_t length = bare_length(key->name), i = 0;
     if (key->option != NULL)
         return strcmp(key->option, name) == 0;
-    const char *own = key->name;
-    while (*name != '\0' && (*own == *name || (*own == '_' && *name == '-'))) {
-        own++;
-        name++;
-    }
-    return *name == '\0' &&
-           (*own == '\0' || strcmp(own, "_ns") == 0 || strcmp(own, "_um") == 0 || strcmp(own, "_s") == 0);
+    while (i < length && name[i] == (key->name[i] == '_' ? '-' : key->name[i]))
+        i++;
+    return i == length && name[i] == '\0';
 }
 
 /* ---- checking a struct ---- */

@@ -134,7 +134,8 @@ static inline bool sf_key_is_zero(const sf_key *key, const void *object)
     return sf_key_number(key, object) == 0;
 }
 
-/** True where this is the key's name on command lines. */
+/** Appends the key's name on command lines; and true where this is it. */
+void sf_key_option(sf_text *text, const sf_key *key);
 bool sf_key_is_option(const sf_key *key, const char *name);
 
 /** The index of a text among the words up to NULL, or that of NULL. */

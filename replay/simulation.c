@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/error.h"
+#include "core/keys.h"
 #include "core/memory.h"
 #include "core/random.h"
 
@@ -14,11 +15,9 @@
 
 #define SLICE_SPIKES 524288.0
 #define LONGEST_SLICE_NS (10 * SF_SECOND)
-#define LONGEST_TIME_NS (INT64_MAX / 4) /* a start, a duration and the delays of a chain still add up */
-#define MOST_UNITS 1000000
 #define BURST_REACH 6.0 /* sigmas after which a bump is nothing */
 #define BINS_PER_SIGMA 8
-#define PULSE_NS (10 * SF_MILLISECOND)
+#define PULSE_NS (SF_SIMULATION_APART_NS / 2)
 
 /* What a stream of random numbers is for; the low half of its number is the unit or the chain. */
 typedef enum purpose { FOR_UNIT, FOR_TRAIN, FOR_DUPLICATES, FOR_CHAIN, FOR_BURSTS } purpose;
@@ -62,21 +61,6 @@ struct sf_simulation {
     uint64_t duplicates;
 };
 
-void sf_simulation_settings_default(sf_simulation_settings *settings)
-{
-    *settings = (sf_simulation_settings){
-        .seed = 1,
-        .unit_count = 26,
-        .rate_hz = 10,
-        .duration_ns = 60 * SF_SECOND,
-        .refractory_ns = 2 * SF_MILLISECOND,
-        .jitter_ns = SF_MILLISECOND / 2,
-        .burst_sigma_ns = 100 * SF_MILLISECOND,
-        .burst_spikes = 3,
-        .pitch_um = 100,
-    };
-}
-
 static sf_random stream_for(const sf_simulation *simulation, purpose what, size_t index)
 {
     return sf_random_start(simulation->settings.seed, (uint64_t)what << 32 | index);
@@ -86,36 +70,18 @@ static sf_random stream_for(const sf_simulation *simulation, purpose what, size_
 
 static int check_settings(const sf_simulation_settings *settings, sf_error *error)
 {
-    if (settings->unit_count < 1 || settings->unit_count > MOST_UNITS)
-        return sf_fail(error, SF_USAGE, NULL, "found %u units, expected 1 to %d", settings->unit_count,
-                       MOST_UNITS);
-    if (settings->duration_ns <= 0 || settings->duration_ns > LONGEST_TIME_NS ||
-        llabs(settings->start_ns) > LONGEST_TIME_NS)
-        return sf_fail(error, SF_USAGE, NULL,
-                       "the duration must be positive, start and duration at most 73 years");
-    if (!(settings->rate_hz >= 0) || settings->refractory_ns < 0 ||
-        settings->rate_hz * (double)settings->refractory_ns * 1e-9 >= 1)
+    int status = sf_keys_check(&sf_simulation_table, settings, SF_USAGE, error);
+    if (status != SF_OK)
+        return status;
+    if (settings->rate_hz * (double)settings->refractory_ns * 1e-9 >= 1)
         return sf_fail(
             error, SF_USAGE, NULL,
             "a rate of %g Hz does not fit a refractory time of %g ms: their product must be under 1",
             settings->rate_hz, (double)settings->refractory_ns * 1e-6);
-    if (settings->jitter_ns < 0 || settings->jitter_ns > 1000 * SF_SECOND)
-        return sf_fail(error, SF_USAGE, NULL, "the jitter must lie between 0 and 1000 s");
-    if (!(settings->burst_rate_hz >= 0) || !(settings->burst_spikes >= 0) ||
-        settings->burst_sigma_ns < SF_MILLISECOND)
-        return sf_fail(
-            error, SF_USAGE, NULL,
-            "bursts need a rate and a number of spikes that are not negative, and a sigma of at least 1 ms");
-    if (!(settings->duplicates >= 0 && settings->duplicates <= 1))
-        return sf_fail(error, SF_USAGE, NULL, "the share of duplicates is %g, expected 0 to 1",
-                       settings->duplicates);
     if (settings->duplicates > 0 && settings->unit_count < 2)
         return sf_fail(error, SF_USAGE, NULL, "duplicates need a neighbour: at least 2 units");
-    if (settings->marker_every_ns != 0 && settings->marker_every_ns < 2 * PULSE_NS)
-        return sf_fail(error, SF_USAGE, NULL, "markers must be at least %d ms apart",
-                       (int)(2 * PULSE_NS / SF_MILLISECOND));
     for (size_t i = 0; i < settings->chain_count; i++) {
-        int status = sf_episode_check(&settings->chains[i].episode, settings->unit_count, error);
+        status = sf_episode_check(&settings->chains[i].episode, settings->unit_count, error);
         if (status != SF_OK)
             return status;
         if (!(settings->chains[i].rate_hz >= 0))

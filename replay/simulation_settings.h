@@ -3,9 +3,12 @@
 #ifndef SF_REPLAY_SIMULATION_SETTINGS_H
 #define SF_REPLAY_SIMULATION_SETTINGS_H
 
+#include "core/keys.h"
+
 #include <synfire/mine.h>
 
 #define SF_SIMULATION_DUPLICATE_NS INT64_C(250000)
+#define SF_SIMULATION_APART_NS INT64_C(20000000) /**< markers, whose pulses last half of that */
 
 typedef struct sf_simulation_chain {
     sf_episode episode; /**< units < unit_count */
@@ -31,7 +34,12 @@ typedef struct sf_simulation_settings {
 } sf_simulation_settings;
 
 /** 26 units at 10 Hz for 60 s, 2 ms refractory, 0.5 ms jitter, seed 1; no chains, bursts, duplicates,
- * markers. */
-void sf_simulation_settings_default(sf_simulation_settings *settings);
+ * markers: an option is a member, its default and its row (core/keys.h). */
+extern const sf_key_table sf_simulation_table;
+
+static inline void sf_simulation_settings_default(sf_simulation_settings *settings)
+{
+    *settings = *(const sf_simulation_settings *)sf_simulation_table.defaults;
+}
 
 #endif

@@ -28,17 +28,18 @@ static int describe(sf_text *text, const sf_simulation_settings *settings, sf_er
     int status = sf_simulation_units(&units, settings, error);
     if (status != SF_OK)
         return status;
-    sf_text_printf(
-        text,
-        "--unit-count %" PRIu32 " --rate %.15g --duration %.15g --start %.15g --refractory %.15g --jitter "
-        "%.15g --burst-rate %.15g --burst-sigma %.15g --burst-spikes %.15g --duplicates %.15g --pitch %.15g "
-        "--seed %" PRIu64,
-        settings->unit_count, settings->rate_hz, (double)settings->duration_ns * 1e-9,
-        (double)settings->start_ns * 1e-9, (double)settings->refractory_ns * 1e-6,
-        (double)settings->jitter_ns * 1e-6, settings->burst_rate_hz, (double)settings->burst_sigma_ns * 1e-6,
-        settings->burst_spikes, settings->duplicates, settings->pitch_um, settings->seed);
-    if (settings->marker_every_ns != 0)
-        sf_text_printf(text, " --marker-every %.15g", (double)settings->marker_every_ns * 1e-9);
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(&sf_simulation_table, NULL, keys);
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i]->zero != NULL && sf_key_is_zero(keys[i], settings))
+            continue;
+        sf_text_printf(text, "%s--", i > 0 ? " " : "");
+        sf_key_option(text, keys[i]);
+        if (keys[i]->type == SF_KEY_COUNT)
+            sf_text_printf(text, " %" PRIu64, *(const uint64_t *)sf_key_at(keys[i], settings));
+        else
+            sf_text_printf(text, " %.15g", sf_key_number(keys[i], settings));
+    }
     for (size_t i = 0; i < settings->chain_count; i++) {
         sf_text_printf(text, " --chain '");
         sf_episode_print(text, &settings->chains[i].episode, &units);

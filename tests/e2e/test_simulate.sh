@@ -54,7 +54,7 @@ expect 64 "expected sym26" new.h5 --preset sym27
 expect 64 "column 12" new.h5 --chain "A -(4,6]-> nobody"
 expect 64 "2 rates for 1 chains" new.h5 --chain "A -(4,6]-> B" --chain-rate 1 --chain-rate 2
 expect 64 "under 1" new.h5 --rate 500
-expect 64 "duration" new.h5 --duration -1
+expect 64 "--duration: found '-1', expected a number of s from 1e-09" new.h5 --duration -1
 [ ! -e new.h5 ]
 
 # A file that cannot be finished is not left behind.

@@ -374,17 +374,17 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     change;                                                                                                  \
     test_assert_fails(sf_simulation_open(&simulation, &bad, &error), &error, SF_USAGE, words);               \
     assert_null(simulation)
-    REFUSED(bad.unit_count = 0, "0 units");
-    REFUSED(bad.duration_ns = 0, "duration");
-    REFUSED(bad.start_ns = INT64_MAX / 2, "73 years");
+    REFUSED(bad.unit_count = 0, "found 0, expected a whole number from 1 to 1000000");
+    REFUSED(bad.duration_ns = 0, "found 0 s");
+    REFUSED(bad.start_ns = INT64_MAX / 2, "found 4611686018 s");
     REFUSED(bad.rate_hz = 500, "500 Hz");
-    REFUSED(bad.rate_hz = -1, "-1 Hz");
-    REFUSED(bad.rate_hz = NAN, "nan Hz");
-    REFUSED(bad.jitter_ns = -1, "jitter");
-    REFUSED(bad.burst_sigma_ns = 0, "sigma");
-    REFUSED(bad.duplicates = 1.5, "1.5");
+    REFUSED(bad.rate_hz = -1, "found -1, expected a number from 0 to 1000000");
+    REFUSED(bad.rate_hz = NAN, "found nan");
+    REFUSED(bad.jitter_ns = -1, "found -1e-06 ms");
+    REFUSED(bad.burst_sigma_ns = 0, "a number of ms from 1");
+    REFUSED(bad.duplicates = 1.5, "found 1.5, expected a number from 0 to 1");
     REFUSED((bad.duplicates = 1, bad.unit_count = 1), "neighbour");
-    REFUSED(bad.marker_every_ns = 1, "apart");
+    REFUSED(bad.marker_every_ns = 1, "a number of s from 0.02");
     chain.rate_hz = -1;
     chain.episode.units[1] = 1;
     REFUSED((bad.chains = &chain, bad.chain_count = 1), "rate of a chain");
