@@ -4,6 +4,7 @@
 #include "app/samples.h"
 
 #include "core/describe/table.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,23 +24,39 @@ static const app_option options[] = {
     {"from-state", NULL,
      "the arguments are files of --save, or control sockets of runs (tcp://..., ipc://...): answers for all "
      "of them together"},
-    {"density", "NAME", "of runs: a density that they keep, as their messages call it: 'isi A'"},
-    {"token", "FILE", "of runs: the token of their control sockets"},
-    {"key", "FILE", "of runs: shows this key, the secret file of `synfire keys`"},
-    {"server-key", "FILE", "beside --key: the public file of the run"},
-    {"wait", "S", "of runs: for an answer at most (default 10)"},
+    {.name = "density"},
+    {.name = "token"},
+    {.name = "key"},
+    {.name = "server-key"},
+    {.name = "wait"},
     {"exact", NULL, "answers from the samples too, and prints the relative error"},
     {0},
 };
 
-static const char *const op_names[] = {
-    [SF_AGGREGATE_COUNT] = "count",
-    [SF_AGGREGATE_SUM] = "sum",
-    [SF_AGGREGATE_AVERAGE] = "avg",
-    [SF_AGGREGATE_VARIANCE] = "var",
-};
+/* ---- options ---- */
 
-enum { OPS = sizeof op_names / sizeof op_names[0], MOST_COLUMNS = 16 };
+static const sf_tool_states_asking usual_asking = {.seconds = 10};
+
+#define ROW sf_tool_states_asking
+static const sf_key asking_rows[] = {
+    TEXT("density", density, .zero = "none", .argument = "NAME",
+         .what = "of runs: a density that they keep, as their messages call it: 'isi A'"),
+    TEXT("token", token_file, .zero = "none", .argument = "FILE",
+         .what = "of runs: the token of their control sockets"),
+    TEXT("key", key, .zero = "none", .argument = "FILE",
+         .what = "of runs: shows this key, the secret file of `synfire keys`"),
+    TEXT("server_key", server_key, .zero = "none", .argument = "FILE",
+         .what = "beside --key: the public file of the run"),
+    REAL("wait_s", seconds, 0.001, 86400, .argument = "S", .what = "of runs: for an answer at most"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table asking_table = SF_KEY_TABLE(asking_rows, usual_asking);
+
+static const char *const op_names[] = {"count", "sum", "avg", "var", NULL}; /* as sf_aggregate_kind */
+
+enum { MOST_COLUMNS = 16 };
 
 typedef struct aggregate_request {
     sf_aggregate_kind op;
@@ -89,14 +106,11 @@ static int parse_range(const app_call *call, aggregate_request *request, sf_erro
 static int parse_request(const app_call *call, aggregate_request *request, sf_error *error)
 {
     *request = (aggregate_request){.options = sf_density_options_default()};
-    const char *op = app_value(call, "op", "count");
-    size_t found = 0;
-    while (found < OPS && strcmp(op_names[found], op) != 0)
-        found++;
-    if (found == OPS)
-        return sf_fail(error, SF_USAGE, "--op", "found '%s', expected count, sum, avg or var", op);
-    request->op = (sf_aggregate_kind)found;
-    int status = parse_range(call, request, error);
+    int op = SF_AGGREGATE_COUNT;
+    int status = app_word(call, "op", op_names, &op, error);
+    request->op = (sf_aggregate_kind)op;
+    if (status == SF_OK)
+        status = parse_range(call, request, error);
     if (status == SF_OK)
         status = app_domain(call, SF_DOMAIN_LINE, &request->options.domain, error);
     return status == SF_OK ? app_bandwidth(call, &request->options, error) : status;
@@ -269,14 +283,10 @@ static int read_asking(const app_call *call, sf_tool_states_asking *asking, sf_e
     bool is_run = false;
     for (size_t i = 0; i < call->argument_count; i++)
         is_run = is_run || sf_tool_states_is_run(call->arguments[i]);
-    *asking = (sf_tool_states_asking){.density = app_value(call, "density", NULL),
-                                      .token_file = app_value(call, "token", NULL),
-                                      .key = app_value(call, "key", NULL),
-                                      .server_key = app_value(call, "server-key", NULL),
-                                      .seconds = 10};
+    *asking = usual_asking;
     if (!is_run)
         return app_refuse(call, of_runs, "is of runs: no argument is a control socket", error);
-    return app_real(call, "wait", 0.001, 86400, &asking->seconds, error);
+    return app_options_read(call, &asking_table, asking, error);
 }
 
 static int save_states(const app_call *call, const sf_tool_states *states, sf_error *error)
@@ -358,6 +368,7 @@ const app_command app_command_aggregate = {
         "token "
         "--density 'isi A' --range A:B` for the newest window of a run.",
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
+    .rows = {&app_quantity_table, &asking_table},
     .tables = {&answers},
     .run = run,
 };

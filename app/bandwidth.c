@@ -429,7 +429,7 @@ const app_command app_command_bandwidth = {
         "of the covariance root. "
         "With fewer than 50 samples there is no bandwidth.",
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
-    .rows = {&sf_density_table},
+    .rows = {&sf_density_table, &app_quantity_table},
     .tables = {&bandwidths},
     .run = run,
 };

@@ -37,9 +37,10 @@ typedef struct app_command {
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
     bool takes_several;                  /**< recordings, in place of one: app/batch.h */
-    void (*first_words)(sf_text *text);  /**< appends a blank and each word that its first argument may be */
-    int leading_arguments;               /**< before the recording, as plot's KIND */
-    bool writes_last;                    /**< the last argument is a file that it writes */
+    void (*words)(sf_text *text); /**< appends a blank and each word that one of its arguments may be, ... */
+    int words_at;                 /**< ... of all of them this one, from 1 */
+    int leading_arguments;        /**< before the recording, as plot's KIND */
+    bool writes_last;             /**< the last argument is a file that it writes */
     bool keeps_noise; /**< without --kind it looks at all units, those labelled noise too: it analyses none */
     bool prints_losses;  /**< in its lines; with --json and --csv they are warned of, as of other commands */
     const char *gathers; /**< an option with which all of them are of one call; or NULL */
@@ -118,8 +119,7 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
 int app_real(const app_call *call, const char *option, double least, double most, double *value,
              sf_error *error);
 /** One of these words, of which NULL is the last: its index. */
-int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
-             sf_error *error);
+int app_word(const app_call *call, const char *option, const char *const *words, int *index, sf_error *error);
 
 /** The words of an option's comma list, as bits in their order; the last word stands for none of them. *set
  * stays where the option is not given. */
@@ -127,8 +127,8 @@ int app_words(const app_call *call, const char *option, const char *const *words
               sf_error *error);
 /** --schedule, of run and plan. */
 int app_schedule(const app_call *call, bool *sequential, sf_error *error);
-/** A number of seconds (exponent 9) or milliseconds (exponent 6) as nanoseconds. */
-int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error);
+/** A time above 0 as people write it in this unit, "s" or "ms". */
+int app_time(const app_call *call, const char *option, const char *unit, int64_t *value, sf_error *error);
 
 /** Refuses the first of these options, NULL at their end, that was given: SF_USAGE, its name and the reason.
  */

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "draw/scene.h"
 
 #include <errno.h>
@@ -28,16 +29,16 @@ static const app_option options[] = {
      "deal replicates within the values of this column alone, such as batch or litter, and compare within "
      "them "
      "(default: all together)"},
-    {"control", "NAME", "compare the others with this one alone (default: all pairs)"},
+    {.name = "control"},
     {"measures", "LIST", "only these, and q corrects for these alone (default all), as rate_hz,burst_rate"},
-    {"test", "WORD", "permutation (default), mann-whitney or welch"},
-    {"permutations", "N", "all of them where they are no more, else so many at random (default 100000)"},
-    {"active", "HZ", "a unit is active from this rate on (default 0.1)"},
+    {.name = "test"},
+    {.name = "permutations"},
+    {.name = "active"},
     {"bursts", "A,B,C,D,N",
      "bursts of a unit: intervals of at most A ms begin one and of at most B go on, less than C apart are "
      "one, "
      "none is shorter than D or has fewer than N spikes (default 170,300,200,10,3)"},
-    {"network-share", "F", "share of the active units that must fire in a network burst (default 0.25)"},
+    {.name = "network-share"},
     {"without", "LIST", "leave out graph, chains or both (graph,chains): these take most of the time"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
@@ -46,6 +47,21 @@ static const app_option options[] = {
 };
 
 /* ---- what is asked ---- */
+
+static const app_comparing usual = {.activity = {SF_NETWORK_RULE, SF_BURST_RULE}, .seed = 1};
+
+#define ROW app_comparing
+static const sf_key comparing_rows[] = {
+    REAL("active", activity.network.active_hz, 0, 1e6, .argument = "HZ",
+         .what = "a unit is active from this rate on"),
+    REAL("network_share", activity.network.share, 0, 1, .argument = "F",
+         .what = "share of the active units that must fire in a network burst"),
+    {SF_ROW_SEED, AT(seed), .what = "of what is drawn at random"},
+    {0},
+};
+#undef ROW
+
+static const sf_key_table comparing_table = SF_KEY_TABLE(comparing_rows, usual);
 
 static int parse_bursts(sf_burst_rule *rule, const app_call *call, sf_error *error)
 {
@@ -165,7 +181,7 @@ static int check_options(const app_call *call, sf_error *error)
     app_call silent = *call;
     app_mining mining;
     app_test test;
-    size_t metric = 0;
+    int metric = 0;
     silent.quiet = true;
     int status = app_word(call, "metric", metrics, &metric, error);
     if (status == SF_OK)
@@ -186,8 +202,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
 {
     uint64_t asked = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     c->folder = app_value(c->call, "out", NULL);
-    c->how.activity = SF_ACTIVITY_OPTIONS;
-    c->how.seed = 1;
+    c->how = usual;
     int status = c->folder == NULL
                      ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
                      : app_uint(c->call, "jobs", 1, 1024, &asked, error);
@@ -196,11 +211,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     if (status == SF_OK && c->picture != NULL)
         status = sf_scene_check_path(c->picture, error);
     if (status == SF_OK)
-        status = app_real(c->call, "active", 0, 1e6, &c->how.activity.network.active_hz, error);
-    if (status == SF_OK)
-        status = app_real(c->call, "network-share", 0, 1, &c->how.activity.network.share, error);
-    if (status == SF_OK)
-        status = app_uint(c->call, "seed", 0, UINT64_MAX, &c->how.seed, error);
+        status = app_options_read(c->call, &comparing_table, &c->how, error);
     if (status == SF_OK)
         status = parse_bursts(&c->how.activity.bursts, c->call, error);
     if (status == SF_OK)
@@ -619,6 +630,6 @@ const app_command app_command_compare = {
         "docs/compare.md says what each measure means and when not to trust a test.",
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
-    .rows = {&sf_mining_table, &sf_significance_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table},
     .run = run,
 };

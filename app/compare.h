@@ -123,8 +123,7 @@ typedef struct app_groups {
     sf_compared_by by;
 } app_groups;
 
-/** Reads the options of groups: --by, --replicate, --block, --control, --measures, --test, --permutations,
- * --seed. SF_USAGE. */
+/** The options of groups: --by, --replicate, --block, --measures, and those that rows describe. SF_USAGE. */
 typedef struct app_grouping {
     size_t by, replicate, block; /**< columns of the table; SIZE_MAX: of the file, no blocks */
     const char *control;         /**< or NULL */
@@ -133,6 +132,9 @@ typedef struct app_grouping {
     sf_compared_by test;
     uint64_t permutations, seed;
 } app_grouping;
+
+extern const sf_key_table app_grouping_table;
+extern const char *const app_compared_tests[]; /**< as sf_compared_by, up to NULL */
 
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
                        const sf_delimited *table, sf_error *error);

@@ -3,11 +3,30 @@
 #include "app/compare.h"
 
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- options ---- */
+
+const char *const app_compared_tests[] = {"permutation", "mann-whitney", "welch", NULL};
+static const app_grouping usual_grouping = {
+    .replicate = SIZE_MAX, .block = SIZE_MAX, .permutations = 100000, .seed = 1};
+
+#define ROW app_grouping
+static const sf_key grouping_rows[] = {
+    TEXT("control", control, .zero = "all pairs", .argument = "NAME",
+         .what = "compare the others with this one alone"),
+    CHOICE("test", test, app_compared_tests, .what = "how groups are compared"),
+    COUNT("permutations", permutations, 20, 1e8, .argument = "N",
+          .what = "all of them where they are no more, else so many at random"),
+    {SF_ROW_SEED, AT(seed), .what = "of what is drawn at random"},
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_grouping_table = SF_KEY_TABLE(grouping_rows, usual_grouping);
 
 static int find_column(size_t *column, const app_call *call, const char *option, const char *otherwise,
                        const sf_delimited *table, sf_error *error)
@@ -72,14 +91,8 @@ static int parse_measures(app_grouping *grouping, const app_comparing *how, cons
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
                        const sf_delimited *table, sf_error *error)
 {
-    static const char *const tests[] = {"permutation", "mann-whitney", "welch", NULL}; /* as sf_compared_by */
     static const char *const usual[] = {"animal", "culture", "subject", NULL};
-    *grouping = (app_grouping){.replicate = SIZE_MAX,
-                               .block = SIZE_MAX,
-                               .control = app_value(call, "control", NULL),
-                               .permutations = 100000,
-                               .seed = 1};
-    size_t test = 0;
+    *grouping = usual_grouping;
     int status = find_column(&grouping->by, call, "by", "condition", table, error);
     if (status == SF_OK && app_has(call, "replicate"))
         status = find_column(&grouping->replicate, call, "replicate", "", table, error);
@@ -91,16 +104,11 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
     if (status == SF_OK)
         status = parse_measures(grouping, how, call, error);
     if (status == SF_OK)
-        status = app_word(call, "test", tests, &test, error);
-    if (status == SF_OK)
-        status = app_uint(call, "permutations", 20, 100000000, &grouping->permutations, error);
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &grouping->seed, error);
+        status = app_options_read(call, &app_grouping_table, grouping, error);
     if (status == SF_OK && grouping->block == grouping->by)
         status = sf_fail(error, SF_USAGE, "--block", "found '%s', whose values are what is compared",
                          sf_delimited_name(table, grouping->by));
-    grouping->test = (sf_compared_by)test;
-    if (status == SF_OK && test == SF_COMPARED_WELCH && app_has(call, "permutations"))
+    if (status == SF_OK && grouping->test == SF_COMPARED_WELCH && app_has(call, "permutations"))
         status =
             sf_fail(error, SF_USAGE, "--permutations", "does not go with --test welch, which makes none");
     return status;

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const test_names[] = {"permutation", "mann-whitney", "welch"}; /* as sf_compared_by */
-
 /* ---- the parts, put together ---- */
 
 /* The columns of the table; `well` is one of the results. */
@@ -145,7 +143,7 @@ static int write_tests(const app_comparison *c, sf_error *error)
             app_csv_uint(&csv, of->n[1]);
             for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
                 app_csv_real(&csv, numbers[k]);
-            app_csv_string(&csv, test_names[c->groups.by]);
+            app_csv_string(&csv, app_compared_tests[c->groups.by]);
             app_csv_real(&csv, of->p);
             app_csv_real(&csv, of->q);
             app_csv_real(&csv, of->least);
@@ -341,7 +339,7 @@ void app_compare_json(sf_text *text, const app_comparison *c)
     sf_json_string(&json, "by", sf_delimited_name(&c->table, c->grouping.by));
     sf_json_string(&json, "replicate", c->groups.replicate);
     sf_json_string(&json, "block", c->groups.block);
-    sf_json_string(&json, "test", test_names[c->groups.by]);
+    sf_json_string(&json, "test", app_compared_tests[c->groups.by]);
     sf_json_uint(&json, "failed", failed);
     sf_json_array(&json, "measures");
     for (int m = 0; m < SF_MEASURES; m++) {

@@ -680,5 +680,6 @@ const app_command app_command_density = {
         "--quantity it is a recording of which --units selects one unit. Intervals are drawn by their "
         "logarithm, delays and rates reflected at 0, unless --log, --linear or --reflect says otherwise.",
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
+    .rows = {&app_quantity_table},
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "app/live.h"
 
 #include "core/error.h"
+#include "core/row_macros.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,9 +80,46 @@ static int check_machine(app_call *call, sf_error *error)
 
 /* ---- the round trip ---- */
 
+static const sf_run_loop_options usual_loop = {
+    .sink = UINT32_MAX, .marker = "ttl0", .pulses = 200, .apart_ms = 100, .wait_ms = 1000, .seed = 1};
+
+#define ROW sf_run_loop_options
+static const sf_key loop_rows[] = {
+    WHOLE("pulses", pulses, 1, 1000000, .argument = "N", .what = "number of pulses"),
+    TEXT("answer", marker, .argument = "MARKER",
+         .what = "what comes back: the rising edge of a line, as ttl3, or a marker's text"),
+    REAL("apart_ms", apart_ms, 1, 60000, .argument = "MS",
+         .what = "from an answer to the next pulse, on average; drawn at random"),
+    REAL("wait_ms", wait_ms, 1, 60000, .argument = "MS", .what = "an answer that takes longer is lost"),
+    WHOLE("sink", sink, 0, 63, .argument = "N"),
+    WHOLE("source", source, 0, 63, .argument = "N", .what = "the source that is listened to, counted from 0"),
+    TEXT("trigger", trigger, .zero = "the first trigger of CONFIG, or loop", .argument = "NAME",
+         .what = "what the pulses are called"),
+    {SF_ROW_SEED, AT(seed), .what = "of the distances"},
+    {0},
+};
+#undef ROW
+
+static const sf_key_table loop_table = SF_KEY_TABLE(loop_rows, usual_loop);
+
+static const sf_run_rig_options usual_rig = {.listen_s = 2};
+
+#define ROW sf_run_rig_options
+static const sf_key rig_rows[] = {
+    REAL("listen_s", listen_s, 0.1, 3600, .argument = "S", .what = "listen to the rig for so long"),
+    TEXT("ask", ask, .zero = "it is not asked", .argument = "ENDPOINT",
+         .what =
+             "of intan: RHX's command socket, as tcp://192.168.1.20:5000, which is asked for the sampling "
+             "rate"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table rig_table = SF_KEY_TABLE(rig_rows, usual_rig);
+
 static const char *answer_of(const app_call *call)
 {
-    return app_value(call, "answer", "ttl0");
+    return app_value(call, "answer", usual_loop.marker);
 }
 
 static void add_trips_json(sf_json *json, const app_call *call, const sf_run_trips *trips)
@@ -137,31 +175,6 @@ static int show_trips(app_call *call, const sf_run_trips *trips, sf_error *error
     return app_print(&text, error);
 }
 
-static int read_options(sf_run_loop_options *options, const app_call *call, sf_error *error)
-{
-    uint64_t pulses = 200, source = 0, sink = UINT32_MAX, seed = 1;
-    *options = (sf_run_loop_options){.trigger = app_value(call, "trigger", NULL),
-                                     .marker = answer_of(call),
-                                     .apart_ms = 100,
-                                     .wait_ms = 1000};
-    int status = app_uint(call, "pulses", 1, 1000000, &pulses, error);
-    if (status == SF_OK)
-        status = app_uint(call, "source", 0, 63, &source, error);
-    if (status == SF_OK)
-        status = app_uint(call, "sink", 0, 63, &sink, error);
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &seed, error);
-    if (status == SF_OK)
-        status = app_real(call, "apart", 1, 60000, &options->apart_ms, error);
-    if (status == SF_OK)
-        status = app_real(call, "wait", 1, 60000, &options->wait_ms, error);
-    options->pulses = (uint32_t)pulses;
-    options->source = (uint32_t)source;
-    options->sink = (uint32_t)sink;
-    options->seed = seed;
-    return status;
-}
-
 static bool until_signal(void *user, const char *what, double done, double total)
 {
     sf_progress shown = app_progress(user);
@@ -170,11 +183,11 @@ static bool until_signal(void *user, const char *what, double done, double total
 
 static int measure_loop(app_call *call, sf_error *error)
 {
-    sf_run_loop_options options;
+    sf_run_loop_options options = usual_loop;
     sf_run_trips trips;
     sf_config config;
     const sf_progress progress = {until_signal, call};
-    int status = read_options(&options, call, error);
+    int status = app_options_read(call, &loop_table, &options, error);
     if (status == SF_OK)
         status =
             app_live_configure(call, call->argument_count > 0 ? call->arguments[0] : NULL, &config, error);
@@ -221,19 +234,19 @@ static int check_rig(app_call *call, sf_error *error)
 {
     const sf_progress progress = {until_signal, call};
     const sf_source_kind *kind;
-    sf_run_rig_options options = {.listen_s = 2, .progress = &progress};
+    sf_run_rig_options options = usual_rig;
     sf_tool_checks checks;
     sf_config config;
     int status = sf_run_rig_find(&kind, call->arguments[0], error);
     if (status == SF_OK)
-        status = app_real(call, "listen", 0.1, 3600, &options.listen_s, error);
+        status = app_options_read(call, &rig_table, &options, error);
     if (status == SF_OK)
         status = configure_rig(&config, call, error);
     if (status != SF_OK)
         return status;
     app_catch_signals();
     options.config = &config;
-    options.ask = app_value(call, "ask", NULL);
+    options.progress = &progress;
     status = sf_run_doctor_rig(&checks, &options, error);
     sf_config_free(&config);
     return status == SF_OK ? print_checks(call, &checks, error) : status;
@@ -245,24 +258,22 @@ static const app_option loop_options[] = {
     {"set", "KEY=VALUE",
      "override a key of CONFIG, or make one: sources.0.type=open-ephys; of a rig sources.0.KEY=VALUE; may be "
      "repeated"},
-    {"pulses", "N", "so many (default 200)"},
-    {"answer", "MARKER",
-     "what comes back: the rising edge of a line, as ttl3, or a marker's text (default ttl0)"},
-    {"apart", "MS", "from an answer to the next pulse, on average; drawn at random (default 100)"},
-    {"wait", "MS", "an answer that takes longer is lost (default 1000)"},
-    {"sink", "N", "the sink that sends, counted from 0 (default: the first that can)"},
-    {"source", "N", "the source that is listened to, counted from 0 (default 0)"},
-    {"trigger", "NAME", "what the pulses are called (default: the first trigger of CONFIG, or loop)"},
-    {"seed", "N", "of the distances (default 1)"},
-    {NULL, NULL, NULL},
+    {.name = "pulses"},
+    {.name = "answer"},
+    {.name = "apart"},
+    {.name = "wait"},
+    {"sink", NULL, "the sink that sends, counted from 0 (0 to 63, default: the first that can)"},
+    {.name = "source"},
+    {.name = "trigger"},
+    {.name = "seed"},
+    {0},
 };
 
 static const app_option rig_options[] = {
     {"endpoint", "ENDPOINT", "where the rig is (default: as its source has it)"},
-    {"listen", "S", "listen to the rig for so long (default 2)"},
-    {"ask", "ENDPOINT",
-     "of intan: RHX's command socket, as tcp://192.168.1.20:5000, which is asked for the sampling rate"},
-    {NULL, NULL, NULL},
+    {.name = "listen"},
+    {.name = "ask"},
+    {0},
 };
 
 static const char about_rig[] = "is for a rig: synfire doctor RIG";
@@ -326,5 +337,6 @@ const app_command app_command_doctor = {
         "as a "
         "run would, and nothing else is sent to it; each line says what to press there.",
     .options = {options, rig_options, loop_options},
+    .rows = {&rig_table, &loop_table},
     .run = run,
 };

@@ -35,7 +35,7 @@ typedef struct drawing {
     sf_graph_columns g; /**< of it */
     const sf_recording *recording;
     app_epochs epochs;
-    size_t order; /**< of the table: an index of orders */
+    int order; /**< of the table: an index of orders */
     app_stop stop;
 } drawing;
 

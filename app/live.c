@@ -56,7 +56,7 @@ static int add_significance(const app_call *call, char settings[OWN_SETTINGS][64
                             sf_error *error)
 {
     static const char *const kinds[] = {"off", "segment-shift", "jitter", "shift", NULL};
-    size_t kind = 0;
+    int kind = 0;
     sf_graph_options limits = sf_graph_options_default();
     int status = app_word(call, "significance", kinds, &kind, error);
     if (status == SF_OK)
@@ -497,11 +497,9 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     bool shifted = config->live.graph.metric == SF_LIVE_STTC && config->live.graph.surrogates > 0;
     if (config->live.graph.enabled && (shifted || config->live.graph.rewired > 0))
         app_tell_seed(call, config->live.graph.seed);
-    int status = app_scaled(call, "duration", 9, &options.duration_ns, error);
+    int status = app_time(call, "duration", "s", &options.duration_ns, error);
     if (status != SF_OK)
         return status;
-    if (app_has(call, "duration") && options.duration_ns <= 0)
-        return sf_fail(error, SF_USAGE, "--duration", "expected a positive number of seconds");
     bool shares_stdout = writes_to_stdout(config);
     if (shares_stdout && call->json)
         return sf_fail(error, SF_USAGE, "--json", "a sink writes JSON lines to standard output already");

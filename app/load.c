@@ -156,6 +156,11 @@ static int parse_recorded(const char *text, sf_selection *selection, sf_error *e
                    text);
 }
 
+static int read_rate(const app_call *call, double *rate_hz, sf_error *error)
+{
+    return app_real(call, "rate", 1, 1e9, rate_hz, error);
+}
+
 #define SHORTEST_DEDUP_NS 10000 /* less than clocks of recordings tell apart */
 
 static int parse_selection(const app_call *call, app_selection *parsed, sf_error *error)
@@ -179,7 +184,7 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
     if (status == SF_OK && recorded != NULL)
         status = parse_recorded(recorded, selection, error);
     if (status == SF_OK)
-        status = app_real(call, "rate", 1, 1e9, &selection->rate_hz, error);
+        status = read_rate(call, &selection->rate_hz, error);
     if (status == SF_OK && dedup != NULL)
         status = parse_dedup(dedup, selection, error);
     if (status == SF_OK && dedup != NULL && selection->dedup_ns < SHORTEST_DEDUP_NS)
@@ -427,7 +432,7 @@ int app_speed(const app_call *call, double *speed, sf_error *error)
 int app_streams_of(sf_tool_streams *streams, const app_call *call, const char *path, sf_error *error)
 {
     double rate_hz = 0;
-    int status = app_real(call, "rate", 1, 1e9, &rate_hz, error);
+    int status = read_rate(call, &rate_hz, error);
     return status == SF_OK
                ? sf_tool_streams_of(streams, path, app_value(call, "columns", NULL), rate_hz, error)
                : status;

@@ -203,6 +203,8 @@ static void add_words_of(sf_text *text, const app_command *command, const app_op
         sf_text_printf(text, "        %s:--set) words='", command->name);
         sf_tool_list_keys(text);
         sf_text_printf(text, "' ;;\n");
+    } else if (strcmp(option->name, "device") == 0) {
+        sf_text_printf(text, "        %s:--device) words='auto cpu cuda' ;;\n", command->name);
     } else if (lists_words(argument.data)) {
         sf_text_printf(text, "        %s:--%s) words='", command->name, option->name);
         for (const char *c = argument.data; *c != '\0'; c++)
@@ -277,10 +279,11 @@ void app_completion(sf_text *text)
         sf_text_printf(text, "            -*:%s) words='", app_commands[i]->name);
         add_option_words(text, app_commands[i]);
         sf_text_printf(text, "' ;;\n");
-        if (app_commands[i]->first_words == NULL)
+        if (app_commands[i]->words == NULL)
             continue;
-        sf_text_printf(text, "            *:%s) [[ $COMP_CWORD != 2 ]] || words='", app_commands[i]->name);
-        app_commands[i]->first_words(text);
+        sf_text_printf(text, "            *:%s) [[ $COMP_CWORD != %d ]] || words='", app_commands[i]->name,
+                       app_commands[i]->words_at + 1);
+        app_commands[i]->words(text);
         sf_text_printf(text, "' ;;\n");
     }
     sf_text_printf(text,

@@ -23,9 +23,8 @@ static const app_option options[] = {
     {.name = "distinct"},
     {.name = "limit"},
     {.name = "time-limit"},
-    {"semantics", "isomorphism|homomorphism",
-     "whether different pattern vertices need different data vertices (default: isomorphism, they do)"},
-    {"induced", NULL, "no edges between matched vertices but those of the pattern"},
+    {.name = "semantics"},
+    {"induced", NULL, "the same as --semantics induced"},
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
     {.name = "engine"},
@@ -35,7 +34,7 @@ static const app_option options[] = {
      "twigs, pipeline, stay, pairs, or none (default: all)"},
     {.name = "slots"},
     {.name = "threshold"},
-    {"rewired", "N",
+    {"rewired", NULL,
      "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
      "z-score"},
     {"device", "NAME",
@@ -60,19 +59,6 @@ typedef struct matching {
 } matching;
 
 /* ---- options ---- */
-
-static int read_semantics(sf_semantics *semantics, const app_call *call, sf_error *error)
-{
-    const char *given = app_value(call, "semantics", "isomorphism");
-    bool is_homomorphism = strcmp(given, "homomorphism") == 0;
-    if (!is_homomorphism && strcmp(given, "isomorphism") != 0)
-        return sf_fail(error, SF_USAGE, "--semantics", "found '%s', expected isomorphism or homomorphism",
-                       given);
-    if (is_homomorphism && app_has(call, "induced"))
-        return sf_fail(error, SF_USAGE, "--induced", "goes with isomorphism only");
-    *semantics = app_has(call, "induced") ? SF_INDUCED : is_homomorphism ? SF_HOMOMORPHISM : SF_ISOMORPHISM;
-    return SF_OK;
-}
 
 static const char census[] = "census"; /* stands for a pattern */
 
@@ -128,9 +114,11 @@ static int read_features(sf_match_options *how, const app_call *call, sf_error *
 static int read_options(matching *m, const app_call *call, sf_error *error)
 {
     m->options = sf_match_options_default();
-    int status = read_semantics(&m->options.semantics, call, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_match_table, &m->options, error);
+    int status = app_options_read(call, &sf_match_table, &m->options, error);
+    if (status == SF_OK && app_has(call, "induced") && m->options.semantics == SF_HOMOMORPHISM)
+        status = sf_fail(error, SF_USAGE, "--induced", "goes with isomorphism only");
+    else if (app_has(call, "induced"))
+        m->options.semantics = SF_INDUCED;
     uint64_t listed = m->options.limit > 0 ? m->options.limit : LISTED;
     m->options.keep = app_has(call, "count") ? 0 : (size_t)listed;
     if (status == SF_OK)
@@ -417,6 +405,13 @@ static int report(const app_call *call, const matching *m, sf_error *error)
 
 /* ---- the command ---- */
 
+static void add_patterns(sf_text *text)
+{
+    sf_text_printf(text, " %s feed-forward-loop reciprocal-pair chain-3 diverging-3 converging-3", census);
+    for (int t = 3; t < SF_TRIADS; t++) /* the first three are not connected */
+        sf_text_printf(text, " %s", sf_triad_list()[t].name);
+}
+
 static int match(matching *m, const app_call *call, sf_error *error)
 {
     const sf_progress progress = app_progress(call);
@@ -461,6 +456,8 @@ const app_command app_command_match = {
     .least_arguments = 2,
     .most_arguments = 2,
     .takes_several = true,
+    .words = add_patterns,
+    .words_at = 2,
     .example = "synfire match demo.graphml 'A -> B; B -> C; A -> C; C !> A'",
     .notes =
         "DATA is a graph file, such as `synfire graph --out` writes, or a recording, whose connectivity "
@@ -477,7 +474,7 @@ const app_command app_command_match = {
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
     .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
                 app_selection_options},
-    .rows = {&sf_match_table, &sf_mining_table, &sf_significance_table},
+    .rows = {&sf_match_table, &sf_mining_table, &sf_significance_table, &sf_rewired_table},
     .tables = {&embeddings_table, &app_triads_table},
     .run = run,
 };

@@ -5,7 +5,7 @@
 #include "core/memory.h"
 
 #include <getopt.h>
-#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const app_option app_common_options[] = {
@@ -64,10 +64,9 @@ const sf_key *app_option_row(const app_command *command, const app_option *optio
     return row;
 }
 
-static int read_option(const app_call *call, const char *option, const sf_key *row, void *options,
-                       sf_error *error)
+static int read_value(const char *option, const sf_key *row, void *options, const char *given,
+                      sf_error *error)
 {
-    const char *given = app_value(call, option, row->type == SF_KEY_SWITCH ? "true" : "");
     if (!sf_key_parse(row, options, given) || (row->zero != NULL && sf_key_is_zero(row, options))) {
         sf_text expected = {0};
         sf_key_range(&expected, row);
@@ -75,9 +74,17 @@ static int read_option(const app_call *call, const char *option, const sf_key *r
         sf_text_free(&expected);
         return status;
     }
-    if (row->type == SF_KEY_TEXT)
-        *(const char **)sf_key_at(row, options) = given;
     return SF_OK;
+}
+
+static int read_option(const app_call *call, const char *option, const sf_key *row, void *options,
+                       sf_error *error)
+{
+    const char *given = app_value(call, option, row->type == SF_KEY_SWITCH ? "true" : "");
+    int status = read_value(option, row, options, given, error);
+    if (status == SF_OK && row->type == SF_KEY_TEXT)
+        *(const char **)sf_key_at(row, options) = given;
+    return status;
 }
 
 int app_options_read(const app_call *call, const sf_key_table *table, void *options, sf_error *error)
@@ -297,109 +304,65 @@ int app_refuse(const app_call *call, const char *const *options, const char *rea
     return sf_fail(error, SF_USAGE, place, "%s", reason);
 }
 
+/* A value of a command's own, by a row that is this one's alone. */
+static int read_given(const app_call *call, const char *option, const sf_key *row, void *value,
+                      sf_error *error)
+{
+    return app_has(call, option) ? read_option(call, option, row, value, error) : SF_OK;
+}
+
 int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t most, uint64_t *value,
              sf_error *error)
 {
-    const char *text = app_value(call, option, NULL);
-    if (text == NULL)
-        return SF_OK;
-    char expected[96];
-    snprintf(expected, sizeof expected, "a whole number from %" PRIu64 " to %" PRIu64, least, most);
-    uint64_t number;
-    if (!sf_parse_uint(text, most, &number) || number < least)
-        return refuse(option, text, expected, error);
-    *value = number;
-    return SF_OK;
+    const sf_key row = {
+        .type = SF_KEY_COUNT, .least = (double)least, .most = most < UINT64_MAX ? (double)most : INFINITY};
+    return read_given(call, option, &row, value, error);
 }
 
 int app_real(const app_call *call, const char *option, double least, double most, double *value,
              sf_error *error)
 {
-    const char *text = app_value(call, option, NULL);
-    if (text == NULL)
-        return SF_OK;
-    char expected[96];
-    snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
-    double number;
-    if (!sf_parse_real(text, &number) || number < least || number > most)
-        return refuse(option, text, expected, error);
-    *value = number;
-    return SF_OK;
+    const sf_key row = {.type = SF_KEY_REAL, .least = least, .most = most};
+    return read_given(call, option, &row, value, error);
 }
 
-/* The word of this length, or as many as there are. */
-static size_t find_word(const char *const *words, const char *given, size_t length)
+int app_word(const app_call *call, const char *option, const char *const *words, int *index, sf_error *error)
 {
-    size_t i = 0;
-    while (words[i] != NULL && (strlen(words[i]) != length || strncmp(given, words[i], length) != 0))
-        i++;
-    return i;
+    const sf_key row = {.type = SF_KEY_CHOICE, .words = words};
+    return read_given(call, option, &row, index, error);
 }
 
-static int fail_word(const char *option, const char *const *words, const char *given, size_t length,
-                     sf_error *error)
+int app_time(const app_call *call, const char *option, const char *unit, int64_t *value, sf_error *error)
 {
-    sf_text text = {0};
-    for (size_t i = 0; words[i] != NULL; i++)
-        sf_text_printf(&text, "%s%s", i == 0 ? "" : words[i + 1] != NULL ? ", " : " or ", words[i]);
-    char place[48];
-    snprintf(place, sizeof place, "--%s", option);
-    int status = sf_fail(error, SF_USAGE, place, "found '%.*s', expected %s", (int)length, given,
-                         text.data != NULL ? text.data : "another word");
-    sf_text_free(&text);
-    return status;
-}
-
-int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
-             sf_error *error)
-{
-    const char *given = app_value(call, option, NULL);
-    size_t found = given != NULL ? find_word(words, given, strlen(given)) : 0;
-    if (given == NULL)
-        return SF_OK;
-    if (words[found] == NULL)
-        return fail_word(option, words, given, strlen(given), error);
-    *index = found;
-    return SF_OK;
+    const sf_key row = {.type = SF_KEY_TIME, .unit = unit, .zero = "none", .most = INFINITY};
+    return read_given(call, option, &row, value, error);
 }
 
 int app_words(const app_call *call, const char *option, const char *const *words, unsigned *set,
               sf_error *error)
 {
-    const char *at = app_value(call, option, NULL);
+    const sf_key row = {.type = SF_KEY_CHOICE, .words = words};
+    const char *given = app_value(call, option, NULL);
+    char *copy = given != NULL ? sf_copy_string(given) : NULL, *rest = copy;
     unsigned found = 0;
-    for (bool more = at != NULL; more;) {
-        size_t length = strcspn(at, ","), word = find_word(words, at, length);
-        if (words[word] == NULL)
-            return fail_word(option, words, at, length, error);
+    int status = given != NULL && copy == NULL ? sf_fail_memory(error) : SF_OK;
+    while (rest != NULL && status == SF_OK) {
+        int word = 0;
+        status = read_value(option, &row, &word, sf_text_field(&rest, ','), error);
         found |= words[word + 1] != NULL ? 1u << word : 0; /* the last is `none` */
-        more = at[length] == ',';
-        at += length + more;
     }
-    *set = at != NULL ? found : *set;
-    return SF_OK;
+    sf_free(copy);
+    *set = given != NULL && status == SF_OK ? found : *set;
+    return status;
 }
 
 int app_schedule(const app_call *call, bool *sequential, sf_error *error)
 {
     static const char *const words[] = {"derived", "sequential", NULL};
-    size_t word = 0;
+    int word = 0;
     int status = app_word(call, "schedule", words, &word, error);
     *sequential = word == 1;
     return status;
-}
-
-int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error)
-{
-    const char *text = app_value(call, option, NULL);
-    if (text == NULL)
-        return SF_OK;
-    int64_t number;
-    if (!sf_parse_scaled(text, exponent, &number))
-        return refuse(option, text, exponent == 9 ? "a number of seconds" : "a number of milliseconds",
-                      error);
-    *value = number;
-    return SF_OK;
 }
 
 int app_name_option(const app_call *call, int status, sf_error *error)

@@ -45,7 +45,7 @@ static void add_kinds(sf_text *text)
 static int read_width(double *width_mm, const app_call *call, sf_error *error)
 {
     static const char *const words[] = {"column", "page", NULL};
-    size_t word = 1;
+    int word = 1;
     int status = app_word(call, "width", words, &word, error);
     *width_mm = word == 0 ? SF_COLUMN_MM : SF_PAGE_MM;
     return status;
@@ -121,7 +121,8 @@ const app_command app_command_plot = {
     .least_arguments = 2,
     .most_arguments = 2,
     .takes_several = true,
-    .first_words = add_kinds,
+    .words = add_kinds,
+    .words_at = 1,
     .leading_arguments = 1,
     .example = "synfire plot raster demo.h5 -o raster.svg",
     .notes = "KIND is one of\n"

@@ -12,15 +12,11 @@
 int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error)
 {
     *rewired = (app_rewired){.asked = app_has(call, "rewired"), .options = sf_rewired_options_default()};
-    uint64_t graphs = rewired->options.graphs;
-    int status = app_uint(call, "rewired", 2, 1000000, &graphs, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_rewired_table, &rewired->options, error);
+    int status = app_options_read(call, &sf_rewired_table, &rewired->options, error);
     if (status == SF_OK)
         status = app_device(&rewired->options.device, call, error);
     if (rewired->asked)
         app_tell_seed(call, rewired->options.seed);
-    rewired->options.graphs = (uint32_t)graphs;
     return status;
 }
 

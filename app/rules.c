@@ -4,6 +4,7 @@
 #include "app/load.h"
 
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,19 +16,19 @@ static const app_option options[] = {
     {"markers", NULL,
      "or by the recording's markers: a text holds until the next one or its own with ' end', TTL is high or "
      "low"},
-    {"line", "N",
-     "markers: the edges of this TTL line (default: texts where there are any, else the only line)"},
-    {"hold", "S", "markers: a label holds for so long at most (default: until the next)"},
-    {"window", "S", "count in windows of this length; each has to lie in one label"},
-    {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
+    {"line", NULL,
+     "markers: the edges of this TTL line (0 to 65535, default: texts where there are any, else the only "
+     "line)"},
+    {.name = "hold"},
+    {.name = "window"},
+    {.name = "hop"},
     {"episodes", "FILE", "the episodes to try (default: those that mine finds with the options below)"},
     {.name = "max-size"},
     {"top", NULL, "try the K most frequent episodes of each size (default 100)"},
-    {"least", "N",
-     "an interval of counts has N windows of its label before another may follow, Holte's SMALL (default 6)"},
-    {"folds", "N", "blocks of time, each predicted by what the others teach (default 10)"},
-    {"shifts", "N", "shifts of the labels for the chance level (default 99)"},
-    {"seed", "N", "of the shifts (default 1)"},
+    {.name = "least"},
+    {.name = "folds"},
+    {.name = "shifts"},
+    {.name = "seed"},
     {"rule", "FILE", "write the rule as a file for the key `rules` of a live run"},
     {NULL, NULL, NULL},
 };
@@ -40,16 +41,30 @@ const char *app_rules_label(const app_rules *r, uint16_t label)
 
 /* ---- what is asked ---- */
 
-static int parse_seconds(const app_call *call, const char *option, int64_t *ns, sf_error *error)
-{
-    char place[16];
-    snprintf(place, sizeof place, "--%s", option);
-    int status = app_scaled(call, option, 9, ns, error);
-    if (status == SF_OK && app_has(call, option) && *ns <= 0)
-        status = sf_fail(error, SF_USAGE, place, "found '%s', expected more than 0 s",
-                         app_value(call, option, ""));
-    return status;
-}
+static const app_rules usual = {.least = 6, .folds = 10, .shifts = 99, .seed = 1, .line = UINT32_MAX};
+
+#define ROW app_rules
+static const sf_key rows[] = {
+    WHOLE("line", line, 0, UINT16_MAX, .argument = "N"),
+    TIME("hold_ns", hold_ns, 0, INFINITY, .zero = "until the next", .unit = "s", .argument = "S",
+         .what = "markers: a label holds for so long at most"),
+    TIME("window_ns", window_ns, 0, INFINITY, .zero = "none, and it is needed", .unit = "s", .argument = "S",
+         .what = "count in windows of this length; each has to lie in one label"),
+    TIME("hop_ns", hop_ns, 0, INFINITY, .zero = "the window", .unit = "s", .argument = "S",
+         .what = "from the start of one window to the start of the next"),
+    COUNT("least", least, 1, 1000000, .argument = "N",
+          .what =
+              "an interval of counts has N windows of its label before another may follow, Holte's SMALL"),
+    COUNT("folds", folds, 2, 1000, .argument = "N",
+          .what = "blocks of time, each predicted by what the others teach"),
+    COUNT("shifts", shifts, 0, 1000000, .argument = "N", .what = "shifts of the labels for the chance level"),
+    {SF_ROW_SEED, AT(seed), .what = "of the shifts"},
+    {SF_ROW_THREADS, AT(threads)},
+    {0},
+};
+#undef ROW
+
+static const sf_key_table rules_table = SF_KEY_TABLE(rows, usual);
 
 static int check_labels(const app_call *call, sf_error *error)
 {
@@ -71,24 +86,11 @@ static int check_labels(const app_call *call, sf_error *error)
 static int parse(app_rules *r, sf_error *error)
 {
     const app_call *call = r->call;
-    r->least = 6;
-    r->folds = 10;
-    r->shifts = 99;
-    r->seed = 1;
     int status = check_labels(call, error);
     if (status == SF_OK)
-        status = parse_seconds(call, "window", &r->window_ns, error);
-    r->hop_ns = r->window_ns;
-    if (status == SF_OK)
-        status = parse_seconds(call, "hop", &r->hop_ns, error);
-    if (status == SF_OK)
-        status = app_uint(call, "least", 1, 1000000, &r->least, error);
-    if (status == SF_OK)
-        status = app_uint(call, "folds", 2, 1000, &r->folds, error);
-    if (status == SF_OK)
-        status = app_uint(call, "shifts", 0, 1000000, &r->shifts, error);
-    if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &r->seed, error);
+        status = app_options_read(call, &rules_table, r, error);
+    if (r->hop_ns == 0)
+        r->hop_ns = r->window_ns;
     if (status == SF_OK)
         app_seconds_warn(call, "window", r->window_ns, app_duration_ns(r->recording));
     if (status == SF_OK && r->shifts > 0)
@@ -101,15 +103,8 @@ static int read_labels(app_rules *r, sf_error *error)
     const app_call *call = r->call;
     if (app_has(call, "labels"))
         return sf_epochs_read(&r->epochs, &r->epoch_count, app_value(call, "labels", ""), error);
-    uint64_t line = UINT64_MAX;
-    int64_t hold_ns = 0;
-    int status = parse_seconds(call, "hold", &hold_ns, error);
-    if (status == SF_OK)
-        status = app_uint(call, "line", 0, UINT16_MAX, &line, error);
-    if (status != SF_OK)
-        return status;
-    status = sf_labels_of_markers(&r->epochs, &r->epoch_count, r->recording,
-                                  line == UINT64_MAX ? -1 : (int)line, hold_ns, error);
+    int status = sf_labels_of_markers(&r->epochs, &r->epoch_count, r->recording,
+                                      r->line == UINT32_MAX ? -1 : (int)r->line, r->hold_ns, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "%s",
                  app_has(call, "line") ? "--line" : app_recording_path(r->recording));
@@ -266,8 +261,6 @@ static int learn(app_rules *r, sf_error *error)
     if (status != SF_OK)
         return status;
     sf_progress progress = app_progress(r->call);
-    uint64_t threads = 0;
-    status = app_uint(r->call, "threads", 0, 1024, &threads, error);
     sf_rules_input input = {.window_count = r->window_count,
                             .windows = r->windows,
                             .labels = r->labels,
@@ -278,10 +271,9 @@ static int learn(app_rules *r, sf_error *error)
                             .folds = (size_t)r->folds,
                             .shifts = (size_t)r->shifts,
                             .seed = r->seed,
-                            .threads = (unsigned)threads,
+                            .threads = r->threads,
                             .progress = &progress};
-    if (status == SF_OK)
-        status = app_stop_take(&r->stop, sf_rules_learn(&r->learnt, &input, error), "testing", error);
+    status = app_stop_take(&r->stop, sf_rules_learn(&r->learnt, &input, error), "testing", error);
     for (size_t w = 0; w < r->window_count; w++)
         r->counts[w] += r->episode_count; /* the units' own */
     input.attribute_count = r->told.count - r->episode_count;
@@ -336,7 +328,9 @@ static int run(app_call *call, sf_error *error)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    app_rules r = {.call = call, .recording = recording};
+    app_rules r = usual;
+    r.call = call;
+    r.recording = recording;
     status = answer(&r, error);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", app_recording_path(recording));
@@ -373,6 +367,6 @@ const app_command app_command_rules = {
              "counts of "
              "single units. docs/rules.md says when not to trust it.",
     .options = {options, app_mining_options, app_engine_options, app_selection_options},
-    .rows = {&sf_mining_table},
+    .rows = {&sf_mining_table, &rules_table},
     .run = run,
 };

@@ -8,8 +8,10 @@
 typedef struct app_rules {
     const app_call *call;
     const sf_recording *recording;
-    int64_t window_ns, hop_ns;
+    int64_t window_ns, hop_ns, hold_ns;
     uint64_t least, folds, shifts, seed;
+    uint32_t line; /**< UINT32_MAX: texts where there are any, else the only line */
+    uint32_t threads;
     sf_epoch *epochs;
     size_t epoch_count;
     sf_labelled labelled;

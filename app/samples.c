@@ -4,6 +4,7 @@
 #include "app/load.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,54 +12,59 @@
 #include <string.h>
 
 const app_option app_quantity_options[] = {
-    {"quantity", "isi|rate|delay|position",
+    {"quantity", NULL,
      "what to take from a recording: isi (intervals between spikes, s) or rate (spikes per window, Hz) of "
      "each "
      "unit, delay (s) of each link of --episode, or position of all spikes on the array (x and y, um)"},
     {"episode", "E", "delay: the episode, as 'A -(0,5]-> B -(5,10]-> C', bounds in ms"},
-    {"window", "S", "rate: the window (default 1)"},
-    {NULL, NULL, NULL},
+    {.name = "window"},
+    {0},
 };
 
 /* ---- a recording ---- */
 
 typedef struct quantity_words {
-    const char *name, *title, *label, *measure, *of; /* as in app_samples */
+    const char *title, *label, *measure, *of; /* as in app_samples */
 } quantity_words;
 
+/* As sf_quantity: */
+static const char *const names[] = {"isi", "delay", "rate", "position", NULL};
 static const quantity_words quantities[] = {
-    [SF_QUANTITY_ISI] = {"isi", "Intervals", "interval", "s", "unit"},
-    [SF_QUANTITY_DELAY] = {"delay", "Delays", "delay", "s", "link"},
-    [SF_QUANTITY_RATE] = {"rate", "Rates", "rate", "Hz", "unit"},
-    [SF_QUANTITY_POSITION] = {"position", "Positions", "position", "um", ""},
+    {"Intervals", "interval", "s", "unit"},
+    {"Delays", "delay", "s", "link"},
+    {"Rates", "rate", "Hz", "unit"},
+    {"Positions", "position", "um", ""},
 };
-
-enum { QUANTITIES = sizeof quantities / sizeof quantities[0] };
 
 /* What is asked of a recording. */
 typedef struct quantity_request {
     sf_quantity quantity;
     sf_episode episode;
-    int64_t bin_ns;
+    int64_t window_ns;
 } quantity_request;
 
-static int parse_quantity(const app_call *call, const char *name, quantity_request *request,
-                          app_samples *samples, sf_error *error)
+static const quantity_request usual = {.window_ns = SF_SECOND};
+
+#define ROW quantity_request
+static const sf_key rows[] = {
+    CHOICE("quantity", quantity, names),
+    TIME("window_ns", window_ns, 1, INFINITY, .unit = "s", .argument = "S", .what = "rate: the window"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_quantity_table = SF_KEY_TABLE(rows, usual);
+
+static int parse_quantity(const app_call *call, quantity_request *request, app_samples *samples,
+                          sf_error *error)
 {
-    size_t found = 0;
-    while (found < QUANTITIES && strcmp(quantities[found].name, name) != 0)
-        found++;
-    if (found == QUANTITIES)
-        return sf_fail(error, SF_USAGE, "--quantity", "found '%s', expected isi, rate, delay or position",
-                       name);
-    *request = (quantity_request){.quantity = (sf_quantity)found, .bin_ns = SF_SECOND};
-    int status = app_scaled(call, "window", 9, &request->bin_ns, error);
-    if (status == SF_OK && request->bin_ns <= 0)
-        status = sf_fail(error, SF_USAGE, "--window", "expected a time above 0");
-    samples->title = quantities[found].title;
-    samples->quantity = quantities[found].label;
-    samples->measure = quantities[found].measure;
-    samples->of = quantities[found].of;
+    *request = usual;
+    int status = app_options_read(call, &app_quantity_table, request, error);
+    const quantity_words *words = &quantities[request->quantity];
+    samples->title = words->title;
+    samples->quantity = words->label;
+    samples->measure = words->measure;
+    samples->of = words->of;
     return status;
 }
 
@@ -79,7 +85,7 @@ static int parse_episode(const app_call *call, const sf_recording *recording, qu
 static int gather(const sf_recording *recording, const quantity_request *request, const sf_span *within,
                   sf_series **series, sf_error *error)
 {
-    return sf_series_of_recording(series, recording, request->quantity, &request->episode, request->bin_ns,
+    return sf_series_of_recording(series, recording, request->quantity, &request->episode, request->window_ns,
                                   within, error);
 }
 
@@ -99,11 +105,11 @@ static int gather_epochs(const app_call *call, const sf_recording *recording, co
     return status;
 }
 
-static int load_recording(const app_call *call, const char *name, app_samples *samples, sf_error *error)
+static int load_recording(const app_call *call, app_samples *samples, sf_error *error)
 {
     quantity_request request;
     sf_recording *recording = NULL;
-    int status = parse_quantity(call, name, &request, samples, error);
+    int status = parse_quantity(call, &request, samples, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
@@ -151,7 +157,7 @@ int app_samples_load(const app_call *call, app_samples *samples, sf_error *error
                              .of = "",
                              .all = {.size = sizeof samples->all}};
     const char *name = app_value(call, "quantity", NULL);
-    return name != NULL ? load_recording(call, name, samples, error) : load_numbers(call, samples, error);
+    return name != NULL ? load_recording(call, samples, error) : load_numbers(call, samples, error);
 }
 
 void app_samples_free(app_samples *samples)

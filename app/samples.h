@@ -20,8 +20,9 @@ typedef struct app_samples {
     sf_series **of_epochs;   /**< what lies in each epoch, alone: the same series; NULL where nothing does */
 } app_samples;
 
-/** --quantity --episode --window: what to take from a recording */
+/** --quantity --episode --window: what to take from a recording; and the rows of these */
 extern const app_option app_quantity_options[];
+extern const sf_key_table app_quantity_table;
 
 /**
  * Reads the call's first argument: numbers, or with --quantity a recording, by the selection. Of a recording

@@ -78,7 +78,10 @@ static const sf_key match_rows[] = {
           .what = "stop after N embeddings and list so many; the count is then a lower bound"),
     REAL("time_limit_s", time_limit_s, 1e-3, 1e9, .zero = "none", .argument = "S",
          .what = "stop after S seconds; the count is then a lower bound"),
-    CHOICE("semantics", semantics, semantics, .option = ""),
+    CHOICE("semantics", semantics, semantics,
+           .what =
+               "isomorphism: different pattern vertices need different data vertices; induced: and no edges "
+               "between those but the pattern's; homomorphism: they may share one"),
     TEXT("engine", engine, .words = engines, .what = "how to search; the counts are the same"),
     WHOLE(
         "slots", slots, 1, SF_BACKEND_SLOTS, .zero = "3", .argument = "N",
@@ -101,7 +104,7 @@ static const sf_rewired_options rewired = {.size = sizeof rewired, .graphs = 100
 
 #define ROW sf_rewired_options
 static const sf_key rewired_rows[] = {
-    WHOLE("graphs", graphs, 1, 1000000, .option = ""),
+    WHOLE("graphs", graphs, 2, 1000000, .option = "rewired", .argument = "N", .what = "number of graphs"),
     {SF_ROW_SEED, AT(seed), .what = "of the rewired graphs"},
     {SF_ROW_THREADS, AT(threads)},
     {0},

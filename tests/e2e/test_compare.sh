@@ -276,7 +276,7 @@ refused "'rate_hz' is there twice" --out bad --measures rate_hz,rate_hz
 refused "--without: found 'edges'" --out bad --without edges
 refused '--bursts: found' --out bad --bursts 300,170,200,10,3
 refused 'the analytic test gives no q' --out bad --significance analytic
-refused "--test: found 'anova', expected permutation, mann-whitney or welch" --out bad --test anova
+refused "--test: found 'anova', expected one of permutation, mann-whitney, welch" --out bad --test anova
 refused 'does not go with --test welch' --out bad --test welch --permutations 100
 refused '--delay' --out bad --delay 5
 [ ! -e bad ]

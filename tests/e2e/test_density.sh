@@ -177,7 +177,7 @@ expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 1:2:3
 expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range nan:5
 expect 64 "is needed" $SYNFIRE aggregate squares.txt
 expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 5:4
-expect 64 "count, sum, avg or var" $SYNFIRE aggregate squares.txt --range 1:2 --op median
+expect 64 "one of count, sum, avg, var" $SYNFIRE aggregate squares.txt --range 1:2 --op median
 expect 64 "2 ranges for 1 column" $SYNFIRE aggregate squares.txt --range 1:2,3:4
 expect 64 "go without --log" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --log
 $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --op sum --exact | grep -q '^exact  [1-9]'

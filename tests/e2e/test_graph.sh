@@ -300,7 +300,7 @@ for word, key in keys.items():
     at = {(names[e["from"]], names[e["to"]], "(%g,%g]" % tuple(e["delay_ms"])): key(e) for e in edges}
     assert [at[tuple(r[:3])] for r in rows] == [key(e) for e in best], word # printed numbers may tie
 END
-expect 64 "expected q, ratio, weight or count" $SYNFIRE graph sim.h5 --sort size
+expect 64 "expected one of q, ratio, weight, count" $SYNFIRE graph sim.h5 --sort size
 expect 64 "--source" $SYNFIRE bfs sim.h5 --delay 4:6 --source nobody
 expect 66 "no-such" $SYNFIRE graph no-such.h5
 # No edge at all is an empty graph and a warning, not an error.

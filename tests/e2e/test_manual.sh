@@ -34,13 +34,16 @@ offered() { # prints what bash would offer for the words given
 [ "$(offered synfire mine a.h5 --preset ret)" = 'retina-waves retina-adult ' ]
 [ "$(offered synfire mine a.h5 --preset = cor)" = 'cortex ' ]
 [ "$(offered synfire reach --sou)" = '--source ' ]
-[ "$(offered synfire motif a.h5 b --semantics '')" = 'isomorphism homomorphism ' ]
+[ "$(offered synfire motif a.h5 b --semantics '')" = 'isomorphism induced homomorphism ' ]
 [ "$(offered synfire info --li)" = '--list ' ]
 [ "$(offered synfire play --li)" = ' ' ]
 [ "$(offered synfire info sha)" = ' ' ] # a file: readline's own
 [ "$(offered synfire plot t)" = 'tiling ' ]
 [ "$(offered synfire plot --wi)" = '--width ' ]
 [ "$(offered synfire plot tiling t)" = ' ' ] # a file
+[ "$(offered synfire match two.el feed)" = 'feed-forward-loop ' ]
+[ "$(offered synfire match t)" = ' ' ] # a file
+[ "$(offered synfire mine --device '')" = 'auto cpu cuda ' ]
 [ "$(offered synfire run --set window.l)" = 'window.length_s ' ]
 [ "$(offered synfire run --set = mine.max_s)" = 'mine.max_size ' ]
 printf 'sources: []\n' >any.yaml
@@ -54,6 +57,9 @@ for preset in $(offered synfire info --preset ''); do taken info two.csv --prese
 for engine in $(offered synfire mine --engine ''); do
     taken mine two.csv --delay 50:150 --min-count 1 --engine "$engine" --device cpu
 done
+printf '0 1\n1 2\n0 2\n' >two.el
+[ "$(offered synfire match two.el '' | wc -w)" = 19 ]
+for pattern in $(offered synfire match two.el ''); do "$SYNFIRE" match two.el "$pattern" >/dev/null; done
 seq 1 200 | awk '{print sin($1)}' >numbers
 for method in $(offered synfire bandwidth --method ''); do taken bandwidth numbers --method "$method"; done
 

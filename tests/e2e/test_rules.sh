@@ -120,8 +120,8 @@ fi
 expect 64 "--labels: is needed, or --markers" $SYNFIRE rules on.csv --window 1
 expect 64 "labels are from the one or from the other" $SYNFIRE rules on.csv --window 1 --labels labels.csv --markers
 expect 64 "--window: is needed" $SYNFIRE rules on.csv --labels labels.csv
-expect 64 "--window: found '0', expected more than 0 s" $SYNFIRE rules on.csv --labels labels.csv --window 0
-expect 64 "--hop: found '-1', expected more than 0 s" $SYNFIRE rules on.csv --labels labels.csv --window 1 --hop -1
+expect 64 "--window: found '0', expected a number of s above 0" $SYNFIRE rules on.csv --labels labels.csv --window 0
+expect 64 "--hop: found '-1', expected a number of s above 0" $SYNFIRE rules on.csv --labels labels.csv --window 1 --hop -1
 expect 64 "--line: is for markers" $SYNFIRE rules on.csv --labels labels.csv --window 1 --line 1
 expect 64 "--hold: is for markers" $SYNFIRE rules on.csv --labels labels.csv --window 1 --hold 1
 expect 64 "--folds" $SYNFIRE rules on.csv --labels labels.csv --window 1 --folds 1
