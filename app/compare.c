@@ -631,5 +631,6 @@ const app_command app_command_compare = {
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table},
+    .tables = {&app_compared_units, &app_compared_bursts, &app_compared_tests_table},
     .run = run,
 };

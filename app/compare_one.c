@@ -22,27 +22,91 @@
 
 const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
                                                             "edges.csv", "chains.csv"};
-static const char of_recordings[] =
-    "well,spikes,duration_s,declared,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_"
-    "share,"
-    "burst_s,burst_spikes,network_burst_rate,network_burst_s,network_burst_share,network_burst_units,density,"
-    "degree,clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_"
-    "testable,"
-    "burst_rate_chance,burst_share_chance,burst_s_chance,burst_spikes_chance,network_burst_rate_chance,"
-    "network_burst_s_chance,network_burst_share_chance,network_burst_units_chance";
-static const char of_units[] = "well,unit,name,x_um,y_um,electrode,spikes,rate_hz,active,isi_cv,bursts,"
-                               "burst_spikes,out_degree,in_degree";
-static const char of_bursts[] = "well,kind,unit,name,start_s,stop_s,spikes,units";
-static const char *const own_columns[APP_COMPARED_EDGES] = {of_recordings, of_units, of_bursts};
+
+/* ---- columns ---- */
+
+typedef struct unit_row {
+    uint32_t unit;
+    const char *name;
+    double x_um, y_um;
+    uint64_t electrode, spikes;
+    double rate_hz;
+    bool active;
+    double isi_cv;
+    uint64_t bursts, burst_spikes, out_degree, in_degree;
+} unit_row;
+
+#define ROW unit_row
+static const sf_column_row unit_rows[] = {
+    SF_MEMBER_IS(UNIT, unit, "0-based index of the unit"),
+    SF_MEMBER_IS(TEXT, name, "its name"),
+    SF_MEMBER_IS(REAL, x_um, "where it is on the array", .unit = "um", .null = "its position is not known"),
+    SF_MEMBER_IS(REAL, y_um, "where it is on the array", .unit = "um", .null = "its position is not known"),
+    SF_MEMBER_IS(COUNT, electrode, "number of its electrode", .null = "it is not known"),
+    SF_MEMBER_IS(COUNT, spikes, "number of its spikes"),
+    SF_MEMBER_IS(REAL, rate_hz, "spikes over the recorded duration", .unit = "Hz", .null = "that is 0"),
+    SF_MEMBER_IS(FLAG, active, "it fires at the rate of --active or more"),
+    SF_MEMBER_IS(REAL, isi_cv, "coefficient of variation of its inter-spike intervals",
+                 .null = "it has too few"),
+    SF_MEMBER_IS(COUNT, bursts, "bursts of it alone"),
+    SF_MEMBER_IS(COUNT, burst_spikes, "spikes in these"),
+    SF_MEMBER_IS(COUNT, out_degree, "edges from it", .null = "with --without graph"),
+    SF_MEMBER_IS(COUNT, in_degree, "edges to it", .null = "with --without graph"),
+};
+#undef ROW
+
+const sf_table app_compared_units = {.name = "compared_units",
+                                     .row = "compared_unit",
+                                     .about = "what units are like that compare looked at",
+                                     SF_TABLE_OF(unit_rows)};
+
+typedef struct burst_row {
+    const char *kind;
+    uint32_t unit;
+    const char *name;
+    int64_t start_ns, stop_ns;
+    uint64_t spikes, units;
+} burst_row;
+
+#define ROW burst_row
+static const sf_column_row burst_rows[] = {
+    SF_MEMBER_IS(TEXT, kind, "unit or network: what bursts"),
+    SF_MEMBER_IS(UNIT, unit, "0-based index of the unit", .null = "of the network"),
+    SF_MEMBER_IS(TEXT, name, "its name", .null = "of the network"),
+    SF_FIELD_IS(TIME, "start_s", start_ns, "its first spike", .unit = "s"),
+    SF_FIELD_IS(TIME, "stop_s", stop_ns, "its last spike", .unit = "s"),
+    SF_MEMBER_IS(COUNT, spikes, "spikes in it"),
+    SF_MEMBER_IS(COUNT, units, "units that fire in it"),
+};
+#undef ROW
+
+const sf_table app_compared_bursts = {.name = "bursts",
+                                      .row = "burst",
+                                      .about = "bursts of units and of the network that compare found",
+                                      SF_TABLE_OF(burst_rows)};
+
+static void put_recording_columns(sf_text *text)
+{
+    sf_text_printf(text, "spikes,duration_s,declared,units,active_electrodes");
+    for (int m = 0; m < SF_MEASURES; m++)
+        sf_text_printf(text, ",%s", sf_measure_about((sf_measured)m)->name);
+    sf_text_printf(text, ",edges,edges_found,edges_not_testable,chains_found,chains_not_testable");
+    for (int m = 0; m < SF_MEASURES; m++)
+        if (sf_measure_has_chance((sf_measured)m))
+            sf_text_printf(text, ",%s_chance", sf_measure_about((sf_measured)m)->name);
+}
 
 void app_compared_columns(sf_text *text, app_compared_file file)
 {
-    if (file < APP_COMPARED_EDGES) {
-        sf_text_printf(text, "%s", own_columns[file]);
-        return;
-    }
+    const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_UNITS] = &app_compared_units,
+                                                        [APP_COMPARED_BURSTS] = &app_compared_bursts,
+                                                        [APP_COMPARED_EDGES] = sf_table_find("edges"),
+                                                        [APP_COMPARED_CHAINS] = sf_table_find("episodes")};
     sf_text_printf(text, "well,");
-    app_csv_heads(text, sf_table_find(file == APP_COMPARED_EDGES ? "edges" : "episodes"));
+    if (tables[file] != NULL)
+        app_csv_heads(text, tables[file]);
+    else
+        put_recording_columns(text);
 }
 
 /* What is found of one well; `files` gather rows of all wells. */
@@ -69,6 +133,13 @@ static app_csv *begin_row(analysis *a, app_compared_file file)
     return &a->files[file];
 }
 
+static void write_row(analysis *a, app_compared_file file, const sf_table *table, const void *row)
+{
+    sf_table one = *table;
+    one.of = row;
+    app_csv_cells(begin_row(a, file), &one, 0);
+}
+
 /* Units of the well but those that are left out as noise. */
 static bool is_looked_at(const analysis *a, size_t u)
 {
@@ -89,20 +160,20 @@ static void write_units(analysis *a)
         const sf_unit_activity *told = &a->activity.units[u];
         if (!is_looked_at(a, u))
             continue;
-        app_csv *csv = begin_row(a, APP_COMPARED_UNITS);
-        app_csv_uint(csv, u);
-        app_csv_string(csv, unit->name);
-        app_csv_real(csv, unit->x_um);
-        app_csv_real(csv, unit->y_um);
-        app_csv_real(csv, unit->electrode >= 0 ? (double)unit->electrode : NAN);
-        app_csv_uint(csv, told->spikes);
-        app_csv_real(csv, told->rate_hz);
-        app_csv_uint(csv, told->active);
-        app_csv_real(csv, told->isi_cv);
-        app_csv_uint(csv, told->bursts);
-        app_csv_uint(csv, told->in_bursts);
-        app_csv_real(csv, degrees != NULL ? (double)degrees[2 * u] : NAN);
-        app_csv_real(csv, degrees != NULL ? (double)degrees[2 * u + 1] : NAN);
+        write_row(a, APP_COMPARED_UNITS, &app_compared_units,
+                  &(unit_row){.unit = (uint32_t)u,
+                              .name = unit->name,
+                              .x_um = unit->x_um,
+                              .y_um = unit->y_um,
+                              .electrode = unit->electrode >= 0 ? (uint64_t)unit->electrode : SF_NO_COUNT,
+                              .spikes = told->spikes,
+                              .rate_hz = told->rate_hz,
+                              .active = told->active,
+                              .isi_cv = told->isi_cv,
+                              .bursts = told->bursts,
+                              .burst_spikes = told->in_bursts,
+                              .out_degree = degrees != NULL ? degrees[2 * u] : SF_NO_COUNT,
+                              .in_degree = degrees != NULL ? degrees[2 * u + 1] : SF_NO_COUNT});
     }
     sf_free(degrees);
 }
@@ -110,27 +181,25 @@ static void write_units(analysis *a)
 static void write_bursts(analysis *a)
 {
     const sf_bursts *network = &a->activity.network;
-    for (size_t b = 0; b < network->count; b++) {
-        app_csv *csv = begin_row(a, APP_COMPARED_BURSTS);
-        app_csv_string(csv, "network");
-        app_csv_string(csv, NULL);
-        app_csv_string(csv, NULL);
-        app_csv_seconds(csv, network->items[b].start_ns);
-        app_csv_seconds(csv, network->items[b].stop_ns);
-        app_csv_uint(csv, network->members[b].spikes);
-        app_csv_uint(csv, network->members[b].units);
-    }
+    for (size_t b = 0; b < network->count; b++)
+        write_row(a, APP_COMPARED_BURSTS, &app_compared_bursts,
+                  &(burst_row){.kind = "network",
+                               .unit = UINT32_MAX,
+                               .start_ns = network->items[b].start_ns,
+                               .stop_ns = network->items[b].stop_ns,
+                               .spikes = network->members[b].spikes,
+                               .units = network->members[b].units});
     for (size_t u = 0; u < a->of.unit_count; u++)
         for (size_t b = 0; b < a->activity.units[u].bursts; b++) {
             const sf_unit_burst *burst = &a->activity.unit_bursts.items[a->activity.units[u].first_burst + b];
-            app_csv *csv = begin_row(a, APP_COMPARED_BURSTS);
-            app_csv_string(csv, "unit");
-            app_csv_uint(csv, u);
-            app_csv_string(csv, a->of.units[u].name);
-            app_csv_seconds(csv, burst->first_ns);
-            app_csv_seconds(csv, burst->last_ns);
-            app_csv_uint(csv, burst->spikes);
-            app_csv_uint(csv, 1);
+            write_row(a, APP_COMPARED_BURSTS, &app_compared_bursts,
+                      &(burst_row){.kind = "unit",
+                                   .unit = (uint32_t)u,
+                                   .name = a->of.units[u].name,
+                                   .start_ns = burst->first_ns,
+                                   .stop_ns = burst->last_ns,
+                                   .spikes = burst->spikes,
+                                   .units = 1});
         }
 }
 

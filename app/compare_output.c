@@ -2,6 +2,7 @@
 /* What compare writes and prints of all recordings. */
 #include "app/compare.h"
 
+#include "core/describe/table.h"
 #include "core/file.h"
 #include "core/memory.h"
 
@@ -118,37 +119,86 @@ static int write_replicates(const app_comparison *c, sf_error *error)
     return write_file(&text, c->folder, "replicates.csv", error);
 }
 
+/* Of a measure and two conditions; pairs are of the first and of the second, or from and to. */
+typedef struct test_row {
+    const char *measure, *unit, *first, *second;
+    bool paired;
+    double n[2], mean[2], chance[2], sd[2], difference, difference_interval[2], g, g_interval[2];
+    const char *test;
+    double p, q, least_p;
+} test_row;
+
+#define ROW test_row
+#define TWO(column, phrase, ...)                                                                             \
+    SF_MEMBER_IS(PAIR, column, phrase, .item_null = "too few replicates have it",                            \
+                 .first_name = "first_" #column, .second_name = "second_" #column, __VA_ARGS__)
+#define TOO_FEW "too few replicates have it"
+static const sf_column_row test_rows[] = {
+    SF_MEMBER_IS(TEXT, measure, "what is compared"),
+    SF_MEMBER_IS(TEXT, unit, "its unit; empty of a plain number"),
+    SF_MEMBER_IS(TEXT, first, "a condition"),
+    SF_MEMBER_IS(TEXT, second, "another one"),
+    SF_MEMBER_IS(FLAG, paired, "of the replicates that are in both"),
+    TWO(n, "replicates that have it, of the first and of the second"),
+    TWO(mean, "of them", .null = TOO_FEW),
+    TWO(chance,
+        "mean of what chance gives of a measure of bursts, which is taken off before all that follows",
+        .null = "of other measures"),
+    TWO(sd, "standard deviation of them, less chance", .null = TOO_FEW),
+    SF_MEMBER_IS(REAL, difference,
+                 "mean of the second less that of the first, of what lies beyond chance, within blocks",
+                 .null = TOO_FEW),
+    SF_MEMBER_IS(PAIR, difference_interval, "95 % confidence interval of it",
+                 .null = "so few replicates can have no p of 0.05", .first_name = "low",
+                 .second_name = "high"),
+    SF_MEMBER_IS(REAL, g, "Hedges' g", .null = TOO_FEW),
+    SF_MEMBER_IS(PAIR, g_interval, "95 % confidence interval of it", .null = TOO_FEW, .first_name = "g_low",
+                 .second_name = "g_high"),
+    SF_MEMBER_IS(TEXT, test, "permutation, mann-whitney or welch"),
+    SF_MEMBER_IS(REAL, p, "of this measure alone, of the replicates that have it", .unit = "probability",
+                 .null = "not tested"),
+    SF_MEMBER_IS(REAL, q, "corrected for all measures asked for, and for all contrasts that are tested",
+                 .unit = "probability", .null = "not tested"),
+    SF_MEMBER_IS(REAL, least_p, "the least p that so few replicates can have", .unit = "probability",
+                 .null = "not tested"),
+};
+#undef ROW
+
+const sf_table app_compared_tests_table = {
+    .name = "tests", .row = "test", .about = "measures that compare tested", SF_TABLE_OF(test_rows)};
+
+static test_row test_of(const app_groups *groups, const app_contrast *contrast, size_t m)
+{
+    const sf_compared *of = &contrast->told.measures[m];
+    const sf_measure_kind *about = sf_measure_about(groups->measures[m]);
+    return (test_row){.measure = about->name,
+                      .unit = about->unit,
+                      .first = groups->conditions[contrast->first].name,
+                      .second = groups->conditions[contrast->second].name,
+                      .paired = contrast->paired,
+                      .n = {(double)of->n[0], (double)of->n[1]},
+                      .mean = {of->mean[0], of->mean[1]},
+                      .chance = {of->chance[0], of->chance[1]},
+                      .sd = {of->sd[0], of->sd[1]},
+                      .difference = of->difference,
+                      .difference_interval = {of->low, of->high},
+                      .g = of->g,
+                      .g_interval = {of->g_low, of->g_high},
+                      .test = app_compared_tests[groups->by],
+                      .p = of->p,
+                      .q = of->q,
+                      .least_p = of->least};
+}
+
 static int write_tests(const app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
-    app_csv csv = app_csv_start(
-        &text, "measure,unit,first,second,paired,first_n,second_n,first_mean,first_chance,"
-               "first_sd,second_mean,second_chance,second_sd,difference,low,high,g,g_low,g_high,"
-               "test,p,q,least_p");
-    for (size_t i = 0; i < c->groups.contrast_count; i++) {
-        const app_contrast *contrast = &c->groups.contrasts[i];
+    app_csv csv = app_csv_start_table(&text, &app_compared_tests_table);
+    for (size_t i = 0; i < c->groups.contrast_count; i++)
         for (size_t m = 0; m < c->groups.measure_count; m++) {
-            const sf_compared *of = &contrast->told.measures[m];
-            const sf_measure_kind *about = sf_measure_about(c->groups.measures[m]);
-            const double numbers[] = {of->mean[0],   of->chance[0], of->sd[0],      of->mean[1],
-                                      of->chance[1], of->sd[1],     of->difference, of->low,
-                                      of->high,      of->g,         of->g_low,      of->g_high};
-            app_csv_row(&csv);
-            app_csv_string(&csv, about->name);
-            app_csv_string(&csv, about->unit);
-            app_csv_string(&csv, c->groups.conditions[contrast->first].name);
-            app_csv_string(&csv, c->groups.conditions[contrast->second].name);
-            app_csv_uint(&csv, contrast->paired);
-            app_csv_uint(&csv, of->n[0]);
-            app_csv_uint(&csv, of->n[1]);
-            for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
-                app_csv_real(&csv, numbers[k]);
-            app_csv_string(&csv, app_compared_tests[c->groups.by]);
-            app_csv_real(&csv, of->p);
-            app_csv_real(&csv, of->q);
-            app_csv_real(&csv, of->least);
+            const test_row row = test_of(&c->groups, &c->groups.contrasts[i], m);
+            app_csv_struct(&csv, &app_compared_tests_table, &row);
         }
-    }
     return write_file(&text, c->folder, "tests.csv", error);
 }
 
@@ -198,14 +248,6 @@ static void add_recordings(sf_json *json, const app_comparison *c)
     sf_json_end_array(json);
 }
 
-static void add_pair(sf_json *json, const char *key, double first, double second)
-{
-    sf_json_array(json, key);
-    sf_json_real(json, NULL, first);
-    sf_json_real(json, NULL, second);
-    sf_json_end_array(json);
-}
-
 static void add_conditions(sf_json *json, const app_groups *groups)
 {
     sf_json_array(json, "conditions");
@@ -252,24 +294,8 @@ static void add_contrast(sf_json *json, const app_groups *groups, const app_cont
     sf_json_bool(json, "all_permutations", contrast->told.exact);
     sf_json_array(json, "measures");
     for (size_t m = 0; m < groups->measure_count; m++) {
-        const sf_compared *of = &contrast->told.measures[m];
-        sf_json_object(json, NULL);
-        sf_json_string(json, "name", sf_measure_about(groups->measures[m])->name);
-        sf_json_array(json, "n");
-        sf_json_uint(json, NULL, of->n[0]);
-        sf_json_uint(json, NULL, of->n[1]);
-        sf_json_end_array(json);
-        add_pair(json, "mean", of->mean[0], of->mean[1]);
-        add_pair(json, "chance", of->chance[0], of->chance[1]);
-        add_pair(json, "sd", of->sd[0], of->sd[1]);
-        sf_json_real(json, "difference", of->difference);
-        add_pair(json, "difference_interval", of->low, of->high);
-        sf_json_real(json, "g", of->g);
-        add_pair(json, "g_interval", of->g_low, of->g_high);
-        sf_json_real(json, "p", of->p);
-        sf_json_real(json, "q", of->q);
-        sf_json_real(json, "least_p", of->least);
-        sf_json_end_object(json);
+        const test_row row = test_of(groups, contrast, m);
+        sf_table_json_struct(json, &app_compared_tests_table, &row);
     }
     sf_json_end_array(json);
     sf_json_end_object(json);

@@ -53,6 +53,7 @@ static void take(sf_value *value, const sf_column *is, const void *at)
         break;
     case SF_COLUMN_PAIR:
         sf_value_set_pair(value, ((const double *)at)[0], ((const double *)at)[1]);
+        value->known |= is->item_null != NULL && (isfinite(value->real) || isfinite(value->second));
         break;
     case SF_COLUMN_RECORD:
         value->known = true;

@@ -33,7 +33,7 @@ typedef struct sf_column {
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
     sf_column_type type;
     bool list;             /**< each row has a list of such values */
-    const char *item_null; /**< what null means in such a list; NULL: no value is */
+    const char *item_null; /**< what null means in such a list, or as one of a pair; NULL: none is */
     /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". */
     const char *first_name, *second_name;
 } sf_column;

@@ -64,7 +64,7 @@ with h5py.File("four.nwb") as file:
     assert [(a, b, c) for a, b, c in zip(edges["from"][:], edges["to"][:], edges["count"][:])] == [
         (e["from"], e["to"], e["count"]) for e in graph["edge_detail"]]
     densities = module["densities"]
-    x, y, end = densities["points"][:], densities["density"][:], densities["points_index"][0]
+    x, y, end = densities["grid"][:], densities["density"][:], densities["grid_index"][0]
     assert abs(np.trapz(y[:end], np.log(x[:end])) - 1) < 0.01 # of the logarithm
     assert module["episodes_2/count"][0] == next(e["count"] for e in of if e["names"] == ["A", "B"])
     assert "methods" in mined and mined["methods"].split(".")[0] in table.attrs["description"]
