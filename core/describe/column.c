@@ -24,8 +24,8 @@ static const void *element_of(const sf_column_row *column, const void *of, size_
     elements = elements != NULL ? elements + row * stride + column->within : NULL;
     if (elements == NULL || !column->through)
         return elements;
-    memcpy(&elements, elements, sizeof elements);
-    return elements != NULL ? elements + column->inside : NULL;
+    const char *other = *(const char *const *)(const void *)elements;
+    return other != NULL ? other + column->inside : NULL;
 }
 
 static void take(sf_value *value, const sf_column *is, const void *at)

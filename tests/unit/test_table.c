@@ -150,7 +150,7 @@ typedef struct thing {
     uint64_t count;
     uint32_t unit;
     int64_t at_ns;
-    double ends[2];
+    double ends[2], halves[2];
     const inner *inner;
     sf_column_list numbers, parts;
 } thing;
@@ -165,6 +165,7 @@ static const sf_column_row thing_rows[] = {
     SF_FIELD_IS(TIME, "at_s", at_ns, "when", .unit = "s"),
     SF_FIELD_IS(TIME, "at_ms", at_ns, "when", .unit = "ms"),
     SF_MEMBER_IS(PAIR, ends, "two", .null = "unknown", .first_name = "low", .second_name = "high"),
+    SF_MEMBER_IS(PAIR, halves, "two", .null = "unknown", .item_null = "unknown"),
     SF_INSIDE_IS(REAL, "inside", inner, struct inner, real, "a number", .null = "there is no inner"),
     SF_LIST_IS(REAL, numbers, "numbers", .null = "none", .item_null = "unknown"),
     SF_RECORDS_ARE(parts, inner, inner_rows, "parts", .null = "none"),
@@ -177,17 +178,17 @@ static void rows_may_be_structs(void **state)
     (void)state;
     const inner parts[] = {{1.5}, {NAN}};
     const double numbers[] = {2, NAN};
-    const thing both[] = {{7, 3, 1700000000000000001, {0.5, 1}, &parts[0], {numbers, 2}, {parts, 2}},
-                          {SF_NO_COUNT, UINT32_MAX, -500000, {NAN, 1}, NULL, {NULL, 0}, {parts, 0}}};
+    const thing both[] = {{7, 3, 1700000000000000001, {0.5, 1}, {NAN, NAN}, &parts[0], {numbers, 2}, {parts, 2}},
+                          {SF_NO_COUNT, UINT32_MAX, -500000, {NAN, 1}, {NAN, 1}, NULL, {NULL, 0}, {parts, 0}}};
     sf_table table = things;
     table.of = both;
     table.row_count = 2;
     assert_json(&table, false,
                 "[{\"count\":7,\"unit\":3,\"at_s\":1700000000.000000001,\"at_ms\":1700000000000.000001,"
-                "\"ends\":[0.5,1],\"inside\":1.5,\"numbers\":[2,null],"
+                "\"ends\":[0.5,1],\"halves\":null,\"inside\":1.5,\"numbers\":[2,null],"
                 "\"parts\":[{\"real\":1.5},{\"real\":null}]},"
                 "{\"count\":null,\"unit\":null,\"at_s\":-0.0005,\"at_ms\":-0.5,\"ends\":null,"
-                "\"inside\":null,\"numbers\":null,\"parts\":[]}]");
+                "\"halves\":[null,1],\"inside\":null,\"numbers\":null,\"parts\":[]}]");
 }
 
 static void without_a_struct_every_column_is_null(void **state)
@@ -197,7 +198,7 @@ static void without_a_struct_every_column_is_null(void **state)
     sf_json json = sf_json_start(&text);
     sf_table_json_struct(&json, &things, NULL);
     assert_string_equal(text.data, "{\"count\":null,\"unit\":null,\"at_s\":null,\"at_ms\":null,"
-                                   "\"ends\":null,\"inside\":null,\"numbers\":null,\"parts\":null}");
+                                   "\"ends\":null,\"halves\":null,\"inside\":null,\"numbers\":null,\"parts\":null}");
     sf_text_free(&text);
 }
 
