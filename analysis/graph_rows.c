@@ -36,59 +36,46 @@ static void get_ratio(const sf_column_row *column, const void *of, size_t row, s
 
 #define TILING "of tiling coefficients"
 #define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
-#define MEMBER(of) .get = sf_column_value, .member = offsetof(sf_graph_columns, of)
+#define ROW sf_graph_columns
 
 static const sf_column_row edge_rows[] = {
-    {.is = SF_IS("from", "0-based index of the unit that fires first", NULL, NULL, SF_COLUMN_UNIT),
-     MEMBER(from)},
+    SF_ARRAY_IS(UNIT, "from", from, "0-based index of the unit that fires first"),
     {.is = SF_IS("from_name", "its name", NULL, NULL, SF_COLUMN_TEXT),
      .get = get_name,
      .member = offsetof(sf_graph_columns, from)},
-    {.is = SF_IS("to", "0-based index of the unit that follows", NULL, NULL, SF_COLUMN_UNIT), MEMBER(to)},
+    SF_ARRAY_IS(UNIT, "to", to, "0-based index of the unit that follows"),
     {.is = SF_IS("to_name", "its name", NULL, NULL, SF_COLUMN_TEXT),
      .get = get_name,
      .member = offsetof(sf_graph_columns, to)},
-    {.is =
-         SF_IS("delay_ms", "above the first and at most the second; of tiling coefficients 0 and the window",
-               "ms", NULL, SF_COLUMN_PAIR, .first_name = "delay_low_ms", .second_name = "delay_high_ms"),
-     .get = get_delay},
+    SF_GOT_BY(PAIR, "delay_ms", get_delay,
+              "above the first and at most the second; of tiling coefficients 0 and the window", .unit = "ms",
+              .first_name = "delay_low_ms", .second_name = "delay_high_ms"),
     {.is = SF_IS("count", "occurrences of from -> to of which no two overlap", NULL, TILING, SF_COLUMN_COUNT),
      .get = get_count,
      .member = offsetof(sf_graph_columns, count)},
-    {.is = SF_IS(
-         "expected",
-         "by rates: the count that units which fire independently at their rates would give, tested or not",
-         NULL, TILING, SF_COLUMN_REAL),
-     MEMBER(expected)},
-    {.is = SF_IS("weight", "count - expected, or the spike-time tiling coefficient", NULL, NULL,
-                 SF_COLUMN_REAL),
-     MEMBER(weight)},
-    {.is = SF_IS(
-         "ratio_interval",
-         "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "
-         "most spikes",
-         NULL, TILING, SF_COLUMN_PAIR, .first_name = "ratio_low", .second_name = "ratio_high"),
-     .get = get_ratio},
-    {.is =
-         SF_IS("asymmetry", "(count - reverse) / (count + reverse), the reverse being that of the edge back",
-               NULL, "there is no edge back", SF_COLUMN_REAL),
-     MEMBER(asymmetry)},
-    {.is = SF_IS("p", "share of surrogates with as much, of this edge by itself", "probability", NOT_TESTED,
-                 SF_COLUMN_REAL),
-     MEMBER(p)},
-    {.is = SF_IS("q", "p corrected for all that was searched", "probability", NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(q)},
-    {.is =
-         SF_IS("not_testable", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT),
-     MEMBER(not_testable)},
-    {.is = SF_IS("expected_given_rest", "the mean count in the surrogates of a test, which keep bursts", NULL,
-                 NOT_TESTED, SF_COLUMN_REAL),
-     MEMBER(expected_given_rest)},
-    {.is = SF_IS(
-         "one_electrode",
-         "both units were seen by one electrode, where sorters err, or their spikes look like one neuron's",
-         NULL, NULL, SF_COLUMN_FLAG),
-     MEMBER(one_electrode)},
+    SF_ARRAY_IS(
+        REAL, "expected", expected,
+        "by rates: the count that units which fire independently at their rates would give, tested or not",
+        .null = TILING),
+    SF_ARRAY_IS(REAL, "weight", weight, "count - expected, or the spike-time tiling coefficient"),
+    SF_GOT_BY(PAIR, "ratio_interval", get_ratio,
+              "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "
+              "most spikes",
+              .null = TILING, .first_name = "ratio_low", .second_name = "ratio_high"),
+    SF_ARRAY_IS(REAL, "asymmetry", asymmetry,
+                "(count - reverse) / (count + reverse), the reverse being that of the edge back",
+                .null = "there is no edge back"),
+    SF_ARRAY_IS(REAL, "p", p, "share of surrogates with as much, of this edge by itself",
+                .unit = "probability", .null = NOT_TESTED),
+    SF_ARRAY_IS(REAL, "q", q, "p corrected for all that was searched", .unit = "probability",
+                .null = NOT_TESTED),
+    SF_ARRAY_IS(TEXT, "not_testable", not_testable, "why a test gave no p",
+                .null = "it gave one, or none was made"),
+    SF_ARRAY_IS(REAL, "expected_given_rest", expected_given_rest,
+                "the mean count in the surrogates of a test, which keep bursts", .null = NOT_TESTED),
+    SF_ARRAY_IS(
+        FLAG, "one_electrode", one_electrode,
+        "both units were seen by one electrode, where sorters err, or their spikes look like one neuron's"),
 };
 
 const sf_table sf_edges_columns_table = {

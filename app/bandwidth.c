@@ -168,29 +168,22 @@ static void get_epoch_h(const sf_column_row *column, const void *of, size_t row,
 }
 
 /* A score that was looked at. */
-#define POINT(column, phrase, of)                                                                            \
-    {                                                                                                        \
-        .is = SF_IS(column, phrase, NULL, NULL, SF_COLUMN_REAL), .get = sf_column_value,                     \
-        .member = offsetof(sf_density_columns, of)                                                           \
-    }
+#define ROW sf_density_columns
+static const sf_column_row minimum_rows[] = {SF_ARRAY_IS(REAL, "h", minimum_h, "bandwidth"),
+                                             SF_ARRAY_IS(REAL, "objective", minimum_score, "its score")};
+static const sf_column_row curve_rows[] = {SF_ARRAY_IS(REAL, "h", curve_h, "bandwidth"),
+                                           SF_ARRAY_IS(REAL, "objective", curve_score, "its score")};
+#undef ROW
+
 #define POINTS(column, number, phrase, means, rows)                                                          \
     {                                                                                                        \
         .is = SF_IS(column, phrase, NULL, means, SF_COLUMN_RECORD, .list = true), .get = get_point,          \
         .length = count_points, .item = (number), .record = (rows), .record_count = 2                        \
     }
-static const sf_column_row minimum_rows[] = {POINT("h", "bandwidth", minimum_h),
-                                             POINT("objective", "its score", minimum_score)};
-static const sf_column_row curve_rows[] = {POINT("h", "bandwidth", curve_h),
-                                           POINT("objective", "its score", curve_score)};
-
 #define ROW told
+#define NO_EPOCHS "without --epochs"
 #define NONE "there is no bandwidth: `error` says why"
 #define FOUND(kind, of, ...) SF_INSIDE_IS(kind, #of, found, sf_density_columns, of, __VA_ARGS__, .null = NONE)
-#define EPOCHS(kind, column, phrase, ...)                                                                    \
-    {                                                                                                        \
-        .is = SF_IS(#column, phrase, NULL, "without --epochs", SF_COLUMN_##kind, .list = true, __VA_ARGS__), \
-        .get = get_##column, .length = count_epochs                                                          \
-    }
 static const sf_column_row rows[] = {
     SF_MEMBER_IS(UNIT, unit, "the unit whose samples they are",
                  .null = "of a link, of positions and of numbers"),
@@ -211,8 +204,10 @@ static const sf_column_row rows[] = {
                  .unit = "s", .null = NONE),
     SF_MEMBER_IS(TEXT, device, "where: cpu, or a GPU, as cuda:0", .null = NONE),
     SF_MEMBER_IS(COUNT, d, "number of columns of the samples"),
-    EPOCHS(COUNT, epoch_n, "number of samples in each epoch alone"),
-    EPOCHS(REAL, epoch_h, "bandwidth in each epoch alone", .item_null = "it has too few samples"),
+    SF_LIST_BY(COUNT, "epoch_n", get_epoch_n, count_epochs, "number of samples in each epoch alone",
+               .null = NO_EPOCHS),
+    SF_LIST_BY(REAL, "epoch_h", get_epoch_h, count_epochs, "bandwidth in each epoch alone", .null = NO_EPOCHS,
+               .item_null = "it has too few samples"),
 };
 #undef ROW
 

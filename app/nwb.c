@@ -81,12 +81,10 @@ static void get_episode(const sf_column_row *column, const void *of, size_t row,
 }
 
 static const sf_column_row occurrence_rows[] = {
-    {.is = SF_IS("start_time", "its first spike", "s", NULL, SF_COLUMN_REAL), .get = get_time},
-    {.is = SF_IS("stop_time", "its last spike", "s", NULL, SF_COLUMN_REAL), .get = get_stop},
-    {.is = SF_IS("episode", "which episode occurs", NULL, NULL, SF_COLUMN_ROW), .get = get_episode},
-    {.is = SF_IS("times", "of all its spikes in order", "s", NULL, SF_COLUMN_REAL, .list = true),
-     .get = get_time,
-     .length = count_times},
+    SF_GOT_BY(REAL, "start_time", get_time, "its first spike", .unit = "s"),
+    SF_GOT_BY(REAL, "stop_time", get_stop, "its last spike", .unit = "s"),
+    SF_GOT_BY(ROW, "episode", get_episode, "which episode occurs"),
+    SF_LIST_BY(REAL, "times", get_time, count_times, "of all its spikes in order", .unit = "s"),
 };
 
 static int number_rows(listed *l, sf_table *table, sf_error *error)
@@ -225,10 +223,9 @@ static void get_density(const sf_column_row *column, const void *of, size_t row,
     .within = offsetof(sf_density_columns, of)
 
 static const sf_column_row curve_rows[] = {
-    {.is = SF_IS("unit", "the unit that it is of", NULL, NULL, SF_COLUMN_UNIT), .get = get_unit},
-    {.is = SF_IS("name", "the name of the unit or link that it is of", NULL, NULL, SF_COLUMN_TEXT),
-     .get = get_series},
-    {.is = SF_IS("measure", "the unit of the points", NULL, NULL, SF_COLUMN_TEXT), .get = get_measure},
+    SF_GOT_BY(UNIT, "unit", get_unit, "the unit that it is of"),
+    SF_GOT_BY(TEXT, "name", get_series, "the name of the unit or link that it is of"),
+    SF_GOT_BY(TEXT, "measure", get_measure, "the unit of the points"),
     {.is = SF_IS("n", "number of samples", NULL, NULL, SF_COLUMN_COUNT), DENSITY(n)},
     {.is =
          SF_IS("h",
@@ -247,9 +244,7 @@ static const sf_column_row curve_rows[] = {
      .get = get_point,
      .length = count_points,
      .applies = has_points},
-    {.is = SF_IS("density", "there, per unit of the axis", NULL, NULL, SF_COLUMN_REAL, .list = true),
-     .get = get_density,
-     .length = count_points},
+    SF_LIST_BY(REAL, "density", get_density, count_points, "there, per unit of the axis"),
 };
 
 int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domain domain,

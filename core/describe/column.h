@@ -120,6 +120,23 @@ void sf_value_free(sf_value *value);
         .name = column, .about = phrase, .unit = of, .null = means, .type = kind, __VA_ARGS__                \
     }
 
+/* Columns of a table of the struct ROW: an element of its member `of`, an array, ... */
+#define SF_ARRAY_IS(kind, column, of, phrase, ...)                                                           \
+    {                                                                                                        \
+        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__},                      \
+        .get = sf_column_value, .member = offsetof(ROW, of)                                                  \
+    }
+/** ... what a function gives, and a list of which one gives the items and another the length. */
+#define SF_GOT_BY(kind, column, getter, phrase, ...)                                                         \
+    {                                                                                                        \
+        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__}, .get = (getter)      \
+    }
+#define SF_LIST_BY(kind, column, getter, counter, phrase, ...)                                               \
+    {                                                                                                        \
+        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, .list = true, __VA_ARGS__},        \
+        .get = (getter), .length = (counter)                                                                 \
+    }
+
 /* Columns of a table whose rows are an array of the struct ROW. */
 #define SF_ROW_ELEMENT(of) .member = SF_ROWS_THEMSELVES, .element = sizeof(ROW), .within = offsetof(ROW, of)
 /** What the member `of` of that struct holds. */

@@ -178,8 +178,9 @@ static void rows_may_be_structs(void **state)
     (void)state;
     const inner parts[] = {{1.5}, {NAN}};
     const double numbers[] = {2, NAN};
-    const thing both[] = {{7, 3, 1700000000000000001, {0.5, 1}, {NAN, NAN}, &parts[0], {numbers, 2}, {parts, 2}},
-                          {SF_NO_COUNT, UINT32_MAX, -500000, {NAN, 1}, {NAN, 1}, NULL, {NULL, 0}, {parts, 0}}};
+    const thing both[] = {
+        {7, 3, 1700000000000000001, {0.5, 1}, {NAN, NAN}, &parts[0], {numbers, 2}, {parts, 2}},
+        {SF_NO_COUNT, UINT32_MAX, -500000, {NAN, 1}, {NAN, 1}, NULL, {NULL, 0}, {parts, 0}}};
     sf_table table = things;
     table.of = both;
     table.row_count = 2;
@@ -197,8 +198,9 @@ static void without_a_struct_every_column_is_null(void **state)
     sf_text text = {0};
     sf_json json = sf_json_start(&text);
     sf_table_json_struct(&json, &things, NULL);
-    assert_string_equal(text.data, "{\"count\":null,\"unit\":null,\"at_s\":null,\"at_ms\":null,"
-                                   "\"ends\":null,\"halves\":null,\"inside\":null,\"numbers\":null,\"parts\":null}");
+    assert_string_equal(text.data,
+                        "{\"count\":null,\"unit\":null,\"at_s\":null,\"at_ms\":null,"
+                        "\"ends\":null,\"halves\":null,\"inside\":null,\"numbers\":null,\"parts\":null}");
     sf_text_free(&text);
 }
 
