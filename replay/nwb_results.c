@@ -238,7 +238,7 @@ static void put_columns(results *r, hid_t table, const char *first, const sf_tab
 static void put_table(results *r, const sf_table *first, const sf_table *of)
 {
     char name[96], path[128];
-    bool intervals = sf_table_find_column(of, "start_time") != SIZE_MAX; /* TimeIntervals have it */
+    bool intervals = strcmp(sf_table_column(of, 0)->name, "start_time") == 0; /* TimeIntervals have it */
     name_table(r, name, first->name);
     snprintf(path, sizeof path, "/" MODULE "/%s", name);
     name_table(r, name, of->name);

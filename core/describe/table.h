@@ -7,16 +7,33 @@
 #include "core/json.h"
 
 /** `column` < table->column_count. */
-const sf_column *sf_table_column(const sf_table *table, size_t column);
+static inline const sf_column_row *sf_table_row_of(const sf_table *table, size_t column)
+{
+    return (const sf_column_row *)table->columns + column;
+}
+
+static inline const sf_column *sf_table_column(const sf_table *table, size_t column)
+{
+    return &sf_table_row_of(table, column)->is;
+}
 
 /** The columns of the records of a column of that type, as a table without rows. */
-sf_table sf_table_record(const sf_table *table, size_t column);
-
-/** The place of the column with this name, or SIZE_MAX. */
-size_t sf_table_find_column(const sf_table *table, const char *name);
+static inline sf_table sf_table_record(const sf_table *table, size_t column)
+{
+    const sf_column_row *row = sf_table_row_of(table, column);
+    return (sf_table){.name = row->is.name,
+                      .row = row->is.name,
+                      .about = row->is.about,
+                      .columns = row->record,
+                      .column_count = row->record_count};
+}
 
 /** False where the result has no such column: it was not asked for. */
-bool sf_table_applies(const sf_table *table, size_t column);
+static inline bool sf_table_applies(const sf_table *table, size_t column)
+{
+    const sf_column_row *row = sf_table_row_of(table, column);
+    return row->applies == NULL || row->applies(row, table->of);
+}
 
 /** The number of values of a column in a row: 1 without a list; of a list that is null 0, and *known, which
  * may be NULL, is false. */
