@@ -2,6 +2,7 @@
 #include "app/load.h"
 
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "run/tool.h"
 
 #include <inttypes.h>
@@ -12,17 +13,38 @@ static const app_option options[] = {
      "bind here, as tcp://127.0.0.1:7700 (default; a rig's protocol has its own). A time without :// ends "
      "the "
      "selection"},
-    {"insecure", NULL, "let other machines connect: --to may be tcp://*:7700 or an address of the network"},
-    {"key", "FILE",
-     "show this key, the secret file of `synfire keys`, to subscribers, who may then be on other machines"},
-    {"clients", "FOLDER|FILE", "beside --key: the public files of those who may subscribe (*.key), or one"},
-    {"protocol", "synfire|open-ephys|event-broadcaster|maxwell|intan|brand|trodes|lsl|blackrock|cortical",
-     "how to send: as synfire does (default), or as a rig sends spikes"},
+    {.name = "insecure"},
+    {.name = "key"},
+    {.name = "clients"},
+    {.name = "protocol"},
     {"speed", "X|max", "so many times as fast as recorded (default 1), or as fast as subscribers take it"},
-    {"loop", NULL, "begin again at the end, with stream time going on, until stopped"},
-    {"subscribers", "N", "hold the start until so many subscribe (default 1)"},
-    {NULL, NULL, NULL},
+    {.name = "loop"},
+    {.name = "subscribers"},
+    {0},
 };
+
+static const sf_tool_playing usual = {.protocol = "synfire", .subscribers = 1};
+
+#define ROW sf_tool_playing
+static const sf_key rows[] = {
+    SWITCH("insecure", insecure,
+           .what = "let other machines connect: --to may be tcp://*:7700 or an address of the network"),
+    TEXT("key", key, .zero = "none", .argument = "FILE",
+         .what = "show this key, the secret file of `synfire keys`, to subscribers, who may then be on other "
+                 "machines"),
+    TEXT("clients", clients, .zero = "anybody", .argument = "FOLDER|FILE",
+         .what = "beside --key: the public files of those who may subscribe (*.key), or one"),
+    TEXT("protocol", protocol,
+         .argument = "synfire|open-ephys|event-broadcaster|maxwell|intan|brand|trodes|lsl|blackrock|cortical",
+         .what = "how to send: as synfire does, or as a rig sends spikes"),
+    SWITCH("loop", loop, .what = "begin again at the end, with stream time going on, until stopped"),
+    COUNT("subscribers", subscribers, 0, 1000, .argument = "N",
+          .what = "hold the start until so many subscribe"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table playing_table = SF_KEY_TABLE(rows, usual);
 
 static bool is_endpoint(const app_given *given)
 {
@@ -54,10 +76,10 @@ static bool go_on(void *user)
 static void say_ready(void *user, const char *address)
 {
     const app_call *call = user;
-    uint64_t subscribers = 1;
-    app_uint(call, "subscribers", 0, 1000, &subscribers, NULL);
-    app_warn(call, "sending on %s, waiting for %" PRIu64 " subscriber%s", address, subscribers,
-             subscribers == 1 ? "" : "s");
+    sf_tool_playing how = usual;
+    app_options_read(call, &playing_table, &how, NULL);
+    app_warn(call, "sending on %s, waiting for %" PRIu64 " subscriber%s", address, how.subscribers,
+             how.subscribers == 1 ? "" : "s");
 }
 
 static int print_result(const app_call *call, const sf_tool_played *told, double speed, sf_error *error)
@@ -102,19 +124,14 @@ static int run(app_call *call, sf_error *error)
 {
     app_catch_signals();
     const char *path = call->arguments[0], *slash = strrchr(path, '/');
-    sf_tool_playing how = {.name = slash != NULL ? slash + 1 : path,
-                           .protocol = app_value(call, "protocol", "synfire"),
-                           .insecure = app_has(call, "insecure"),
-                           .key = app_value(call, "key", NULL),
-                           .clients = app_value(call, "clients", NULL),
-                           .loop = app_has(call, "loop"),
-                           .subscribers = 1,
-                           .ready = say_ready,
-                           .go_on = go_on,
-                           .user = call};
-    int status = app_speed(call, &how.speed, error);
+    sf_tool_playing how = usual;
+    how.name = slash != NULL ? slash + 1 : path;
+    how.ready = say_ready;
+    how.go_on = go_on;
+    how.user = call;
+    int status = app_options_read(call, &playing_table, &how, error);
     if (status == SF_OK)
-        status = app_uint(call, "subscribers", 0, 1000, &how.subscribers, error);
+        status = app_speed(call, &how.speed, error);
     sf_recording *recording = NULL;
     if (status == SF_OK)
         status = load(call, &recording, error);
@@ -138,5 +155,6 @@ const app_command app_command_play = {
              "SIGINT ends "
              "the stream in order, a second one leaves at once.",
     .options = {options, app_selection_options},
+    .rows = {&playing_table},
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/row_macros.h"
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -252,10 +253,38 @@ static int find_run(char at[256], const char **token, const sf_config *config, c
                    "has neither `control` nor a sink of type zmq: its run tells nobody how busy it is");
 }
 
-static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, sf_error *error)
+/* What is asked for beside the run. */
+typedef struct asking {
+    sf_tool_watching how;
+    double wait_s;
+    bool once;
+} asking;
+
+static const asking usual = {.wait_s = 10};
+
+#define ROW asking
+static const sf_key rows[] = {
+    TEXT("token", how.token_file, .zero = "listen to a sink of type zmq", .argument = "FILE",
+         .what = "ask the run's control socket, whose token this file holds"),
+    TEXT("key", how.key, .zero = "none", .argument = "FILE",
+         .what = "show this key, the secret file of `synfire keys`, to a run that lets in clients by theirs"),
+    TEXT("server_key", how.server_key, .zero = "none", .argument = "FILE",
+         .what = "beside --key: the public file of the run, which has to show that it has the secret one"),
+    SWITCH("once", once,
+           .what = "show the newest status and leave; so it is with --json, and where stdout is no terminal"),
+    REAL("wait_s", wait_s, 0.001, 86400, .argument = "S", .what = "for a first status at most"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table asking_table = SF_KEY_TABLE(rows, usual);
+
+static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, sf_tool_watching *how,
+                 sf_error *error)
 {
-    const char *token = app_value(call, "token", NULL);
-    const char *asked = call->argument_count > 0 ? call->arguments[0] : token != NULL ? OF_CONTROL : OF_SINK;
+    const char *asked = call->argument_count > 0  ? call->arguments[0]
+                        : how->token_file != NULL ? OF_CONTROL
+                                                  : OF_SINK;
     bool is_endpoint = strstr(asked, "://") != NULL;
     sf_config config = {0};
     int status = SF_OK;
@@ -264,14 +293,10 @@ static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, 
     else
         status = sf_config_load(&config, asked, NULL, 0, error);
     if (status == SF_OK && !is_endpoint)
-        status = find_run(at, &token, &config, asked, error);
+        status = find_run(at, &how->token_file, &config, asked, error);
+    how->endpoint = at;
     if (status == SF_OK)
-        status = app_name_option(call,
-                                 sf_tool_watch(watcher,
-                                               &(sf_tool_watching){at, token, app_value(call, "key", NULL),
-                                                                   app_value(call, "server-key", NULL)},
-                                               error),
-                                 error);
+        status = app_name_option(call, sf_tool_watch(watcher, how, error), error);
     if (!is_endpoint)
         sf_config_free(&config);
     return status;
@@ -280,33 +305,24 @@ static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, 
 static int run(app_call *call, sf_error *error)
 {
     char endpoint[256];
-    double seconds = 10;
+    asking asked = usual;
     sf_tool_watcher *watcher;
-    int status = app_real(call, "wait", 0.001, 86400, &seconds, error);
+    int status = app_options_read(call, &asking_table, &asked, error);
     if (status == SF_OK)
-        status = watch(&watcher, endpoint, call, error);
+        status = watch(&watcher, endpoint, call, &asked.how, error);
     if (status != SF_OK)
         return status;
     app_catch_signals();
-    if (call->json || app_has(call, "once") || isatty(STDOUT_FILENO) == 0)
-        status = show_once(call, watcher, endpoint, seconds, error);
+    if (call->json || asked.once || isatty(STDOUT_FILENO) == 0)
+        status = show_once(call, watcher, endpoint, asked.wait_s, error);
     else
-        status = follow(watcher, endpoint, seconds, error);
+        status = follow(watcher, endpoint, asked.wait_s, error);
     sf_tool_watch_close(watcher);
     return status;
 }
 
-static const app_option options[] = {
-    {"token", "FILE",
-     "ask the run's control socket, whose token this file holds (default: listen to a sink of type zmq)"},
-    {"key", "FILE",
-     "show this key, the secret file of `synfire keys`, to a run that lets in clients by theirs"},
-    {"server-key", "FILE",
-     "beside --key: the public file of the run, which has to show that it has the secret one"},
-    {"once", NULL, "show the newest status and leave; so it is with --json, and where stdout is no terminal"},
-    {"wait", "S", "for a first status at most (default 10)"},
-    {NULL, NULL, NULL},
-};
+static const app_option options[] = {{.name = "token"}, {.name = "key"},  {.name = "server-key"},
+                                     {.name = "once"},  {.name = "wait"}, {0}};
 
 const app_command app_command_top = {
     .name = "top",
@@ -325,5 +341,6 @@ const app_command app_command_top = {
              "run goes "
              "on.",
     .options = {options},
+    .rows = {&asking_table},
     .run = run,
 };
