@@ -121,7 +121,7 @@ END
 $SYNFIRE bfs "$karate" --source 0 --source 33 | grep -q '^#33 *34 '
 expect 64 "--out: goes with one --source" $SYNFIRE bfs path.el --source 0 --source 1 --out many.txt
 expect 64 "no vertex has index #9" $SYNFIRE bfs path.el --source 0 --source 9
-expect 64 "found 'hx', expected ts, wb, hc, gamma or none" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --features ts,hx
+expect 64 "found 'hx', expected one of ts, wb, hc, gamma, none" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --features ts,hx
 expect 64 "expected auto, cpu, cuda" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --device gpu
 expect 64 "sideways" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction sideways
 expect 64 "SCALE:EDGEFACTOR:SEED" $SYNFIRE bfs --kronecker 12 --source 5

@@ -65,5 +65,5 @@ assert not any(s["beside"] for s in out["schedule"])
 $SYNFIRE plan >out
 grep -q '^            after    test (tests), pairs (pairs)$' out
 grep -q 'hopPar = ' out
-expect 64 "found 'fast', expected derived or sequential" $SYNFIRE plan --schedule fast
+expect 64 "found 'fast', expected one of derived, sequential" $SYNFIRE plan --schedule fast
 expect 64 "expected no FILE.yaml beside it" $SYNFIRE plan "$plans/1r.yaml" --virtual-clock

@@ -561,7 +561,7 @@ static void counts_hang_together(void **state)
     rewired.graphs = 0;
     sf_error error;
     test_assert_fails(sf_graph_rewire(of_loops, counts, graph, both, 2, NULL, &rewired, NULL, NULL, &error),
-                      &error, SF_USAGE, "from 1 to 1000000");
+                      &error, SF_USAGE, "from 2 to 1000000");
     sf_motif_free(motif);
     sf_motif_free(NULL);
     sf_matches_free(NULL);
