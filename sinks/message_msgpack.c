@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/message_fields.h"
+#include "core/message_rows.h"
 #include "sinks/sink.h"
 
 #include <math.h>
@@ -127,5 +127,6 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
     };
     msgpack_packer packer;
     msgpack_packer_init(&packer, text, append);
-    sf_message_tell(message, stream, &encoding, &packer);
+    if (!sf_message_tell(message, stream, &encoding, &packer))
+        text->failed = true;
 }

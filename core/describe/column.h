@@ -7,20 +7,25 @@
 #define SF_CORE_DESCRIBE_COLUMN_H
 
 #include "core/text.h"
+#include "core/units.h"
 
 #include <synfire/table.h>
 
 #include <stdint.h>
 
 typedef enum sf_column_type {
-    SF_COLUMN_TEXT,  /**< sf_value.text */
-    SF_COLUMN_COUNT, /**< sf_value.count */
-    SF_COLUMN_REAL,  /**< sf_value.real, finite */
-    SF_COLUMN_FLAG,  /**< sf_value.flag */
-    SF_COLUMN_UNIT,  /**< sf_value.count: the index of a unit of the recording */
-    SF_COLUMN_ROW,   /**< sf_value.count: the row of the result's first table that this one belongs to */
-    SF_COLUMN_PAIR,  /**< sf_value.real and .second: the ends of an interval, a position */
-    SF_COLUMN_RECORD /**< sf_value.record: a row with columns of its own */
+    SF_COLUMN_TEXT,    /**< sf_value.text */
+    SF_COLUMN_COUNT,   /**< sf_value.count */
+    SF_COLUMN_INTEGER, /**< sf_value.integer, of either sign: times in ns */
+    SF_COLUMN_REAL,    /**< sf_value.real, finite */
+    SF_COLUMN_TIME,    /**< sf_value.integer, ns, which is written exactly in its unit: "s" or "ms" */
+    SF_COLUMN_FLAG,    /**< sf_value.flag */
+    SF_COLUMN_UNIT,    /**< sf_value.count: the index of a unit of the recording */
+    SF_COLUMN_ROW,     /**< sf_value.count: the row of the result's first table that this one belongs to */
+    SF_COLUMN_PAIR,    /**< sf_value.real and .second: the ends of an interval, a position */
+    SF_COLUMN_UNITS,   /**< sf_value.group: indices of units */
+    SF_COLUMN_NAMES,   /**< sf_value.group, which is written as the names of these units, of sf_value.units */
+    SF_COLUMN_RECORD   /**< sf_value.record: a row with columns of its own */
 } sf_column_type;
 
 typedef struct sf_column {
@@ -30,7 +35,9 @@ typedef struct sf_column {
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
     sf_column_type type;
-    bool list; /**< each row has a list of such values */
+    bool list;                /**< each row has a list of such values */
+    const char *item_null;    /**< what null means of one of these; NULL: none is */
+    const char *const *words; /**< of a text, all that it may be, up to NULL; NULL: anything */
     /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". */
     const char *first_name, *second_name;
 } sf_column;
@@ -40,7 +47,12 @@ typedef struct sf_value {
     bool known; /**< false: null, and the other members mean nothing */
     bool flag;
     uint64_t count;
+    int64_t integer;
     double real, second;
+    const uint32_t *group;
+    size_t group_size;
+    const sf_units *units;
+    const void *with; /**< given: what columns that name their values go by; what it is, a table says */
     const char *text; /**< valid until the value is used again */
     sf_table record;  /**< of one row */
     sf_text room;     /**< for a text that is not in memory */
@@ -50,7 +62,7 @@ typedef struct sf_value {
 /** Whether it has a place among columns of single values, as in CSV. */
 static inline bool sf_column_is_single(const sf_column *column)
 {
-    return !column->list && column->type != SF_COLUMN_RECORD;
+    return !column->list && column->type < SF_COLUMN_UNITS;
 }
 
 typedef struct sf_column_row sf_column_row;
@@ -65,6 +77,7 @@ struct sf_column_row {
      * it does. */
     bool (*applies)(const sf_column_row *column, const void *of);
     size_t member;          /**< the offset of the pointer to the array; or a number for `get` */
+    size_t count;           /**< the offset of the number of items, a size_t: sf_members_length */
     size_t element, within; /**< of an array of structs: their size, and the offset in them */
     const char *(*word)(const void *element); /**< sf_column_word: what an element is called; NULL: null */
     const sf_column_row *record;              /**< the columns of a record ... */
@@ -79,6 +92,25 @@ void sf_column_flag(const sf_column_row *column, const void *of, size_t row, siz
 void sf_column_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 void sf_column_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 void sf_column_word(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/**
+ * A member of a struct, which `of` is: the table has one row. Where the column may be null it is so of an
+ * empty text, no text, a negative number, and NaN.
+ */
+void sf_member_natural(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_integer(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_letters(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+/** `item` of an array that a member points to. */
+void sf_members_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_members_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_members_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_members_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+bool sf_members_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
 
 /** Sets the value. */
 void sf_value_set_count(sf_value *value, uint64_t count);

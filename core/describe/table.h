@@ -25,7 +25,8 @@ size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *k
 /** Reads one value: `item` is 0 but in lists. */
 void sf_table_get(const sf_table *table, size_t column, size_t row, size_t item, sf_value *value);
 
-/** The tables that results of this library have, without rows, one after the other: NULL beyond the last. */
+/** The tables that results and messages of this library have, without rows, one after the other: NULL beyond
+ * the last. */
 const sf_table *sf_table_at(size_t index);
 
 /** The one with that name, or NULL. */
