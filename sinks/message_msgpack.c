@@ -38,10 +38,21 @@ static void pack_string(msgpack_packer *packer, const char *value)
     }
 }
 
+/* With its length in one piece, as every key that there is has a short one. */
 static void pack_key(msgpack_packer *packer, const char *key)
 {
-    if (key != NULL)
-        msgpack_pack_str_with_body(packer, key, strlen(key));
+    enum { MOST = 31 }; /* bytes of what MessagePack calls a fixstr */
+    size_t length = key != NULL ? strlen(key) : 0;
+    char piece[1 + MOST];
+    if (key == NULL)
+        return;
+    if (length > MOST) {
+        msgpack_pack_str_with_body(packer, key, length);
+        return;
+    }
+    piece[0] = (char)(0xa0 | length);
+    memcpy(piece + 1, key, length);
+    append(packer->data, piece, 1 + length);
 }
 
 static void map(void *to, const char *key, size_t fields)

@@ -125,6 +125,31 @@ void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns); /**< 
 /** Releases the memory that a column put into it. */
 void sf_value_free(sf_value *value);
 
+/** The columns of its records, as a table without rows. */
+static inline sf_table sf_column_record(const sf_column_row *column)
+{
+    return (sf_table){.name = column->is.name,
+                      .row = column->is.name,
+                      .about = column->is.about,
+                      .columns = column->record,
+                      .column_count = column->record_count};
+}
+
+/** Reads one value, as sf_table_get does. */
+static inline void sf_table_read(const sf_table *table, const sf_column_row *column, size_t row, size_t item,
+                                 sf_value *value)
+{
+    value->known = false;
+    value->failed = false;
+    column->get(column, table->of, row, item, value);
+    if (column->is.type == SF_COLUMN_RECORD) {
+        const void *record = value->record.of;
+        value->record = sf_column_record(column);
+        value->record.row_count = 1;
+        value->record.of = record;
+    }
+}
+
 /** What a column is; what follows the type names further members. */
 #define SF_IS(column, phrase, of, means, kind, ...)                                                          \
     {                                                                                                        \

@@ -15,12 +15,7 @@ const sf_column *sf_table_column(const sf_table *table, size_t column)
 
 sf_table sf_table_record(const sf_table *table, size_t column)
 {
-    const sf_column_row *row = row_of(table, column);
-    return (sf_table){.name = row->is.name,
-                      .row = row->is.name,
-                      .about = row->is.about,
-                      .columns = row->record,
-                      .column_count = row->record_count};
+    return sf_column_record(row_of(table, column));
 }
 
 size_t sf_table_find_column(const sf_table *table, const char *name)
@@ -49,14 +44,5 @@ size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *k
 
 void sf_table_get(const sf_table *table, size_t column, size_t row, size_t item, sf_value *value)
 {
-    const sf_column_row *of = row_of(table, column);
-    value->known = false;
-    value->failed = false;
-    of->get(of, table->of, row, item, value);
-    if (of->is.type == SF_COLUMN_RECORD) {
-        const void *record = value->record.of;
-        value->record = sf_table_record(table, column);
-        value->record.row_count = 1;
-        value->record.of = record;
-    }
+    sf_table_read(table, row_of(table, column), row, item, value);
 }

@@ -89,38 +89,40 @@ bool sf_value_tell(const sf_value *value, const char *key, const sf_column *colu
     return true;
 }
 
-static bool tell_list(const sf_table *table, size_t column, size_t row, sf_value *value,
+static bool tell_item(const sf_table *table, const sf_column_row *column, size_t row, size_t item,
+                      const char *key, sf_value *value, const sf_encoding *as, void *to)
+{
+    sf_table_read(table, column, row, item, value);
+    return sf_value_tell(value, key, &column->is, as, to);
+}
+
+static bool tell_list(const sf_table *table, const sf_column_row *column, size_t row, sf_value *value,
                       const sf_encoding *as, void *to)
 {
-    const sf_column *is = sf_table_column(table, column);
-    bool known, told = true;
-    size_t length = sf_table_length(table, column, row, &known);
-    if (!known) {
-        as->string(to, is->name, NULL);
+    size_t length;
+    if (!column->length(column, table->of, row, &length)) {
+        as->string(to, column->is.name, NULL);
         return true;
     }
-    as->list(to, is->name, length);
-    for (size_t item = 0; item < length; item++) {
-        sf_table_get(table, column, row, item, value);
-        told = sf_value_tell(value, NULL, is, as, to) && told;
-    }
+    bool told = true;
+    as->list(to, column->is.name, length);
+    for (size_t item = 0; item < length; item++)
+        told = tell_item(table, column, row, item, NULL, value, as, to) && told;
     as->end_list(to);
     return told;
 }
 
 bool sf_table_tell_row(const sf_table *table, size_t row, const void *with, const sf_encoding *as, void *to)
 {
+    const sf_column_row *columns = table->columns;
     sf_value value = {.with = with};
     bool told = true;
-    for (size_t column = 0; column < table->column_count; column++) {
-        const sf_column *is = sf_table_column(table, column);
-        if (is->list) {
-            told = tell_list(table, column, row, &value, as, to) && told;
-        } else {
-            sf_table_get(table, column, row, 0, &value);
-            told = sf_value_tell(&value, is->name, is, as, to) && told;
-        }
+    for (const sf_column_row *column = columns; column < columns + table->column_count; column++) {
+        bool this_one = column->is.list ? tell_list(table, column, row, &value, as, to)
+                                        : tell_item(table, column, row, 0, column->is.name, &value, as, to);
+        told = told && this_one;
     }
-    sf_value_free(&value);
+    if (value.room.data != NULL)
+        sf_text_free(&value.room);
     return told;
 }
