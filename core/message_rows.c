@@ -7,13 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What values are given to be named by. */
-typedef struct told {
-    const sf_message *message;
-    const sf_stream_info *stream;
-} told;
-
-static const told *told_of(const sf_value *value)
+static const sf_message_names *told_of(const sf_value *value)
 {
     return value->with;
 }
@@ -55,8 +49,8 @@ static void set_name(sf_value *value, uint32_t unit)
     MEMBER_AS("from_ns", window.start_ns, "start of the window", .is.unit = "ns"),                           \
         MEMBER_AS("to_ns", window.stop_ns, "its end, not included", .is.unit = "ns")
 #define WINDOW                                                                                               \
-    WINDOW_IN_NS, MEMBER_TIME("from_s", window.start_ns, "s", "from_ns, for people"),                        \
-        MEMBER_TIME("to_s", window.stop_ns, "s", "to_ns, for people")
+    WINDOW_IN_NS, MEMBER_TIME("from_s", window.start_ns, "s", "from_ns, for people", .is.again = true),      \
+        MEMBER_TIME("to_s", window.stop_ns, "s", "to_ns, for people", .is.again = true)
 
 #define P_AND_Q                                                                                              \
     MEMBER(p,                                                                                                \
@@ -200,10 +194,12 @@ GETTER(get_delay)
 
 static const sf_column_row count_rows[] = {
     ID(),
-    READ_LIST("units", SF_COLUMN_UNIT, get_unit, count_units, "the chain, first unit first"),
+    READ_LIST("units", SF_COLUMN_UNIT, get_unit, count_units, "the chain, first unit first",
+              .is.most = SF_EPISODE_MAX_SIZE),
     READ_LIST("names", SF_COLUMN_TEXT, get_unit_name, count_units, "of these units"),
     READ_LIST("delays_ms", SF_COLUMN_PAIR, get_delay, count_units,
-              "of each link: above the first and at most the second", .is.unit = "ms", .element = 1),
+              "of each link: above the first and at most the second", .is.unit = "ms",
+              .is.most = SF_EPISODE_MAX_SIZE - 1, .element = 1),
     MEMBER(count, "occurrences in the window of which no two overlap; what `synfire count` gives for it"),
     MEMBER(expected, "the count expected by rates, those of the window", .is.null = "not computed"),
     VERDICT,
@@ -257,7 +253,7 @@ static const sf_column_row trigger_rows[] = {
     ID(.is.null = "it rests on none"),
     MEMBER(occurrence, "number of this completion in the run, from 1"),
     READ_LIST("spike_times_ns", SF_COLUMN_INTEGER, get_spike_time, count_spikes, "its spikes, first to last",
-              .is.unit = "ns"),
+              .is.unit = "ns", .is.most = SF_EPISODE_MAX_SIZE),
     MEMBER(decided_ns,
            "when it was decided to send it, by the monotonic clock of this machine; on a virtual clock "
            "stream time",
@@ -447,7 +443,7 @@ static const sf_column_row change_rows[] = {
     MEMBER_OF(SF_COLUMN_UNIT, "to", to, "the unit that it leads to"),
     READ_LIST("names", SF_COLUMN_TEXT, get_edge_names, count_two, "of the two"),
     READ("delay_ms", SF_COLUMN_PAIR, get_edge_delay, "above the first and at most the second",
-         .is.unit = "ms"),
+         .is.unit = "ms", .is.first_name = "delay_low_ms", .is.second_name = "delay_high_ms"),
     READ("count", SF_COLUMN_COUNT, get_edge_count, "of the episode from -> to", .is.null = "with sttc"),
     MEMBER(expected, "by rates", .is.null = "with sttc"),
     MEMBER(weight, "count - expected, or the tiling coefficient of a pair that has no direction"),
@@ -494,15 +490,16 @@ static const sf_column_row reach_rows[] = {
     MEMBER_OF(SF_COLUMN_UNIT, "source", source, "the unit it starts from"),
     READ("source_name", SF_COLUMN_TEXT, get_source_name, "its name"),
     MEMBERS("units", SF_COLUMN_UNIT, sf_members_whole, units, count,
-            "each unit reached, the source among them"),
+            "each unit reached, the source among them", .is.first_name = "unit"),
     MEMBERS("names", SF_COLUMN_TEXT, get_reached_name, units, count, "of these"),
-    MEMBERS("levels", SF_COLUMN_COUNT, sf_members_whole, levels, count, "in how many steps each is reached"),
+    MEMBERS("levels", SF_COLUMN_COUNT, sf_members_whole, levels, count, "in how many steps each is reached",
+            .is.first_name = "level"),
     MEMBERS("parents", SF_COLUMN_INTEGER, get_parent, parents, count,
-            "from which unit; -1 of the source itself"),
+            "from which unit; -1 of the source itself", .is.first_name = "parent"),
     MEMBERS("delays_ms", SF_COLUMN_PAIR, get_path_delay, delays, count,
             "of the path from the source along the parents, the sums of its edges' bounds. Of all paths with "
             "the fewest steps it is the one with the smallest high, then low, then parent",
-            .is.unit = "ms"),
+            .is.unit = "ms", .is.first_name = "delay_low_ms", .is.second_name = "delay_high_ms"),
 };
 #undef ROW
 
@@ -957,17 +954,19 @@ const sf_table *sf_message_table(sf_topic topic)
     return topic < SF_TOPIC_COUNT ? &tables[topic] : NULL;
 }
 
-static const void *part_of(const sf_message *message)
+sf_table sf_message_row(const sf_message *message)
 {
-    return &message->episodes; /* members of a union begin where it does */
+    sf_table own = tables[message->topic];
+    own.of = &message->episodes; /* members of a union begin where it does */
+    own.row_count = 1;
+    return own;
 }
 
 bool sf_message_tell(const sf_message *message, const sf_stream_info *stream, const sf_encoding *as, void *to)
 {
-    const told with = {message, stream};
-    sf_table common = sf_message_common_table, own = tables[message->topic];
+    const sf_message_names with = {message, stream};
+    sf_table common = sf_message_common_table, own = sf_message_row(message);
     common.of = message;
-    own.of = part_of(message);
     as->map(to, NULL, common.column_count + own.column_count);
     bool all = sf_table_tell_row(&common, 0, &with, as, to);
     all = sf_table_tell_row(&own, 0, &with, as, to) && all;

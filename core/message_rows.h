@@ -12,6 +12,15 @@ const sf_table *sf_message_table(sf_topic topic);
 /** Those that every message has: "message". */
 extern const sf_table sf_message_common_table;
 
+/** What the columns of messages are given to name values by (sf_value.with). */
+typedef struct sf_message_names {
+    const sf_message *message;
+    const sf_stream_info *stream;
+} sf_message_names;
+
+/** A message as the one row of its topic's table. */
+sf_table sf_message_row(const sf_message *message);
+
 /** Writes the message as one map. Its topic is below SF_TOPIC_COUNT, its units below stream->units->count.
  * False where memory was lacking. */
 bool sf_message_tell(const sf_message *message, const sf_stream_info *stream, const sf_encoding *as,

@@ -37,8 +37,12 @@ typedef struct sf_column {
     sf_column_type type;
     bool list;                /**< each row has a list of such values */
     const char *item_null;    /**< what null means of one of these; NULL: none is */
+    size_t most;              /**< how many they are at most, where they are few; 0: any number */
+    bool again;               /**< it says in other words, for people, what another column says exactly */
+    size_t bytes;             /**< of a text, at most, without its end; 0: any number */
     const char *const *words; /**< of a text, all that it may be, up to NULL; NULL: anything */
-    /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". */
+    /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". Of a list, the
+     * first is that of one item where a row holds one: "unit". */
     const char *first_name, *second_name;
 } sf_column;
 

@@ -26,7 +26,7 @@
         bool: SF_COLUMN_FLAG,                                                                                \
         char *: SF_COLUMN_TEXT,                                                                              \
         const char *: SF_COLUMN_TEXT)
-/* An array of letters decays to a pointer to them; a pointer to letters of its own is a MEMBER_TEXT. */
+/* An array of letters decays to a pointer to them; a pointer to others is one to a literal, of 24 at most. */
 #define SF_GET_OF_MEMBER(member)                                                                             \
     _Generic(((ROW *)0)->member,                                                                             \
         uint64_t: sf_member_natural,                                                                         \
@@ -37,11 +37,13 @@
         char *: sf_member_letters,                                                                           \
         const char *: sf_member_text)
 
+#define SF_BYTES_OF_MEMBER(member)                                                                           \
+    _Generic(((ROW *)0)->member, char * : sizeof(((ROW *)0)->member) - 1, const char * : 24, default : 0)
 /* What follows the type is the phrase that says what it is, and further members of the column. */
 #define MEMBER_OF(kind, called, part, ...)                                                                   \
     {                                                                                                        \
         .is.name = called, .is.type = kind, .get = SF_GET_OF_MEMBER(part), .member = offsetof(ROW, part),    \
-        .is.about = __VA_ARGS__                                                                              \
+        .is.bytes = SF_BYTES_OF_MEMBER(part), .is.about = __VA_ARGS__                                        \
     }
 #define MEMBER_AS(called, part, ...) MEMBER_OF(SF_TYPE_OF_MEMBER(part), called, part, __VA_ARGS__)
 #define MEMBER(part, ...) MEMBER_AS(#part, part, __VA_ARGS__)
