@@ -2,14 +2,19 @@
 #include "analysis/tables.h"
 
 #include "core/describe/table.h"
+#include "core/message_rows.h"
 
 #include <string.h>
 
 static const sf_table *const tables[] = {&sf_episodes_columns_table, &sf_edges_columns_table};
 
+enum { RESULTS = sizeof tables / sizeof *tables };
+
 const sf_table *sf_table_at(size_t index)
 {
-    return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
+    if (index < RESULTS)
+        return tables[index];
+    return index == RESULTS ? &sf_message_common_table : sf_message_table((sf_topic)(index - RESULTS - 1));
 }
 
 const sf_table *sf_table_find(const char *name)

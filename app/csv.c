@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,7 @@ app_csv app_csv_start_table(sf_text *out, const sf_table *table)
 
 static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
 {
+    char integer[24];
     switch (is->type) {
     case SF_COLUMN_TEXT:
         app_csv_string(csv, value->known ? value->text : NULL);
@@ -128,12 +130,6 @@ static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
         app_csv_real(csv, value->known ? value->real : NAN);
         app_csv_real(csv, value->known ? value->second : NAN);
         break;
-    case SF_COLUMN_TIME:
-        if (!value->known)
-            app_csv_string(csv, NULL);
-        else
-            (strcmp(is->unit, "s") == 0 ? app_csv_seconds : app_csv_milliseconds)(csv, value->time_ns);
-        break;
     case SF_COLUMN_FLAG:
     case SF_COLUMN_COUNT:
     case SF_COLUMN_UNIT:
@@ -143,8 +139,22 @@ static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
         else
             app_csv_string(csv, NULL);
         break;
+    case SF_COLUMN_INTEGER:
+        snprintf(integer, sizeof integer, "%" PRId64, value->integer);
+        app_csv_string(csv, value->known ? integer : NULL);
+        break;
+    case SF_COLUMN_TIME:
+        if (!value->known)
+            app_csv_string(csv, NULL);
+        else if (strcmp(is->unit, "s") == 0)
+            app_csv_seconds(csv, value->integer);
+        else
+            app_csv_milliseconds(csv, value->integer);
+        break;
+    case SF_COLUMN_UNITS:
+    case SF_COLUMN_NAMES:
     case SF_COLUMN_RECORD:
-        break; /* is none of these */
+        break; /* have no place among these columns */
     }
 }
 

@@ -48,6 +48,19 @@ static void print_json(sf_text *text, const app_call *call, const char *asked)
     sf_json_end_object(&json);
 }
 
+static void print_about(app_table *table, const sf_column *is)
+{
+    sf_text about = {0};
+    sf_text_printf(&about, "%s", is->about);
+    for (size_t i = 0; is->words != NULL && is->words[i] != NULL; i++)
+        sf_text_printf(&about, "%s%s", i == 0 ? " (" : ", ", is->words[i]);
+    const char *null = is->null != NULL ? is->null : is->item_null;
+    sf_text_printf(&about, "%s%s%s", is->words != NULL ? ")" : "", null != NULL ? "; null: " : "",
+                   null != NULL ? null : "");
+    app_table_cell(table, "%s", about.failed ? is->about : about.data);
+    sf_text_free(&about);
+}
+
 static void print_columns(sf_text *text, const sf_table *of)
 {
     app_table table = {0};
@@ -59,8 +72,7 @@ static void print_columns(sf_text *text, const sf_table *of)
         app_table_cell(&table, "%s", is->name);
         app_table_cell(&table, "%s%s", is->list ? "list of " : "", sf_column_type_name(is->type));
         app_table_cell(&table, "%s", is->unit != NULL ? is->unit : "");
-        app_table_cell(&table, "%s%s%s", is->about, is->null != NULL ? "; null: " : "",
-                       is->null != NULL ? is->null : "");
+        print_about(&table, is);
     }
     app_table_print(&table, text, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < of->column_count; i++)
@@ -115,7 +127,7 @@ static const app_option options[] = {{NULL, NULL, NULL}};
 const app_command app_command_describe = {
     .name = "describe",
     .group = "advanced",
-    .summary = "what every column of a result is, and what it means where it is null",
+    .summary = "what every column of a result or message is, and what it means where it is null",
     .arguments = "[TABLE]",
     .least_arguments = 0,
     .most_arguments = 1,

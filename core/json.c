@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,13 +101,13 @@ void sf_json_string(sf_json *json, const char *key, const char *value)
 void sf_json_int(sf_json *json, const char *key, int64_t value)
 {
     begin_value(json, key);
-    sf_text_printf(json->out, "%" PRId64, value);
+    sf_text_scaled(json->out, value, 0);
 }
 
 void sf_json_uint(sf_json *json, const char *key, uint64_t value)
 {
     begin_value(json, key);
-    sf_text_printf(json->out, "%" PRIu64, value);
+    sf_text_natural(json->out, value);
 }
 
 void sf_json_real(sf_json *json, const char *key, double value)
@@ -124,7 +123,7 @@ void sf_json_real(sf_json *json, const char *key, double value)
 void sf_json_bool(sf_json *json, const char *key, bool value)
 {
     begin_value(json, key);
-    sf_text_printf(json->out, "%s", value ? "true" : "false");
+    sf_text_append(json->out, value ? "true" : "false", value ? 4 : 5);
 }
 
 void sf_json_null(sf_json *json, const char *key)

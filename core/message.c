@@ -6,11 +6,12 @@
 
 #include <math.h>
 
+const char *const sf_topic_names[] = {"episodes", "trigger",  "density",  "graph",          "status",
+                                      "decision", "delivery", "features", "features_names", NULL};
+
 const char *sf_topic_name(sf_topic topic)
 {
-    static const char *const names[] = {"episodes", "trigger",  "density",  "graph",         "status",
-                                        "decision", "delivery", "features", "features_names"};
-    return names[topic];
+    return sf_topic_names[topic];
 }
 
 sf_message *sf_message_new(sf_topic topic)
@@ -151,8 +152,9 @@ double sf_message_age_ms(const sf_message *message)
     return (double)(sf_clock_monotonic_ns() - message->arrival_ns) * 1e-6;
 }
 
+const char *const sf_source_state_names[] = {"live", "stalled", "lost", "ended", "failed", NULL};
+
 const char *sf_source_state_name(sf_source_state state)
 {
-    static const char *const names[] = {"live", "stalled", "lost", "ended", "failed"};
-    return names[state];
+    return sf_source_state_names[state];
 }

@@ -17,6 +17,7 @@
 /** "episodes", "trigger", "density", "graph", "status", "decision", "delivery", "features",
  * "features_names". */
 const char *sf_topic_name(sf_topic topic);
+extern const char *const sf_topic_names[]; /**< up to NULL */
 
 /** What stays the same for a whole run; sinks get it when they open and may keep the pointer. */
 typedef struct sf_stream_info {
@@ -34,6 +35,7 @@ typedef struct sf_stream_info {
 
 /** "live", "stalled", "lost", "ended", "failed". */
 const char *sf_source_state_name(sf_source_state state);
+extern const char *const sf_source_state_names[]; /**< up to NULL */
 
 /** Of a result outside any message. */
 void sf_reach_result_free(sf_reach_result *reach);

@@ -85,19 +85,34 @@ void sf_text_real(sf_text *text, double value)
     sf_text_printf(text, "%s", number);
 }
 
+/* Writes the digits before `end`, at least `least` of them. */
+static char *digits_before(char *end, uint64_t value, int least)
+{
+    for (; value > 0 || least > 0; value /= 10, least--)
+        *--end = (char)('0' + value % 10);
+    return end;
+}
+
+void sf_text_natural(sf_text *text, uint64_t value)
+{
+    char number[24], *end = number + sizeof number, *begin = digits_before(end, value, 1);
+    sf_text_append(text, begin, (size_t)(end - begin));
+}
+
 void sf_text_scaled(sf_text *text, int64_t value, int digits)
 {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, scale = 1;
     for (int i = 0; i < digits; i++)
         scale *= 10;
-    char number[48];
-    int length = snprintf(number, sizeof number, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
-                          magnitude / scale, digits, magnitude % scale);
-    while (number[length - 1] == '0')
-        length--;
-    if (number[length - 1] == '.')
-        length--;
-    sf_text_append(text, number, (size_t)length);
+    char number[48], *end = number + sizeof number, *begin = digits_before(end, magnitude % scale, digits);
+    while (end > begin && end[-1] == '0')
+        end--;
+    if (end > begin)
+        *--begin = '.';
+    begin = digits_before(begin, magnitude / scale, 1);
+    if (value < 0)
+        *--begin = '-';
+    sf_text_append(text, begin, (size_t)(end - begin));
 }
 
 void sf_text_delays(sf_text *text, const sf_delay *delays, size_t count)

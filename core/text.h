@@ -20,6 +20,9 @@ void sf_text_append(sf_text *text, const char *data, size_t length);
 void sf_text_printf(sf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sf_text_vprintf(sf_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
+/** Appends a number in decimal digits. */
+void sf_text_natural(sf_text *text, uint64_t value);
+
 /** value / 10^digits in decimal, exact and without trailing zeros: 1500000000 with 9 digits gives 1.5. */
 void sf_text_scaled(sf_text *text, int64_t value, int digits);
 /** A finite number, the shortest that reads back the same. */

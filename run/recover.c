@@ -192,7 +192,7 @@ static int take_stock(recovery *self, sf_error *error)
         const sf_journal_table *table = &self->about.tables[i];
         int known = 0;
         while (known < SF_RECORDER_TABLES &&
-               (strcmp(sf_recorder_table_name((sf_recorder_table)known), table->name) != 0 ||
+               (strcmp(sf_recorder_form_of((sf_recorder_table)known)->name, table->name) != 0 ||
                 sf_recorder_row_size((sf_recorder_table)known) != table->row_size ||
                 sf_recorder_table_form((sf_recorder_table)known) != table->form))
             known++;

@@ -9,10 +9,8 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "sinks/recorder.h"
-#include "sinks/recorder_rows.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +21,7 @@ typedef struct episode_slot {
 
 typedef struct hdf5_sink {
     sf_recorder *recorder;
+    const sf_stream_info *stream;
     unsigned part; /* the file that the episodes below are in */
     void *rows;    /* scratch */
     size_t rows_capacity;
@@ -50,6 +49,7 @@ static int open_hdf5(void **out, const sf_sink_settings *settings, const sf_stre
     if (self == NULL)
         return sf_fail_memory(error);
     self->part = 1;
+    self->stream = stream;
     int status = sf_recorder_open(&self->recorder, (const sf_recorder_settings *)(const void *)settings,
                                   stream, error);
     if (status != SF_OK)
@@ -71,12 +71,19 @@ static int append(hdf5_sink *self, sf_recorder_table table, const void *rows, si
     return sf_recorder_append(self->recorder, table, rows, count, error);
 }
 
-/* Room for `count` rows in the scratch memory, also for none; NULL where memory is out. */
-static void *make_rows(hdf5_sink *self, size_t count, size_t row_size)
+/* Appends the rows that a message has for a table, of the records that `take` says; NULL: of all. */
+static int append_rows(hdf5_sink *self, sf_recorder_table table, const sf_message *message,
+                       sf_recorder_take *take, sf_error *error)
 {
-    bool has_room = sf_reserve(&self->rows, &self->rows_capacity, count * row_size + 1, 1) == 0;
-    return has_room ? self->rows : NULL;
+    const sf_message_names names = {message, self->stream};
+    size_t most = sf_recorder_count(table, message);
+    if (sf_reserve(&self->rows, &self->rows_capacity, most * sf_recorder_row_size(table) + 1, 1) != 0)
+        return sf_fail_memory(error);
+    size_t count = sf_recorder_pack(self->rows, table, &names, take, self);
+    return append(self, table, self->rows, count, error);
 }
+
+/* ---- episodes, which are written once ---- */
 
 static uint64_t id_bits(const char *id)
 {
@@ -111,386 +118,113 @@ static int reserve_slots(hdf5_sink *self, size_t episodes)
     return SF_OK;
 }
 
-static void fill_episode(episode_row *row, const sf_episode_count *item, uint64_t seq)
+/* Those that no earlier message had; there is room for them. */
+static bool take_new_episode(void *argument, const sf_message *message, size_t record,
+                             uint64_t extras[SF_RECORDER_EXTRAS])
 {
-    memset(row, 0, sizeof *row);
-    row->seq = seq;
-    memcpy(row->id, item->id, sizeof row->id);
-    row->size = item->episode.size;
-    memset(row->units, 0xff, sizeof row->units); /* SF_NO_UNIT */
-    memcpy(row->units, item->episode.units, row->size * sizeof row->units[0]);
-    for (uint32_t i = 0; i + 1 < row->size; i++) {
-        row->delays_ns[i][0] = item->episode.delays[i].low_ns;
-        row->delays_ns[i][1] = item->episode.delays[i].high_ns;
-    }
+    (void)extras;
+    hdf5_sink *self = argument;
+    uint64_t id = id_bits(message->episodes.items[record].id);
+    episode_slot *slot = find_slot(self->slots, self->slot_count, id);
+    if (slot->row != 0)
+        return false;
+    *slot = (episode_slot){.id = id, .row = ++self->episode_count};
+    return true;
 }
 
-/* Writes the episodes that no earlier message had. */
-static int append_new_episodes(hdf5_sink *self, const sf_message *message, sf_error *error)
+static bool take_count(void *argument, const sf_message *message, size_t record,
+                       uint64_t extras[SF_RECORDER_EXTRAS])
 {
-    const sf_episodes_message *episodes = &message->episodes;
-    episode_row *rows = make_rows(self, episodes->count, sizeof *rows);
-    if (rows == NULL || reserve_slots(self, self->episode_count + episodes->count) != SF_OK)
-        return sf_fail_memory(error);
-    size_t added = 0;
-    for (size_t i = 0; i < episodes->count; i++) {
-        uint64_t id = id_bits(episodes->items[i].id);
-        episode_slot *slot = find_slot(self->slots, self->slot_count, id);
-        if (slot->row != 0)
-            continue;
-        *slot = (episode_slot){.id = id, .row = ++self->episode_count};
-        fill_episode(&rows[added++], &episodes->items[i], message->seq);
-    }
-    return append(self, SF_TABLE_EPISODES, rows, added, error);
-}
-
-/* Why there is no p, or nothing. */
-static void put_reason(char *text, size_t size, const char *reason)
-{
-    if (reason != NULL)
-        memcpy(text, reason, strnlen(reason, size));
-}
-
-static int append_counts(hdf5_sink *self, const sf_message *message, sf_error *error)
-{
-    const sf_episodes_message *episodes = &message->episodes;
-    count_row *rows = make_rows(self, episodes->count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < episodes->count; i++) {
-        const sf_episode_count *item = &episodes->items[i];
-        const episode_slot *slot = find_slot(self->slots, self->slot_count, id_bits(item->id));
-        rows[i] = (count_row){.seq = message->seq,
-                              .count = item->count,
-                              .expected = item->expected,
-                              .p = item->p,
-                              .q = item->q,
-                              .p_age_s = item->p_age_s,
-                              .episode = slot->row - 1,
-                              .tests = item->tests};
-        put_reason(rows[i].not_tested, sizeof rows[i].not_tested, item->not_tested);
-    }
-    return append(self, SF_TABLE_COUNTS, rows, episodes->count, error);
+    const hdf5_sink *self = argument;
+    uint64_t id = id_bits(message->episodes.items[record].id);
+    extras[0] = find_slot(self->slots, self->slot_count, id)->row - 1;
+    return true;
 }
 
 static int append_window(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
-    const sf_episodes_message *episodes = &message->episodes;
-    const window_row row = {.seq = message->seq,
-                            .hop = episodes->hop,
-                            .from_ns = episodes->window.start_ns,
-                            .to_ns = episodes->window.stop_ns,
-                            .spikes = episodes->spikes,
-                            .partial = episodes->partial,
-                            .episodes = (uint32_t)episodes->count,
-                            .left_out = episodes->left_out.count,
-                            .left_out_untested = episodes->left_out.untested};
-    int status = append_new_episodes(self, message, error);
+    if (reserve_slots(self, self->episode_count + message->episodes.count) != SF_OK)
+        return sf_fail_memory(error);
+    int status = append_rows(self, SF_TABLE_EPISODES, message, take_new_episode, error);
     if (status == SF_OK)
-        status = append_counts(self, message, error);
-    return status == SF_OK ? append(self, SF_TABLE_WINDOWS, &row, 1, error) : status;
+        status = append_rows(self, SF_TABLE_COUNTS, message, take_count, error);
+    return status == SF_OK ? append_rows(self, SF_TABLE_WINDOWS, message, NULL, error) : status;
 }
 
-static int append_trigger(hdf5_sink *self, const sf_message *message, sf_error *error)
-{
-    const sf_trigger_message *trigger = &message->trigger;
-    trigger_row row = {.seq = message->seq,
-                       .time_ns = message->time_ns,
-                       .occurrence = trigger->occurrence,
-                       .p = trigger->p,
-                       .q = trigger->q,
-                       .p_age_s = trigger->p_age_s,
-                       .size = trigger->size,
-                       .tests = trigger->tests,
-                       .decided_ns = trigger->decided_ns};
-    put_reason(row.not_tested, sizeof row.not_tested, trigger->not_tested);
-    memcpy(row.id, trigger->id, sizeof row.id);
-    memcpy(row.name, trigger->name, sizeof row.name);
-    for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
-        row.spike_times_ns[i] = i < trigger->size ? trigger->spike_times_ns[i] : INT64_MIN;
-    return append(self, SF_TABLE_TRIGGERS, &row, 1, error);
-}
+/* ---- what lies in plain columns: the row says where ---- */
 
-static int append_decision(hdf5_sink *self, const sf_message *message, sf_error *error)
+static bool take_density(void *argument, const sf_message *message, size_t record,
+                         uint64_t extras[SF_RECORDER_EXTRAS])
 {
-    const sf_decision_message *decision = &message->decision;
-    decision_row row = {.seq = message->seq,
-                        .time_ns = message->time_ns,
-                        .occurrence = decision->occurrence,
-                        .trigger_seq = decision->trigger_seq,
-                        .decided_ns = decision->decided_ns,
-                        .wait_ms = decision->wait_ms};
-    snprintf(row.name, sizeof row.name, "%.63s", decision->name);
-    memcpy(row.id, decision->id, sizeof row.id);
-    put_reason(row.outcome, sizeof row.outcome, decision->outcome);
-    put_reason(row.reason, sizeof row.reason, decision->reason);
-    return append(self, SF_TABLE_DECISIONS, &row, 1, error);
-}
-
-static int append_delivery(hdf5_sink *self, const sf_message *message, sf_error *error)
-{
-    const sf_delivery_message *delivery = &message->delivery;
-    delivery_row row = {.seq = message->seq,
-                        .time_ns = message->time_ns,
-                        .trigger_seq = delivery->trigger_seq,
-                        .sent_ns = delivery->sent_ns,
-                        .latency_ms = delivery->latency_ms};
-    snprintf(row.name, sizeof row.name, "%.63s", delivery->name);
-    memcpy(row.sink, delivery->sink, sizeof row.sink);
-    put_reason(row.outcome, sizeof row.outcome, delivery->outcome);
-    return append(self, SF_TABLE_DELIVERIES, &row, 1, error);
+    (void)record;
+    const hdf5_sink *self = argument;
+    extras[0] = sf_recorder_rows(self->recorder, SF_TABLE_DENSITY_VALUES) - message->density.count;
+    return true;
 }
 
 static int append_density(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
     const sf_density_message *density = &message->density;
-    density_row row = {.seq = message->seq,
-                       .from_ns = density->window.start_ns,
-                       .to_ns = density->window.stop_ns,
-                       .h = density->h,
-                       .grid_start = density->grid_start,
-                       .grid_step = density->grid_step,
-                       .first_value = sf_recorder_rows(self->recorder, SF_TABLE_DENSITY_VALUES),
-                       .count = density->count,
-                       .row_start = density->row_start,
-                       .row_step = density->row_step,
-                       .rows = density->rows,
-                       .outside = density->outside,
-                       .log_axis = density->log_axis};
-    memcpy(row.quantity, density->quantity, strnlen(density->quantity, sizeof row.quantity));
     int status = append(self, SF_TABLE_DENSITY_VALUES, density->values, density->count, error);
-    return status == SF_OK ? append(self, SF_TABLE_DENSITIES, &row, 1, error) : status;
+    return status == SF_OK ? append_rows(self, SF_TABLE_DENSITIES, message, take_density, error) : status;
 }
 
-static int append_edges(hdf5_sink *self, const sf_message *message, sf_error *error)
+static size_t embedded_units(const sf_message *message, size_t first_motif)
 {
-    const sf_graph_message *graph = &message->graph;
-    edge_row *rows = make_rows(self, graph->change_count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < graph->change_count; i++) {
-        const sf_edge_change *change = &graph->changes[i];
-        rows[i] = (edge_row){.seq = message->seq,
-                             .low_ns = change->delay.low_ns,
-                             .high_ns = change->delay.high_ns,
-                             .count = change->count,
-                             .expected = change->expected,
-                             .p = change->p,
-                             .q = change->q,
-                             .p_age_s = change->p_age_s,
-                             .weight = change->weight,
-                             .from = change->from,
-                             .to = change->to,
-                             .removed = change->removed};
+    size_t units = 0;
+    for (size_t i = first_motif; i < message->graph.motif_count; i++)
+        units += message->graph.motifs[i].kept * message->graph.motifs[i].size;
+    return units;
+}
+
+static bool take_match(void *argument, const sf_message *message, size_t record,
+                       uint64_t extras[SF_RECORDER_EXTRAS])
+{
+    const hdf5_sink *self = argument;
+    extras[0] = sf_recorder_rows(self->recorder, SF_TABLE_MATCH_UNITS) - embedded_units(message, record);
+    extras[1] = message->graph.motifs[record].size;
+    return true;
+}
+
+static int append_matches(hdf5_sink *self, const sf_message *message, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < message->graph.motif_count; i++) {
+        const sf_motif_result *motif = &message->graph.motifs[i];
+        status = append(self, SF_TABLE_MATCH_UNITS, motif->embeddings, motif->kept * motif->size, error);
     }
-    return append(self, SF_TABLE_EDGES, rows, graph->change_count, error);
+    return status == SF_OK ? append_rows(self, SF_TABLE_MATCHES, message, take_match, error) : status;
 }
 
-static int append_reach(hdf5_sink *self, const sf_message *message, const sf_reach_result *reach,
-                        sf_error *error)
-{
-    reach_row *rows = make_rows(self, reach->count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < reach->count; i++)
-        rows[i] = (reach_row){.seq = message->seq,
-                              .low_ns = reach->delays[i].low_ns,
-                              .high_ns = reach->delays[i].high_ns,
-                              .source = reach->source,
-                              .unit = reach->units[i],
-                              .level = reach->levels[i],
-                              .parent = reach->parents[i] == SF_NO_UNIT ? -1 : (int32_t)reach->parents[i]};
-    return append(self, SF_TABLE_REACH, rows, reach->count, error);
-}
-
-/* What was asked of every unit. */
-static int append_units(hdf5_sink *self, const sf_message *message, sf_error *error)
-{
-    const sf_graph_message *graph = &message->graph;
-    const sf_reach_counts *all = &graph->reach_all;
-    const uint32_t *component = graph->components.of_unit;
-    if (all->reached == NULL && component == NULL)
-        return SF_OK;
-    unit_row *rows = make_rows(self, graph->unit_count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < graph->unit_count; i++)
-        rows[i] = (unit_row){.seq = message->seq,
-                             .unit = (uint32_t)i,
-                             .component = component != NULL ? component[i] : SF_NO_UNIT,
-                             .reached = all->reached != NULL ? all->reached[i] : SF_NO_UNIT,
-                             .depth = all->reached != NULL ? all->depth[i] : SF_NO_UNIT};
-    return append(self, SF_TABLE_UNITS, rows, graph->unit_count, error);
-}
-
-static beside_row beside(const sf_motif_spread *spread)
-{
-    return (beside_row){.rewired_from_ns = spread->window.start_ns,
-                        .rewired_to_ns = spread->window.stop_ns,
-                        .rewired_count = spread->count,
-                        .mean = spread->mean,
-                        .sd = spread->sd,
-                        .z = spread->z};
-}
-
-static int append_match(hdf5_sink *self, const sf_message *message, size_t pattern, sf_error *error)
-{
-    const sf_motif_result *motif = &message->graph.motifs[pattern];
-    const sf_motif_spread *spread = &motif->spread;
-    const match_row row = {.seq = message->seq,
-                           .count = motif->count,
-                           .first_unit = sf_recorder_rows(self->recorder, SF_TABLE_MATCH_UNITS),
-                           .beside = beside(spread),
-                           .pattern = (uint32_t)pattern,
-                           .truncated = motif->truncated,
-                           .size = motif->size,
-                           .kept = (uint32_t)motif->kept,
-                           .rewired = spread->graphs};
-    size_t units = motif->kept * motif->size;
-    int status = append(self, SF_TABLE_MATCH_UNITS, motif->embeddings, units, error);
-    return status == SF_OK ? append(self, SF_TABLE_MATCHES, &row, 1, error) : status;
-}
-
-static int append_census(hdf5_sink *self, const sf_message *message, sf_error *error)
-{
-    const sf_graph_message *graph = &message->graph;
-    triad_row *rows = make_rows(self, graph->triad_count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < graph->triad_count; i++) {
-        const sf_motif_spread *spread = &graph->triads[i].spread;
-        rows[i] = (triad_row){.seq = message->seq,
-                              .count = graph->triads[i].count,
-                              .beside = beside(spread),
-                              .rewired = spread->graphs};
-        memcpy(rows[i].triad, graph->triads[i].name, sizeof rows[i].triad);
-    }
-    return append(self, SF_TABLE_TRIADS, rows, graph->triad_count, error);
-}
+/* ---- all else ---- */
 
 static int append_graph(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
-    const sf_graph_message *graph = &message->graph;
-    const graph_row row = {.seq = message->seq,
-                           .from_ns = graph->window.start_ns,
-                           .to_ns = graph->window.stop_ns,
-                           .edges = graph->edges,
-                           .changes = graph->change_count,
-                           .threshold = graph->threshold,
-                           .left_out = graph->left_out.count,
-                           .left_out_untested = graph->left_out.untested};
-    int status = append_edges(self, message, error);
-    for (size_t i = 0; status == SF_OK && i < graph->reach_count; i++)
-        status = append_reach(self, message, &graph->reach[i], error);
-    if (status == SF_OK)
-        status = append_units(self, message, error);
-    for (size_t i = 0; status == SF_OK && i < graph->motif_count; i++)
-        status = append_match(self, message, i, error);
-    if (status == SF_OK)
-        status = append_census(self, message, error);
-    return status == SF_OK ? append(self, SF_TABLE_GRAPHS, &row, 1, error) : status;
-}
-
-static int append_sources(hdf5_sink *self, const sf_message *message, sf_error *error)
-{
-    int status = SF_OK;
-    for (size_t i = 0; status == SF_OK && i < message->status.source_count; i++) {
-        const sf_source_status *source = &message->status.sources[i];
-        source_row row = {.seq = message->seq,
-                          .silent_ns = source->silent_ns,
-                          .behind_ns = source->behind_ns,
-                          .spikes = source->spikes,
-                          .held = source->held,
-                          .late = source->late,
-                          .duplicate = source->duplicate,
-                          .out_of_range = source->out_of_range,
-                          .dropped = source->dropped,
-                          .leaps = source->leaps,
-                          .missing_spikes = source->missing_spikes,
-                          .markers = source->markers,
-                          .markers_late = source->markers_late,
-                          .markers_dropped = source->markers_dropped,
-                          .markers_left_out = source->markers_left_out,
-                          .missing_markers = source->missing_markers,
-                          .gaps = source->gaps,
-                          .gap_lost = source->gap_lost,
-                          .malformed = source->malformed,
-                          .restarts = source->restarts,
-                          .undone = source->undone,
-                          .steps = source->steps,
-                          .epochs = source->epochs,
-                          .shift_ns = source->shift_ns,
-                          .lateness_max_ns = source->lateness_max_ns};
-        memcpy(row.name, source->name, strnlen(source->name, sizeof row.name));
-        snprintf(row.state, sizeof row.state, "%s", sf_source_state_name(source->state));
-        put_reason(row.authentication, sizeof row.authentication, source->authentication);
-        status = append(self, SF_TABLE_SOURCES, &row, 1, error);
-    }
+    static const sf_recorder_table tables[] = {SF_TABLE_EDGES,      SF_TABLE_REACH,  SF_TABLE_REACH_ALL,
+                                               SF_TABLE_COMPONENTS, SF_TABLE_TRIADS, SF_TABLE_GRAPHS};
+    int status = append_matches(self, message, error);
+    for (size_t i = 0; status == SF_OK && i < sizeof tables / sizeof *tables; i++)
+        status = append_rows(self, tables[i], message, NULL, error);
     return status;
 }
 
 /* What the recorder of another file lost is none of this one's. */
-static int append_sinks(hdf5_sink *self, const sf_message *message, sf_error *error)
+static bool take_sink(void *argument, const sf_message *message, size_t record,
+                      uint64_t extras[SF_RECORDER_EXTRAS])
 {
+    const hdf5_sink *self = argument;
     char own[SF_STATUS_NAME_SIZE];
-    int status = SF_OK;
     sf_sink_name(own, "hdf5", sf_recorder_path(self->recorder));
-    for (size_t i = 0; status == SF_OK && i < message->status.sink_count; i++) {
-        const sf_sink_status *sink = &message->status.sinks[i];
-        sink_row row = {.seq = message->seq,
-                        .published = sink->published,
-                        .dropped = sink->dropped,
-                        .failed = sink->failed,
-                        .spikes = sink->spikes,
-                        .spikes_lost = sink->spikes_lost,
-                        .markers = sink->markers,
-                        .markers_lost = sink->markers_lost,
-                        .journal_bytes = sink->journal_bytes,
-                        .syncs = sink->syncs,
-                        .sync_max_ms = sink->sync_max_ms,
-                        .disk_left_s = sink->disk_left_s,
-                        .refused = sink->refused,
-                        .own = strncmp(sink->name, own, sizeof own) == 0};
-        memcpy(row.name, sink->name, strnlen(sink->name, sizeof row.name));
-        memcpy(row.state, sink->state, strnlen(sink->state, sizeof row.state));
-        memcpy(row.note, sink->note, strnlen(sink->note, sizeof row.note));
-        status = append(self, SF_TABLE_SINKS, &row, 1, error);
-    }
-    return status;
+    extras[0] = strncmp(message->status.sinks[record].name, own, sizeof own) == 0;
+    return true;
 }
 
 static int append_status(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
-    const sf_status_message *now = &message->status;
-    status_row row = {.seq = message->seq,
-                      .time_ns = message->time_ns,
-                      .spikes = now->spikes,
-                      .rate_hz = now->rate_hz,
-                      .tracked = now->tracked,
-                      .watched = now->watched,
-                      .edges = now->edges,
-                      .window_dropped = now->window_dropped,
-                      .watch_overflows = now->watch_overflows,
-                      .device_memory = now->device_memory,
-                      .discovery_ms = now->discovery_ms,
-                      .tested = now->tested,
-                      .tests = now->tests,
-                      .tests_missed = now->tests_missed,
-                      .test_ms = now->test_ms,
-                      .test_share = now->test_share};
-    put_reason(row.not_tested, sizeof row.not_tested, now->not_tested);
-    memcpy(row.device, now->device, strnlen(now->device, sizeof row.device));
-    memcpy(row.device_state, now->device_state, strnlen(now->device_state, sizeof row.device_state));
-    memcpy(row.device_note, now->device_note, strnlen(now->device_note, sizeof row.device_note));
-    memcpy(row.counting_device, now->counting_device,
-           strnlen(now->counting_device, sizeof row.counting_device));
-    memcpy(row.discovery_device, now->discovery_device,
-           strnlen(now->discovery_device, sizeof row.discovery_device));
-    memcpy(row.test_device, now->test_device, strnlen(now->test_device, sizeof row.test_device));
-    int status = append_sources(self, message, error);
+    int status = append_rows(self, SF_TABLE_SOURCES, message, NULL, error);
     if (status == SF_OK)
-        status = append_sinks(self, message, error);
-    return status == SF_OK ? append(self, SF_TABLE_STATUS, &row, 1, error) : status;
+        status = append_rows(self, SF_TABLE_SINKS, message, take_sink, error);
+    return status == SF_OK ? append_rows(self, SF_TABLE_STATUS, message, NULL, error) : status;
 }
 
 static int append_message(hdf5_sink *self, const sf_message *message, sf_error *error)
@@ -499,11 +233,11 @@ static int append_message(hdf5_sink *self, const sf_message *message, sf_error *
     case SF_TOPIC_EPISODES:
         return append_window(self, message, error);
     case SF_TOPIC_TRIGGER:
-        return append_trigger(self, message, error);
+        return append_rows(self, SF_TABLE_TRIGGERS, message, NULL, error);
     case SF_TOPIC_DECISION:
-        return append_decision(self, message, error);
+        return append_rows(self, SF_TABLE_DECISIONS, message, NULL, error);
     case SF_TOPIC_DELIVERY:
-        return append_delivery(self, message, error);
+        return append_rows(self, SF_TABLE_DELIVERIES, message, NULL, error);
     case SF_TOPIC_DENSITY:
         return append_density(self, message, error);
     case SF_TOPIC_GRAPH:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/message_fields.h"
+#include "core/message_rows.h"
 #include "sinks/sink.h"
 
 #include <math.h>
@@ -38,10 +38,21 @@ static void pack_string(msgpack_packer *packer, const char *value)
     }
 }
 
+/* With its length in one piece, as every key that there is has a short one. */
 static void pack_key(msgpack_packer *packer, const char *key)
 {
-    if (key != NULL)
-        msgpack_pack_str_with_body(packer, key, strlen(key));
+    enum { MOST = 31 }; /* bytes of what MessagePack calls a fixstr */
+    size_t length = key != NULL ? strlen(key) : 0;
+    char piece[1 + MOST];
+    if (key == NULL)
+        return;
+    if (length > MOST) {
+        msgpack_pack_str_with_body(packer, key, length);
+        return;
+    }
+    piece[0] = (char)(0xa0 | length);
+    memcpy(piece + 1, key, length);
+    append(packer->data, piece, 1 + length);
 }
 
 static void map(void *to, const char *key, size_t fields)
@@ -127,5 +138,6 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
     };
     msgpack_packer packer;
     msgpack_packer_init(&packer, text, append);
-    sf_message_tell(message, stream, &encoding, &packer);
+    if (!sf_message_tell(message, stream, &encoding, &packer))
+        text->failed = true;
 }

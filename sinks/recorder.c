@@ -141,7 +141,7 @@ static int create_journal(const sf_recorder *self, growing *next, sf_error *erro
     snprintf(program, sizeof program, "synfire %s", sf_version());
     sf_journal_table tables[SF_RECORDER_TABLES];
     for (int i = 0; i < SF_RECORDER_TABLES; i++)
-        tables[i] = (sf_journal_table){sf_recorder_table_name((sf_recorder_table)i),
+        tables[i] = (sf_journal_table){sf_recorder_form_of((sf_recorder_table)i)->name,
                                        sf_recorder_row_size((sf_recorder_table)i),
                                        sf_recorder_table_form((sf_recorder_table)i)};
     const sf_journal_about of = {.file = slash != NULL ? slash + 1 : next->path,

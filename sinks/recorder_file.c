@@ -2,254 +2,47 @@
 #include "sinks/recorder_file.h"
 
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/memory.h"
 #include "io/hdf.h"
-#include "sinks/recorder_rows.h"
 
-#include <stddef.h>
-#include <string.h>
+/* ---- what rows are in the file ---- */
 
-/* ---- tables ---- */
-
-typedef enum field_type { I64, U64, F64, I32, U32, TEXT, I64_LIST, U32_LIST, I64_PAIRS } field_type;
-
-typedef struct field {
-    const char *name;
-    field_type type;
-    size_t offset;
-    size_t size; /* bytes */
-} field;
-
-/* What a member of a row is in the file. */
-#define TYPE_OF(member)                                                                                      \
-    _Generic((member),                                                                                       \
-        int64_t: I64,                                                                                        \
-        uint64_t: U64,                                                                                       \
-        double: F64,                                                                                         \
-        int32_t: I32,                                                                                        \
-        uint32_t: U32,                                                                                       \
-        char *: TEXT,                                                                                        \
-        int64_t *: I64_LIST,                                                                                 \
-        uint32_t *: U32_LIST,                                                                                \
-        int64_t(*)[2]: I64_PAIRS)
-#define MEMBER(row, member, name)                                                                            \
-    {                                                                                                        \
-        name, TYPE_OF(((row *)NULL)->member), offsetof(row, member), sizeof(((row *)NULL)->member)           \
-    }
-#define FIELD(row, name) MEMBER(row, name, #name)
-/* Of rows that compare with rewired graphs. */
-#define BESIDE_FIELDS(row)                                                                                   \
-    FIELD(row, rewired), MEMBER(row, beside.rewired_from_ns, "rewired_from_ns"),                             \
-        MEMBER(row, beside.rewired_to_ns, "rewired_to_ns"),                                                  \
-        MEMBER(row, beside.rewired_count, "rewired_count"), MEMBER(row, beside.mean, "mean"),                \
-        MEMBER(row, beside.sd, "sd"), MEMBER(row, beside.z, "z")
-#define MOST_FIELDS 32
-
-typedef struct table_form {
-    const char *name;
-    size_t row_size;
-    hsize_t chunk; /* rows */
-    field fields[MOST_FIELDS];
-} table_form;
-
-static const table_form forms[SF_RECORDER_TABLES] = {
-    [SF_TABLE_WINDOWS] = {"windows",
-                          sizeof(window_row),
-                          512,
-                          {FIELD(window_row, seq), FIELD(window_row, hop), FIELD(window_row, from_ns),
-                           FIELD(window_row, to_ns), FIELD(window_row, spikes), FIELD(window_row, partial),
-                           FIELD(window_row, episodes), FIELD(window_row, left_out),
-                           FIELD(window_row, left_out_untested)}},
-    [SF_TABLE_EPISODES] = {"episodes",
-                           sizeof(episode_row),
-                           128,
-                           {FIELD(episode_row, seq), FIELD(episode_row, id), FIELD(episode_row, size),
-                            FIELD(episode_row, units), FIELD(episode_row, delays_ns)}},
-    [SF_TABLE_COUNTS] = {"counts",
-                         sizeof(count_row),
-                         2048,
-                         {FIELD(count_row, seq), FIELD(count_row, episode), FIELD(count_row, count),
-                          FIELD(count_row, expected), FIELD(count_row, p), FIELD(count_row, q),
-                          FIELD(count_row, p_age_s), FIELD(count_row, tests), FIELD(count_row, not_tested)}},
-    [SF_TABLE_TRIGGERS] = {"triggers",
-                           sizeof(trigger_row),
-                           256,
-                           {FIELD(trigger_row, seq), FIELD(trigger_row, time_ns), FIELD(trigger_row, id),
-                            FIELD(trigger_row, occurrence), FIELD(trigger_row, size),
-                            FIELD(trigger_row, spike_times_ns), FIELD(trigger_row, p), FIELD(trigger_row, q),
-                            FIELD(trigger_row, p_age_s), FIELD(trigger_row, tests),
-                            FIELD(trigger_row, not_tested), FIELD(trigger_row, decided_ns),
-                            FIELD(trigger_row, name)}},
-    [SF_TABLE_DECISIONS] = {"decisions",
-                            sizeof(decision_row),
-                            256,
-                            {FIELD(decision_row, seq), FIELD(decision_row, time_ns),
-                             FIELD(decision_row, name), FIELD(decision_row, id),
-                             FIELD(decision_row, occurrence), FIELD(decision_row, outcome),
-                             FIELD(decision_row, reason), FIELD(decision_row, trigger_seq),
-                             FIELD(decision_row, decided_ns), FIELD(decision_row, wait_ms)}},
-    [SF_TABLE_DELIVERIES] = {"deliveries",
-                             sizeof(delivery_row),
-                             256,
-                             {FIELD(delivery_row, seq), FIELD(delivery_row, time_ns),
-                              FIELD(delivery_row, name), FIELD(delivery_row, trigger_seq),
-                              FIELD(delivery_row, sink), FIELD(delivery_row, outcome),
-                              FIELD(delivery_row, sent_ns), FIELD(delivery_row, latency_ms)}},
-    [SF_TABLE_DENSITIES] = {"densities",
-                            sizeof(density_row),
-                            256,
-                            {FIELD(density_row, seq), FIELD(density_row, from_ns), FIELD(density_row, to_ns),
-                             FIELD(density_row, quantity), FIELD(density_row, h),
-                             FIELD(density_row, grid_start), FIELD(density_row, grid_step),
-                             FIELD(density_row, first_value), FIELD(density_row, count),
-                             FIELD(density_row, row_start), FIELD(density_row, row_step),
-                             FIELD(density_row, rows), FIELD(density_row, outside),
-                             FIELD(density_row, log_axis)}},
-    [SF_TABLE_GRAPHS] = {"graphs",
-                         sizeof(graph_row),
-                         512,
-                         {FIELD(graph_row, seq), FIELD(graph_row, from_ns), FIELD(graph_row, to_ns),
-                          FIELD(graph_row, edges), FIELD(graph_row, changes), FIELD(graph_row, threshold),
-                          FIELD(graph_row, left_out), FIELD(graph_row, left_out_untested)}},
-    [SF_TABLE_EDGES] = {"edges",
-                        sizeof(edge_row),
-                        1024,
-                        {FIELD(edge_row, seq), FIELD(edge_row, from), FIELD(edge_row, to),
-                         FIELD(edge_row, low_ns), FIELD(edge_row, high_ns), FIELD(edge_row, count),
-                         FIELD(edge_row, expected), FIELD(edge_row, weight), FIELD(edge_row, p),
-                         FIELD(edge_row, q), FIELD(edge_row, p_age_s), FIELD(edge_row, removed)}},
-    [SF_TABLE_REACH] = {"reach",
-                        sizeof(reach_row),
-                        1024,
-                        {FIELD(reach_row, seq), FIELD(reach_row, source), FIELD(reach_row, unit),
-                         FIELD(reach_row, level), FIELD(reach_row, parent), FIELD(reach_row, low_ns),
-                         FIELD(reach_row, high_ns)}},
-    [SF_TABLE_UNITS] = {"graph_units",
-                        sizeof(unit_row),
-                        1024,
-                        {FIELD(unit_row, seq), FIELD(unit_row, unit), FIELD(unit_row, component),
-                         FIELD(unit_row, reached), FIELD(unit_row, depth)}},
-    [SF_TABLE_MATCHES] = {"matches",
-                          sizeof(match_row),
-                          256,
-                          {FIELD(match_row, seq), FIELD(match_row, pattern), FIELD(match_row, count),
-                           FIELD(match_row, truncated), FIELD(match_row, first_unit), FIELD(match_row, size),
-                           FIELD(match_row, kept), BESIDE_FIELDS(match_row)}},
-    [SF_TABLE_TRIADS] = {"triads",
-                         sizeof(triad_row),
-                         256,
-                         {FIELD(triad_row, seq), FIELD(triad_row, triad), FIELD(triad_row, count),
-                          BESIDE_FIELDS(triad_row)}},
-    [SF_TABLE_STATUS] = {"status", sizeof(status_row), 128, {FIELD(status_row, seq),
-                                                             FIELD(status_row, time_ns),
-                                                             FIELD(status_row, spikes),
-                                                             FIELD(status_row, rate_hz),
-                                                             FIELD(status_row, tracked),
-                                                             FIELD(status_row, watched),
-                                                             FIELD(status_row, edges),
-                                                             FIELD(status_row, window_dropped),
-                                                             FIELD(status_row, watch_overflows),
-                                                             FIELD(status_row, device),
-                                                             FIELD(status_row, device_state),
-                                                             FIELD(status_row, device_note),
-                                                             FIELD(status_row, device_memory),
-                                                             FIELD(status_row, counting_device),
-                                                             FIELD(status_row, discovery_device),
-                                                             FIELD(status_row, discovery_ms),
-                                                             FIELD(status_row, tested),
-                                                             FIELD(status_row, tests),
-                                                             FIELD(status_row, tests_missed),
-                                                             FIELD(status_row, test_device),
-                                                             FIELD(status_row, test_ms),
-                                                             FIELD(status_row, test_share),
-                                                             FIELD(status_row, not_tested)}},
-    [SF_TABLE_SOURCES] = {"sources",
-                          sizeof(source_row),
-                          256,
-                          {FIELD(source_row, seq),
-                           FIELD(source_row, name),
-                           FIELD(source_row, state),
-                           FIELD(source_row, silent_ns),
-                           FIELD(source_row, behind_ns),
-                           FIELD(source_row, spikes),
-                           FIELD(source_row, held),
-                           FIELD(source_row, late),
-                           FIELD(source_row, duplicate),
-                           FIELD(source_row, out_of_range),
-                           FIELD(source_row, dropped),
-                           FIELD(source_row, leaps),
-                           FIELD(source_row, missing_spikes),
-                           FIELD(source_row, markers),
-                           FIELD(source_row, markers_late),
-                           FIELD(source_row, markers_dropped),
-                           FIELD(source_row, markers_left_out),
-                           FIELD(source_row, missing_markers),
-                           FIELD(source_row, gaps),
-                           FIELD(source_row, gap_lost),
-                           FIELD(source_row, malformed),
-                           FIELD(source_row, restarts),
-                           FIELD(source_row, undone),
-                           FIELD(source_row, steps),
-                           FIELD(source_row, epochs),
-                           FIELD(source_row, shift_ns),
-                           FIELD(source_row, lateness_max_ns),
-                           FIELD(source_row, authentication)}},
-    [SF_TABLE_SINKS] = {"sinks",
-                        sizeof(sink_row),
-                        256,
-                        {FIELD(sink_row, seq), FIELD(sink_row, name), FIELD(sink_row, published),
-                         FIELD(sink_row, dropped), FIELD(sink_row, failed), FIELD(sink_row, spikes),
-                         FIELD(sink_row, spikes_lost), FIELD(sink_row, markers),
-                         FIELD(sink_row, markers_lost), FIELD(sink_row, state), FIELD(sink_row, note),
-                         FIELD(sink_row, journal_bytes), FIELD(sink_row, syncs), FIELD(sink_row, sync_max_ms),
-                         FIELD(sink_row, disk_left_s), FIELD(sink_row, refused), FIELD(sink_row, own)}},
-    [SF_TABLE_DENSITY_VALUES] = {"density_values", sizeof(double), 4096, {{NULL, F64, 0, 0}}},
-    [SF_TABLE_MATCH_UNITS] = {"match_units", sizeof(uint32_t), 1024, {{NULL, U32, 0, 0}}},
-};
-
-/* A new type, or a negative id. */
-static hid_t make_field_type(const field *what)
+static hid_t text_type(size_t bytes)
 {
-    const hsize_t count = what->size / (what->type == U32_LIST ? sizeof(uint32_t) : sizeof(int64_t));
-    const hsize_t pairs[2] = {count / 2, 2};
-    hid_t text;
-    switch (what->type) {
-    case I64:
-        return H5Tcopy(H5T_NATIVE_INT64);
-    case U64:
-        return H5Tcopy(H5T_NATIVE_UINT64);
-    case F64:
-        return H5Tcopy(H5T_NATIVE_DOUBLE);
-    case I32:
-        return H5Tcopy(H5T_NATIVE_INT32);
-    case U32:
-        return H5Tcopy(H5T_NATIVE_UINT32);
-    case I64_LIST:
-        return H5Tarray_create2(H5T_NATIVE_INT64, 1, &count);
-    case U32_LIST:
-        return H5Tarray_create2(H5T_NATIVE_UINT32, 1, &count);
-    case I64_PAIRS:
-        return H5Tarray_create2(H5T_NATIVE_INT64, 2, pairs);
-    case TEXT:
-    default:
-        text = H5Tcopy(H5T_C_S1);
-        if (text >= 0 && (H5Tset_size(text, what->size) < 0 || H5Tset_strpad(text, H5T_STR_NULLPAD) < 0)) {
-            sf_hdf_close(text);
-            return H5I_INVALID_HID;
-        }
-        return text;
+    hid_t text = H5Tcopy(H5T_C_S1);
+    if (text >= 0 && (H5Tset_size(text, bytes) < 0 || H5Tset_strpad(text, H5T_STR_NULLPAD) < 0)) {
+        sf_hdf_close(text);
+        return H5I_INVALID_HID;
     }
+    return text;
 }
 
-static hid_t make_row_type(const table_form *form)
+/* A new type, or a negative id. */
+static hid_t make_field_type(const sf_packed_field *field)
 {
-    if (form->fields[0].name == NULL)
-        return make_field_type(&form->fields[0]);
-    hid_t row = H5Tcreate(H5T_COMPOUND, form->row_size);
-    for (size_t i = 0; row >= 0 && i < MOST_FIELDS && form->fields[i].name != NULL; i++) {
-        hid_t type = make_field_type(&form->fields[i]);
-        bool added = type >= 0 && H5Tinsert(row, form->fields[i].name, form->fields[i].offset, type) >= 0;
+    const hid_t numbers[] = {[SF_PACKED_FLAG] = H5T_NATIVE_UINT8,
+                             [SF_PACKED_WHOLE] = H5T_NATIVE_UINT32,
+                             [SF_PACKED_COUNT] = H5T_NATIVE_UINT64,
+                             [SF_PACKED_INTEGER] = H5T_NATIVE_INT64,
+                             [SF_PACKED_REAL] = H5T_NATIVE_DOUBLE};
+    const hsize_t shape[] = {field->items, field->parts};
+    if (field->type == SF_PACKED_TEXT)
+        return text_type(field->bytes);
+    if (field->items > 0)
+        return H5Tarray_create2(numbers[field->type], field->parts > 1 ? 2 : 1, shape);
+    return H5Tcopy(numbers[field->type]);
+}
+
+static hid_t make_row_type(sf_recorder_table table)
+{
+    sf_packed_field fields[SF_RECORDER_FIELDS];
+    size_t count = sf_recorder_fields(table, fields);
+    if (sf_recorder_is_plain(table))
+        return make_field_type(&fields[0]);
+    hid_t row = H5Tcreate(H5T_COMPOUND, sf_recorder_row_size(table));
+    for (size_t i = 0, offset = 0; row >= 0 && i < count; offset += fields[i++].bytes) {
+        hid_t type = make_field_type(&fields[i]);
+        bool added = type >= 0 && H5Tinsert(row, fields[i].name, offset, type) >= 0;
         sf_hdf_close(type);
         if (!added) {
             sf_hdf_close(row);
@@ -257,30 +50,6 @@ static hid_t make_row_type(const table_form *form)
         }
     }
     return row;
-}
-
-const char *sf_recorder_table_name(sf_recorder_table table)
-{
-    return forms[table].name;
-}
-
-size_t sf_recorder_row_size(sf_recorder_table table)
-{
-    return forms[table].row_size;
-}
-
-uint64_t sf_recorder_table_form(sf_recorder_table table)
-{
-    const table_form *form = &forms[table];
-    uint64_t hash = sf_hash_integer(SF_HASH_START, form->row_size);
-    for (size_t i = 0; i < MOST_FIELDS && form->fields[i].name != NULL; i++) {
-        const field *what = &form->fields[i];
-        hash = sf_hash_bytes(hash, what->name, strlen(what->name) + 1);
-        hash = sf_hash_integer(hash, (uint64_t)what->type);
-        hash = sf_hash_integer(hash, what->offset);
-        hash = sf_hash_integer(hash, what->size);
-    }
-    return hash;
 }
 
 /* ---- the file ---- */
@@ -296,10 +65,10 @@ static int create_tables(sf_recorder_file *file, const char *path, sf_error *err
         H5Gcreate2(sf_layout_file(file->layout), "results", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool created = results >= 0;
     for (int i = 0; created && i < SF_RECORDER_TABLES; i++) {
-        file->types[i] = make_row_type(&forms[i]);
+        const sf_recorder_form *form = sf_recorder_form_of((sf_recorder_table)i);
+        file->types[i] = make_row_type((sf_recorder_table)i);
         if (file->types[i] >= 0)
-            file->tables[i] =
-                sf_layout_column(results, forms[i].name, file->types[i], forms[i].chunk, 1, error);
+            file->tables[i] = sf_layout_column(results, form->name, file->types[i], form->chunk, 1, error);
         created = file->tables[i] >= 0;
     }
     sf_hdf_close(results);

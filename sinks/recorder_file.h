@@ -7,34 +7,7 @@
 #define SF_SINKS_RECORDER_FILE_H
 
 #include "io/layout.h"
-
-/** The tables, in the order in which they are created (sinks/recorder_rows.h). */
-typedef enum sf_recorder_table {
-    SF_TABLE_WINDOWS,
-    SF_TABLE_EPISODES,
-    SF_TABLE_COUNTS,
-    SF_TABLE_TRIGGERS,
-    SF_TABLE_DECISIONS,
-    SF_TABLE_DELIVERIES,
-    SF_TABLE_DENSITIES,
-    SF_TABLE_GRAPHS,
-    SF_TABLE_EDGES,
-    SF_TABLE_REACH,
-    SF_TABLE_UNITS,
-    SF_TABLE_MATCHES,
-    SF_TABLE_TRIADS,
-    SF_TABLE_STATUS,
-    SF_TABLE_SOURCES,
-    SF_TABLE_SINKS,
-    SF_TABLE_DENSITY_VALUES, /**< a plain column of double */
-    SF_TABLE_MATCH_UNITS,    /**< a plain column of uint32_t */
-    SF_RECORDER_TABLES
-} sf_recorder_table;
-
-const char *sf_recorder_table_name(sf_recorder_table table);
-size_t sf_recorder_row_size(sf_recorder_table table);
-/** A hash of names, types and places of its fields: rows in memory of one form are of no other. */
-uint64_t sf_recorder_table_form(sf_recorder_table table);
+#include "sinks/recorder_rows.h"
 
 typedef struct sf_recorder_file sf_recorder_file;
 

@@ -7,6 +7,7 @@
 #define SF_CORE_DESCRIBE_COLUMN_H
 
 #include "core/text.h"
+#include "core/units.h"
 
 #include <synfire/table.h>
 
@@ -14,15 +15,18 @@
 #include <stdint.h>
 
 typedef enum sf_column_type {
-    SF_COLUMN_TEXT,  /**< sf_value.text */
-    SF_COLUMN_COUNT, /**< sf_value.count */
-    SF_COLUMN_REAL,  /**< sf_value.real, finite */
-    SF_COLUMN_FLAG,  /**< sf_value.flag */
-    SF_COLUMN_UNIT,  /**< sf_value.count: the index of a unit of the recording */
-    SF_COLUMN_ROW,   /**< sf_value.count: the row of the result's first table that this one belongs to */
-    SF_COLUMN_TIME,  /**< sf_value.time_ns; the column's unit, "s" or "ms", is what people read */
-    SF_COLUMN_PAIR,  /**< sf_value.real and .second: the ends of an interval, a position */
-    SF_COLUMN_RECORD /**< sf_value.record: a row with columns of its own */
+    SF_COLUMN_TEXT,    /**< sf_value.text */
+    SF_COLUMN_COUNT,   /**< sf_value.count */
+    SF_COLUMN_INTEGER, /**< sf_value.integer, of either sign: times in ns */
+    SF_COLUMN_REAL,    /**< sf_value.real, finite */
+    SF_COLUMN_TIME,    /**< sf_value.integer, ns, which is written exactly in its unit: "s" or "ms" */
+    SF_COLUMN_FLAG,    /**< sf_value.flag */
+    SF_COLUMN_UNIT,    /**< sf_value.count: the index of a unit of the recording */
+    SF_COLUMN_ROW,     /**< sf_value.count: the row of the result's first table that this one belongs to */
+    SF_COLUMN_PAIR,    /**< sf_value.real and .second: the ends of an interval, a position */
+    SF_COLUMN_UNITS,   /**< sf_value.group: indices of units */
+    SF_COLUMN_NAMES,   /**< sf_value.group, which is written as the names of these units, of sf_value.units */
+    SF_COLUMN_RECORD   /**< sf_value.record: a row with columns of its own */
 } sf_column_type;
 
 typedef struct sf_column {
@@ -32,9 +36,14 @@ typedef struct sf_column {
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
     sf_column_type type;
-    bool list;             /**< each row has a list of such values */
-    const char *item_null; /**< what null means in such a list, or as one of a pair; NULL: none is */
-    /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". */
+    bool list;                /**< each row has a list of such values */
+    const char *item_null;    /**< what null means of one of these, or of a pair; NULL: none is */
+    size_t most;              /**< how many they are at most, where they are few; 0: any number */
+    bool again;               /**< it says in other words, for people, what another column says exactly */
+    size_t bytes;             /**< of a text, at most, without its end; 0: any number */
+    const char *const *words; /**< of a text, all that it may be, up to NULL; NULL: anything */
+    /** Of a pair, its two columns where a column holds one number: "ratio_low", "ratio_high". Of a list, the
+     * first is that of one item where a row holds one: "unit". */
     const char *first_name, *second_name;
 } sf_column;
 
@@ -43,8 +52,12 @@ typedef struct sf_value {
     bool known; /**< false: null, and the other members mean nothing */
     bool flag;
     uint64_t count;
-    int64_t time_ns; /**< with `real` in the unit of its column */
+    int64_t integer;
     double real, second;
+    const uint32_t *group;
+    size_t group_size;
+    const sf_units *units;
+    const void *with; /**< given: what columns that name their values go by; what it is, a table says */
     const char *text; /**< valid until the value is used again */
     sf_table record;  /**< its row is record_row */
     size_t record_row;
@@ -55,7 +68,7 @@ typedef struct sf_value {
 /** Whether it has a place among columns of single values, as in CSV. */
 static inline bool sf_column_is_single(const sf_column *column)
 {
-    return !column->list && column->type != SF_COLUMN_RECORD;
+    return !column->list && column->type < SF_COLUMN_UNITS;
 }
 
 typedef struct sf_column_row sf_column_row;
@@ -71,6 +84,7 @@ struct sf_column_row {
     bool (*applies)(const sf_column_row *column, const void *of);
     size_t member;          /**< the offset of the pointer to the array, SF_ROWS_THEMSELVES, or a number for
                                  `get` */
+    size_t count;           /**< the offset of the number of items, a size_t: sf_members_length */
     size_t element, within; /**< of an array of structs: their size, and the offset in them */
     size_t item;            /**< of an sf_column_list of structs: their size; or a number for `length` */
     bool through; /**< of structs that hold a pointer to another one, `within`: the value is `inside` that */
@@ -100,6 +114,25 @@ bool sf_column_list_length(const sf_column_row *column, const void *of, size_t r
 void sf_column_list_item(const sf_column_row *column, const void *of, size_t row, size_t item,
                          sf_value *value);
 
+/**
+ * A member of a struct, which `of` is: the table has one row. Where the column may be null it is so of an
+ * empty text, no text, a negative number, and NaN.
+ */
+void sf_member_natural(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_integer(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_letters(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_member_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+/** `item` of an array that a member points to. */
+void sf_members_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_members_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_members_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+void sf_members_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+bool sf_members_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
+
 /** Sets the value. */
 void sf_value_set_count(sf_value *value, uint64_t count);
 void sf_value_set_real(sf_value *value, double real);                 /**< not finite: null */
@@ -113,6 +146,36 @@ void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns); /**< 
 
 /** Releases the memory that a column put into it. */
 void sf_value_free(sf_value *value);
+
+/** The columns of its records, as a table without rows. */
+static inline sf_table sf_column_record(const sf_column_row *column)
+{
+    return (sf_table){.name = column->is.name,
+                      .row = column->is.name,
+                      .about = column->is.about,
+                      .columns = column->record,
+                      .column_count = column->record_count};
+}
+
+/** In place of a row: every column is null. */
+#define SF_NO_ROW SIZE_MAX
+
+/** Reads one value, as sf_table_get does. */
+static inline void sf_table_read(const sf_table *table, const sf_column_row *column, size_t row, size_t item,
+                                 sf_value *value)
+{
+    value->known = false;
+    value->failed = false;
+    value->record_row = 0;
+    if (row != SF_NO_ROW)
+        column->get(column, table->of, row, item, value);
+    if (column->is.type == SF_COLUMN_RECORD) {
+        const void *record = value->record.of;
+        value->record = sf_column_record(column);
+        value->record.row_count = value->record_row + 1;
+        value->record.of = record;
+    }
+}
 
 /** What a column is; what follows the type names further members. */
 #define SF_IS(column, phrase, of, means, kind, ...)                                                          \

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/describe/table.h"
 
+#include <string.h>
+
+size_t sf_table_find_column(const sf_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (strcmp(sf_table_column(table, i)->name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
 size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known)
 {
     const sf_column_row *of = sf_table_row_of(table, column);
@@ -13,16 +23,5 @@ size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *k
 
 void sf_table_get(const sf_table *table, size_t column, size_t row, size_t item, sf_value *value)
 {
-    const sf_column_row *of = sf_table_row_of(table, column);
-    value->known = false;
-    value->failed = false;
-    value->record_row = 0;
-    if (row != SF_NO_ROW)
-        of->get(of, table->of, row, item, value);
-    if (of->is.type == SF_COLUMN_RECORD) {
-        const void *record = value->record.of;
-        value->record = sf_table_record(table, column);
-        value->record.row_count = value->record_row + 1;
-        value->record.of = record;
-    }
+    sf_table_read(table, sf_table_row_of(table, column), row, item, value);
 }

@@ -20,13 +20,11 @@ static inline const sf_column *sf_table_column(const sf_table *table, size_t col
 /** The columns of the records of a column of that type, as a table without rows. */
 static inline sf_table sf_table_record(const sf_table *table, size_t column)
 {
-    const sf_column_row *row = sf_table_row_of(table, column);
-    return (sf_table){.name = row->is.name,
-                      .row = row->is.name,
-                      .about = row->is.about,
-                      .columns = row->record,
-                      .column_count = row->record_count};
+    return sf_column_record(sf_table_row_of(table, column));
 }
+
+/** The place of the column with this name, or SIZE_MAX. */
+size_t sf_table_find_column(const sf_table *table, const char *name);
 
 /** False where the result has no such column: it was not asked for. */
 static inline bool sf_table_applies(const sf_table *table, size_t column)
@@ -39,13 +37,11 @@ static inline bool sf_table_applies(const sf_table *table, size_t column)
  * may be NULL, is false. */
 size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known);
 
-/** In place of a row: every column is null. */
-#define SF_NO_ROW SIZE_MAX
-
 /** Reads one value: `item` is 0 but in lists. */
 void sf_table_get(const sf_table *table, size_t column, size_t row, size_t item, sf_value *value);
 
-/** The tables that results of this library have, without rows, one after the other: NULL beyond the last. */
+/** The tables that results and messages of this library have, without rows, one after the other: NULL beyond
+ * the last. */
 const sf_table *sf_table_at(size_t index);
 
 /** The one with that name, or NULL. */

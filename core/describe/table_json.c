@@ -1,79 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/describe/table.h"
+#include "core/describe/tell.h"
 #include "core/error.h"
 #include "core/memory.h"
 
-#include <string.h>
+/* ---- the encoding ---- */
 
-static void put_value(sf_json *json, const char *key, const sf_column *column, const sf_value *value)
+static void map(void *to, const char *key, size_t fields)
 {
-    if (!value->known) {
-        sf_json_null(json, key);
-        return;
-    }
-    switch (column->type) {
-    case SF_COLUMN_TEXT:
-        sf_json_string(json, key, value->text);
-        break;
-    case SF_COLUMN_COUNT:
-    case SF_COLUMN_UNIT:
-    case SF_COLUMN_ROW:
-        sf_json_uint(json, key, value->count);
-        break;
-    case SF_COLUMN_REAL:
-        sf_json_real(json, key, value->real);
-        break;
-    case SF_COLUMN_FLAG:
-        sf_json_bool(json, key, value->flag);
-        break;
-    case SF_COLUMN_TIME:
-        (strcmp(column->unit, "s") == 0 ? sf_json_seconds : sf_json_milliseconds)(json, key, value->time_ns);
-        break;
-    case SF_COLUMN_PAIR:
-        sf_json_array(json, key);
-        sf_json_real(json, NULL, value->real);
-        sf_json_real(json, NULL, value->second);
-        sf_json_end_array(json);
-        break;
-    case SF_COLUMN_RECORD:
-        sf_json_object(json, key);
-        sf_table_json_row(json, &value->record, value->record_row);
-        sf_json_end_object(json);
-        break;
-    }
+    (void)fields;
+    sf_json_object(to, key);
 }
 
-static void put_list(sf_json *json, const sf_table *table, size_t column, size_t row, sf_value *value)
+static void end_map(void *to)
 {
-    const sf_column *is = sf_table_column(table, column);
-    bool known;
-    size_t length = sf_table_length(table, column, row, &known);
-    if (!known) {
-        sf_json_null(json, is->name);
-        return;
-    }
-    sf_json_array(json, is->name);
-    for (size_t item = 0; item < length; item++) {
-        sf_table_get(table, column, row, item, value);
-        put_value(json, NULL, is, value);
-    }
-    sf_json_end_array(json);
+    sf_json_end_object(to);
 }
+
+static void list(void *to, const char *key, size_t items)
+{
+    (void)items;
+    sf_json_array(to, key);
+}
+
+static void end_list(void *to)
+{
+    sf_json_end_array(to);
+}
+
+static void string(void *to, const char *key, const char *value)
+{
+    sf_json_string(to, key, value);
+}
+
+static void integer(void *to, const char *key, int64_t value)
+{
+    sf_json_int(to, key, value);
+}
+
+static void natural(void *to, const char *key, uint64_t value)
+{
+    sf_json_uint(to, key, value);
+}
+
+static void real(void *to, const char *key, double value)
+{
+    sf_json_real(to, key, value);
+}
+
+static void boolean(void *to, const char *key, bool value)
+{
+    sf_json_bool(to, key, value);
+}
+
+static void seconds(void *to, const char *key, int64_t time_ns)
+{
+    sf_json_seconds(to, key, time_ns);
+}
+
+static void milliseconds(void *to, const char *key, int64_t time_ns)
+{
+    sf_json_milliseconds(to, key, time_ns);
+}
+
+const sf_encoding sf_json_encoding = {
+    .map = map,
+    .end_map = end_map,
+    .list = list,
+    .end_list = end_list,
+    .string = string,
+    .integer = integer,
+    .natural = natural,
+    .real = real,
+    .boolean = boolean,
+    .seconds = seconds,
+    .milliseconds = milliseconds,
+};
+
+/* ---- rows ---- */
 
 void sf_table_json_row(sf_json *json, const sf_table *table, size_t row)
 {
-    sf_value value = {0};
-    for (size_t column = 0; column < table->column_count; column++) {
-        const sf_column *is = sf_table_column(table, column);
-        if (is->list) {
-            put_list(json, table, column, row, &value);
-        } else {
-            sf_table_get(table, column, row, 0, &value);
-            put_value(json, is->name, is, &value);
-        }
-        json->out->failed = json->out->failed || value.failed;
-    }
-    sf_value_free(&value);
+    if (!sf_table_tell_row(table, row, NULL, &sf_json_encoding, json))
+        json->out->failed = true;
 }
 
 void sf_table_json_fields(sf_json *json, const sf_table *table, const void *of)
@@ -118,8 +126,8 @@ static void put_column(sf_json *json, const sf_table *table, size_t column, bool
         sf_table_get(table, column, row, 0, &value);
         if (second)
             value.real = value.second;
-        put_value(json, NULL, &is, &value);
-        json->out->failed = json->out->failed || value.failed;
+        if (!sf_value_tell(&value, NULL, &is, &sf_json_encoding, json))
+            json->out->failed = true;
     }
     sf_json_end_array(json);
     sf_json_end_object(json);
@@ -161,10 +169,23 @@ int sf_table_json(const sf_table *table, bool by_column, char **text, sf_error *
 const char *sf_column_type_name(sf_column_type type)
 {
     static const char *const names[] = {
-        [SF_COLUMN_TEXT] = "text", [SF_COLUMN_COUNT] = "count", [SF_COLUMN_REAL] = "real",
-        [SF_COLUMN_FLAG] = "flag", [SF_COLUMN_UNIT] = "unit",   [SF_COLUMN_ROW] = "row",
-        [SF_COLUMN_TIME] = "time", [SF_COLUMN_PAIR] = "pair",   [SF_COLUMN_RECORD] = "record"};
+        [SF_COLUMN_TEXT] = "text",   [SF_COLUMN_COUNT] = "count", [SF_COLUMN_INTEGER] = "integer",
+        [SF_COLUMN_REAL] = "real",   [SF_COLUMN_TIME] = "real",   [SF_COLUMN_FLAG] = "flag",
+        [SF_COLUMN_UNIT] = "unit",   [SF_COLUMN_ROW] = "row",     [SF_COLUMN_PAIR] = "pair",
+        [SF_COLUMN_UNITS] = "units", [SF_COLUMN_NAMES] = "names", [SF_COLUMN_RECORD] = "record"};
     return names[type];
+}
+
+static void put_words(sf_json *json, const char *const *words)
+{
+    if (words == NULL) {
+        sf_json_null(json, "words");
+        return;
+    }
+    sf_json_array(json, "words");
+    for (; *words != NULL; words++)
+        sf_json_string(json, NULL, *words);
+    sf_json_end_array(json);
 }
 
 void sf_table_json_columns(sf_json *json, const char *key, const sf_table *table)
@@ -180,6 +201,7 @@ void sf_table_json_columns(sf_json *json, const char *key, const sf_table *table
         sf_json_string(json, "about", is->about);
         sf_json_string(json, "null", is->null);
         sf_json_string(json, "item_null", is->item_null);
+        put_words(json, is->words);
         sf_json_string(json, "first_name", is->first_name);
         sf_json_string(json, "second_name", is->second_name);
         sf_table record = sf_table_record(table, i); /* has none, but of a record */

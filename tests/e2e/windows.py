@@ -104,7 +104,7 @@ def check_hdf5(path, hops):
     if len(windows) != len(hops):
         sys.exit(f"{path}: {len(windows)} of {len(hops)} windows")
     for row in windows:
-        seq, hop, from_ns, to_ns, spikes = (int(word) for word in row[:5])
+        seq, hop, from_ns, to_ns, _, spikes = (int(word) for word in row[:6])
         message = hops[hop]
         if (seq, from_ns, to_ns, spikes) != tuple(message[key] for key in ("seq", "from_ns", "to_ns", "spikes")):
             sys.exit(f"{path}: hop {hop}: window")

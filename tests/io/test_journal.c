@@ -31,7 +31,8 @@ typedef struct recording {
     sf_journal_table tables[SF_RECORDER_TABLES];
     sf_spike spikes[BATCHES * SPIKES];
     sf_marker markers[BATCHES];
-    window_row windows[BATCHES];
+    char *windows; /* rows, of window_size bytes */
+    size_t window_size;
 } recording;
 
 static void make_paths(recording *all)
@@ -48,6 +49,8 @@ static recording *make_recording(void)
     test_random random = test_random_start("journal", 11);
     recording *all = calloc(1, sizeof *all);
     make_paths(all);
+    all->window_size = sf_recorder_row_size(SF_TABLE_WINDOWS);
+    all->windows = calloc(BATCHES, all->window_size);
     for (int i = 0; i < UNITS; i++) {
         char name[8];
         snprintf(name, sizeof name, "n%d", i);
@@ -57,7 +60,7 @@ static recording *make_recording(void)
     }
     assert_int_equal(sf_recording_set_metadata(&all->about, "species", "mouse", NULL), SF_OK);
     for (int i = 0; i < SF_RECORDER_TABLES; i++)
-        all->tables[i] = (sf_journal_table){sf_recorder_table_name((sf_recorder_table)i),
+        all->tables[i] = (sf_journal_table){sf_recorder_form_of((sf_recorder_table)i)->name,
                                             sf_recorder_row_size((sf_recorder_table)i),
                                             sf_recorder_table_form((sf_recorder_table)i)};
     for (size_t i = 0; i < BATCHES * SPIKES; i++)
@@ -65,7 +68,9 @@ static recording *make_recording(void)
             (sf_spike){(int64_t)i * SF_MILLISECOND, (uint32_t)test_random_below(&random, UNITS), 1};
     for (int i = 0; i < BATCHES; i++) {
         all->markers[i] = (sf_marker){.time_ns = i * SF_SECOND, .kind = SF_MARKER_TTL, .line = (uint16_t)i};
-        all->windows[i] = (window_row){.seq = (uint64_t)i + 1, .spikes = (uint64_t)i * 7};
+        const uint64_t seq = (uint64_t)i + 1, hop = (uint64_t)i * 7; /* which a row begins with */
+        memcpy(all->windows + (size_t)i * all->window_size, &seq, sizeof seq);
+        memcpy(all->windows + (size_t)i * all->window_size + sizeof seq, &hop, sizeof hop);
     }
     return all;
 }
@@ -84,6 +89,7 @@ static void free_recording(recording *all)
     free(all->file);
     free(all->journal);
     free(all->out);
+    free(all->windows);
     free(all);
 }
 
@@ -135,8 +141,8 @@ static int append_batch(sf_journal *journal, const recording *all, size_t i, sf_
         status = sf_journal_append(journal, SF_JOURNAL_MARKERS, 0, i, &all->markers[i], sizeof *all->markers,
                                    error);
     if (status == SF_OK)
-        status = sf_journal_append(journal, SF_JOURNAL_ROWS, SF_TABLE_WINDOWS, i, &all->windows[i],
-                                   sizeof *all->windows, error);
+        status = sf_journal_append(journal, SF_JOURNAL_ROWS, SF_TABLE_WINDOWS, i,
+                                   all->windows + i * all->window_size, all->window_size, error);
     return status;
 }
 
@@ -274,7 +280,7 @@ static void write_whole_journal(recording *all)
 /* Zeros in place of the bytes of the batches [from, to). */
 static void punch(const recording *all, size_t from, size_t to)
 {
-    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + sizeof(window_row);
+    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + all->window_size;
     struct stat about;
     assert_int_equal(stat(all->journal, &about), 0);
     size_t first = (size_t)about.st_size - BATCHES * batch;
@@ -337,7 +343,7 @@ static void a_flipped_bit_is_noticed(void **state)
     (void)state;
     recording *all = make_recording();
     write_whole_journal(all);
-    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + sizeof(window_row);
+    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + all->window_size;
     struct stat about;
     assert_int_equal(stat(all->journal, &about), 0);
     off_t at = about.st_size - (off_t)(5 * batch) + 40 + 12; /* in the amplitude of a batch's first spike */

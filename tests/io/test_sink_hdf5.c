@@ -102,8 +102,8 @@ static void is_f64(const cursor *at, const char *name, double expected)
 {
     column c = know_field(at->file, at->table, name, H5T_NATIVE_DOUBLE, 8, 1);
     assert_true(at->row < c.count);
-    double value = ((double *)c.values)[at->row];
-    assert_true(value == expected || (isnan(value) && isnan(expected)));
+    double value = ((double *)c.values)[at->row]; /* null, which what is not finite becomes, is NaN */
+    assert_true(value == expected || (isnan(value) && !isfinite(expected)));
 }
 
 static void is_text(const cursor *at, const char *name, const char *expected, size_t size)
@@ -266,20 +266,32 @@ static void check_episode_row(const cursor *counts, const sf_episode_count *item
     const sf_episode *episode = &item->episode;
     cursor at = {counts->file, "episodes", (size_t)get_u64(counts, "episode")};
     is_text(&at, "id", item->id, 16);
-    assert_int_equal(get_u64(&at, "size"), episode->size);
     column units = know_field(at.file, "episodes", "units", H5T_NATIVE_UINT32, 4, SF_EPISODE_MAX_SIZE);
     const uint32_t *row = (uint32_t *)units.values + at.row * SF_EPISODE_MAX_SIZE;
     for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
         assert_int_equal(row[i], i < episode->size ? episode->units[i] : SF_NO_UNIT);
     const hsize_t pairs[2] = {SF_EPISODE_MAX_SIZE - 1, 2};
-    hid_t type = H5Tarray_create2(H5T_NATIVE_INT64, 2, pairs);
-    column delays = know_field(at.file, "episodes", "delays_ns", type, sizeof(int64_t) * 30, 1);
-    const int64_t *bounds = (int64_t *)delays.values + at.row * 30;
-    for (uint32_t i = 0; i + 1 < episode->size; i++) {
-        assert_int_equal(bounds[2 * i], episode->delays[i].low_ns);
-        assert_int_equal(bounds[2 * i + 1], episode->delays[i].high_ns);
+    hid_t type = H5Tarray_create2(H5T_NATIVE_DOUBLE, 2, pairs);
+    column delays = know_field(at.file, "episodes", "delays_ms", type, sizeof(double) * 30, 1);
+    const double *bounds = (double *)delays.values + at.row * 30;
+    for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE - 1; i++) {
+        bool is_link = i + 1 < episode->size;
+        assert_true(is_link ? bounds[2 * i] == (double)episode->delays[i].low_ns / 1e6
+                            : isnan(bounds[2 * i]));
+        assert_true(is_link ? bounds[2 * i + 1] == (double)episode->delays[i].high_ns / 1e6
+                            : isnan(bounds[2 * i + 1]));
     }
     H5Tclose(type);
+}
+
+/* Without limits nothing is left out. */
+static void check_left_out(const cursor *at, const sf_left_out *left_out)
+{
+    bool limited = left_out->max_p > 0 || left_out->max_q > 0;
+    is_f64(at, "left_out_max_p", left_out->max_p > 0 ? left_out->max_p : NAN);
+    is_f64(at, "left_out_max_q", left_out->max_q > 0 ? left_out->max_q : NAN);
+    assert_int_equal(get_u64(at, "left_out_count"), limited ? left_out->count : 0);
+    assert_int_equal(get_u64(at, "left_out_untested"), limited ? left_out->untested : 0);
 }
 
 static void check_windows(hid_t file, const recorded *all)
@@ -293,8 +305,7 @@ static void check_windows(hid_t file, const recorded *all)
         assert_int_equal(get_i64(&window, "from_ns"), episodes->window.start_ns);
         assert_int_equal(get_i64(&window, "to_ns"), episodes->window.stop_ns);
         assert_int_equal(get_u64(&window, "spikes"), episodes->spikes);
-        assert_int_equal(get_u64(&window, "left_out"), episodes->left_out.count);
-        assert_int_equal(get_u64(&window, "left_out_untested"), episodes->left_out.untested);
+        check_left_out(&window, &episodes->left_out);
         assert_int_equal(get_u64(&window, "partial"), episodes->partial);
         assert_int_equal(get_u64(&window, "episodes"), episodes->count);
         for (size_t i = 0; i < episodes->count; i++, count.row++) {
@@ -322,7 +333,6 @@ static void check_triggers(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&at, "seq"), message->seq);
         assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
         assert_int_equal(get_u64(&at, "occurrence"), message->trigger.occurrence);
-        assert_int_equal(get_u64(&at, "size"), message->trigger.size);
         is_text(&at, "id", message->trigger.id, 16);
         is_f64(&at, "p", message->trigger.p);
         is_f64(&at, "q", message->trigger.q);
@@ -346,7 +356,7 @@ static void check_decisions(hid_t file, const recorded *all)
         const sf_decision_message *decision = &message->decision;
         assert_int_equal(get_u64(&at, "seq"), message->seq);
         assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
-        is_text(&at, "name", decision->name, 64);
+        is_text(&at, "name", decision->name, SF_TRIGGER_NAME_SIZE);
         is_text(&at, "id", decision->id, 16);
         assert_int_equal(get_u64(&at, "occurrence"), decision->occurrence);
         is_text(&at, "outcome", decision->outcome, 16);
@@ -366,7 +376,7 @@ static void check_deliveries(hid_t file, const recorded *all)
         const sf_delivery_message *delivery = &message->delivery;
         assert_int_equal(get_u64(&at, "seq"), message->seq);
         assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
-        is_text(&at, "name", delivery->name, 64);
+        is_text(&at, "name", delivery->name, SF_TRIGGER_NAME_SIZE);
         assert_int_equal(get_u64(&at, "trigger_seq"), delivery->trigger_seq);
         is_text(&at, "sink", delivery->sink, SF_STATUS_NAME_SIZE);
         is_text(&at, "outcome", delivery->outcome, 16);
@@ -400,39 +410,47 @@ static void check_densities(hid_t file, const recorded *all)
         is_f64(&at, "grid_start", density->grid_start);
         is_f64(&at, "grid_step", density->grid_step);
         is_f64(&at, "outside", density->outside);
-        assert_int_equal(get_u64(&at, "log_axis"), density->log_axis);
-        is_f64(&at, "row_start", density->row_start);
-        is_f64(&at, "row_step", density->row_step);
-        assert_int_equal(get_u64(&at, "rows"), density->rows);
-        assert_int_equal(get_u64(&at, "count"), density->count);
+        bool plane = density->rows > 0;
+        is_text(&at, "grid_axis", density->log_axis ? "log" : "linear", 8);
+        is_f64(&at, "grid_row_start", plane ? density->row_start : NAN);
+        is_f64(&at, "grid_row_step", plane ? density->row_step : NAN);
+        assert_int_equal(get_i64(&at, "grid_rows"), plane ? (int64_t)density->rows : -1);
+        assert_int_equal(get_u64(&at, "grid_count"), plane ? density->count / density->rows : density->count);
+        assert_int_equal(get_u64(&at, "values"), density->count);
         assert_memory_equal(values + get_u64(&at, "first_value"), density->values,
                             density->count * sizeof(double));
     }
     assert_int_equal(count_rows(file, "densities"), at.row);
 }
 
-static void check_units(cursor *at, const sf_message *message)
+static void check_units(cursor *reach, cursor *component, const sf_message *message)
 {
     const sf_graph_message *graph = &message->graph;
-    const uint32_t *reached = graph->reach_all.reached, *component = graph->components.of_unit;
-    for (size_t i = 0; i < graph->unit_count && (reached != NULL || component != NULL); i++, at->row++) {
-        assert_int_equal(get_u64(at, "seq"), message->seq);
-        assert_int_equal(get_u64(at, "unit"), i);
-        assert_int_equal(get_u64(at, "component"), component != NULL ? component[i] : SF_NO_UNIT);
-        assert_int_equal(get_u64(at, "reached"), reached != NULL ? reached[i] : SF_NO_UNIT);
-        assert_int_equal(get_u64(at, "depth"), reached != NULL ? graph->reach_all.depth[i] : SF_NO_UNIT);
+    for (size_t i = 0; graph->reach_all.reached != NULL && i < graph->unit_count; i++, reach->row++) {
+        assert_int_equal(get_u64(reach, "seq"), message->seq);
+        assert_int_equal(get_u64(reach, "unit"), i);
+        assert_int_equal(get_u64(reach, "reached"), graph->reach_all.reached[i]);
+        assert_int_equal(get_u64(reach, "depth"), graph->reach_all.depth[i]);
+    }
+    for (size_t i = 0; graph->components.of_unit != NULL && i < graph->unit_count; i++, component->row++) {
+        assert_int_equal(get_u64(component, "seq"), message->seq);
+        assert_int_equal(get_u64(component, "unit"), i);
+        assert_int_equal(get_u64(component, "count"), graph->components.count);
+        assert_int_equal(get_u64(component, "largest"), graph->components.largest);
+        assert_int_equal(get_u64(component, "of_unit"), graph->components.of_unit[i]);
     }
 }
 
 static void check_spread(const cursor *at, const sf_motif_spread *spread)
 {
-    assert_int_equal(get_u64(at, "rewired"), spread->graphs);
-    assert_int_equal(get_i64(at, "rewired_from_ns"), spread->window.start_ns);
-    assert_int_equal(get_i64(at, "rewired_to_ns"), spread->window.stop_ns);
-    assert_int_equal(get_u64(at, "rewired_count"), spread->count);
-    is_f64(at, "mean", spread->mean);
-    is_f64(at, "sd", spread->sd);
-    is_f64(at, "z", spread->z);
+    bool compared = spread->graphs > 0;
+    assert_int_equal(get_u64(at, "rewired_graphs"), spread->graphs);
+    assert_int_equal(get_i64(at, "rewired_from_ns"), compared ? spread->window.start_ns : INT64_MIN);
+    assert_int_equal(get_i64(at, "rewired_to_ns"), compared ? spread->window.stop_ns : INT64_MIN);
+    assert_int_equal(get_u64(at, "rewired_count"), compared ? spread->count : 0);
+    is_f64(at, "rewired_mean", compared ? spread->mean : NAN);
+    is_f64(at, "rewired_sd", compared ? spread->sd : NAN);
+    is_f64(at, "rewired_z", compared ? spread->z : NAN);
 }
 
 static void check_match(const cursor *at, const sf_message *message, uint32_t pattern, const uint32_t *units)
@@ -443,7 +461,7 @@ static void check_match(const cursor *at, const sf_message *message, uint32_t pa
     assert_int_equal(get_u64(at, "count"), motif->count);
     assert_int_equal(get_u64(at, "truncated"), motif->truncated);
     assert_int_equal(get_u64(at, "size"), motif->size);
-    assert_int_equal(get_u64(at, "kept"), motif->kept);
+    assert_int_equal(get_u64(at, "embeddings"), motif->kept);
     assert_memory_equal(units + get_u64(at, "first_unit"), motif->embeddings,
                         motif->kept * motif->size * sizeof *units);
     check_spread(at, &motif->spread);
@@ -452,7 +470,7 @@ static void check_match(const cursor *at, const sf_message *message, uint32_t pa
 static void check_triad(const cursor *at, const sf_message *message, const sf_triad_result *triad)
 {
     assert_int_equal(get_u64(at, "seq"), message->seq);
-    is_text(at, "triad", triad->name, sizeof triad->name);
+    is_text(at, "name", triad->name, sizeof triad->name);
     assert_int_equal(get_u64(at, "count"), triad->count);
     check_spread(at, &triad->spread);
 }
@@ -460,8 +478,8 @@ static void check_triad(const cursor *at, const sf_message *message, const sf_tr
 static void check_graphs(hid_t file, const recorded *all)
 {
     cursor at = rows_of(file, "graphs"), edge = rows_of(file, "edges"), reach = rows_of(file, "reach");
-    cursor unit = rows_of(file, "graph_units"), match = rows_of(file, "matches"),
-           triad = rows_of(file, "triads");
+    cursor reach_all = rows_of(file, "reach_all"), component = rows_of(file, "components");
+    cursor match = rows_of(file, "matches"), triad = rows_of(file, "triads");
     uint32_t *units = calloc(MESSAGES * 100, sizeof *units);
     read_numbers(file, "/results/match_units", H5T_NATIVE_UINT32, units);
     for (; at.row < MESSAGES; at.row++) {
@@ -473,16 +491,16 @@ static void check_graphs(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&at, "edges"), graph->edges);
         assert_int_equal(get_u64(&at, "changes"), graph->change_count);
         is_f64(&at, "threshold", graph->threshold);
-        assert_int_equal(get_u64(&at, "left_out"), graph->left_out.count);
-        assert_int_equal(get_u64(&at, "left_out_untested"), graph->left_out.untested);
+        check_left_out(&at, &graph->left_out);
         for (size_t i = 0; i < graph->change_count; i++, edge.row++) {
             const sf_edge_change *change = &graph->changes[i];
             assert_int_equal(get_u64(&edge, "seq"), message->seq);
             assert_int_equal(get_u64(&edge, "from"), change->from);
             assert_int_equal(get_u64(&edge, "to"), change->to);
-            assert_int_equal(get_i64(&edge, "low_ns"), change->delay.low_ns);
-            assert_int_equal(get_i64(&edge, "high_ns"), change->delay.high_ns);
-            assert_int_equal(get_u64(&edge, "count"), change->count);
+            is_f64(&edge, "delay_low_ms", (double)change->delay.low_ns / 1e6);
+            is_f64(&edge, "delay_high_ms", (double)change->delay.high_ns / 1e6);
+            assert_int_equal(get_i64(&edge, "count"), graph->is_tiling ? -1 : (int64_t)change->count);
+            is_reason(&edge, change->not_tested);
             is_f64(&edge, "expected", change->expected);
             is_f64(&edge, "weight", change->weight);
             is_f64(&edge, "p", change->p);
@@ -498,16 +516,17 @@ static void check_graphs(hid_t file, const recorded *all)
                 assert_int_equal(get_u64(&reach, "level"), graph->reach[i].levels[k]);
                 assert_int_equal(get_i64(&reach, "parent"),
                                  k == 0 ? -1 : (int64_t)graph->reach[i].parents[k]);
-                assert_int_equal(get_i64(&reach, "low_ns"), graph->reach[i].delays[k].low_ns);
-                assert_int_equal(get_i64(&reach, "high_ns"), graph->reach[i].delays[k].high_ns);
+                is_f64(&reach, "delay_low_ms", (double)graph->reach[i].delays[k].low_ns / 1e6);
+                is_f64(&reach, "delay_high_ms", (double)graph->reach[i].delays[k].high_ns / 1e6);
             }
-        check_units(&unit, message);
+        check_units(&reach_all, &component, message);
         for (uint32_t i = 0; i < graph->motif_count; i++, match.row++)
             check_match(&match, message, i, units);
         for (size_t i = 0; i < graph->triad_count; i++, triad.row++)
             check_triad(&triad, message, &graph->triads[i]);
     }
-    assert_int_equal(count_rows(file, "graph_units"), unit.row);
+    assert_int_equal(count_rows(file, "reach_all"), reach_all.row);
+    assert_int_equal(count_rows(file, "components"), component.row);
     assert_int_equal(count_rows(file, "matches"), match.row);
     assert_int_equal(count_rows(file, "triads"), triad.row);
     free(units);
@@ -562,18 +581,20 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&source, "restarts"), from->restarts);
             is_text(&source, "state", sf_source_state_name(from->state), 8);
             is_text(&source, "authentication", from->authentication != NULL ? from->authentication : "", 8);
-            assert_int_equal(get_i64(&source, "silent_ns"), from->silent_ns);
+            is_f64(&source, "silent_ms", (double)from->silent_ns / 1e6);
+            is_f64(&source, "behind_s", from->behind_ns >= 0 ? (double)from->behind_ns * 1e-9 : NAN);
             assert_int_equal(get_u64(&source, "held"), from->held);
             assert_int_equal(get_u64(&source, "markers_late"), from->markers_late);
             assert_int_equal(get_u64(&source, "markers_dropped"), from->markers_dropped);
             assert_int_equal(get_u64(&source, "markers_left_out"), from->markers_left_out);
             assert_int_equal(get_i64(&source, "missing_spikes"), from->missing_spikes);
+            assert_int_equal(get_u64(&source, "ended"), from->ended);
             assert_int_equal(get_i64(&source, "missing_markers"), from->missing_markers);
             assert_int_equal(get_u64(&source, "undone"), from->undone);
             assert_int_equal(get_u64(&source, "steps"), from->steps);
             assert_int_equal(get_u64(&source, "epochs"), from->epochs);
             assert_int_equal(get_i64(&source, "shift_ns"), from->shift_ns);
-            assert_int_equal(get_i64(&source, "lateness_max_ns"), from->lateness_max_ns);
+            is_f64(&source, "lateness_max_ms", (double)from->lateness_max_ns / 1e6);
         }
         for (size_t i = 0; i < status->sink_count; i++, sink.row++) {
             assert_int_equal(get_u64(&sink, "seq"), message->seq);
@@ -641,12 +662,22 @@ static void empty_messages_are_recorded(void **state)
     free(path);
 }
 
+/* The name of a column of a record, without that of the record before it. */
+static const char *own_name(const char *field)
+{
+    static const char *const records[] = {"left_out_", "grid_", "rewired_", "latency_", "components_"};
+    for (size_t i = 0; i < sizeof records / sizeof *records && strcmp(field, "latency_ms") != 0; i++)
+        if (strncmp(field, records[i], strlen(records[i])) == 0)
+            return field + strlen(records[i]);
+    return field;
+}
+
 /* Every table of /results and every field of it is on the page for people. */
 static void check_documented(hid_t file)
 {
     hid_t results = H5Gopen2(file, "results", H5P_DEFAULT);
     H5G_info_t info;
-    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 18);
+    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == SF_RECORDER_TABLES);
     for (hsize_t i = 0; i < info.nlinks; i++) {
         char name[64];
         H5Lget_name_by_idx(results, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
@@ -656,7 +687,7 @@ static void check_documented(hid_t file)
         int fields = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
         for (int f = 0; f < fields; f++) {
             char *field = H5Tget_member_name(type, (unsigned)f);
-            test_assert_documented("messages.md", field);
+            test_assert_documented("messages.md", own_name(field));
             H5free_memory(field);
         }
         H5Tclose(type);
