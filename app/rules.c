@@ -32,12 +32,6 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-const char *app_rules_label(const app_rules *r, uint16_t label)
-{
-    const char *name = r->labelled.names[label];
-    return name[0] != '\0' ? name : "no label";
-}
-
 /* ---- what is asked ---- */
 
 static int parse_seconds(const app_call *call, const char *option, int64_t *ns, sf_error *error)
