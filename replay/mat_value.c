@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of a MATLAB file as its two readers (mat_file.c, mat_hdf5.c) build them, and which variables they read. */
+/* Values of a MATLAB file as its two readers (mat_file.c, mat_hdf5.c) build them, and which variables they
+ * read. */
 #include "replay/mat.h"
 
 #include "core/memory.h"

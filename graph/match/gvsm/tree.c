@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prefix tree of partial embeddings of the engine gvsm: which data vertices may become entries of a layer, which entries fit
- * those above them, and how many embeddings the entries of the last layer are. */
+/* The prefix tree of partial embeddings of the engine gvsm: which data vertices may become entries of a
+ * layer, which entries fit those above them, and how many embeddings the entries of the last layer are. */
 #include "graph/match/gvsm/gvsm.h"
 
 #include "graph/match/kinds.h"
