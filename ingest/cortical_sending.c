@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "decode/fields.h"
-#include "decode/websocket.h"
+#include "ingest/websocket.h"
 #include "ingest/cortical.h"
 #include "ingest/tcp.h"
 #include "io/descriptors.h"

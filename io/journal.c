@@ -2,7 +2,7 @@
 #include "io/journal.h"
 
 #include "core/clock.h"
-#include "core/crc32c.h"
+#include "io/crc32c.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decode/websocket.h"
+#include "ingest/websocket.h"
 
 #include "core/error.h"
 #include "core/memory.h"

@@ -3,8 +3,8 @@
  * WebSocket (RFC 6455) as bytes, without a socket: frames, messages and the opening handshake, of both ends.
  * No extensions. One thread.
  */
-#ifndef SF_DECODE_WEBSOCKET_H
-#define SF_DECODE_WEBSOCKET_H
+#ifndef SF_INGEST_WEBSOCKET_H
+#define SF_INGEST_WEBSOCKET_H
 
 #include "core/part.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** CRC-32C (Castagnoli: reflected polynomial 0x82f63b78), as of iSCSI (RFC 3720, appendix B.4). */
-#ifndef SF_CORE_CRC32C_H
-#define SF_CORE_CRC32C_H
+#ifndef SF_IO_CRC32C_H
+#define SF_IO_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>
