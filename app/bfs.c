@@ -6,8 +6,8 @@
 #include "app/mining.h"
 #include "app/significance.h"
 
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 
 #include "core/clock.h"
 #include "core/describe/table.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,6 +4,7 @@
 
 #include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -14,9 +14,9 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "ingest/websocket.h"
 #include "ingest/cortical.h"
 #include "ingest/tcp.h"
+#include "ingest/websocket.h"
 #include "io/descriptors.h"
 
 #include <errno.h>

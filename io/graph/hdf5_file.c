@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "io/apart.h"
 #include "io/hdf_about.h"
+#include "io/output_file.h"
 
 #include <inttypes.h>
 #include <math.h>

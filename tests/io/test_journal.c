@@ -6,8 +6,8 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "io/journal.h"
+#include "io/output_file.h"
 #include "replay/recording_file.h"
 #include "run/tool.h"
 #include "sinks/recorder_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/output_file.h"
+#include "io/output_file.h"
 
 #include "core/error.h"
 #include "core/log.h"

@@ -5,8 +5,8 @@
  * see), and a file that is there is never emptied. What replaces one is written beside it and takes its
  * name once it is whole, or once it is to be seen. One thread at a time.
  */
-#ifndef SF_CORE_OUTPUT_FILE_H
-#define SF_CORE_OUTPUT_FILE_H
+#ifndef SF_IO_OUTPUT_FILE_H
+#define SF_IO_OUTPUT_FILE_H
 
 #include <synfire/error.h>
 
