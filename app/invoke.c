@@ -53,7 +53,7 @@ static int finish(const app_call *call, int status, sf_error *error)
     status = sf_ranks_end(status, error);
     if (status != SF_OK && call->json && call->provenance != NULL && !app_has_printed())
         app_print_refusal(call, status, error);
-    sf_tool_provenance_free(call->provenance);
+    app_provenance_free(call->provenance);
     if (status != SF_OK)
         app_report(call->command->name, error);
     return status == SF_OK && call->wanting ? 1 : app_exit_code(status, error);
@@ -63,7 +63,7 @@ static int finish(const app_call *call, int status, sf_error *error)
 static int perform_one(app_call *call)
 {
     sf_error error = {0};
-    int status = sf_tool_provenance_new(&call->provenance, count_words(call->words), call->words, &error);
+    int status = app_provenance_new(&call->provenance, count_words(call->words), call->words, &error);
     return finish(call, status == SF_OK ? perform(call, &error) : status, &error);
 }
 
@@ -76,7 +76,7 @@ int app_invoke(const app_command *command, int argc, char **argv)
     call.words = argv;
     call.said = &said;
     call.provenance = NULL;
-    int made = sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, status == SF_OK ? &error : NULL);
+    int made = app_provenance_new(&call.provenance, (size_t)argc, argv, status == SF_OK ? &error : NULL);
     status = status == SF_OK ? made : status;
     if (status == SF_OK && app_has(&call, "help")) {
         sf_text text = {0};

@@ -43,8 +43,8 @@ int app_refuse_words(int argc, char **argv, const sf_error *error)
     app_call call = {.words = argv};
     for (int i = 0; i < argc; i++)
         call.json = call.json || strcmp(argv[i], "--json") == 0;
-    if (call.json && sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, NULL) == SF_OK)
+    if (call.json && app_provenance_new(&call.provenance, (size_t)argc, argv, NULL) == SF_OK)
         app_print_refusal(&call, (int)error->code, error);
-    sf_tool_provenance_free(call.provenance);
+    app_provenance_free(call.provenance);
     return app_report("", error);
 }

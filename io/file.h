@@ -7,7 +7,8 @@
 
 #include <synfire/error.h>
 
-/** Refuses a file that others than its owner may read, where `what` in it, as "the token", is a secret. SF_CONFIG. */
+/** Refuses a file that others than its owner may read, where `what` in it, as "the token", is a secret.
+ * SF_CONFIG. */
 int sf_file_check_secret(const char *path, const char *what, sf_error *error);
 
 /** Reads `size` bytes of a file from `offset` on, or fewer where it ends, however often it is interrupted.
