@@ -29,11 +29,6 @@ enum {
     BLACKLIST_ROUNDS = 2 /* the paper stops after the first ones */
 };
 
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
 /* ---- what a vertex needs around it ---- */
 
 static void add_need(sf_gvsm_needs *n, bool out, uint32_t edge, uint32_t label, bool injective)
@@ -109,7 +104,7 @@ static int blacklist_block(void *context, unsigned index, size_t block)
     for (uint64_t v = block * 64; v < n && v < (block + 1) * 64; v++) {
         if (sf_gvsm_is_blacklisted(g, (uint32_t)v) || can_match_something(g, (uint32_t)v))
             continue;
-        uint64_t word = g->blacklist[block] | bit((uint32_t)(v % 64));
+        uint64_t word = g->blacklist[block] | sf_bit((uint32_t)(v % 64));
         __atomic_store_n(&g->blacklist[block], word, __ATOMIC_RELAXED);
     }
     return 0;
@@ -140,7 +135,7 @@ static double rank(const sf_gvsm *g, uint32_t u)
     for (uint64_t w = q->required[u]; w != 0; w &= w - 1) {
         uint32_t neighbour = (uint32_t)__builtin_ctzll(w);
         bool seen = false;
-        for (uint64_t x = q->required[u] & (bit(neighbour) - 1); x != 0; x &= x - 1)
+        for (uint64_t x = q->required[u] & (sf_bit(neighbour) - 1); x != 0; x &= x - 1)
             seen |= q->labels[__builtin_ctzll(x)] == q->labels[neighbour];
         degree++;
         kinds += !seen;
@@ -187,7 +182,7 @@ static void add_layer(sf_gvsm *g, uint32_t *count, uint64_t above, uint32_t u, u
     if (edge != NULL)
         l->edge = sf_kinds_label(g->index, edge->label);
     if (edge != NULL ? is_one_edge(pair, edge) : pair->plain)
-        l->checked &= ~bit(parent); /* the twig is all that is said */
+        l->checked &= ~sf_bit(parent); /* the twig is all that is said */
 }
 
 /* Twigs: the root with the smallest rank among the matched vertices that still have unmatched neighbours, and
@@ -196,7 +191,7 @@ static void make_layers(sf_gvsm *g)
 {
     const sf_query *q = g->query;
     double ranks[SF_PATTERN_MOST];
-    uint64_t left = q->count == 64 ? UINT64_MAX : bit(q->count) - 1, above = 0;
+    uint64_t left = q->count == 64 ? UINT64_MAX : sf_bit(q->count) - 1, above = 0;
     uint32_t count = 0;
     for (uint32_t u = 0; u < q->count; u++)
         ranks[u] = (g->features & SF_GVSM_ORDER) != 0 ? rank(g, u) : u;
@@ -208,8 +203,8 @@ static void make_layers(sf_gvsm *g)
         if (roots == 0) {
             uint32_t first = least_of(ranks, left);
             add_layer(g, &count, above, first, SF_NO_VERTEX);
-            above |= bit(first);
-            left &= ~bit(first);
+            above |= sf_bit(first);
+            left &= ~sf_bit(first);
             continue;
         }
         uint32_t root = least_of(ranks, roots);
@@ -220,9 +215,9 @@ static void make_layers(sf_gvsm *g)
         while (children != 0) {
             uint32_t child = least_of(ranks, children);
             add_layer(g, &count, above, child, root);
-            above |= bit(child);
-            left &= ~bit(child);
-            children &= ~bit(child);
+            above |= sf_bit(child);
+            left &= ~sf_bit(child);
+            children &= ~sf_bit(child);
         }
     }
 }
