@@ -369,7 +369,7 @@ static void what_was_read_before_is_not_read_again(void **state)
     (void)state;
     recording *all = make_recording();
     write_whole_journal(all);
-    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + sizeof(window_row);
+    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + all->window_size;
     struct stat about;
     assert_int_equal(stat(all->journal, &about), 0);
     size_t first = (size_t)about.st_size - BATCHES * batch;
