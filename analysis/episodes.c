@@ -258,3 +258,12 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
     tell_how(e, &told);
     sf_columns_fill(columns, &told, sizeof told);
 }
+
+bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns)
+{
+    const sf_mine_item *item = &result->items[i];
+    bool active = true;
+    for (uint32_t k = 0; k < item->size; k++)
+        active = active && (double)sf_mine_result_spikes(result, i, k) > 0.1e-9 * (double)duration_ns;
+    return active && item->count >= 20 && item->q < 0.05;
+}

@@ -109,15 +109,6 @@ static sf_mine_input input_of(const sf_recording *recording)
 
 /* ---- which are told of ---- */
 
-bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns)
-{
-    const sf_mine_item *item = &result->items[i];
-    bool active = true;
-    for (uint32_t k = 0; k < item->size; k++)
-        active = active && (double)sf_mine_result_spikes(result, i, k) > 0.1e-9 * (double)duration_ns;
-    return active && item->count >= 20 && item->q < 0.05;
-}
-
 static bool is_worth(const sf_episodes *e, size_t i)
 {
     return e->is_tested && e->significance.options.kind != SF_SIGNIFICANCE_ANALYTIC &&

@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/ranks.h"
+#include "core/thread.h"
 
 #include <sys/stat.h>
 
@@ -31,7 +32,7 @@ typedef struct batch {
     sf_text list; /* what some of them point into */
     batch_item *items;
     size_t count, capacity;
-    sf_tool_streams *streams; /* by path, where --stream is a pattern: items borrow names */
+    sf_streams *streams; /* by path, where --stream is a pattern: items borrow names */
     unsigned cores;
     size_t done, failed;
     int first_code;   /* of the first in the order given that failed */
@@ -172,7 +173,7 @@ static void say_empty(const batch *b, const char *path, const char *streams, siz
 
 /* Those of a file that the pattern matches. One that cannot be listed, or holds none side by side, is one
  * item, and its process tells what it is. */
-static int add_streams(batch *b, const char *path, sf_tool_streams *streams, sf_error *error)
+static int add_streams(batch *b, const char *path, sf_streams *streams, sf_error *error)
 {
     const char *pattern = stream_pattern(b->call);
     size_t before = b->count, empty = 0;
@@ -181,12 +182,12 @@ static int add_streams(batch *b, const char *path, sf_tool_streams *streams, sf_
     if (app_streams_of(streams, b->call, path, NULL) != SF_OK || streams->count == 0)
         return add_item(b, path, NULL, error);
     for (size_t i = 0; status == SF_OK && i < streams->count; i++) {
-        if (fnmatch(pattern, streams->names[i], 0) != 0)
+        if (fnmatch(pattern, streams->items[i].name, 0) != 0)
             continue;
-        if (streams->spikes[i] > 0)
-            status = add_item(b, path, streams->names[i], error);
+        if (streams->items[i].spikes > 0)
+            status = add_item(b, path, streams->items[i].name, error);
         else
-            sf_text_printf(&names, "%s%s", empty++ > 0 ? ", " : "", streams->names[i]);
+            sf_text_printf(&names, "%s%s", empty++ > 0 ? ", " : "", streams->items[i].name);
     }
     if (status == SF_OK && !names.failed)
         say_empty(b, path, names.data, empty);
@@ -213,7 +214,7 @@ static void batch_free(batch *b)
     for (size_t i = 0; i < b->count; i++)
         sf_free(b->items[i].label);
     for (size_t i = 0; b->streams != NULL && i < b->path_count; i++)
-        sf_tool_streams_free(&b->streams[i]);
+        sf_streams_free(&b->streams[i]);
     sf_free(b->items);
     sf_free(b->streams);
     sf_free(b->paths);
@@ -343,7 +344,7 @@ static int share_cores(batch *b, size_t *at_once, sf_error *error)
         status = app_uint(b->call, "threads", 0, 4096, &threads, error);
     if (status != SF_OK)
         return status;
-    unsigned cores = sf_tool_cores();
+    unsigned cores = sf_thread_cores();
     if (jobs == 0 && strncmp(app_value(b->call, "device", ""), "cuda", 4) == 0)
         jobs = 1;
     if (jobs == 0)
@@ -453,7 +454,7 @@ static int work(void *context, size_t number)
     int code = sf_exit_code(SF_NO_MEMORY);
     sf_ranks_leave();
     if (single_out(&one, b, recording) == SF_OK) {
-        sf_tool_allot(b->cores);
+        sf_thread_allot(b->cores);
         app_print_anew();
         app_csv_lead("recording", b->items[recording].path);
         if (stream_pattern(b->call) != NULL)

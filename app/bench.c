@@ -2,6 +2,13 @@
 /* synfire bench: starts synfire-bench (bench/command), which measures what lies inside the library too. */
 #include "app/command.h"
 
+#include "core/error.h"
+#include "core/place.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 static const app_option options[] = {
     {"calibrate", NULL, "episodes: only from how many episodes of each size on hybrid counts as ptpe does"},
     {"graph", "FILE", "bfs: the graph of a file, both ways, in place of a drawn one"},
@@ -25,7 +32,12 @@ static const app_option options[] = {
 
 static int start(app_call *call, sf_error *error)
 {
-    return sf_tool_bench(call->words, error);
+    char program[SF_PLACE_SIZE];
+    if (!sf_place_program(program, "bench/command", "synfire-bench"))
+        return sf_fail(error, SF_UNAVAILABLE, NULL,
+                       "the program synfire-bench is not installed beside synfire");
+    execv(program, call->words);
+    return sf_fail(error, SF_UNAVAILABLE, program, "cannot be started: %s", strerror(errno));
 }
 
 const app_command app_command_bench = {

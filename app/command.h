@@ -173,6 +173,14 @@ void app_print_anew(void);  /**< of a process that was just made: it has printed
 /** Random numbers were drawn from this seed: the result says so. */
 void app_tell_seed(const app_call *call, uint64_t seed);
 
+/** What made a result: of the command's words, the program's name left out. SF_NO_MEMORY. */
+int app_provenance_new(sf_provenance **out, size_t word_count, char *const *words, sf_error *error);
+void app_provenance_free(sf_provenance *provenance); /**< NULL is allowed */
+
+/** What of a recording was looked at, in place of what was told before, and by whose defaults. SF_NO_MEMORY.
+ */
+int app_tell_recording(const app_call *call, const sf_recording *recording, sf_error *error);
+
 /** The field `provenance` of a result's document. */
 void app_provenance_json(sf_json *json, const app_call *call);
 

@@ -7,8 +7,8 @@
 
 #include "core/clock.h"
 #include "core/describe/table.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -563,24 +563,24 @@ static int analyse_streams(analysis *a, const app_compared_input *input, sf_erro
 {
     const app_call *call = a->how->call;
     const char *asked = app_value(call, "stream", NULL), *pattern = asked != NULL ? asked : "*";
-    sf_tool_streams streams = {0};
+    sf_streams streams = {0};
     if (asked != NULL && strchr(asked, '*') == NULL)
         return analyse_stream(a, input, asked, error);
     int status = app_streams_of(&streams, call, input->path, error);
     size_t taken = 0, empty = 0;
     for (size_t i = 0; status == SF_OK && i < streams.count; i++) {
-        if (fnmatch(pattern, streams.names[i], 0) != 0)
+        if (fnmatch(pattern, streams.items[i].name, 0) != 0)
             continue;
-        if (streams.spikes[i] > 0)
-            status = analyse_stream(a, input, streams.names[i], error);
-        taken += streams.spikes[i] > 0;
-        empty += streams.spikes[i] == 0;
+        if (streams.items[i].spikes > 0)
+            status = analyse_stream(a, input, streams.items[i].name, error);
+        taken += streams.items[i].spikes > 0;
+        empty += streams.items[i].spikes == 0;
     }
     if (status == SF_OK && streams.count == 0)
         status = analyse_stream(a, input, NULL, error);
     else if (status == SF_OK && taken == 0)
         status = app_refuse_streams(empty, input->path, pattern, error);
-    sf_tool_streams_free(&streams);
+    sf_streams_free(&streams);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "core/describe/table.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -257,7 +257,7 @@ static int read_tiling(sf_tiling_options *options, const app_call *call, sf_erro
         status = app_options_read(call, &sf_tiling_table, options, error);
     if (options->surrogates > 0)
         app_tell_seed(call, options->seed);
-    sf_tool_tell_distance(call->provenance, options->min_distance_um);
+    call->provenance->min_distance_um = options->min_distance_um;
     return status;
 }
 

@@ -9,8 +9,8 @@
 #include "app/significance.h"
 
 #include "core/describe/table.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>

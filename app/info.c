@@ -341,7 +341,7 @@ static void print_warnings(sf_text *out, const sf_recording_columns *recording,
         sf_text_printf(out, "  ! there are no spikes\n");
     if (count_dropped(recording, true) > 0) {
         sf_text_printf(out, "  ! ");
-        sf_tool_losses_words(out, recording->dropped, recording->dropped_count);
+        sf_losses_words(out, recording->dropped, recording->dropped_count);
         sf_text_printf(out, "\n");
     }
     if (overview->first_ns > 60 * SF_SECOND)

@@ -6,21 +6,11 @@
 #include "app/load.h"
 #include "app/parse.h"
 #include "core/error.h"
-#include "core/memory.h"
 #include "core/ranks.h"
 #include "core/text.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <synfire/device.h>
-
-int app_report(const char *command, const sf_error *error)
-{
-    fprintf(stderr, "synfire: %s%s%s%s%s\n", command, command[0] != '\0' ? ": " : "", error->place,
-            error->place[0] != '\0' ? ": " : "", error->text);
-    return sf_exit_code(error->code);
-}
 
 /* What jobs may take of each GPU's memory. */
 static int limit_device_memory(sf_error *error)
@@ -34,39 +24,6 @@ static int limit_device_memory(sf_error *error)
                        "found '%s', expected a size such as 8G or 512M", text);
     sf_device_set_memory_limit(bytes);
     return SF_OK;
-}
-
-static int exit_code(int status, const sf_error *error)
-{
-    int signal = app_stop_signal() != 0 ? app_stop_signal() : SIGINT;
-    return status == SF_CANCELLED ? 128 + signal : status == SF_OK ? 0 : sf_exit_code(error->code);
-}
-
-/* For a program, which so gets one document whatever happens; the sentence is on stderr too. */
-static void print_refusal(const app_call *call, int status, const sf_error *error)
-{
-    sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    sf_json_object(&json, NULL);
-    sf_json_object(&json, "error");
-    sf_json_int(&json, "exit_code", exit_code(status, error));
-    sf_json_string(&json, "place", error->place[0] != '\0' ? error->place : NULL);
-    sf_json_string(&json, "message", error->text);
-    sf_json_end_object(&json);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-    app_print(&text, NULL);
-}
-
-int app_refuse_words(int argc, char **argv, const sf_error *error)
-{
-    app_call call = {.words = argv};
-    for (int i = 0; i < argc; i++)
-        call.json = call.json || strcmp(argv[i], "--json") == 0;
-    if (call.json && sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, NULL) == SF_OK)
-        print_refusal(&call, (int)error->code, error);
-    sf_tool_provenance_free(call.provenance);
-    return app_report("", error);
 }
 
 static size_t count_words(char **words)
@@ -95,18 +52,18 @@ static int finish(const app_call *call, int status, sf_error *error)
 {
     status = sf_ranks_end(status, error);
     if (status != SF_OK && call->json && call->provenance != NULL && !app_has_printed())
-        print_refusal(call, status, error);
-    sf_tool_provenance_free(call->provenance);
+        app_print_refusal(call, status, error);
+    app_provenance_free(call->provenance);
     if (status != SF_OK)
         app_report(call->command->name, error);
-    return status == SF_OK && call->wanting ? 1 : exit_code(status, error);
+    return status == SF_OK && call->wanting ? 1 : app_exit_code(status, error);
 }
 
 /* A recording of several, in a process of its own. */
 static int perform_one(app_call *call)
 {
     sf_error error = {0};
-    int status = sf_tool_provenance_new(&call->provenance, count_words(call->words), call->words, &error);
+    int status = app_provenance_new(&call->provenance, count_words(call->words), call->words, &error);
     return finish(call, status == SF_OK ? perform(call, &error) : status, &error);
 }
 
@@ -119,7 +76,7 @@ int app_invoke(const app_command *command, int argc, char **argv)
     call.words = argv;
     call.said = &said;
     call.provenance = NULL;
-    int made = sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, status == SF_OK ? &error : NULL);
+    int made = app_provenance_new(&call.provenance, (size_t)argc, argv, status == SF_OK ? &error : NULL);
     status = status == SF_OK ? made : status;
     if (status == SF_OK && app_has(&call, "help")) {
         sf_text text = {0};

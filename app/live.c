@@ -300,7 +300,7 @@ static int summarise(sf_text *text, const live_run *live, sf_error *error)
     }
     sf_text_printf(text, ",\"provenance\":");
     sf_json json_of = sf_json_start(text);
-    sf_tool_provenance_json(&json_of, NULL, live->call->provenance);
+    sf_provenance_json(&json_of, NULL, live->call->provenance);
     sf_text_append(text, "}", 1);
     return SF_OK;
 }

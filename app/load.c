@@ -295,12 +295,14 @@ static void tell_recorded(const app_call *call, const sf_recording *recording)
 
 void app_tell_undeclared(const app_call *call)
 {
-    sf_text words = {0};
-    if (!call->command->keeps_noise && strcmp(call->command->group, "live") != 0)
-        sf_tool_undeclared_words(&words, call->provenance);
-    if (words.length > 0 && !words.failed)
-        app_warn(call, "%s", words.data);
-    sf_text_free(&words);
+    const sf_selected *of = &call->provenance->selected;
+    if (!call->command->keeps_noise && strcmp(call->command->group, "live") != 0 &&
+        call->provenance->of_recording && !of->declared && of->spikes > 0)
+        app_warn(
+            call,
+            "%s: the file does not say how long was recorded: rates are from first to last spike, %.6g s; "
+            "--recorded A:B says it",
+            of->recording, (double)(of->recorded.stop_ns - of->recorded.start_ns) * 1e-9);
 }
 
 /* What the run that recorded it tells. */
@@ -309,7 +311,7 @@ static void warn_of_losses(const app_call *call, const sf_recording *recording)
     sf_text words = {0};
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
-    sf_tool_losses_words(&words, of.dropped, of.dropped_count);
+    sf_losses_words(&words, of.dropped, of.dropped_count);
     if (words.length > 0 && !words.failed)
         app_warn(call, "%s: %s", of.path, words.data);
     sf_text_free(&words);
@@ -380,14 +382,14 @@ static void warn_of_times(const app_call *call, const sf_recording *recording)
 /* Readers name the streams; that a pattern takes several is of some commands alone. */
 static void advise_each(const app_call *call, const char *path, sf_error *error)
 {
-    sf_tool_streams streams;
+    sf_streams streams;
     size_t length = strlen(error->text);
     if (!call->command->takes_several || app_has(call, "stream") || app_has(call, "memory") ||
         strcmp(error->place, path) != 0 || app_streams_of(&streams, call, path, NULL) != SF_OK)
         return;
     if (streams.count > 1)
         snprintf(error->text + length, sizeof error->text - length, "; '*' takes each");
-    sf_tool_streams_free(&streams);
+    sf_streams_free(&streams);
 }
 
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error)
@@ -407,7 +409,7 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
     if (status == SF_USAGE)
         advise_each(call, path, error);
     if (status == SF_OK)
-        status = sf_tool_tell_recording(call->provenance, *recording, app_value(call, "preset", NULL), error);
+        status = app_tell_recording(call, *recording, error);
     if (status == SF_OK) {
         tell_reading(call, *recording);
         tell_recorded(call, *recording);
@@ -429,13 +431,16 @@ int app_speed(const app_call *call, double *speed, sf_error *error)
     return app_name_option(call, sf_tool_speed(speed, text, error), error);
 }
 
-int app_streams_of(sf_tool_streams *streams, const app_call *call, const char *path, sf_error *error)
+int app_streams_of(sf_streams *streams, const app_call *call, const char *path, sf_error *error)
 {
-    double rate_hz = 0;
-    int status = read_rate(call, &rate_hz, error);
-    return status == SF_OK
-               ? sf_tool_streams_of(streams, path, app_value(call, "columns", NULL), rate_hz, error)
-               : status;
+    sf_reading how = {.columns = app_value(call, "columns", NULL)};
+    *streams = (sf_streams){0};
+    int status = read_rate(call, &how.rate_hz, error);
+    if (status == SF_OK)
+        status = sf_recording_list(streams, path, &how, error);
+    if (status != SF_OK)
+        sf_streams_free(streams);
+    return status;
 }
 
 int app_refuse_streams(size_t count, const char *path, const char *pattern, sf_error *error)

@@ -16,9 +16,9 @@ extern const app_option app_selection_options[];
 /** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error);
 
-/** The recordings that a file holds side by side, as --columns and --rate read it; sf_tool_streams_free takes
+/** The recordings that a file holds side by side, as --columns and --rate read it; sf_streams_free takes
  * them. */
-int app_streams_of(sf_tool_streams *streams, const app_call *call, const char *path, sf_error *error);
+int app_streams_of(sf_streams *streams, const app_call *call, const char *path, sf_error *error);
 
 /** SF_USAGE: of so many that the pattern of --stream matches none has spikes. */
 int app_refuse_streams(size_t count, const char *path, const char *pattern, sf_error *error);

@@ -4,7 +4,7 @@
 #include "app/help.h"
 #include "app/parse.h"
 #include "core/error.h"
-#include "core/file.h"
+#include "io/file.h"
 
 #include <ctype.h>
 #include <string.h>

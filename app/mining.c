@@ -100,7 +100,7 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
         status = parse_threshold(options, call, error);
     if (status == SF_OK)
         status = app_options_read(call, &sf_mining_table, options, error);
-    sf_tool_tell_distance(call->provenance, options->min_distance_um);
+    call->provenance->min_distance_um = options->min_distance_um;
     return status;
 }
 

@@ -30,9 +30,10 @@ static int write_tables(const app_call *call, const sf_recording *recording, sf_
     sf_text provenance = app_provenance_text(call), about = {0};
     sf_text_printf(&about, "%s Made by %s", what, provenance.failed ? "" : provenance.data);
     tables[0].about = about.data;
-    int status = provenance.failed || about.failed ? sf_fail_memory(error)
-                                                   : sf_tool_nwb(recording, app_value(call, "nwb", ""),
-                                                                 tables, count, provenance.data, error);
+    int status = provenance.failed || about.failed
+                     ? sf_fail_memory(error)
+                     : sf_nwb_results_write(recording, app_value(call, "nwb", ""), tables, count,
+                                            provenance.data, error);
     sf_text_free(&provenance);
     sf_text_free(&about);
     return status;

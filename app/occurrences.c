@@ -2,7 +2,7 @@
 #include "app/occurrences.h"
 
 #include "app/mining.h"
-#include "core/file.h"
+#include "io/file.h"
 
 #include <inttypes.h>
 #include <string.h>

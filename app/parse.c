@@ -230,7 +230,7 @@ static int check_outputs(const app_call *call, sf_error *error)
         const char *path = app_value(call, app_output_options[i], NULL);
         if (path != NULL && is_read(call, path))
             return sf_fail(error, SF_USAGE, path, "--%s would write over the input", app_output_options[i]);
-        int status = path != NULL ? sf_tool_spare(path, error) : SF_OK;
+        int status = path != NULL ? sf_recording_spare(path, error) : SF_OK;
         if (status != SF_OK)
             return status;
     }

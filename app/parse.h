@@ -18,6 +18,12 @@ void app_parse_free(app_call *call);
 /** Runs the command on its words, argv[0] being its name; reports what failed on stderr. The exit code. */
 int app_invoke(const app_command *command, int argc, char **argv);
 
+/** The exit code of a call that ended with this status: 128 and the signal where one stopped it. */
+int app_exit_code(int status, const sf_error *error);
+
+/** Prints the document of a call with --json that failed, so that a program gets one whatever happens. */
+void app_print_refusal(const app_call *call, int status, const sf_error *error);
+
 /** What app_invoke does of words that no command takes: with --json among them the refusal is a document too.
  */
 int app_refuse_words(int argc, char **argv, const sf_error *error);

@@ -5,8 +5,8 @@
 #include "app/load.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/json.h"
+#include "io/file.h"
 
 #include <stdio.h>
 #include <string.h>

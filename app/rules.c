@@ -33,12 +33,6 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-const char *app_rules_label(const app_rules *r, uint16_t label)
-{
-    const char *name = r->labelled.names[label];
-    return name[0] != '\0' ? name : "no label";
-}
-
 /* ---- what is asked ---- */
 
 static const app_rules usual = {.least = 6, .folds = 10, .shifts = 99, .seed = 1, .line = UINT32_MAX};

@@ -29,7 +29,11 @@ typedef struct app_rules {
 } app_rules;
 
 /** The label of this number, as it was given. */
-const char *app_rules_label(const app_rules *r, uint16_t label);
+static inline const char *app_rules_label(const app_rules *r, uint16_t label)
+{
+    const char *name = r->labelled.names[label];
+    return name[0] != '\0' ? name : "no label";
+}
 
 void app_rules_json(sf_text *text, const app_rules *r);
 void app_rules_print(sf_text *text, const app_rules *r);

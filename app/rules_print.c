@@ -2,7 +2,7 @@
 /* What synfire rules has learnt, as text, as JSON and as a rule file. */
 #include "app/rules.h"
 
-#include "core/file.h"
+#include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -25,7 +25,7 @@ static void *_Atomic stop_user;
 static void on_signal(int number)
 {
     if (stop_signal != 0 && number == SIGINT) {
-        sf_tool_say_last_words();
+        sf_last_words_say();
         app_screen_restore();
         _exit(128 + SIGINT);
     }
@@ -38,7 +38,7 @@ static void on_signal(int number)
 /* What ends the program by itself: devices get what they are owed, and it ends as it would have. */
 static void on_end(int number)
 {
-    sf_tool_say_last_words();
+    sf_last_words_say();
     raise(number); /* whose handler is gone (SA_RESETHAND) */
 }
 
@@ -47,7 +47,7 @@ static void on_pause(int number)
 {
     (void)number;
     int before = errno;
-    sf_tool_say_last_words();
+    sf_last_words_say();
     raise(SIGSTOP);
     errno = before;
 }

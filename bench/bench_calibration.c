@@ -498,7 +498,7 @@ static void print_row(const setting *s, const tally *sum, uint32_t size, uint64_
 static int run_setting(const plan *p, const setting *s, sf_error *error)
 {
     tally sum[SIZES] = {{0}};
-    double chance, start = sf_clock_seconds();
+    double chance = 0, start = sf_clock_seconds();
     for (uint32_t size = 0; size < SIZES; size++)
         sum[size].least = INFINITY;
     int status = chance_count(&chance, p, s, error);

@@ -11,9 +11,6 @@ endif()
 
 if(SYNFIRE_IO)
   pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq)
-  # Without the flags of what it is linked with itself, which CMake 3.25 tells otherwise at each configuration, and all would
-  # be compiled again.
-  set_target_properties(PkgConfig::ZMQ PROPERTIES INTERFACE_COMPILE_OPTIONS "" INTERFACE_INCLUDE_DIRECTORIES "${ZMQ_INCLUDEDIR}")
   pkg_check_modules(LIBLO REQUIRED IMPORTED_TARGET liblo)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
@@ -22,6 +19,8 @@ if(SYNFIRE_IO)
   set(SYNFIRE_HIREDIS "")
   if(HIREDIS_FOUND)
     set(SYNFIRE_HIREDIS PkgConfig::HIREDIS)
+    find_path(HIREDIS_HEADERS hiredis/hiredis.h HINTS ${HIREDIS_INCLUDEDIR}/.. REQUIRED)
+    set(HIREDIS_INCLUDEDIR ${HIREDIS_HEADERS})
   endif()
   set(SYNFIRE_MATIO "")
   option(SYNFIRE_MAT "Read MATLAB files of v5 to v7 where libmatio is found" ON)
@@ -31,6 +30,14 @@ if(SYNFIRE_IO)
       set(SYNFIRE_MATIO PkgConfig::MATIO)
     endif()
   endif()
+  # Without the flags of what they are linked with themselves: CMake 3.25 tells those of libzmq otherwise at each configuration,
+  # and of a library that is installed later, as after scripts/demo, only the sources that include it are to be compiled again.
+  foreach(name IN ITEMS ZMQ HIREDIS MATIO)
+    if(${name}_FOUND)
+      set_target_properties(PkgConfig::${name} PROPERTIES
+        INTERFACE_COMPILE_OPTIONS "" INTERFACE_INCLUDE_DIRECTORIES "${${name}_INCLUDEDIR}")
+    endif()
+  endforeach()
   pkg_check_modules(WEBSOCKETS IMPORTED_TARGET libwebsockets) # optional: the page
   pkg_check_modules(CAIRO IMPORTED_TARGET cairo) # optional: figures as PDF and PNG
   find_package(ZLIB REQUIRED) # images in SVG; HDF5 needs it, too

@@ -107,7 +107,7 @@ int64_t sf_platform_monotonic_ns(void)
 
 void sf_platform_sleep_until(int64_t deadline_ns)
 {
-    for (int64_t left; (left = deadline_ns - sf_clock_monotonic_ns()) > 0;) {
+    for (int64_t left; (left = deadline_ns - sf_platform_monotonic_ns()) > 0;) {
         int64_t ms = (left + SF_MILLISECOND - 1) / SF_MILLISECOND;
         Sleep(ms < 1000 ? (DWORD)ms : 1000);
     }

@@ -226,9 +226,9 @@ static double choose(sf_moving_method method, const sf_spectrum *spectrum, const
     case SF_MOVING_LSCV:
         return find_lscv(spectrum, b_least, b_most);
     case SF_MOVING_SILVERMAN:
-        return fmax(sf_silverman(spectrum->n) * spectrum->sigma, b_least);
+        return fmax(sf_silverman(spectrum->n) * spectrum->deviation, b_least);
     default:
-        return fmax(sf_scott(spectrum->n) * spectrum->sigma, b_least);
+        return fmax(sf_scott(spectrum->n) * spectrum->deviation, b_least);
     }
 }
 

@@ -64,7 +64,8 @@ int sf_spectrum_update(sf_spectrum *spectrum, const sf_characteristic *state, sf
     spectrum->n = state->weight * state->weight / state->squares;
     double mean = state->first / state->weight, variance = state->second / state->weight - mean * mean;
     spectrum->mean = state->frame.origin + state->frame.period * mean;
-    spectrum->sigma = state->frame.period * sqrt(fmax(variance, 0) * spectrum->n / (spectrum->n - 1));
+    spectrum->deviation = state->frame.period * sqrt(fmax(variance, 0) * spectrum->n / (spectrum->n - 1));
+    spectrum->sigma = spectrum->deviation;
     fold(spectrum->scratch, state->grid, 4 * state->frame.modes);
     sf_fft_real(spectrum->fft, spectrum->scratch, spectrum->re, spectrum->im);
     for (size_t k = 0; k <= state->frame.modes; k++) {

@@ -16,8 +16,9 @@ typedef struct sf_spectrum {
     double n;      /**< effective number of samples, (sum w)^2 / sum w^2 */
     double weight; /**< sum of w */
     double mean;
-    double sigma; /**< sqrt of the samples' variance, divisor n - 1 */
-    double *re;   /**< phi(t_k) / sum w relative to the origin: sum w exp(i t_k (x - origin)), k = 0..modes */
+    double deviation; /**< sqrt of the samples' variance, divisor n - 1 */
+    double sigma;     /**< the same, and once they are reflected that of them and their mirror images */
+    double *re; /**< phi(t_k) / sum w relative to the origin: sum w exp(i t_k (x - origin)), k = 0..modes */
     double *im;
     double *power;   /**< |phi(t_k) / sum w|^2 */
     double *squares; /**< t_k^2 */

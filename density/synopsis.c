@@ -373,6 +373,7 @@ static int open_spectrum(sf_spectrum *spectrum, const sf_synopsis *s, sf_error *
                               .n = (double)s->n,
                               .weight = (double)s->n,
                               .mean = axis->mean,
+                              .deviation = sqrt(axis->variance),
                               .sigma = sqrt(axis->variance),
                               .power = sf_alloc(4 * count, sizeof(double))};
     if (spectrum->power == NULL)

@@ -3,8 +3,8 @@
 #include "draw/write.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <zlib.h>
 

@@ -227,6 +227,24 @@ int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error)
     return SF_OK;
 }
 
+int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *reader, sf_error *error)
+{
+    int can = 0;
+    *joined = owner == reader;
+    if (*joined)
+        return SF_OK;
+    SF_GPU_TRY(cudaDeviceCanAccessPeer(&can, reader->ordinal, owner->ordinal));
+    if (!can)
+        return SF_OK;
+    cudaMemAccessDesc access = {};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = reader->ordinal;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    SF_GPU_TRY(cudaMemPoolSetAccess(owner->pool, &access, 1));
+    *joined = true;
+    return SF_OK;
+}
+
 /* ---- devices ---- */
 
 static uint32_t device_count(char *why, size_t size)

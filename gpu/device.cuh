@@ -93,4 +93,7 @@ int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_
 /** Room for at least `bytes` in device->landing; what was there is lost. */
 int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error);
 
+/** Lets `reader` reach what `owner` has of memory, where the devices are joined. */
+int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *reader, sf_error *error);
+
 #endif

@@ -212,7 +212,6 @@ const sf_protocol sf_protocol_blackrock = {
                SF_LIVE_SOURCE},
     .name = "blackrock",
     .system = "Blackrock",
-    .decoder = &sf_decoder_blackrock,
     .transport = &sf_transport_udp,
     .sender = &sender,
     .layouts = layouts,

@@ -109,7 +109,6 @@ const sf_protocol sf_protocol_brand = {
                SF_LIVE_SOURCE},
     .name = "brand",
     .system = "BRAND",
-    .decoder = &sf_decoder_brand,
     .transport = &sf_transport_redis,
     .sender = &sender,
     .start = "Redis and the graph whose node adds threshold crossings, reachable at %s",

@@ -339,7 +339,6 @@ const sf_protocol sf_protocol_cortical = {
                SF_LIVE_SOURCE},
     .name = "cortical",
     .system = "Cortical Labs CL1",
-    .decoder = &sf_decoder_cortical,
     .transport = &sf_transport_cortical,
     .sender = &sender,
     .array = tell_array,

@@ -8,9 +8,9 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "decode/fields.h"
-#include "decode/websocket.h"
 #include "ingest/cortical.h"
 #include "ingest/tcp.h"
+#include "ingest/websocket.h"
 #include "io/descriptors.h"
 #include "io/endpoint.h"
 

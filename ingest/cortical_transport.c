@@ -6,7 +6,7 @@
  * libwebsockets, which the page is served by, has an event loop of its own that takes the thread and hands
  * pieces of messages to callbacks. Here a thread asks for the next message until a deadline, so that loop
  * would need another thread and a queue between them; the client's part of RFC 6455 is less
- * (decode/websocket.c), and is there in every build.
+ * (ingest/websocket.c), and is there in every build.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -14,9 +14,9 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "decode/websocket.h"
 #include "ingest/cortical.h"
 #include "ingest/tcp.h"
+#include "ingest/websocket.h"
 #include "io/descriptors.h"
 
 #include <errno.h>

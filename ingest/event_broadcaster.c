@@ -84,7 +84,6 @@ const sf_protocol sf_protocol_event_broadcaster = {
                SF_LIVE_SOURCE},
     .name = "event-broadcaster",
     .system = "Open Ephys' Event Broadcaster",
-    .decoder = &sf_decoder_event_broadcaster,
     .transport = &sf_transport_zmq,
     .sender = &sender,
     .queue = 65536,

@@ -63,7 +63,6 @@ const sf_protocol sf_protocol_intan = {
                SF_LIVE_SOURCE},
     .name = "intan",
     .system = "Intan RHX",
-    .decoder = &sf_decoder_intan,
     .transport = &sf_transport_tcp,
     .sender = &sender,
     .start = "RHX with its spike output sending on %s",

@@ -127,7 +127,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .request = request_of(it, room),
                                             .device = it->settings->device,
                                             .questions = it->protocol->questions,
-                                            .most_bytes = it->protocol->decoder->most_bytes,
+                                            .most_bytes = it->decoder->kind->most_bytes,
                                             .queue = it->protocol->queue};
     sf_error reason = {0};
     int status = it->protocol->transport->open(&it->transport, &settings, &reason);
@@ -153,7 +153,7 @@ static int open_decoder(live_source *it, sf_error *error)
     sf_electrodes electrodes = {0};
     sf_decoder_options options = {
         .size = sizeof options,
-        .protocol = it->protocol->decoder->name,
+        .protocol = it->protocol->name,
         .name = it->endpoint,
         .sample_rate_hz = settings->sample_rate_hz,
         .learn_s = settings->learn_s,

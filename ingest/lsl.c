@@ -115,7 +115,6 @@ const sf_protocol sf_protocol_lsl = {
                SF_LIVE_SOURCE},
     .name = "lsl",
     .system = "Lab Streaming Layer",
-    .decoder = &sf_decoder_lsl,
     .transport = &sf_transport_lsl,
     .sender = &sender,
     .start = "the program whose outlet is %s (every stream in reach is listed by LabRecorder)",

@@ -94,7 +94,6 @@ const sf_protocol sf_protocol_maxwell = {
                SF_LIVE_SOURCE},
     .name = "maxwell",
     .system = "MaxLab Live",
-    .decoder = &sf_decoder_maxwell,
     .transport = &sf_transport_zmq,
     .sender = &sender,
     .layouts = layouts,

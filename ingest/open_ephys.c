@@ -158,7 +158,6 @@ const sf_protocol sf_protocol_open_ephys = {
                SF_LIVE_SOURCE},
     .name = "open-ephys",
     .system = "Open Ephys' ZMQ Interface",
-    .decoder = &sf_decoder_open_ephys,
     .transport = &sf_transport_zmq,
     .sender = &sender,
     .queue = 65536,

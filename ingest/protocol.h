@@ -47,9 +47,8 @@ typedef struct sf_live_settings {
 
 typedef struct sf_protocol {
     sf_source_kind source; /**< first: a configuration's kind of source is its protocol */
-    const char *name;      /**< as `play --protocol` and sf_decoder_options have it */
+    const char *name;      /**< of its decoder too: as `play --protocol` and sf_decoder_options have it */
     const char *system;    /**< what speaks it, for people */
-    const sf_decoder_kind *decoder;
     const sf_transport_kind *transport;
     const sf_sender_protocol *sender; /**< what plays it */
     const char *const *layouts;       /**< by sf_live_settings.layout; NULL: there is one */

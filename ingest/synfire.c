@@ -77,7 +77,6 @@ const sf_protocol sf_protocol_synfire = {
                SF_LIVE_SOURCE},
     .name = "synfire",
     .system = "synfire",
-    .decoder = &sf_decoder_synfire,
     .transport = &sf_transport_zmq,
     .sender = &sender,
     .queue = 16, /* libzmq counts frames, not bytes: so many of the largest are 256 MiB */

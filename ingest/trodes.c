@@ -355,7 +355,6 @@ const sf_protocol sf_protocol_trodes = {
                SF_LIVE_SOURCE},
     .name = "trodes",
     .system = "Trodes",
-    .decoder = &sf_decoder_trodes,
     .transport = &transport,
     .sender = &sender,
     .queue = 65536,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io/disk.h"
 
-#include "core/file.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

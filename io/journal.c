@@ -2,14 +2,14 @@
 #include "io/journal.h"
 
 #include "core/clock.h"
-#include "core/crc32c.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "core/text.h"
 #include "core/thread.h"
+#include "io/crc32c.h"
 #include "io/journal_head.h"
+#include "io/output_file.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

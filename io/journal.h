@@ -67,7 +67,7 @@ typedef struct sf_journal sf_journal;
 
 typedef struct sf_journal_options {
     double sync_s;  /**< by a thread of its own, so often where there is something to; 0: never */
-    bool overwrite; /**< replace a journal that is there; without it has a successor (core/output_file.h) */
+    bool overwrite; /**< replace a journal that is there; without it has a successor (io/output_file.h) */
     const sf_disk *disk; /**< borrowed until close; NULL: the operating system's */
 } sf_journal_options;
 

@@ -3,7 +3,7 @@
 #ifndef SF_IO_JOURNAL_HEAD_H
 #define SF_IO_JOURNAL_HEAD_H
 
-#include "core/crc32c.h"
+#include "io/crc32c.h"
 
 #include <stddef.h>
 #include <stdint.h>

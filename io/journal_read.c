@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 #include "io/journal.h"
 #include "io/journal_head.h"
 

@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "io/hdf.h"
+#include "io/output_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -48,7 +48,7 @@ typedef struct sf_layout_options {
 } sf_layout_options;
 
 /**
- * Creates the file, locked against other writers (core/output_file.h), with units, metadata and observation
+ * Creates the file, locked against other writers (io/output_file.h), with units, metadata and observation
  * intervals of `about` (its spikes are not written). On failure no file is left. SF_CANNOT_CREATE.
  */
 int sf_layout_create(sf_layout **layout, const char *path, const sf_recording *about,

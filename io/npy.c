@@ -2,9 +2,9 @@
 #include "io/npy.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 #include "io/npz.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
 #include "io/compression.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

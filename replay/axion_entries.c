@@ -2,8 +2,8 @@
 #include "replay/axion.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/binary.h"
 
-#include "core/file.h"
 #include "core/text.h"
+#include "io/file.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -8,10 +8,10 @@
 #include "replay/blackrock.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/thread.h"
+#include "io/file.h"
 #include "replay/binary.h"
 #include "replay/classes.h"
 #include "replay/folder.h"

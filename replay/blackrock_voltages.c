@@ -7,8 +7,8 @@
 #include "replay/blackrock.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 #include "replay/binary.h"
 #include "replay/folder.h"
 #include "replay/reader.h"

@@ -5,6 +5,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "io/file.h"
 #include "io/layout.h"
 #include "replay/recording_file.h"
 

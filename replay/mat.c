@@ -20,34 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char detection[] = "spikeDetectionResult";
-
 /* ---- values ---- */
-
-sf_mat_value *sf_mat_add(sf_mat_value *to, const char *name)
-{
-    char *copy = name != NULL ? sf_copy_string(name) : NULL;
-    void *items = to->items;
-    bool has_room = sf_reserve(&items, &to->capacity, to->count + 1, sizeof *to->items) == 0;
-    to->items = items;
-    if (!has_room || (name != NULL && copy == NULL)) {
-        sf_free(copy);
-        return NULL;
-    }
-    to->items[to->count] = (sf_mat_value){.name = copy};
-    return &to->items[to->count++];
-}
-
-void sf_mat_free(sf_mat_value *value)
-{
-    for (size_t i = 0; value->items != NULL && i < value->count; i++)
-        sf_mat_free(&value->items[i]);
-    sf_free(value->name);
-    sf_free(value->numbers);
-    sf_free(value->text);
-    sf_free(value->items);
-    *value = (sf_mat_value){0};
-}
 
 static const sf_mat_value *find(const sf_mat_value *of, const char *name)
 {
@@ -63,21 +36,6 @@ static double number_of(const sf_mat_value *value)
 }
 
 /* ---- which variables have times ---- */
-
-static bool heads_times(const char *name)
-{
-    static const char *const words[] = {"spikes", "spiketrain", "spiketrains", "spike_train", "spike_trains"};
-    char *names[] = {(char *)(uintptr_t)name};
-    bool found = sf_csv_heads_times(names, 1);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        found = found || strcasecmp(name, words[i]) == 0;
-    return found;
-}
-
-bool sf_mat_is_wanted(const char *name)
-{
-    return heads_times(name) || strcmp(name, detection) == 0;
-}
 
 static bool is_train(const sf_mat_value *value)
 {
@@ -141,9 +99,9 @@ static int find_times(reading *in, const sf_mat_value *scope)
     in->times = NULL;
     for (size_t i = 0; i < scope->count; i++) {
         const sf_mat_value *value = &scope->items[i];
-        bool may_be = heads_times(value->name) &&
+        bool may_be = sf_mat_heads_times(value->name) &&
                       (is_train(value) || value->kind == SF_MAT_CELL || value->kind == SF_MAT_STRUCT);
-        if (heads_times(value->name) && value->kind == SF_MAT_NUMBERS && value->is_matrix)
+        if (sf_mat_heads_times(value->name) && value->kind == SF_MAT_NUMBERS && value->is_matrix)
             return sf_fail(
                 in->error, SF_DATA, in->path,
                 "%.40s is a matrix, and which of it is a unit is not known: expected a vector, or a cell "
@@ -163,7 +121,7 @@ static int find_times(reading *in, const sf_mat_value *scope)
     /* A struct may hold times and units, or a train in each field. */
     if (in->times != NULL && in->times->kind == SF_MAT_STRUCT)
         for (size_t i = 0; i < in->times->count; i++)
-            if (scope == &in->file && heads_times(in->times->items[i].name))
+            if (scope == &in->file && sf_mat_heads_times(in->times->items[i].name))
                 return find_times(in, in->times);
     return SF_OK;
 }
@@ -200,12 +158,13 @@ static bool has_methods(const reading *in)
 static int refuse_scale(const reading *in, const char *said)
 {
     return sf_fail(in->error, SF_DATA, in->path, "%s.params.unit is '%.20s', expected s, ms or frames",
-                   detection, said);
+                   SF_MAT_DETECTION, said);
 }
 
 static int find_scale(reading *in, double given_hz)
 {
-    const sf_mat_value *params = find(find(&in->file, detection), "params"), *unit = find(params, "unit");
+    const sf_mat_value *params = find(find(&in->file, SF_MAT_DETECTION), "params"),
+                       *unit = find(params, "unit");
     char *names[] = {in->times != NULL ? in->times->name : (char *)(uintptr_t) ""};
     sf_csv_form form = {.exponent = 9};
     sf_error reason = {0};
@@ -419,7 +378,7 @@ static int take_seconds(sf_recording *recording, trains *all, const reading *in)
 /* MEA-NAP says how long it detected spikes. */
 static void take_duration(sf_recording *recording, const reading *in)
 {
-    double seconds = number_of(find(find(find(&in->file, detection), "params"), "duration"));
+    double seconds = number_of(find(find(find(&in->file, SF_MAT_DETECTION), "params"), "duration"));
     int64_t last_ns = sf_reader_last_ns(recording);
     if (seconds > 0 && seconds < 4.6e9 && sf_seconds_to_ns(seconds) >= last_ns) {
         recording->recorded = (sf_span){0, sf_seconds_to_ns(seconds)};

@@ -31,6 +31,12 @@ struct sf_mat_value {
 /** A cell or struct lies within another as deep as this, and no deeper. */
 #define SF_MAT_DEEPEST 4
 
+/** The variable in which MEA-NAP says how it found spikes. */
+#define SF_MAT_DETECTION "spikeDetectionResult"
+
+/** True where a name says that its variable or field holds the times of spikes. */
+bool sf_mat_heads_times(const char *name);
+
 /** True where a variable of this name may say when spikes were, whose they are or how they are told: what is
  * no vector is read only then, as waveforms take a hundred times as much. */
 bool sf_mat_is_wanted(const char *name);

@@ -2,8 +2,8 @@
 #include "replay/nex.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/memory.h"
+#include "io/file.h"
 #include "replay/binary.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #include "replay/nwb_output.h"
 
 #include "core/error.h"
-#include "core/file.h"
 #include "core/hash.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

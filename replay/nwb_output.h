@@ -7,9 +7,9 @@
 #ifndef SF_REPLAY_NWB_OUTPUT_H
 #define SF_REPLAY_NWB_OUTPUT_H
 
-#include "core/output_file.h"
 #include "core/recording.h"
 #include "io/hdf.h"
+#include "io/output_file.h"
 
 typedef struct sf_hdf_output {
     sf_output_file own;

@@ -8,10 +8,10 @@
  * started and stopped.
  */
 #include "core/error.h"
-#include "core/file.h"
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "io/file.h"
 #include "replay/binary.h"
 #include "replay/classes.h"
 #include "replay/folder.h"

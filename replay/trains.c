@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spikes as layouts store them: trains in seconds, one after the other, or samples with the unit of each. */
-#include "replay/stretch.h"
+#include "replay/reader.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -12,7 +12,7 @@
 
 #define MOST_SECONDS 4.6e9 /* within SF_TIME_LIMIT_NS */
 
-enum { BLOCK = 4096, ROWS_BLOCK = 65536 };
+enum { BLOCK = 4096, ROWS_BLOCK = 65536, FEW = 128 /* rows that are read as fast as one */ };
 
 static int refuse_order(const sf_trains_in_seconds *trains, sf_error *error)
 {
@@ -98,8 +98,10 @@ static int read_column(void *seconds, const sf_trains_in_seconds *trains, size_t
                        "damaged: spike time %zu and those after it cannot be read", first);
 }
 
-int sf_train_times_read(int64_t *times_ns, const sf_trains_in_seconds *trains, size_t train, size_t first,
-                        size_t count, sf_error *error)
+/* Rows first .. first + count - 1 of all trains, one after the other, as nanoseconds; what is no time is
+ * refused. */
+static int read_times(int64_t *times_ns, const sf_trains_in_seconds *trains, size_t train, size_t first,
+                      size_t count, sf_error *error)
 {
     double seconds;
     _Static_assert(sizeof seconds == sizeof *times_ns, "each time takes the place of its seconds");
@@ -110,6 +112,161 @@ int sf_train_times_read(int64_t *times_ns, const sf_trains_in_seconds *trains, s
     }
     return status;
 }
+
+/* ---- where a stretch of the stream begins ----
+ *
+ * A stretch: the spikes of all trains together, in the order of time and unit, from one number of them to
+ * another. Of each train a search finds where its share begins by looking at few of its rows, so nothing but
+ * the stretch is read. */
+
+/* Between two times, the rows of each train: before `low_ns` there are `low` of them, before `high_ns`
+ * `high`. */
+typedef struct bracket {
+    int64_t low_ns, high_ns;
+    size_t *low, *high, *middle;
+    size_t all_low, all_high;
+} bracket;
+
+static size_t begin_of(const sf_trains_in_seconds *trains, size_t train)
+{
+    return train > 0 ? trains->ends[train - 1] : 0;
+}
+
+/* The place in between where the share would be if all were even. */
+static uint64_t between(uint64_t length, uint64_t share, uint64_t whole)
+{
+    return whole > 0 ? (uint64_t)((unsigned __int128)length * share / whole) : length / 2;
+}
+
+/* How many spikes of the train are before `time_ns`: guessed, and every other time by halves, as trains need
+ * not be even. */
+static int count_before(size_t *count, size_t train, int64_t time_ns, const bracket *b,
+                        const sf_trains_in_seconds *trains, sf_error *error)
+{
+    size_t low = b->low[train], high = b->high[train], begin = begin_of(trains, train);
+    int64_t low_ns = b->low_ns, high_ns = b->high_ns, times[FEW];
+    for (bool halve = false; high - low > FEW; halve = !halve) {
+        uint64_t share = (uint64_t)time_ns - (uint64_t)low_ns, whole = (uint64_t)high_ns - (uint64_t)low_ns;
+        size_t at = low + (halve || share >= whole ? (high - low) / 2 : between(high - low, share, whole));
+        int status = read_times(times, trains, train, begin + at, 1, error);
+        if (status != SF_OK)
+            return status;
+        if (times[0] < time_ns) {
+            low = at + 1;
+            low_ns = times[0] > low_ns ? times[0] : low_ns;
+        } else {
+            high = at;
+            high_ns = times[0] < high_ns ? times[0] : high_ns;
+        }
+    }
+    int status = read_times(times, trains, train, begin + low, high - low, error);
+    size_t few = 0;
+    while (status == SF_OK && few < high - low && times[few] < time_ns)
+        few++;
+    *count = low + few;
+    return status;
+}
+
+/* The first and the last spike of all. */
+static int find_ends(bracket *b, const sf_trains_in_seconds *trains, sf_error *error)
+{
+    bool any = false;
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < trains->count; i++) {
+        size_t begin = begin_of(trains, i), end = trains->ends[i];
+        int64_t first, last;
+        if (begin == end)
+            continue;
+        status = read_times(&first, trains, i, begin, 1, error);
+        if (status == SF_OK)
+            status = read_times(&last, trains, i, end - 1, 1, error);
+        if (status == SF_OK) {
+            b->low_ns = !any || first < b->low_ns ? first : b->low_ns;
+            b->high_ns = !any || last >= b->high_ns ? last + 1 : b->high_ns;
+            any = true;
+        }
+        b->high[i] = end - begin;
+    }
+    b->all_high = trains->count > 0 ? trains->ends[trains->count - 1] : 0;
+    return status;
+}
+
+static int count_all_before(bracket *b, size_t *all, int64_t time_ns, const sf_trains_in_seconds *trains,
+                            sf_error *error)
+{
+    int status = SF_OK;
+    *all = 0;
+    for (size_t i = 0; status == SF_OK && i < trains->count; i++) {
+        b->middle[i] = b->low[i];
+        if (b->low[i] < b->high[i])
+            status = count_before(&b->middle[i], i, time_ns, b, trains, error);
+        *all += b->middle[i];
+    }
+    return status;
+}
+
+static void swap(size_t **a, size_t **b)
+{
+    size_t *was = *a;
+    *a = *b;
+    *b = was;
+}
+
+/* Until what is before the lower time is at most `row`, and what is not after it is more. */
+static int narrow(bracket *b, size_t row, const sf_trains_in_seconds *trains, sf_error *error)
+{
+    int status = SF_OK;
+    for (bool halve = false; status == SF_OK && b->all_low < row && b->high_ns - b->low_ns > 1;
+         halve = !halve) {
+        uint64_t length = (uint64_t)(b->high_ns - b->low_ns);
+        uint64_t share = halve ? length / 2 : between(length, row - b->all_low, b->all_high - b->all_low);
+        int64_t middle_ns = b->low_ns + (int64_t)(share < 1 ? 1 : share >= length ? length - 1 : share);
+        size_t all;
+        status = count_all_before(b, &all, middle_ns, trains, error);
+        if (status == SF_OK && all <= row) {
+            swap(&b->low, &b->middle);
+            b->low_ns = middle_ns;
+            b->all_low = all;
+        } else if (status == SF_OK) {
+            swap(&b->high, &b->middle);
+            b->high_ns = middle_ns;
+            b->all_high = all;
+        }
+    }
+    return status;
+}
+
+/* Of those at the same time, units in their order. */
+static void take_first_units(size_t *begins, const bracket *b, size_t row, size_t count)
+{
+    size_t missing = row > b->all_low ? row - b->all_low : 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t there = b->high[i] > b->low[i] ? b->high[i] - b->low[i] : 0;
+        size_t taken = there < missing ? there : missing;
+        begins[i] = b->low[i] + taken;
+        missing -= taken;
+    }
+}
+
+/* begins[i] becomes how many of the first `row` spikes of the stream are of train i. Of trains that do not
+ * ascend nothing follows: take_between holds their ends together. */
+static int stretch_begins(size_t *begins, size_t row, const sf_trains_in_seconds *trains, sf_error *error)
+{
+    size_t count = trains->count;
+    size_t *places = sf_alloc(count, 3 * sizeof *places);
+    if (places == NULL)
+        return sf_fail_memory(error);
+    bracket b = {.low = places, .high = places + count, .middle = places + 2 * count};
+    int status = row > 0 ? find_ends(&b, trains, error) : SF_OK;
+    if (status == SF_OK && row > 0 && row < b.all_high)
+        status = narrow(&b, row, trains, error);
+    if (status == SF_OK)
+        take_first_units(begins, &b, row, count);
+    sf_free(places);
+    return status;
+}
+
+/* ---- taking ---- */
 
 /* Rows as they come, in blocks, as their seconds are not needed beside them. */
 static int take_rows(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first, size_t last,
@@ -139,7 +296,7 @@ static int take_between(sf_recording *recording, const sf_trains_in_seconds *tra
             return refuse_order(trains, error);
         for (size_t at = begins[train], count; status == SF_OK && at < ends[train]; at += count) {
             count = ends[train] - at < BLOCK ? ends[train] - at : BLOCK;
-            status = sf_train_times_read(block, trains, train, origin + at, count, error);
+            status = read_times(block, trains, train, origin + at, count, error);
             for (size_t i = 0; status == SF_OK && i < count; i++)
                 recording->spikes[recording->spike_count++] =
                     (sf_spike){.time_ns = block[i], .unit = (uint32_t)train, .amplitude = NAN};
@@ -155,9 +312,9 @@ static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *tra
     size_t *begins = sf_alloc(trains->count, 2 * sizeof *begins), *ends = begins + trains->count;
     int status = begins != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
-        status = sf_stretch_begins(begins, first, trains, error);
+        status = stretch_begins(begins, first, trains, error);
     if (status == SF_OK)
-        status = sf_stretch_begins(ends, last, trains, error);
+        status = stretch_begins(ends, last, trains, error);
     if (status == SF_OK)
         status = take_between(recording, trains, begins, ends, last - first, error);
     sf_free(begins);

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
+#include "io/file.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -31,31 +31,6 @@
 #define CLOCK_READS 1000
 #define LOOSE_SYNC_MS 100.0
 
-/* ---- what is said ---- */
-
-void sf_doctor_find(sf_tool_checks *checks, const char *name, sf_tool_level level, const char *format, ...)
-{
-    if (checks->count == SF_TOOL_MOST_CHECKS)
-        return;
-    sf_tool_check *check = &checks->items[checks->count++];
-    *check = (sf_tool_check){.name = name, .level = level};
-    va_list arguments;
-    va_start(arguments, format);
-    sf_visible_vprintf(check->found, sizeof check->found, format, arguments);
-    va_end(arguments);
-}
-
-void sf_doctor_advise(sf_tool_checks *checks, const char *format, ...)
-{
-    sf_tool_check *check = &checks->items[checks->count - 1];
-    if (check->level == SF_TOOL_GOOD)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    sf_visible_vprintf(check->advice, sizeof check->advice, format, arguments);
-    va_end(arguments);
-}
-
 /* ---- what the system says ---- */
 
 /* The first line of a file of /proc or /sys; false where there is none. */

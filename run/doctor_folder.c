@@ -51,7 +51,7 @@ static bool can_flock(int file)
     return can;
 }
 
-/* As an output file is locked (core/output_file.h). */
+/* As an output file is locked (io/output_file.h). */
 static bool can_lock_description(int file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -7,11 +7,11 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "core/progress.h"
 #include "core/text.h"
 #include "io/hdf.h"
 #include "io/journal.h"
+#include "io/output_file.h"
 #include "replay/recording_file.h"
 #include "run/journals.h"
 #include "run/tool.h"

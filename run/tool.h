@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the command needs beside the public headers: what made a result, simulating, playing, benchmarks. It
- * is not installed. Errors are as in synfire/synfire.h; one object from one thread at a time.
+ * What the command needs beside the public headers: simulating, playing, recovering, what a machine can do.
+ * It is not installed. Errors are as in synfire/synfire.h; one object from one thread at a time.
  */
 #ifndef SF_RUN_TOOL_H
 #define SF_RUN_TOOL_H
@@ -13,41 +13,13 @@
 #include "analysis/statistics.h"
 #include "core/delimited.h"
 #include "core/hash.h"
-#include "core/json.h"
+#include "core/provenance.h"
+#include "io/last_words.h"
 #include "replay/nwb_results.h"
+#include "replay/recording_file.h"
 #include "replay/simulation_settings.h"
 
 #include <synfire/synfire.h>
-
-/* ---- what made a result, and of what ---- */
-
-/** Version, command line, seed, and the part of a recording that was looked at. */
-typedef struct sf_provenance sf_provenance;
-
-/** Of a command, whose words come as a shell gave them, the program's name left out. SF_NO_MEMORY. */
-int sf_tool_provenance_new(sf_provenance **out, size_t word_count, char *const *words, sf_error *error);
-void sf_tool_provenance_free(sf_provenance *provenance);
-
-/** Random numbers were drawn from this seed. */
-void sf_tool_tell_seed(sf_provenance *provenance, uint64_t seed);
-
-/** What of a recording was looked at, in place of what was told before, and by whose defaults (or NULL).
- * Copied. */
-int sf_tool_tell_recording(sf_provenance *provenance, const sf_recording *recording, const char *preset,
-                           sf_error *error);
-
-/** Units closer than this did not follow each other; 0: any did. */
-void sf_tool_tell_distance(sf_provenance *provenance, double min_distance_um);
-
-/** The object `key` (NULL: at the top): program, command, seed, selection; null for what there is not. */
-void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance);
-
-/** sf_losses_words of what is not among the spikes of a recording. */
-void sf_tool_losses_words(sf_text *text, const sf_drop *dropped, size_t count);
-
-/** Appends that the rates of a result are from first to last spike, where nobody says how long its recording
- * was; else nothing. */
-void sf_tool_undeclared_words(sf_text *text, const sf_provenance *provenance);
 
 /* ---- simulating ---- */
 
@@ -68,7 +40,7 @@ typedef struct sf_tool_simulated {
 
 /**
  * Simulates into a file of synfire's own, which also holds what was planted, or leaves none. What is there is
- * replaced as sf_tool_spare allows. SF_USAGE where the settings
+ * replaced as sf_recording_spare allows. SF_USAGE where the settings
  * contradict each other; SF_CANCELLED. `settings->description` is set here.
  */
 int sf_tool_simulate(sf_tool_simulated *made, const char *path, const sf_simulation_settings *settings,
@@ -82,12 +54,6 @@ void sf_tool_simulated_free(sf_tool_simulated *made);
 int sf_tool_planted(sf_planted *planted, const char *path, const sf_recording *units,
                     const sf_episodes_message *found, sf_error *error);
 void sf_tool_planted_free(sf_planted *planted);
-
-/* ---- cores ---- */
-
-/** Cores this process may run on; and from now on it has so many, others taking the rest. */
-unsigned sf_tool_cores(void);
-void sf_tool_allot(unsigned cores);
 
 /* ---- playing ---- */
 
@@ -225,10 +191,6 @@ int sf_tool_make_keys(char public_key[41], const char *path, sf_error *error);
 
 /* ---- benchmarks ---- */
 
-/** Starts synfire-bench in place of this process, with the words of `synfire bench`, that first and NULL
- * last. Returns only where it cannot: SF_UNAVAILABLE. */
-int sf_tool_bench(char **words, sf_error *error);
-
 /** Appends the versions of what this build is linked with, as one line: `HDF5 1.10.8, ZeroMQ 4.3.4, ...`. */
 void sf_tool_versions(sf_text *text);
 
@@ -310,18 +272,10 @@ int sf_tool_states_save(const sf_tool_states *states, const char *path, const ch
 /**
  * Writes a recording in another layout: "synfire", "nwb", "carmen" or "csv", NULL: by the suffix of the path.
  * *layout is its name; `lost` gets the words of what it has no place for, "" where all is in it. SF_USAGE
- * where the layout cannot hold it, SF_CANNOT_CREATE for what sf_tool_spare protects.
+ * where the layout cannot hold it, SF_CANNOT_CREATE for what sf_recording_spare protects.
  */
 int sf_tool_convert(const sf_recording *recording, const char *path, const char *to, const char *provenance,
                     const char **layout, sf_text *lost, sf_error *error);
-
-/** sf_nwb_results_write, for the command. */
-int sf_tool_nwb(const sf_recording *recording, const char *path, const sf_table *tables, size_t count,
-                const char *provenance, sf_error *error);
-
-/** Whether a command may write this file: what is there is replaced, but for a recording that no simulation
- * made. SF_CANNOT_CREATE. */
-int sf_tool_spare(const char *path, sf_error *error);
 
 /** True where the file is readable and one of occurrences (synfire/mine.h). */
 bool sf_tool_occurrences_in_file(const char *path);
@@ -346,20 +300,6 @@ typedef struct sf_tool_recovered {
 } sf_tool_recovered;
 
 /* ---- what a file holds ---- */
-
-/** The recordings that a file holds side by side, as wells of a plate: what --stream takes, with their
- * spikes. */
-typedef struct sf_tool_streams {
-    char **names;
-    uint64_t *spikes;
-    size_t count; /**< 0: its layout holds one */
-} sf_tool_streams;
-
-/** columns (or NULL) and rate_hz (or 0) as of sf_selection. Errors as of sf_recording_open; zeroed on
- * failure. */
-int sf_tool_streams_of(sf_tool_streams *streams, const char *path, const char *columns, double rate_hz,
-                       sf_error *error);
-void sf_tool_streams_free(sf_tool_streams *streams);
 
 /** True where the journal of this recording stands beside it, which its recorder removes when it ends in
  * order. Another recording's journal is none, whatever its name. */
@@ -401,9 +341,5 @@ int sf_tool_plan(sf_text *text, const char *path, const sf_tool_plan_form *as, s
  * fast as it goes. SF_NO_MEMORY. */
 int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_tool_plan_form *as,
                      sf_error *error);
-
-/** Sends devices what they are owed, as the end of a pulse (io/last_words.h). Safe in a handler of signals.
- */
-void sf_tool_say_last_words(void);
 
 #endif

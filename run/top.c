@@ -2,134 +2,71 @@
 #include "run/top.h"
 
 #include "core/error.h"
+#include "core/msgpack.h"
 #include "core/text.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <msgpack.h>
 #include <string.h>
 
 #define MOST_DEPTH 8
 
 /* ---- MessagePack as JSON ---- */
 
-typedef struct bytes_left {
-    const unsigned char *at, *end;
-} bytes_left;
+static bool take_tree(sf_msgpack *from, int depth, json_t **tree);
 
-/* A number of so many bytes, the highest first; false where there are fewer. */
-static bool take_number(bytes_left *from, size_t size, uint64_t *number)
+static bool take_map(sf_msgpack *from, size_t length, int depth, json_t *map)
 {
-    *number = 0;
-    if ((size_t)(from->end - from->at) < size)
-        return false;
-    for (size_t i = 0; i < size; i++)
-        *number = *number << 8 | *from->at++;
+    for (size_t i = 0; i < length; i += 2) {
+        sf_msgpack_value key;
+        json_t *value;
+        if (!sf_msgpack_take(from, &key) || key.type != SF_MSGPACK_TEXT || !take_tree(from, depth, &value))
+            return false;
+        json_object_setn_new(map, key.text, key.length, value);
+    }
     return true;
 }
 
-/* What an object's first byte says of it: bytes that follow, of a text among them, and objects that do. */
-static bool measure(bytes_left *from, uint64_t *bytes, uint64_t *objects)
+static bool take_list(sf_msgpack *from, size_t length, int depth, json_t *list)
 {
-    static const unsigned char fixed[] = {4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17}; /* from 0xca on */
-    uint64_t first;
-    *bytes = *objects = 0;
-    if (!take_number(from, 1, &first))
-        return false;
-    if (first >= 0x80 && first <= 0x9f)
-        *objects = (first & 0xf) * (first < 0x90 ? 2 : 1);
-    else if (first >= 0xa0 && first <= 0xbf)
-        *bytes = first & 0x1f;
-    else if (first >= 0xca && first <= 0xd8)
-        *bytes = fixed[first - 0xca];
-    else if (first >= 0xd9 && first <= 0xdb)
-        return take_number(from, (size_t)1 << (first - 0xd9), bytes);
-    else if (first >= 0xdc && first <= 0xdf) {
-        bool whole = take_number(from, first % 2 == 0 ? 2 : 4, objects);
-        *objects *= first >= 0xde ? 2 : 1;
-        return whole;
-    }
-    return first < 0xc4 || first > 0xc9; /* binary and extensions: no status has any */
-}
-
-/* The library makes room for as many objects as an array says it has: only where they can be there. */
-static bool can_be_whole(bytes_left *from, int depth)
-{
-    uint64_t bytes, objects;
-    if (depth > MOST_DEPTH || !measure(from, &bytes, &objects))
-        return false;
-    uint64_t left = (uint64_t)(from->end - from->at);
-    if (bytes > left || objects > left)
-        return false;
-    from->at += bytes;
-    while (objects-- > 0)
-        if (!can_be_whole(from, depth + 1))
+    json_t *item;
+    for (size_t i = 0; i < length; i++)
+        if (!take_tree(from, depth, &item) || json_array_append_new(list, item) != 0)
             return false;
     return true;
 }
 
-static json_t *tree_of(const msgpack_object *object, int depth);
-
-static json_t *map_of(const msgpack_object_map *map, int depth)
+/* What has no counterpart is null. False where it is damaged, with *tree NULL. */
+static bool take_tree(sf_msgpack *from, int depth, json_t **tree)
 {
-    json_t *tree = json_object();
-    for (uint32_t i = 0; tree != NULL && i < map->size; i++) {
-        const msgpack_object *key = &map->ptr[i].key;
-        json_t *value = tree_of(&map->ptr[i].val, depth + 1);
-        if (key->type == MSGPACK_OBJECT_STR && value != NULL)
-            json_object_setn_new(tree, key->via.str.ptr, key->via.str.size, value);
-        else
-            json_decref(value);
+    sf_msgpack_value of;
+    bool whole = depth <= MOST_DEPTH && sf_msgpack_take(from, &of);
+    *tree = NULL;
+    if (!whole)
+        return false;
+    if (of.type == SF_MSGPACK_WHOLE)
+        *tree = of.is_boolean ? json_boolean(of.whole) : json_integer(of.whole);
+    else if (of.type == SF_MSGPACK_REAL)
+        *tree = json_real(of.real);
+    else if (of.type == SF_MSGPACK_TEXT)
+        *tree = json_stringn(of.text, of.length);
+    else if (of.type == SF_MSGPACK_MAP)
+        whole = (*tree = json_object()) != NULL && take_map(from, of.length, depth + 1, *tree);
+    else if (of.type == SF_MSGPACK_LIST)
+        whole = (*tree = json_array()) != NULL && take_list(from, of.length, depth + 1, *tree);
+    if (whole && *tree == NULL)
+        *tree = json_null();
+    if (!whole) {
+        json_decref(*tree);
+        *tree = NULL;
     }
-    return tree;
-}
-
-static json_t *list_of(const msgpack_object_array *list, int depth)
-{
-    json_t *tree = json_array();
-    for (uint32_t i = 0; tree != NULL && i < list->size; i++)
-        json_array_append_new(tree, tree_of(&list->ptr[i], depth + 1));
-    return tree;
-}
-
-/* NULL, and what is left out with it, for what has no counterpart. */
-static json_t *tree_of(const msgpack_object *object, int depth)
-{
-    if (depth > MOST_DEPTH)
-        return NULL;
-    switch (object->type) {
-    case MSGPACK_OBJECT_BOOLEAN:
-        return json_boolean(object->via.boolean);
-    case MSGPACK_OBJECT_POSITIVE_INTEGER:
-        return json_integer((json_int_t)(object->via.u64 & INT64_MAX));
-    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-        return json_integer(object->via.i64);
-    case MSGPACK_OBJECT_FLOAT32:
-    case MSGPACK_OBJECT_FLOAT64:
-        return json_real(object->via.f64);
-    case MSGPACK_OBJECT_STR:
-        return json_stringn(object->via.str.ptr, object->via.str.size);
-    case MSGPACK_OBJECT_MAP:
-        return map_of(&object->via.map, depth);
-    case MSGPACK_OBJECT_ARRAY:
-        return list_of(&object->via.array, depth);
-    default:
-        return json_null();
-    }
+    return whole;
 }
 
 static json_t *unpack(const char *bytes, size_t length)
 {
-    msgpack_unpacked unpacked;
-    size_t offset = 0;
-    bytes_left from = {(const unsigned char *)bytes, (const unsigned char *)bytes + length};
-    if (!can_be_whole(&from, 0))
-        return NULL;
-    msgpack_unpacked_init(&unpacked);
-    json_t *tree = NULL;
-    if (msgpack_unpack_next(&unpacked, bytes, length, &offset) == MSGPACK_UNPACK_SUCCESS)
-        tree = tree_of(&unpacked.data, 0);
-    msgpack_unpacked_destroy(&unpacked);
+    json_t *tree;
+    take_tree(&(sf_msgpack){(const unsigned char *)bytes, (const unsigned char *)bytes + length}, 0, &tree);
     return tree;
 }
 

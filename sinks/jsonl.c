@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/output_file.h"
+#include "io/output_file.h"
 #include "sinks/sink.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/place.h"
 #include "core/random.h"
+#include "io/file.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -160,10 +160,10 @@ __device__ double choose_bandwidth(const drawing *d)
         chosen = find_lscv(d, b_least, b_most);
         break;
     case SF_MOVING_SILVERMAN:
-        chosen = fmax(sf_silverman(d->n) * d->sigma, b_least);
+        chosen = fmax(sf_silverman(d->n) * d->deviation, b_least);
         break;
     case SF_MOVING_SCOTT:
-        chosen = fmax(sf_scott(d->n) * d->sigma, b_least);
+        chosen = fmax(sf_scott(d->n) * d->deviation, b_least);
         break;
     case SF_MOVING_FIXED:
         chosen = v->h;

@@ -67,11 +67,11 @@ typedef struct drawing {
     block_memory *shared;
     const state_head *head;
     double weight, squares, first, second;
-    double n, mean, sigma;         /* sf_spectrum */
-    double origin;                 /* the same */
-    double *re, *im, *power;       /* of the modes */
-    double *damped_re, *damped_im; /* by the kernel that is drawn */
-    uint32_t points;               /* of ticks */
+    double n, mean, deviation, sigma; /* sf_spectrum */
+    double origin;                    /* the same */
+    double *re, *im, *power;          /* of the modes */
+    double *damped_re, *damped_im;    /* by the kernel that is drawn */
+    uint32_t points;                  /* of ticks */
 } drawing;
 
 /*

@@ -135,7 +135,7 @@ __device__ void find_moments(drawing *d)
     double mean = d->first / d->weight, variance = __dsub_rn(d->second / d->weight, __dmul_rn(mean, mean));
     d->n = d->weight * d->weight / d->squares;
     d->mean = v->origin + v->period * mean;
-    d->sigma = v->period * sqrt(fmax(variance, 0.0) * d->n / (d->n - 1));
+    d->deviation = d->sigma = v->period * sqrt(fmax(variance, 0.0) * d->n / (d->n - 1));
 }
 
 /* From the grid in `spare`, which is used up with `own`, to the modes; both have room for it. */

@@ -200,29 +200,6 @@ typedef struct counting {
 
 } // namespace
 
-int sf_gpu_candidates_send(sf_gpu_candidates *to, sf_backend_device *device, const sf_candidates *from,
-                           sf_error *error)
-{
-    size_t units = from->count * from->size, delays = from->count * (from->size - 1);
-    int status = sf_gpu_array_send(device, &to->units, from->units, units * sizeof *from->units, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_send(device, &to->delays, from->delays, delays * sizeof *from->delays, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_send(device, &to->intervals, from->intervals,
-                                   from->interval_count * sizeof *from->intervals, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_reserve(device, &to->counts, from->count * sizeof(uint32_t), error);
-    return status;
-}
-
-void sf_gpu_candidates_close(sf_backend_device *device, sf_gpu_candidates *candidates)
-{
-    sf_gpu_array *arrays[] = {&candidates->units, &candidates->delays, &candidates->intervals,
-                              &candidates->counts};
-    for (sf_gpu_array *array : arrays)
-        sf_gpu_array_close(device, array);
-}
-
 static int prepare(counting *c, const sf_candidates *candidates, uint32_t warps, sf_error *error)
 {
     count_view *v = &c->view;

@@ -380,24 +380,6 @@ int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const 
 
 /* ---- several parts ---- */
 
-int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *reader, sf_error *error)
-{
-    int can = 0;
-    *joined = owner == reader;
-    if (*joined)
-        return SF_OK;
-    SF_GPU_TRY(cudaDeviceCanAccessPeer(&can, reader->ordinal, owner->ordinal));
-    if (!can)
-        return SF_OK;
-    cudaMemAccessDesc access = {};
-    access.location.type = cudaMemLocationTypeDevice;
-    access.location.id = reader->ordinal;
-    access.flags = cudaMemAccessFlagsProtReadWrite;
-    SF_GPU_TRY(cudaMemPoolSetAccess(owner->pool, &access, 1));
-    *joined = true;
-    return SF_OK;
-}
-
 /* Lets the device of `other` read this part's memory. */
 static int open_memory(const sf_backend_part *part, const sf_backend_part *other, sf_error *error)
 {

@@ -64,8 +64,6 @@ int sf_gpu_part_take(sf_backend_part **part, const sf_backend_graph *graph, cons
                      uint32_t index, const sf_backend_search_options *options, sf_error *error);
 void sf_gpu_part_close(sf_backend_part *part);
 int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_backend_bfs_job *job, sf_error *error);
-/** Lets `reader` reach what `owner` has of memory, where the devices are joined. */
-int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *reader, sf_error *error);
 
 typedef struct sf_gpu_enterprise_part sf_gpu_enterprise_part;
 

@@ -7,7 +7,7 @@
 
 /*
  * Measured on 16 virtual cores of an Intel Xeon with an NVIDIA H200 and, what is the CPU's, on two of an AMD
- * EPYC: bench/results/2026-11-24-h200-match-choice.md. They need be right within a factor of two: the better
+ * EPYC: bench/results/matching.md. They need be right within a factor of two: the better
  * of two ways that differ by less is no loss worth telling.
  */
 

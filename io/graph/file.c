@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/ranks.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <inttypes.h>

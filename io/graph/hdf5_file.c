@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "io/apart.h"
 #include "io/hdf_about.h"
+#include "io/output_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -384,6 +384,39 @@ int sf_graph_hdf5_read(sf_edge_list *list, hid_t file, const char *path, sf_erro
         status = read_vertices(list, file, path, error);
     if (status == SF_OK)
         status = read_edges(list, file, path, error);
+    return status;
+}
+
+/* ---- through the reading program ---- */
+
+static void put_columns(sf_parcel_writer *parcel, const sf_columns *columns)
+{
+    sf_parcel_put_number(parcel, columns->count);
+    for (size_t i = 0; i < columns->count; i++) {
+        const sf_attribute *column = &columns->items[i];
+        sf_parcel_put_text(parcel, column->name);
+        sf_parcel_put_number(parcel, column->words.count);
+        for (size_t w = 0; w < column->words.count; w++)
+            sf_parcel_put_text(parcel, column->words.items[w]);
+        sf_parcel_put(parcel, column->values, columns->rows, sizeof *column->values);
+    }
+}
+
+int sf_graph_hdf5_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
+{
+    sf_edge_list list = {0};
+    int status = sf_graph_hdf5_read(&list, input->file, input->path, error);
+    if (status == SF_OK) {
+        sf_parcel_put_number(parcel, list.directed);
+        sf_parcel_put_number(parcel, list.vertex_count);
+        sf_parcel_put_number(parcel, list.names != NULL);
+        for (uint32_t v = 0; list.names != NULL && v < list.vertex_count; v++)
+            sf_parcel_put_text(parcel, list.names[v]);
+        sf_parcel_put(parcel, list.edges, list.edge_count, sizeof *list.edges);
+        put_columns(parcel, &list.vertex_columns);
+        put_columns(parcel, &list.edge_columns);
+    }
+    sf_edge_list_free(&list);
     return status;
 }
 

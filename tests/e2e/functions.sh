@@ -93,3 +93,15 @@ must_fail() {
 install_into() {
     cmake --install "$SYNFIRE_BUILD" --prefix "$PWD/$1" >/dev/null
 }
+
+# The same, with the tests' plugin for the CUDA plugin; with `none` for none.
+install_with_plugin() { # FOLDER [none]
+    install_into "$1"
+    rm -f "$1"/lib*/synfire/libsynfire-cuda.so "$1"/lib/*/synfire/libsynfire-cuda.so
+    [ "${2:-}" = none ] || add_plugin "$1"
+}
+
+add_plugin() {
+    mkdir -p "$1/lib/synfire"
+    cp "$SYNFIRE_BUILD/tests/libsynfire_test_backend.so" "$1/lib/synfire/libsynfire-cuda.so"
+}

@@ -280,3 +280,19 @@ assert paths[0]['path'] is None or (paths[0]['path'][0], paths[0]['path'][-1]) =
 "
 "$SYNFIRE" bfs --kronecker 14:16:1 --source '#6' --json >out
 check "assert out['searches'][0]['paths'] is None and '--target' in out['searches'][0]['no_paths']"
+
+# A graph of a file is of significant edges where all of them are, and else says so.
+edges_of() { # Q of a to b, Q of b to c
+    cat <<XML
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="q" for="edge" attr.name="q" attr.type="double"/><key id="x" for="edge" attr.name="expected" attr.type="double"/>
+<graph edgedefault="directed"><node id="a"/><node id="b"/><node id="c"/>
+<edge source="a" target="b"><data key="q">$1</data><data key="x">3</data></edge>
+<edge source="b" target="c"><data key="q">$2</data><data key="x">3</data></edge></graph></graphml>
+XML
+}
+edges_of 0.01 0.5 >some.graphml
+edges_of 0.01 0.02 >all.graphml
+"$SYNFIRE" bfs some.graphml --source a | grep -q 'edges that chance explains among them'
+"$SYNFIRE" bfs all.graphml --source a >out
+if grep -q 'chance' out; then exit 1; fi

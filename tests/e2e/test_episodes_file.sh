@@ -93,6 +93,7 @@ wrong "wrong.json: episodes[1]: column 1: no unit is named 'nobody'" \
     '{"episodes": [{"units": [0], "names": ["A"]}, {"units": [1], "names": ["nobody"], "delays_ms": []}]}'
 wrong 'wrong.json: episodes[0]: expected "delays_ms" to be an array of 1 pairs' '{"episodes": [{"units": [0, 1], "names": ["A", "B"]}]}'
 wrong 'expected "names" to be the names of the 2 units' '{"episodes": [{"units": [0, 1], "names": ["A"], "delays_ms": [[0, 5]]}]}'
+wrong 'expected "names" to be the names of the 2 units' '{"episodes": [{"units": [0, 1], "names": ["A", "B", "C"], "delays_ms": [[0, 5]]}]}'
 wrong 'wrong.json:1: expected "names" to be the names' '{"units": [0, 1], "names": ["A", 7], "delays_ms": [[0, 5]]}'
 wrong 'no unit has index #26' '{"episodes": [{"units": [26], "delays_ms": []}]}'
 wrong 'expected "units" to be an array' '{"episodes": [{"names": ["A"]}]}'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WebSocket, of both ends: however what comes is cut, it is the same messages; a handshake is read or
  * refused. The first byte says which end it is and how much of a message is kept. */
-#include "decode/websocket.h"
+#include "ingest/websocket.h"
 
 #include "core/hash.h"
 

@@ -76,6 +76,29 @@ static void a_figure_has_its_parts(void **state)
     sf_scene_free(&figure.scene);
 }
 
+/* Each part of an area is closed, and no path is. */
+static void areas_close(void **state)
+{
+    (void)state;
+    static const double points[][2] = {{1, 1}, {5, 2}, {4, 5}, {NAN, NAN}, {6, 6}, {8, 7}, {7, 9}};
+    const sf_ink ink = {.line = SF_BLACK, .width_mm = 0.2};
+    for (int area = 0; area < 2; area++) {
+        sf_scene scene = {.width_mm = 10, .height_mm = 10};
+        sf_text svg = {0};
+        sf_scene_begin(&scene, area ? SF_SHAPE_AREA : SF_SHAPE_PATH, &ink, NULL, NULL);
+        for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
+            if (isnan(points[i][0]))
+                sf_scene_lift(&scene);
+            else
+                sf_scene_point(&scene, points[i][0], points[i][1]);
+        sf_scene_svg(&svg, &scene, true);
+        assert_false(svg.failed);
+        assert_int_equal(count_of(svg.data, "Z"), area ? 2 : 0);
+        sf_text_free(&svg);
+        sf_scene_free(&scene);
+    }
+}
+
 /* Numbers can be read back from the shapes by what the panel tells of its axes. */
 static void shapes_lie_where_axes_say(void **state)
 {
@@ -396,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_figure_has_its_parts),
+        cmocka_unit_test(areas_close),
         cmocka_unit_test(shapes_lie_where_axes_say),
         cmocka_unit_test(panels_flow_in_columns),
         cmocka_unit_test(odd_axes_are_drawn),

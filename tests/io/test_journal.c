@@ -6,8 +6,8 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
-#include "core/output_file.h"
 #include "io/journal.h"
+#include "io/output_file.h"
 #include "replay/recording_file.h"
 #include "run/tool.h"
 #include "sinks/recorder_file.h"
@@ -363,6 +363,60 @@ static void a_flipped_bit_is_noticed(void **state)
     free_recording(all);
 }
 
+/* A batch that stands in the place of a later one, as a sector that a disk did not write. */
+static void what_was_read_before_is_not_read_again(void **state)
+{
+    (void)state;
+    recording *all = make_recording();
+    write_whole_journal(all);
+    size_t batch = 3 * 40 + SPIKES * sizeof(sf_spike) + sizeof(sf_marker) + all->window_size;
+    struct stat about;
+    assert_int_equal(stat(all->journal, &about), 0);
+    size_t first = (size_t)about.st_size - BATCHES * batch;
+    char *bytes = malloc(batch);
+    int fd = open(all->journal, O_RDWR);
+    assert_int_equal(pread(fd, bytes, batch, (off_t)(first + 2 * batch)), batch);
+    assert_int_equal(pwrite(fd, bytes, batch, (off_t)(first + 5 * batch)), batch);
+    close(fd);
+    free(bytes);
+    sf_tool_recovered told = recover(all, all->file);
+    assert_int_equal(told.records_lost, 3);
+    assert_int_equal(told.damaged_bytes, batch);
+    assert_int_equal(told.spikes, (BATCHES - 1) * SPIKES);
+    assert_int_equal(told.markers, BATCHES - 1);
+    sf_tool_recovered_free(&told);
+    free_recording(all);
+}
+
+/* A row of markers that was announced and never written, as a recorder that is killed leaves it. */
+static void rows_that_were_never_written_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"time_ns", "kind", "state", "line", "text"};
+    recording *all = make_recording();
+    sf_layout *layout;
+    const sf_layout_options options = {.kind = "recording", .identity = all->of_file};
+    assert_int_equal(sf_layout_create(&layout, all->file, &all->about, &options, NULL), SF_OK);
+    assert_int_equal(sf_layout_append_spikes(layout, all->spikes, 3 * SPIKES, NULL), SF_OK);
+    assert_int_equal(sf_layout_append_markers(layout, all->markers, 3, NULL), SF_OK);
+    assert_int_equal(sf_layout_close(layout, &all->about.recorded, NULL), SF_OK);
+    hid_t file = H5Fopen(all->file, H5F_ACC_RDWR, H5P_DEFAULT);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/markers/%s", columns[i]);
+        hid_t column = H5Dopen2(file, path, H5P_DEFAULT);
+        assert_true(H5Dset_extent(column, (hsize_t[]){4}) >= 0);
+        H5Dclose(column);
+    }
+    H5Fclose(file);
+    sf_recording back;
+    assert_int_equal(sf_recording_read(&back, all->file, NULL, NULL, NULL), SF_OK);
+    assert_int_equal(back.marker_count, 3);
+    assert_true(back.markers[2].time_ns == all->markers[2].time_ns);
+    sf_recording_clear(&back);
+    free_recording(all);
+}
+
 static void refuses_the_pair(const recording *all, const char *named)
 {
     sf_tool_recovered told;
@@ -581,6 +635,8 @@ int main(void)
         cmocka_unit_test(the_file_fills_the_holes_of_the_journal),
         cmocka_unit_test(what_is_in_neither_was_not_observed),
         cmocka_unit_test(a_flipped_bit_is_noticed),
+        cmocka_unit_test(what_was_read_before_is_not_read_again),
+        cmocka_unit_test(rows_that_were_never_written_are_left_out),
         cmocka_unit_test(two_recordings_are_not_put_together),
         cmocka_unit_test(the_journal_is_found_by_its_identity),
         cmocka_unit_test(a_numbered_journal_alone_makes_a_name_that_ends_in_h5),

@@ -4,8 +4,9 @@
 
 #include "core/file.h"
 #include "core/memory.h"
-#include "core/output_file.h"
+#include "io/file.h"
 #include "io/layout.h"
+#include "io/output_file.h"
 
 #include <fcntl.h>
 #include <hdf5.h>

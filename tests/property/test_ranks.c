@@ -100,6 +100,22 @@ static void test_ranks_that_go_apart_are_told(void **state)
         test_assert_fails(w.status[r], &w.errors[r], SF_INTERNAL, "different steps");
 }
 
+static void join_apart(void *context, uint32_t rank)
+{
+    words *w = context;
+    w->status[rank] = sf_ranks_add(w->sums, rank == 2 ? 1 : 2, SF_OK, &w->errors[rank]);
+}
+
+/* Sums of another length are no sums of the same. */
+static void test_ranks_that_join_other_sizes_are_told(void **state)
+{
+    (void)state;
+    words w = {0};
+    test_ranks_run(3, 1, join_apart, &w);
+    for (uint32_t r = 0; r < 3; r++)
+        test_assert_fails(w.status[r], &w.errors[r], SF_INTERNAL, "different steps");
+}
+
 /* ---- stretches of a stream ---- */
 
 /* A stream cut anywhere, a stretch for each rank: also empty ones, and ones shorter than an occurrence. */
@@ -398,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_all_have_what_all_had),
         cmocka_unit_test(test_what_one_fails_at_all_know),
         cmocka_unit_test(test_ranks_that_go_apart_are_told),
+        cmocka_unit_test(test_ranks_that_join_other_sizes_are_told),
         cmocka_unit_test(test_stretches_compose),
         cmocka_unit_test(test_divided_work_is_that_of_one),
         cmocka_unit_test(test_one_that_stops_stops_all),

@@ -229,6 +229,26 @@ static void episodes_read_back_as_printed(void **state)
     sf_units_free(&units);
 }
 
+/* Of wells and units of a channel, and many, so that their table grows. */
+static void names_that_are_learnt_have_dots(void **state)
+{
+    (void)state;
+    sf_units units = {0};
+    assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 1000; i++) {
+            char name[16];
+            uint32_t index;
+            snprintf(name, sizeof name, "ch%u.%u", i / 4, i % 4);
+            assert_int_equal(sf_units_intern(&units, name, &index, NULL), SF_OK);
+            assert_int_equal(index, i);
+        }
+    sf_episode episode;
+    assert_int_equal(sf_episode_parse(&episode, "ch0.1 -(4,6]-> ch249.3", &units, NULL), SF_OK);
+    assert_true(episode.size == 2 && episode.units[0] == 1 && episode.units[1] == 999);
+    sf_units_free(&units);
+}
+
 static void json_escapes_and_rounds_trip(void **state)
 {
     (void)state;
@@ -761,6 +781,7 @@ int main(void)
         cmocka_unit_test(units_are_found_by_name_and_index),
         cmocka_unit_test(units_of_one_electrode_are_known),
         cmocka_unit_test(episodes_read_back_as_printed),
+        cmocka_unit_test(names_that_are_learnt_have_dots),
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),
         cmocka_unit_test(one_spike_out_of_order_is_seen_among_many),

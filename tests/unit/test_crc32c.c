@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
-#include "core/crc32c.h"
+#include "io/crc32c.h"
 
 /* RFC 3720, appendix B.4, and the check value of the catalogues. */
 static void known_sums(void **state)

@@ -74,6 +74,9 @@ static void the_sliding_density_is_that_of_the_window(void **state)
     slide(SF_MOVING_ISJ, "isj", SF_DOMAIN_LINE, 0);
     slide(SF_MOVING_ISJ, "isj", SF_DOMAIN_LOG, 0);
     slide(SF_MOVING_ISJ, "isj", SF_DOMAIN_REFLECT, 0);
+    slide(SF_MOVING_PLUGIN, "plugin", SF_DOMAIN_REFLECT, 0);
+    slide(SF_MOVING_SILVERMAN, "silverman", SF_DOMAIN_REFLECT, 0);
+    slide(SF_MOVING_SCOTT, "scott", SF_DOMAIN_REFLECT, 0);
     slide(SF_MOVING_PLUGIN, "plugin", SF_DOMAIN_LINE, 0);
     slide(SF_MOVING_LSCV, "lscv", SF_DOMAIN_LINE, 0);
 }

@@ -14,12 +14,15 @@ enum { N = 400 };
 
 static const sf_domain domains[] = {SF_DOMAIN_LINE, SF_DOMAIN_LOG, SF_DOMAIN_REFLECT};
 
+static const char *method; /* of bandwidths; NULL: the default */
+
 static sf_density *density_of(sf_series **series, const double *rows, size_t n, size_t d, sf_domain domain,
                               double h)
 {
     sf_density *density;
     sf_density_options options = sf_density_options_default();
     options.domain = domain;
+    options.method = method;
     options.h = h;
     assert_int_equal(sf_series_new(series, rows, n, d, NULL), SF_OK);
     assert_int_equal(sf_density_find(&density, *series, 0, &options, NULL), SF_OK);
@@ -162,6 +165,13 @@ static void states_add_up(void **state)
     halves_add_up(x, 1, SF_DOMAIN_LOG, 0, 1e-3); /* isj, chosen again */
     halves_add_up(x, 1, SF_DOMAIN_LINE, 0, 1e-3);
     halves_add_up(rows, 2, SF_DOMAIN_LINE, 0, 1e-9); /* silverman: as n^(-1/6) */
+    static const char *const rules[] = {"silverman", "scott"};
+    for (int rule = 0; rule < 2; rule++)
+        for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+            method = rules[rule];
+            halves_add_up(x, 1, domains[i], 0, 1e-9);
+        }
+    method = NULL;
     free(x);
 }
 

@@ -92,6 +92,7 @@ static void what_is_damaged_is_counted(void **state)
         {"\x93\x01\x02\x03", 4},
         {"\x81\xaelocalTimestamp\x01", 17},
         {"\x82\xaelocalTimestamp\x01\xa8nTrodeId\xff", 27},
+        {"\x82\xaelocalTimestamp\x01\xa8nTrodeId\xd0\xf9", 28}, /* -7 in a byte */
         {"\x82\xaelocalTimestamp\xa1x\xa8nTrodeId\x01", 28},
         {"\x82\xaelocalTimestamp\xcb\x3f\xe0\0\0\0\0\0\0\xa8nTrodeId\x01", 35},
         {"\x82\xaelocalTimestamp\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xa8nTrodeId\x01", 35},

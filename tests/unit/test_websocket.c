@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "core/text.h"
-#include "decode/websocket.h"
+#include "ingest/websocket.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -190,13 +190,6 @@ void sf_gpu_enterprise_close(sf_gpu_enterprise *e)
 
 /* ---- the search ---- */
 
-unsigned sf_gpu_enterprise_blocks(const sf_gpu_enterprise *e, uint64_t threads)
-{
-    uint64_t blocks = (threads + BLOCK - 1) / BLOCK;
-    uint64_t most = (uint64_t)e->device->properties.multiProcessorCount * 64;
-    return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
-}
-
 static view view_of(const sf_gpu_enterprise *e, uint32_t level, bool up)
 {
     bool cached = up && (e->features & SF_BFS_HC) != 0 && e->hub_count > 0;

@@ -70,7 +70,12 @@ inline __device__ uint32_t slot_of(uint32_t hub)
 
 } // namespace
 
-unsigned sf_gpu_enterprise_blocks(const sf_gpu_enterprise *e, uint64_t threads);
+static inline unsigned sf_gpu_enterprise_blocks(const sf_gpu_enterprise *e, uint64_t threads)
+{
+    uint64_t blocks = (threads + BLOCK - 1) / BLOCK;
+    uint64_t most = (uint64_t)e->device->properties.multiProcessorCount * 64;
+    return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
 
 /** Queues the kernels of the level, side by side; e->last says where the classes are in the queue. */
 int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const sf_gpu_enterprise_view *w, sf_error *error);

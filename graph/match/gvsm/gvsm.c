@@ -29,13 +29,6 @@ enum {
     BLACKLIST_ROUNDS = 2 /* the paper stops after the first ones */
 };
 
-enum { NOT_YET, YES, NO };
-
-static uint64_t bit(uint32_t u)
-{
-    return UINT64_C(1) << u;
-}
-
 /* ---- what a vertex needs around it ---- */
 
 static void add_need(sf_gvsm_needs *n, bool out, uint32_t edge, uint32_t label, bool injective)
@@ -89,29 +82,6 @@ static void add_needs(sf_gvsm_needs *n, const sf_gvsm *g, uint32_t u, uint64_t n
     }
 }
 
-static bool is_blacklisted(const sf_gvsm *g, uint32_t v)
-{
-    return (__atomic_load_n(&g->blacklist[v / 64], __ATOMIC_RELAXED) >> v % 64 & 1) != 0;
-}
-
-static bool has_around(const sf_gvsm *g, const sf_backend_twig_need *n, uint32_t v)
-{
-    size_t count;
-    uint32_t found = 0;
-    const uint32_t *list = sf_kinds_neighbours(g->index, n->out, v, n->edge, n->label, &count);
-    for (size_t i = 0; i < count && found < n->count; i++)
-        found += !is_blacklisted(g, list[i]);
-    return found >= n->count;
-}
-
-static bool meets(const sf_gvsm *g, const sf_gvsm_needs *n, uint32_t v)
-{
-    for (size_t i = 0; i < n->count; i++)
-        if (!has_around(g, &n->items[i], v))
-            return false;
-    return true;
-}
-
 /* ---- blacklist ---- */
 
 static bool can_match_something(const sf_gvsm *g, uint32_t v)
@@ -119,7 +89,7 @@ static bool can_match_something(const sf_gvsm *g, uint32_t v)
     uint32_t label = sf_match_label(g->index, v);
     for (uint32_t u = 0; u < g->query->count; u++)
         if ((g->query->labels[u] == label || g->query->labels[u] == SF_ANY_LABEL) &&
-            meets(g, &g->around[u], v))
+            sf_gvsm_meets(g, &g->around[u], v))
             return true;
     return false;
 }
@@ -132,9 +102,9 @@ static int blacklist_block(void *context, unsigned index, size_t block)
     sf_gvsm *g = context;
     uint32_t n = g->index->out->vertex_count;
     for (uint64_t v = block * 64; v < n && v < (block + 1) * 64; v++) {
-        if (is_blacklisted(g, (uint32_t)v) || can_match_something(g, (uint32_t)v))
+        if (sf_gvsm_is_blacklisted(g, (uint32_t)v) || can_match_something(g, (uint32_t)v))
             continue;
-        uint64_t word = g->blacklist[block] | bit((uint32_t)(v % 64));
+        uint64_t word = g->blacklist[block] | sf_bit((uint32_t)(v % 64));
         __atomic_store_n(&g->blacklist[block], word, __ATOMIC_RELAXED);
     }
     return 0;
@@ -160,12 +130,12 @@ static double rank(const sf_gvsm *g, uint32_t u)
     uint64_t first = any ? 0 : index->by_label[q->labels[u]];
     uint64_t last = any ? index->out->vertex_count : index->by_label[q->labels[u] + 1], left = 0;
     for (uint64_t i = first; i < last; i++)
-        left += !is_blacklisted(g, index->members[i]);
+        left += !sf_gvsm_is_blacklisted(g, index->members[i]);
     double degree = 0, kinds = 0;
     for (uint64_t w = q->required[u]; w != 0; w &= w - 1) {
         uint32_t neighbour = (uint32_t)__builtin_ctzll(w);
         bool seen = false;
-        for (uint64_t x = q->required[u] & (bit(neighbour) - 1); x != 0; x &= x - 1)
+        for (uint64_t x = q->required[u] & (sf_bit(neighbour) - 1); x != 0; x &= x - 1)
             seen |= q->labels[__builtin_ctzll(x)] == q->labels[neighbour];
         degree++;
         kinds += !seen;
@@ -212,7 +182,7 @@ static void add_layer(sf_gvsm *g, uint32_t *count, uint64_t above, uint32_t u, u
     if (edge != NULL)
         l->edge = sf_kinds_label(g->index, edge->label);
     if (edge != NULL ? is_one_edge(pair, edge) : pair->plain)
-        l->checked &= ~bit(parent); /* the twig is all that is said */
+        l->checked &= ~sf_bit(parent); /* the twig is all that is said */
 }
 
 /* Twigs: the root with the smallest rank among the matched vertices that still have unmatched neighbours, and
@@ -221,7 +191,7 @@ static void make_layers(sf_gvsm *g)
 {
     const sf_query *q = g->query;
     double ranks[SF_PATTERN_MOST];
-    uint64_t left = q->count == 64 ? UINT64_MAX : bit(q->count) - 1, above = 0;
+    uint64_t left = q->count == 64 ? UINT64_MAX : sf_bit(q->count) - 1, above = 0;
     uint32_t count = 0;
     for (uint32_t u = 0; u < q->count; u++)
         ranks[u] = (g->features & SF_GVSM_ORDER) != 0 ? rank(g, u) : u;
@@ -233,8 +203,8 @@ static void make_layers(sf_gvsm *g)
         if (roots == 0) {
             uint32_t first = least_of(ranks, left);
             add_layer(g, &count, above, first, SF_NO_VERTEX);
-            above |= bit(first);
-            left &= ~bit(first);
+            above |= sf_bit(first);
+            left &= ~sf_bit(first);
             continue;
         }
         uint32_t root = least_of(ranks, roots);
@@ -245,9 +215,9 @@ static void make_layers(sf_gvsm *g)
         while (children != 0) {
             uint32_t child = least_of(ranks, children);
             add_layer(g, &count, above, child, root);
-            above |= bit(child);
-            left &= ~bit(child);
-            children &= ~bit(child);
+            above |= sf_bit(child);
+            left &= ~sf_bit(child);
+            children &= ~sf_bit(child);
         }
     }
 }
@@ -265,44 +235,6 @@ static void break_symmetry(sf_gvsm *g)
 
 /* ---- expand ---- */
 
-/* The local test of a twig, remembered for each data vertex. Two threads may both do it; they agree. */
-static bool passes_twig(sf_gvsm_worker *w, uint32_t u, uint32_t v)
-{
-    sf_gvsm *g = w->g;
-    if ((g->features & SF_GVSM_TWIGS) == 0)
-        return true;
-    uint8_t *cell = &g->match[(size_t)u * g->index->out->vertex_count + v];
-    uint8_t known = __atomic_load_n(cell, __ATOMIC_RELAXED);
-    if (known == NOT_YET && g->implied != NULL && g->implied[v] != SF_NO_VERTEX &&
-        __atomic_load_n(cell - v + g->implied[v], __ATOMIC_RELAXED) == NO) {
-        atomic_fetch_add_explicit(&g->implied_tests, 1, memory_order_relaxed);
-        known = NO;
-    }
-    if (known == NOT_YET)
-        known = meets(g, &g->twig[u], v) ? YES : NO;
-    __atomic_store_n(cell, known, __ATOMIC_RELAXED);
-    return known == YES;
-}
-
-bool sf_gvsm_is_candidate(sf_gvsm_worker *w, const sf_gvsm_layer *l, uint32_t v)
-{
-    const sf_gvsm *g = w->g;
-    if (is_blacklisted(g, v) || (g->twins.first != NULL && g->twins.first[v] != v))
-        return false;
-    return sf_query_vertex_fits(g->query, l->vertex, v) && (!l->has_twig || passes_twig(w, l->vertex, v));
-}
-
-const uint32_t *sf_gvsm_below(const sf_gvsm *g, const sf_gvsm_layer *l, uint32_t parent, size_t *count)
-{
-    uint32_t label = g->query->labels[l->vertex];
-    if (l->parent != SF_NO_VERTEX)
-        return sf_kinds_neighbours(g->index, l->out, parent, l->edge, label, count);
-    uint64_t first = label == SF_ANY_LABEL ? 0 : g->index->by_label[label];
-    uint64_t last = label == SF_ANY_LABEL ? g->index->out->vertex_count : g->index->by_label[label + 1];
-    *count = last - first;
-    return g->index->members + first;
-}
-
 static void expand(sf_gvsm_worker *w, uint32_t depth, uint32_t idx, const uint32_t *list, size_t count,
                    uint32_t *end)
 {
@@ -314,81 +246,7 @@ static void expand(sf_gvsm_worker *w, uint32_t depth, uint32_t idx, const uint32
     }
 }
 
-/* ---- join ---- */
-
-void sf_gvsm_read_path(sf_gvsm_worker *w, uint32_t depth, uint32_t idx)
-{
-    for (uint32_t i = depth + 1; i-- > 0;) {
-        const sf_backend_node *e = &w->entries[i][idx];
-        w->path[w->g->layers[i].vertex] = e->vid;
-        idx = e->idx;
-    }
-}
-
-static bool fits_path(const sf_gvsm_worker *w, uint32_t depth, uint32_t v)
-{
-    const sf_gvsm *g = w->g;
-    const sf_gvsm_layer *l = &g->layers[depth];
-    uint32_t u = l->vertex, same = 0;
-    for (uint32_t i = 0; i < depth && g->injective; i++)
-        same += w->path[g->layers[i].vertex] == v;
-    if (same >= (g->twins.first != NULL ? g->twins.size[v] : 1))
-        return false;
-    for (uint64_t left = l->greater; left != 0; left &= left - 1)
-        if (w->path[__builtin_ctzll(left)] >= v)
-            return false;
-    for (uint64_t left = l->checked; left != 0; left &= left - 1) {
-        uint32_t x = (uint32_t)__builtin_ctzll(left);
-        const sf_pair *pair = sf_query_pair(g->query, u, x);
-        if (!sf_query_pair_fits(g->query, pair, u == pair->a ? v : w->path[x], u == pair->a ? w->path[x] : v))
-            return false;
-    }
-    return true;
-}
-
-uint32_t sf_gvsm_join(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_t end)
-{
-    uint32_t kept = first, above = UINT32_MAX;
-    for (uint32_t i = first; i < end; i++) {
-        sf_backend_node e = w->entries[depth][i];
-        if (sf_match_step(&w->tally))
-            return first;
-        if (depth > 0 && e.idx != above)
-            sf_gvsm_read_path(w, depth - 1, e.idx);
-        above = e.idx;
-        if (fits_path(w, depth, e.vid))
-            w->entries[depth][kept++] = e;
-    }
-    return kept;
-}
-
 /* ---- the whole tree, piece by piece ---- */
-
-/* Twins stand for one another: n of them for m pattern vertices in n (n - 1) ... ways, or n^m. */
-static uint64_t count_twins(const sf_gvsm_worker *w)
-{
-    const sf_gvsm *g = w->g;
-    uint64_t ways = 1;
-    for (uint32_t u = 0; g->twins.first != NULL && u < g->query->count; u++) {
-        uint64_t used = 0;
-        for (uint32_t x = 0; x < u && g->injective; x++)
-            used += w->path[x] == w->path[u];
-        ways = sf_saturated_multiply(ways, g->twins.size[w->path[u]] - used);
-    }
-    return ways;
-}
-
-void sf_gvsm_count(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_t end)
-{
-    if (w->g->twins.first == NULL && !w->g->job->list) {
-        sf_match_found(&w->tally, end - first, NULL);
-        return;
-    }
-    for (uint32_t i = first; i < end; i++) {
-        sf_gvsm_read_path(w, depth, i);
-        sf_match_found(&w->tally, count_twins(w), w->path);
-    }
-}
 
 /* Everything below the first `count` entries of a layer. Pieces of the next layer end before the sum of
  * degrees passes what it can hold. */
@@ -594,7 +452,7 @@ static void describe(const sf_gvsm *g)
         result->labelled[u] = count;
         result->candidates[u] = 0;
         for (size_t j = 0; j < count; j++)
-            result->candidates[u] += !is_blacklisted(g, list[j]);
+            result->candidates[u] += !sf_gvsm_is_blacklisted(g, list[j]);
     }
 }
 

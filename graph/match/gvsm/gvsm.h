@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside the engine gvsm (graph/match/gvsm/gvsm.c): what its search on a device shares with that on the CPU.
- */
+/** Inside the engine gvsm: its prefix tree (tree.c), which the search on CPU threads (gvsm.c) and the search
+ * on a device (twigs.c) share. */
 #ifndef SF_GRAPH_MATCH_GVSM_GVSM_H
 #define SF_GRAPH_MATCH_GVSM_GVSM_H
 
@@ -52,6 +52,15 @@ typedef struct sf_gvsm_worker {
         path[SF_PATTERN_MOST]; /* data vertices of the entry at hand and all above it, by pattern vertex */
 } sf_gvsm_worker;
 
+/** Whether data vertex v is on the blacklist, which other threads may be adding to. */
+static inline bool sf_gvsm_is_blacklisted(const sf_gvsm *g, uint32_t v)
+{
+    return (__atomic_load_n(&g->blacklist[v / 64], __ATOMIC_RELAXED) >> v % 64 & 1) != 0;
+}
+
+/** Whether data vertex v has around it what a pattern vertex needs. */
+bool sf_gvsm_meets(const sf_gvsm *g, const sf_gvsm_needs *needs, uint32_t v);
+
 /** Data vertices below an entry, by that of its parent; for a part of its own, all that have the label. */
 const uint32_t *sf_gvsm_below(const sf_gvsm *g, const sf_gvsm_layer *layer, uint32_t parent, size_t *count);
 
@@ -68,14 +77,14 @@ uint32_t sf_gvsm_join(sf_gvsm_worker *worker, uint32_t depth, uint32_t first, ui
 /** Counts entries first .. end - 1 of the last layer, twins multiplied out. */
 void sf_gvsm_count(sf_gvsm_worker *worker, uint32_t depth, uint32_t first, uint32_t end);
 
+/** Whether a device can: as `supports` of sf_way, the job being an sf_gvsm. */
+int sf_gvsm_supports(const void *job, const sf_device *device, sf_error *error);
+
 /**
  * The whole search with every layer but the first expanded on a device, which is held meanwhile, and joined
  * on the threads of the job (graph/match/gvsm/twigs.c). Fills the result as the CPU does. SF_UNAVAILABLE: the
  * device cannot, and nothing is counted; SF_CANCELLED, SF_NO_MEMORY.
  */
-/** Whether a device can: as `supports` of sf_way, the job being an sf_gvsm. */
-int sf_gvsm_supports(const void *job, const sf_device *device, sf_error *error);
-
 int sf_gvsm_on_device(sf_gvsm *g, sf_device *device, sf_error *error);
 
 #endif
