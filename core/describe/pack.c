@@ -254,7 +254,7 @@ static char *pack_row(char *to, const sf_table *table, size_t row, size_t item, 
             if (is->type != SF_COLUMN_RECORD)
                 to = put_value(to, column, &value);
             else if (value.known)
-                to = pack_row(to, &value.record, 0, SF_WHOLE_ROW, true, with);
+                to = pack_row(to, &value.record, value.record_row, SF_WHOLE_ROW, true, with);
             else
                 to = put_nulls(to, &value.record);
         }
