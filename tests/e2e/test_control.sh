@@ -123,6 +123,7 @@ controller=$!
 wait_for '^pair [1-9][0-9]*: [0-9.]* ms after' acted
 kill -KILL $controller
 wait_for '"reason":"arming expired"' run.jsonl
+rm acted # so that what is waited for is not what the first one wrote
 "$SYNFIRE_PYTHON" -B "$E2E/../../examples/controller.py" "ipc://$PWD/published" "ipc://$PWD/control" token pair 3 2>left >acted &
 controller=$!
 wait_for '^pair [1-9]' acted

@@ -95,6 +95,7 @@ with h5py.File("again.h5") as file:
     for ns, kind, rest in sorted(rows):
         print(kind, (ns - file.attrs["start_ns"]) // 40000, rest)
 PY
+rm play.err # play_rig left one: a job in the background empties it only when it begins
 "$SYNFIRE" play again.h5 --protocol cortical --to "ws://127.0.0.1:$port" --speed max --subscribers 2 >/dev/null 2>play.err &
 player=$!
 until grep -q "waiting for" play.err; do kill -0 $player; sleep 0.05; done

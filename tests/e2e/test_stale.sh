@@ -34,7 +34,7 @@ grep -q 'sources.0: Intan RHX sends 42.7 ms at once, by its setting TCPNumberDat
 
 preload= through=$endpoint
 start() { # SECONDS [options of the sender]
-    rm -f zero run.jsonl
+    rm -f zero run.jsonl err
     "$SYNFIRE_PYTHON" "$E2E/late_sender.py" "$endpoint" "$@" >zero &
     sender=$!
     LD_PRELOAD=$preload "$SYNFIRE" run run.yaml --set "sources.0.endpoint=$through" >table.run 2>err &
