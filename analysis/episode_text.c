@@ -67,7 +67,7 @@ int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays
                          .others = recording->others,
                          .other_count = recording->other_count,
                          .unit_count = recording->units.count,
-                         .threads = spikes < SF_SPIKES_FOR_THREADS ? 1 : 0,
+                         .threads = sf_spikes_threads(spikes),
                          .progress = progress};
     if (sf_survey_spikes_open(&chosen, &job) != SF_OK)
         return sf_fail_memory(error);

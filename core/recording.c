@@ -277,8 +277,9 @@ static int put_in_place(void *context, const sf_spike *ordered, size_t first, si
 static int order_spikes(sf_recording *recording, sf_error *error)
 {
     size_t count = recording->spike_count;
-    if (recording->is_mapped || count < SF_SPIKES_FOR_THREADS ||
-        sf_spikes_are_sorted(recording->spikes, count))
+    if (sf_spikes_are_sorted(recording->spikes, count))
+        return SF_OK;
+    if (recording->is_mapped || count < SF_SPIKES_FOR_THREADS)
         return sf_spikes_sort(recording->spikes, count, error);
     sf_spike *ordered = sf_resize(NULL, count, sizeof *ordered);
     if (ordered == NULL || sf_spikes_order(recording->spikes, count, put_in_place, ordered) != SF_OK) {
@@ -319,20 +320,18 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
-#define DIGEST_PARTS 64
-
 typedef struct digest_parts {
     const sf_recording *recording;
-    sf_digest parts[DIGEST_PARTS];
+    sf_digest parts[SF_SPIKE_PARTS];
 } digest_parts;
 
 static int digest_part(void *context, unsigned worker, size_t part)
 {
     (void)worker;
     digest_parts *d = context;
-    size_t count = d->recording->spike_count, end = count / DIGEST_PARTS * (part + 1);
+    size_t count = d->recording->spike_count, end = sf_spikes_part(count, part + 1);
     sf_digest own = SF_DIGEST_EMPTY;
-    for (size_t i = count / DIGEST_PARTS * part; i < (part + 1 < DIGEST_PARTS ? end : count); i++)
+    for (size_t i = sf_spikes_part(count, part); i < end; i++)
         sf_spikes_digest(&own, &d->recording->spikes[i], i > 0);
     d->parts[part] = own;
     return 0;
@@ -341,10 +340,10 @@ static int digest_part(void *context, unsigned worker, size_t part)
 static sf_digest digest_of_spikes(const sf_recording *recording)
 {
     digest_parts d = {.recording = recording};
-    unsigned threads = recording->spike_count < SF_SPIKES_FOR_THREADS ? 1 : sf_thread_cores();
-    sf_parallel_for(threads, DIGEST_PARTS, digest_part, &d);
+    size_t parts = sf_spikes_parts(recording->spike_count);
+    sf_parallel_for(sf_spikes_threads(recording->spike_count), parts, digest_part, &d);
     sf_digest all = SF_DIGEST_EMPTY;
-    for (size_t i = 0; i < DIGEST_PARTS; i++)
+    for (size_t i = 0; i < parts; i++)
         all = sf_digest_join(all, d.parts[i]);
     return all;
 }

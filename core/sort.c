@@ -6,13 +6,32 @@
 
 #include <string.h>
 
+static bool is_before(const sf_spike *a, const sf_spike *b)
+{
+    return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->unit < b->unit);
+}
+
+typedef struct some_spikes {
+    const sf_spike *spikes;
+    size_t count;
+} some_spikes;
+
+/* 1 where one of a part, or the first behind it, is before its predecessor. */
+static int look_at_order(void *context, unsigned worker, size_t part)
+{
+    const some_spikes *of = context;
+    (void)worker;
+    size_t first = sf_spikes_part(of->count, part), end = sf_spikes_part(of->count, part + 1);
+    for (size_t i = first + 1; i <= end && i < of->count; i++)
+        if (is_before(&of->spikes[i], &of->spikes[i - 1]))
+            return 1;
+    return 0;
+}
+
 bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
-        if (spikes[i].time_ns < spikes[i - 1].time_ns ||
-            (spikes[i].time_ns == spikes[i - 1].time_ns && spikes[i].unit < spikes[i - 1].unit))
-            return false;
-    return true;
+    some_spikes all = {spikes, count};
+    return sf_parallel_for(sf_spikes_threads(count), sf_spikes_parts(count), look_at_order, &all) == 0;
 }
 
 /* What differs among some spikes: times, or units where all times are the same. */
@@ -24,11 +43,6 @@ typedef struct spread {
 static uint64_t key_of(const sf_spike *spike, bool by_time)
 {
     return by_time ? (uint64_t)spike->time_ns ^ UINT64_C(1) << 63 : spike->unit;
-}
-
-static bool is_before(const sf_spike *a, const sf_spike *b)
-{
-    return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->unit < b->unit);
 }
 
 static spread spread_of(const sf_spike *spikes, size_t count)

@@ -43,6 +43,27 @@ unsigned sf_thread_cores(void);
 /** From so many spikes on a pass over them pays for threads. */
 #define SF_SPIKES_FOR_THREADS 1000000
 
+/** Parts that such a pass is cut into; fewer spikes are one part. */
+#define SF_SPIKE_PARTS 64
+
+static inline size_t sf_spikes_parts(size_t count)
+{
+    return count < SF_SPIKES_FOR_THREADS ? 1 : SF_SPIKE_PARTS;
+}
+
+/** Where a part of `count` spikes begins; their end for the part behind the last. */
+static inline size_t sf_spikes_part(size_t count, size_t part)
+{
+    size_t parts = sf_spikes_parts(count);
+    return part < parts ? count / parts * part : count;
+}
+
+/** Threads for such a pass: all cores, or 1. */
+static inline unsigned sf_spikes_threads(size_t count)
+{
+    return count < SF_SPIKES_FOR_THREADS ? 1 : sf_thread_cores();
+}
+
 /** From now on the calling thread is told that it has so many, others taking the rest; 0: all of them again.
  */
 void sf_thread_allot(unsigned cores);

@@ -61,22 +61,65 @@ typedef struct survey {
 
 /* ---- the units ---- */
 
-/* Those that are to be tested first, then those that fire most; slots[unit]: its place, or UINT8_MAX. */
-static int rank_units(sf_survey_spikes *s, const sf_survey_job *job, uint8_t *slots)
+/* A job's spikes and others, cut where a part of the spikes begins; parts do not wait for one another. */
+typedef struct chooser {
+    const sf_survey_job *job;
+    sf_survey_spikes *to;
+    uint8_t *slots;   /* by unit: its place among those chosen, or UINT8_MAX */
+    uint64_t *counts; /* by part and unit: spikes, and then others */
+    size_t parts, others[SF_SPIKE_PARTS + 1], chosen[SF_SPIKE_PARTS]; /* where a part's first ones are */
+} chooser;
+
+/* At one time spikes come before others. */
+static void cut_others(chooser *c)
 {
+    const sf_survey_job *job = c->job;
+    size_t at = 0;
+    for (size_t part = 1; part < c->parts; part++) {
+        int64_t begin_ns = job->spikes[sf_spikes_part(job->count, part)].time_ns;
+        while (at < job->other_count && job->others[at].time_ns < begin_ns)
+            at++;
+        c->others[part] = at;
+    }
+    c->others[c->parts] = job->other_count;
+}
+
+static int count_part(void *context, unsigned worker, size_t part)
+{
+    chooser *c = context;
+    const sf_survey_job *job = c->job;
+    uint64_t *spikes = c->counts + 2 * part * job->unit_count, *others = spikes + job->unit_count;
+    (void)worker;
+    for (size_t i = sf_spikes_part(job->count, part); i < sf_spikes_part(job->count, part + 1); i++)
+        spikes[job->spikes[i].unit]++;
+    for (size_t i = c->others[part]; i < c->others[part + 1]; i++)
+        others[job->others[i].unit]++;
+    return SF_OK;
+}
+
+/* Of a unit, spikes or others (`from` unit_count) in all parts. */
+static uint64_t count_of(const chooser *c, size_t from, size_t unit)
+{
+    uint64_t sum = 0;
+    for (size_t part = 0; part < c->parts; part++)
+        sum += c->counts[2 * part * c->job->unit_count + from + unit];
+    return sum;
+}
+
+/* Those that are to be tested first, then those that fire most. */
+static int rank_units(chooser *c)
+{
+    const sf_survey_job *job = c->job;
+    sf_survey_spikes *s = c->to;
     sf_rank *ranked = sf_alloc(job->unit_count, sizeof *ranked);
     if (ranked == NULL)
         return SF_NO_MEMORY;
     for (size_t u = 0; u < job->unit_count; u++) {
-        ranked[u].index = u;
-        slots[u] = UINT8_MAX;
+        uint64_t spikes = count_of(c, 0, u);
+        s->busiest = spikes > s->busiest ? spikes : s->busiest;
+        ranked[u] = (sf_rank){-(double)(spikes + count_of(c, job->unit_count, u)), u};
+        c->slots[u] = UINT8_MAX;
     }
-    for (size_t i = 0; i < job->count; i++)
-        ranked[job->spikes[i].unit].amount--;
-    for (size_t u = 0; u < job->unit_count; u++)
-        s->busiest = -ranked[u].amount > (double)s->busiest ? (size_t)-ranked[u].amount : s->busiest;
-    for (size_t i = 0; i < job->other_count; i++)
-        ranked[job->others[i].unit].amount--;
     for (size_t i = 0; i < job->wanted_count; i++)
         ranked[job->wanted[i]].amount -= (double)(job->count + job->other_count);
     sf_ranks_sort(ranked, job->unit_count);
@@ -84,41 +127,73 @@ static int rank_units(sf_survey_spikes *s, const sf_survey_job *job, uint8_t *sl
         if (ranked[s->units].amount == 0)
             break;
         s->unit_of[s->units] = (uint32_t)ranked[s->units].index;
-        slots[ranked[s->units].index] = (uint8_t)s->units;
+        c->slots[ranked[s->units].index] = (uint8_t)s->units;
     }
     sf_free(ranked);
     return SF_OK;
 }
 
-/* The next spike of both, in order. */
-static const sf_spike *next_spike(const sf_survey_job *job, size_t *at, size_t *other)
+/* Where what is chosen of each part goes, and room for all of it. */
+static int make_room(chooser *c)
 {
-    if (*other >= job->other_count ||
-        (*at < job->count && job->spikes[*at].time_ns <= job->others[*other].time_ns))
-        return &job->spikes[(*at)++];
-    return &job->others[(*other)++];
+    sf_survey_spikes *s = c->to;
+    for (size_t part = 0; part < c->parts; part++) {
+        const uint64_t *counts = c->counts + 2 * part * c->job->unit_count;
+        c->chosen[part] = s->count;
+        for (size_t i = 0; i < s->units; i++)
+            s->count += counts[s->unit_of[i]] + counts[c->job->unit_count + s->unit_of[i]];
+    }
+    s->times = sf_resize(NULL, s->count, sizeof *s->times);
+    s->slots = sf_resize(NULL, s->count, sizeof *s->slots);
+    return s->times != NULL && s->slots != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static int64_t first_time(const sf_survey_job *job)
+{
+    int64_t first_ns = job->count > 0 ? job->spikes[0].time_ns : INT64_MAX;
+    return job->other_count > 0 && job->others[0].time_ns < first_ns ? job->others[0].time_ns : first_ns;
+}
+
+static int choose_part(void *context, unsigned worker, size_t part)
+{
+    const chooser *c = context;
+    const sf_survey_job *job = c->job;
+    int64_t first_ns = first_time(job);
+    size_t at = sf_spikes_part(job->count, part), end = sf_spikes_part(job->count, part + 1),
+           other = c->others[part], other_end = c->others[part + 1], to = c->chosen[part];
+    (void)worker;
+    while (at < end || other < other_end) {
+        bool is_other =
+            at == end || (other < other_end && job->others[other].time_ns < job->spikes[at].time_ns);
+        const sf_spike *spike = is_other ? &job->others[other++] : &job->spikes[at++];
+        if (c->slots[spike->unit] == UINT8_MAX)
+            continue;
+        c->to->times[to] = spike->time_ns - first_ns;
+        c->to->slots[to++] = c->slots[spike->unit];
+    }
+    return SF_OK;
 }
 
 int sf_survey_spikes_open(sf_survey_spikes *s, const sf_survey_job *job)
 {
-    size_t total = job->count + job->other_count, at = 0, other = 0;
-    uint8_t *slots = sf_resize(NULL, job->unit_count, sizeof *slots);
-    *s = (sf_survey_spikes){.times = sf_resize(NULL, total, sizeof *s->times),
-                            .slots = sf_resize(NULL, total, sizeof *s->slots)};
-    int status = slots != NULL && s->times != NULL && s->slots != NULL ? SF_OK : SF_NO_MEMORY;
-    if (status == SF_OK)
-        status = rank_units(s, job, slots);
-    int64_t first_ns = 0;
-    for (size_t i = 0; i < total && status == SF_OK; i++) {
-        const sf_spike *spike = next_spike(job, &at, &other);
-        if (i == 0)
-            first_ns = spike->time_ns;
-        if (slots[spike->unit] == UINT8_MAX)
-            continue;
-        s->times[s->count] = spike->time_ns - first_ns;
-        s->slots[s->count++] = slots[spike->unit];
+    *s = (sf_survey_spikes){0};
+    chooser c = {.job = job, .to = s, .parts = sf_spikes_parts(job->count)};
+    unsigned all = sf_spikes_threads(job->count),
+             threads = job->threads > 0 && job->threads < all ? job->threads : all;
+    c.slots = sf_resize(NULL, job->unit_count, sizeof *c.slots);
+    c.counts = sf_alloc(2 * c.parts * job->unit_count, sizeof *c.counts);
+    int status = c.slots != NULL && c.counts != NULL ? SF_OK : SF_NO_MEMORY;
+    if (status == SF_OK) {
+        cut_others(&c);
+        sf_parallel_for(threads, c.parts, count_part, &c);
+        status = rank_units(&c);
     }
-    sf_free(slots);
+    if (status == SF_OK)
+        status = make_room(&c);
+    if (status == SF_OK)
+        sf_parallel_for(threads, c.parts, choose_part, &c);
+    sf_free(c.slots);
+    sf_free(c.counts);
     if (status != SF_OK)
         sf_survey_spikes_close(s);
     return status;
@@ -131,26 +206,43 @@ void sf_survey_spikes_close(sf_survey_spikes *s)
     *s = (sf_survey_spikes){0};
 }
 
+/* The first spike of [low, high) at or after a time, or high. */
+static size_t first_between(const survey *s, size_t low, size_t high, int64_t time_ns)
+{
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->times[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The same from `at` on, in steps of the logarithm of how far it is. */
+static size_t first_behind(const survey *s, size_t at, int64_t time_ns)
+{
+    size_t step = 1;
+    while (at + step < s->count && s->times[at + step] < time_ns)
+        step *= 2;
+    return first_between(s, at, at + step < s->count ? at + step : s->count, time_ns);
+}
+
 /* Those that hold no spike are left out. */
 static int cut_segments(survey *s)
 {
-    size_t capacity = 0;
-    int64_t end_ns = 0; /* of the segment that the spikes before lie in */
+    size_t capacity = 0, i = 0;
     void *begins = NULL;
-    for (size_t i = 0; i <= s->count; i++) {
-        if (i < s->count && s->times[i] < end_ns)
-            continue;
+    for (;; s->segments++) {
         if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0)
             return SF_NO_MEMORY;
         s->begins = begins;
         s->begins[s->segments] = i;
-        if (i < s->count) {
-            end_ns =
-                sf_time_plus((s->times[i] / s->job->segment_ns) * s->job->segment_ns, s->job->segment_ns);
-            s->segments++;
-        }
+        if (i == s->count)
+            return SF_OK;
+        int64_t segment_ns = s->job->segment_ns, begin_ns = s->times[i] / segment_ns * segment_ns;
+        i = first_behind(s, i, sf_time_plus(begin_ns, segment_ns));
     }
-    return SF_OK;
 }
 
 /* ---- where trains are moved to ---- */
@@ -175,20 +267,6 @@ static void choose_stops(survey *s)
 
 /* ---- counting ---- */
 
-/* The first spike at or after a time. */
-static size_t first_at(const survey *s, int64_t time_ns)
-{
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->times[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The spikes with low <= time < high, for bounds that ascend. */
 typedef struct sliding {
     size_t first, last;
@@ -205,7 +283,7 @@ static void slide(sliding *w, const survey *s, int64_t low_ns, int64_t high_ns)
 
 static sliding open_window(const survey *s, int64_t low_ns)
 {
-    size_t first = first_at(s, low_ns);
+    size_t first = first_between(s, 0, s->count, low_ns);
     return (sliding){first, first};
 }
 

@@ -11,11 +11,13 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "core/thread.h"
 #include "replay/binary.h"
 #include "replay/classes.h"
 #include "replay/folder.h"
 #include "replay/positions.h"
 #include "replay/reader.h"
+#include "replay/spike_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +44,6 @@ enum { DIGITAL = 0, COMMENT = 0xffff };
 
 typedef struct electrode {
     bool is_there; /* a header says so: it is a unit with or without spikes */
-    uint16_t slot; /* from 1, where it has fired */
     char label[LABEL_ROOM];
 } electrode;
 
@@ -60,13 +61,18 @@ typedef struct nev {
     electrode *electrodes;
     char inputs[2][LABEL_ROOM]; /* serial and digital */
     char map[LABEL_ROOM];
-    sf_classes classes;
+} nev;
+
+/* What packets held. */
+typedef struct taken {
+    sf_recording held; /* spikes, with room for one of each packet, and markers */
     size_t marker_capacity;
+    sf_classes classes; /* by number of electrodes */
     uint64_t skipped, early;
     sf_span span; /* of packets */
     int64_t last_ns;
     bool begun, settled;
-} nev;
+} taken;
 
 static int refuse_reading(const nev *in, sf_error *error)
 {
@@ -301,11 +307,11 @@ static void name_electrode(const nev *in, uint32_t id, char name[LABEL_ROOM])
         snprintf(name, LABEL_ROOM, "chan%" PRIu32, id);
 }
 
-static int mark_input(nev *in, int64_t time_ns, const unsigned char *of, sf_error *error)
+static int mark_input(const nev *in, taken *to, int64_t time_ns, const unsigned char *of, sf_error *error)
 {
     char text[LABEL_ROOM + 16];
     if ((of[0] & 1) == 0) { /* analog inputs of 2.1 and 2.2, and packets at regular times */
-        in->skipped++;
+        to->skipped++;
         return SF_OK;
     }
     bool is_digital = (of[0] & 0x80) == 0;
@@ -315,10 +321,10 @@ static int mark_input(nev *in, int64_t time_ns, const unsigned char *of, sf_erro
              : is_digital     ? "digital"
                               : "serial",
              sf_little_16(of + 2));
-    return sf_reader_mark(in->recording, &in->marker_capacity, time_ns, text, "", error);
+    return sf_reader_mark(&to->held, &to->marker_capacity, time_ns, text, "", error);
 }
 
-static int mark_comment(nev *in, int64_t time_ns, const unsigned char *of, size_t size, sf_error *error)
+static int mark_comment(taken *to, int64_t time_ns, const unsigned char *of, size_t size, sf_error *error)
 {
     char text[SF_MARKER_TEXT_SIZE];
     if (of[0] == 1)
@@ -326,56 +332,48 @@ static int mark_comment(nev *in, int64_t time_ns, const unsigned char *of, size_
     else
         sf_binary_text(text, sizeof text, of + 6, size - 6);
     sf_binary_trim(text);
-    return sf_reader_mark(in->recording, &in->marker_capacity, time_ns, text[0] != '\0' ? text : "comment",
-                          "", error);
+    return sf_reader_mark(&to->held, &to->marker_capacity, time_ns, text[0] != '\0' ? text : "comment", "",
+                          error);
 }
 
-static int mark_stimulus(nev *in, int64_t time_ns, uint32_t id, sf_error *error)
+static int mark_stimulus(const nev *in, taken *to, int64_t time_ns, uint32_t id, sf_error *error)
 {
     char name[LABEL_ROOM], text[LABEL_ROOM + 8];
     name_electrode(in, id, name);
     snprintf(text, sizeof text, "stim %s", name);
-    return sf_reader_mark(in->recording, &in->marker_capacity, time_ns, text, "", error);
+    return sf_reader_mark(&to->held, &to->marker_capacity, time_ns, text, "", error);
 }
 
 #define STEP_NS 100000000 /* more than packets are out of order */
 
 /* What was read before the clock was set anew, as recording began. */
-static void begin_anew(nev *in)
+static void begin_anew(taken *to)
 {
-    in->early += in->recording->spike_count;
-    in->recording->spike_count = 0;
-    in->recording->marker_count = 0;
-    sf_classes_forget(&in->classes);
-    in->begun = false;
+    to->early += to->held.spike_count;
+    to->held.spike_count = 0;
+    to->held.marker_count = 0;
+    sf_classes_forget(&to->classes);
+    to->begun = false;
 }
 
 /* Follows the clock by packets that are written as they happen. */
-static void follow_clock(nev *in, int64_t time_ns)
+static void follow_clock(taken *to, int64_t time_ns)
 {
-    if (!in->settled && in->begun && in->last_ns - time_ns >= STEP_NS) {
-        begin_anew(in);
-        in->settled = true;
+    if (!to->settled && to->begun && to->last_ns - time_ns >= STEP_NS) {
+        begin_anew(to);
+        to->settled = true;
     }
-    if (!in->begun)
-        in->span = (sf_span){time_ns, time_ns};
-    in->begun = true;
-    in->span.start_ns = time_ns < in->span.start_ns ? time_ns : in->span.start_ns;
-    in->span.stop_ns = time_ns > in->span.stop_ns ? time_ns : in->span.stop_ns;
-    in->settled = in->settled || in->span.stop_ns - in->span.start_ns >= SF_BLACKROCK_START_NS;
-    in->last_ns = time_ns;
+    if (!to->begun)
+        to->span = (sf_span){time_ns, time_ns};
+    to->begun = true;
+    to->span.start_ns = time_ns < to->span.start_ns ? time_ns : to->span.start_ns;
+    to->span.stop_ns = time_ns > to->span.stop_ns ? time_ns : to->span.stop_ns;
+    to->settled = to->settled || to->span.stop_ns - to->span.start_ns >= SF_BLACKROCK_START_NS;
+    to->last_ns = time_ns;
 }
 
-static int take_spike(nev *in, int64_t time_ns, electrode *of, unsigned class, sf_error *error)
-{
-    if (of->slot == 0 && sf_classes_add(&in->classes, &of->slot, error) != SF_OK)
-        return SF_NO_MEMORY;
-    in->recording->spikes[in->recording->spike_count++] = (sf_spike){
-        .time_ns = time_ns, .unit = sf_classes_key(&in->classes, of->slot, class), .amplitude = NAN};
-    return SF_OK;
-}
-
-static int take_packet(nev *in, const unsigned char *packet, uint64_t number, sf_error *error)
+static int take_packet(const nev *in, taken *to, const unsigned char *packet, uint64_t number,
+                       sf_error *error)
 {
     uint64_t ticks = in->time_bytes == 8 ? sf_little_64(packet) : sf_little_32(packet);
     uint32_t id = sf_little_16(packet + in->time_bytes);
@@ -387,40 +385,159 @@ static int take_packet(nev *in, const unsigned char *packet, uint64_t number, sf
                        ", which at %g Hz is beyond 146 years",
                        number, ticks, in->rate_hz);
     if (id != COMMENT)
-        follow_clock(in, time_ns);
-    if (id > 0 && id <= in->most_electrode)
-        return take_spike(in, time_ns, &in->electrodes[id], of[0], error);
+        follow_clock(to, time_ns);
+    if (id > 0 && id <= in->most_electrode) {
+        to->held.spikes[to->held.spike_count++] =
+            (sf_spike){.time_ns = time_ns, .unit = sf_classes_key(&to->classes, id, of[0]), .amplitude = NAN};
+        return SF_OK;
+    }
     if (id == DIGITAL)
-        return mark_input(in, time_ns, of, error);
+        return mark_input(in, to, time_ns, of, error);
     if (id == COMMENT)
-        return mark_comment(in, time_ns, of, in->packet_bytes - in->time_bytes - 2, error);
+        return mark_comment(to, time_ns, of, in->packet_bytes - in->time_bytes - 2, error);
     if (id > STIMULATED && id <= STIMULATED + STIMULATED_MOST)
-        return mark_stimulus(in, time_ns, id - STIMULATED, error);
-    in->skipped++;
+        return mark_stimulus(in, to, time_ns, id - STIMULATED, error);
+    to->skipped++;
     return SF_OK;
 }
 
-static int read_packets(nev *in, sf_error *error)
+/* Packets [first, end), or until it is known that the clock is not set anew; *next is behind what was read.
+ */
+static int read_packets(const nev *in, taken *to, uint64_t first, uint64_t end, uint64_t *next,
+                        sf_error *error)
 {
-    uint64_t packets = (in->length - in->header_bytes) / in->packet_bytes;
+    const bool until_settled = !to->settled;
     size_t at_once = BLOCK_BYTES / in->packet_bytes;
     unsigned char *block = sf_resize(NULL, at_once, in->packet_bytes);
-    /* Room for as many spikes as the file holds packets, which take about as many bytes there, or more. */
-    in->recording->spikes = sf_resize(NULL, (size_t)packets, sizeof *in->recording->spikes);
-    int status = block != NULL && in->recording->spikes != NULL ? SF_OK : sf_fail_memory(error);
-    for (uint64_t i = 0; status == SF_OK && i < packets; i += at_once) {
-        size_t count = packets - i < at_once ? (size_t)(packets - i) : at_once,
+    int status = block != NULL ? SF_OK : sf_fail_memory(error);
+    for (*next = first; status == SF_OK && *next < end && !(until_settled && to->settled);) {
+        size_t count = end - *next < at_once ? (size_t)(end - *next) : at_once,
                size = count * in->packet_bytes,
-               got = sf_file_read_at(in->file, block, size, in->header_bytes + i * in->packet_bytes);
+               got = sf_file_read_at(in->file, block, size, in->header_bytes + *next * in->packet_bytes);
         if (got != size)
             status = got == SIZE_MAX ? refuse_reading(in, error)
                                      : sf_fail(error, SF_DATA, in->path, "became shorter as it was read");
         for (size_t k = 0; status == SF_OK && k < count; k++)
-            status = take_packet(in, block + k * in->packet_bytes, i + k, error);
+            status = take_packet(in, to, block + k * in->packet_bytes, *next + k, error);
+        *next += count;
     }
     sf_free(block);
-    sf_spike *fewer = sf_resize(in->recording->spikes, in->recording->spike_count, sizeof *fewer);
-    in->recording->spikes = fewer != NULL ? fewer : in->recording->spikes;
+    return status;
+}
+
+/* ---- packets, by all cores ---- */
+
+typedef struct part {
+    taken own; /* but for the classes, which are the worker's */
+    int status;
+    sf_error error;
+} part;
+
+typedef struct reading {
+    const nev *in;
+    sf_spike *spikes; /* of the packet that `first` numbers */
+    uint64_t first;
+    size_t count;
+    part *parts;
+    sf_classes *classes; /* by worker */
+} reading;
+
+static int read_part(void *context, unsigned worker, size_t index)
+{
+    reading *r = context;
+    part *p = &r->parts[index];
+    sf_classes *classes = &r->classes[worker];
+    size_t begin = sf_spikes_part(r->count, index), end = sf_spikes_part(r->count, index + 1);
+    uint64_t next;
+    if (classes->seen == NULL)
+        p->status = sf_classes_open(classes, r->in->most_electrode + 1, &p->error);
+    p->own = (taken){.held.spikes = r->spikes + begin, .classes = *classes, .settled = true};
+    if (p->status == SF_OK)
+        p->status = read_packets(r->in, &p->own, r->first + begin, r->first + end, &next, &p->error);
+    return p->status;
+}
+
+static void join_span(taken *to, const taken *from)
+{
+    if (!from->begun)
+        return;
+    to->span.start_ns = from->span.start_ns < to->span.start_ns ? from->span.start_ns : to->span.start_ns;
+    to->span.stop_ns = from->span.stop_ns > to->span.stop_ns ? from->span.stop_ns : to->span.stop_ns;
+}
+
+static int join_markers(taken *to, const taken *from, sf_error *error)
+{
+    if (sf_reserve(&to->held.markers, &to->marker_capacity, to->held.marker_count + from->held.marker_count,
+                   sizeof *to->held.markers) != 0)
+        return sf_fail_memory(error);
+    if (from->held.marker_count > 0)
+        memcpy(to->held.markers + to->held.marker_count, from->held.markers,
+               from->held.marker_count * sizeof *to->held.markers);
+    to->held.marker_count += from->held.marker_count;
+    return SF_OK;
+}
+
+/* What comes first in the file is told first, also of what is wrong with it. */
+static int join_parts(taken *to, const reading *r, unsigned workers, sf_error *error)
+{
+    sf_spike_part places[SF_SPIKE_PARTS + 1] = {{.count = to->held.spike_count}};
+    size_t count = sf_spikes_parts(r->count);
+    int status = SF_OK;
+    for (size_t i = 0; i < count && status == SF_OK; i++) {
+        const part *p = &r->parts[i];
+        status = p->status;
+        if (status != SF_OK)
+            *error = p->error;
+        else
+            status = join_markers(to, &p->own, error);
+        join_span(to, &p->own);
+        to->skipped += p->own.skipped;
+        places[i + 1] =
+            (sf_spike_part){(size_t)(p->own.held.spikes - to->held.spikes), p->own.held.spike_count};
+    }
+    for (unsigned w = 0; w < workers; w++)
+        sf_classes_join(&to->classes, &r->classes[w]);
+    if (status == SF_OK)
+        to->held.spike_count = sf_spike_parts_close(to->held.spikes, places, count + 1);
+    return status;
+}
+
+/* Packets [first, end) of a clock that is not set anew any more. */
+static int read_rest(const nev *in, taken *to, uint64_t first, uint64_t end, sf_error *error)
+{
+    reading r = {.in = in, .spikes = to->held.spikes + first, .first = first, .count = (size_t)(end - first)};
+    size_t parts = sf_spikes_parts(r.count);
+    unsigned workers = sf_spikes_threads(r.count);
+    r.parts = sf_alloc(parts, sizeof *r.parts);
+    r.classes = sf_alloc(workers, sizeof *r.classes);
+    int status = r.parts != NULL && r.classes != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK) {
+        sf_parallel_for(workers, parts, read_part, &r);
+        status = join_parts(to, &r, workers, error);
+    }
+    for (size_t i = 0; r.parts != NULL && i < parts; i++)
+        sf_free(r.parts[i].own.held.markers);
+    for (unsigned w = 0; r.classes != NULL && w < workers; w++)
+        sf_classes_free(&r.classes[w]);
+    sf_free(r.parts);
+    sf_free(r.classes);
+    return status;
+}
+
+static int read_all_packets(const nev *in, taken *to, sf_error *error)
+{
+    uint64_t packets = (in->length - in->header_bytes) / in->packet_bytes, next;
+    /* Room for as many spikes as the file holds packets, which take about as many bytes there, or more. */
+    to->held.spikes = sf_resize(NULL, (size_t)packets, sizeof *to->held.spikes);
+    if (to->held.spikes == NULL)
+        return sf_fail_memory(error);
+    int status = sf_classes_open(&to->classes, in->most_electrode + 1, error);
+    if (status == SF_OK)
+        status = read_packets(in, to, 0, packets, &next, error);
+    if (status == SF_OK && next < packets)
+        status = read_rest(in, to, next, packets, error);
+    sf_spike *fewer = sf_resize(to->held.spikes, to->held.spike_count, sizeof *fewer);
+    to->held.spikes = fewer != NULL ? fewer : to->held.spikes;
     return status;
 }
 
@@ -445,19 +562,19 @@ static int add_unit(const nev *in, uint32_t id, unsigned class, sf_error *error)
 }
 
 /* By electrode and class; an electrode without spikes is what its class 0 would be. */
-static int number_units(nev *in, sf_error *error)
+static int number_units(const nev *in, const sf_classes *classes, sf_error *error)
 {
-    uint32_t *units = sf_resize(NULL, sf_classes_count(&in->classes), sizeof *units);
+    uint32_t *units = sf_resize(NULL, sf_classes_count(classes), sizeof *units);
     int status = units != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t id = 1; status == SF_OK && id <= in->most_electrode; id++) {
-        const electrode *of = &in->electrodes[id];
-        size_t first = (size_t)of->slot * SF_CLASSES, before = in->recording->units.count;
-        for (unsigned class = 0; status == SF_OK && of->slot > 0 && class < SF_CLASSES; class ++) {
+        size_t first = (size_t)id * SF_CLASSES;
+        bool has_fired = sf_classes_has(classes, id);
+        for (unsigned class = 0; status == SF_OK && has_fired && class < SF_CLASSES; class ++) {
             units[first + class] = (uint32_t)in->recording->units.count;
-            if (in->classes.seen[first + class] != 0)
+            if (classes->seen[first + class] != 0)
                 status = add_unit(in, id, class, error);
         }
-        if (status == SF_OK && of->is_there && in->recording->units.count == before)
+        if (status == SF_OK && in->electrodes[id].is_there && !has_fired)
             status = add_unit(in, id, 0, error);
     }
     if (status == SF_OK)
@@ -504,15 +621,15 @@ static int take_map(const nev *in, sf_error *error)
 
 /* ---- the whole ---- */
 
-static int tell_rest(nev *in, sf_error *error)
+static int tell_rest(const nev *in, const taken *all, sf_error *error)
 {
     char told[128];
     uint64_t rest = (in->length - in->header_bytes) % in->packet_bytes;
     int status = SF_OK;
-    if (in->early > 0)
-        sf_recording_drop(in->recording, "before its clock was set anew, at the start", in->early);
-    if (in->skipped > 0) {
-        snprintf(told, sizeof told, "%" PRIu64 " packets that are neither spikes nor markers", in->skipped);
+    if (all->early > 0)
+        sf_recording_drop(in->recording, "before its clock was set anew, at the start", all->early);
+    if (all->skipped > 0) {
+        snprintf(told, sizeof told, "%" PRIu64 " packets that are neither spikes nor markers", all->skipped);
         status = sf_recording_set_metadata(in->recording, "skipped", told, error);
     }
     if (status == SF_OK && rest > 0) {
@@ -535,20 +652,33 @@ static int refuse_without_spikes(const nev *in, sf_error *error)
                    in->version, in->minor, packets);
 }
 
-static int read_open(nev *in, const sf_reading *how, sf_error *error)
+static int take_packets(const nev *in, taken *all, sf_error *error)
 {
-    int status = read_headers(in, how->rate_hz, error);
-    if (status == SF_OK)
-        status = read_packets(in, error);
-    if (status == SF_OK && in->recording->spike_count == 0)
+    int status = read_all_packets(in, all, error);
+    sf_recording *recording = in->recording;
+    recording->spikes = all->held.spikes;
+    recording->spike_count = all->held.spike_count;
+    recording->markers = all->held.markers;
+    recording->marker_count = all->held.marker_count;
+    if (status == SF_OK && recording->spike_count == 0)
         status = refuse_without_spikes(in, error);
     if (status == SF_OK)
-        status = number_units(in, error);
+        status = number_units(in, &all->classes, error);
+    sf_classes_free(&all->classes);
+    return status;
+}
+
+static int read_open(nev *in, const sf_reading *how, sf_error *error)
+{
+    taken all = {0};
+    int status = read_headers(in, how->rate_hz, error);
+    if (status == SF_OK)
+        status = take_packets(in, &all, error);
     if (status != SF_OK)
         return status;
     in->recording->tick_ns = llround(1e9 / in->rate_hz);
-    in->recording->recorded = (sf_span){in->span.start_ns, in->span.stop_ns + 1};
-    status = tell_rest(in, error);
+    in->recording->recorded = (sf_span){all.span.start_ns, all.span.stop_ns + 1};
+    status = tell_rest(in, &all, error);
     if (status == SF_OK)
         status = take_map(in, error);
     return status == SF_OK ? sf_blackrock_recorded(in->recording, in->path, error) : status;
@@ -567,7 +697,6 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
     in.length = (uint64_t)about.st_size;
     int status = read_open(&in, how, error);
     sf_free(in.electrodes);
-    sf_classes_free(&in.classes);
     close(in.file);
     return status;
 }

@@ -3,26 +3,27 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-
-#include <string.h>
+#include "core/thread.h"
+#include "replay/spike_parts.h"
 
 #define MOST_TIES 64
 
-int sf_classes_add(sf_classes *classes, uint16_t *slot, sf_error *error)
+int sf_classes_open(sf_classes *classes, size_t electrodes, sf_error *error)
 {
-    size_t used = classes->slots > 0 ? sf_classes_count(classes) : 0,
-           needed = (classes->slots + 2) * SF_CLASSES;
-    if (sf_reserve(&classes->seen, &classes->capacity, needed, 1) != 0)
-        return sf_fail_memory(error);
-    memset(classes->seen + used, 0, needed - used);
-    *slot = (uint16_t)++classes->slots;
-    return SF_OK;
+    classes->seen = sf_alloc(electrodes, SF_CLASSES);
+    classes->electrodes = electrodes;
+    return classes->seen != NULL ? SF_OK : sf_fail_memory(error);
 }
 
 void sf_classes_forget(sf_classes *classes)
 {
-    if (classes->slots > 0)
-        memset(classes->seen, 0, sf_classes_count(classes));
+    memset(classes->seen, 0, sf_classes_count(classes));
+}
+
+void sf_classes_join(sf_classes *classes, const sf_classes *others)
+{
+    for (size_t key = 0; key < sf_classes_count(others); key++)
+        classes->seen[key] |= others->seen[key];
 }
 
 /* Puts a spike behind the `count` of a recording, among those of its tick by its unit. */
@@ -37,16 +38,47 @@ static void put_spike(sf_spike *spikes, size_t count, sf_spike spike)
     spikes[at] = spike;
 }
 
+typedef struct numbering {
+    sf_recording *recording;
+    const uint32_t *units;
+    sf_spike_part parts[SF_SPIKE_PARTS];
+} numbering;
+
+/* Spikes of one tick are in one part. */
+static size_t begin_of(const sf_recording *recording, size_t part)
+{
+    size_t at = sf_spikes_part(recording->spike_count, part);
+    while (at > 0 && at < recording->spike_count &&
+           recording->spikes[at].time_ns == recording->spikes[at - 1].time_ns)
+        at++;
+    return at;
+}
+
+static int take_part(void *context, unsigned worker, size_t index)
+{
+    numbering *n = context;
+    sf_spike_part *part = &n->parts[index];
+    sf_spike *to = n->recording->spikes + part->begin;
+    size_t end =
+        index + 1 < sf_spikes_parts(n->recording->spike_count) ? part[1].begin : n->recording->spike_count;
+    (void)worker;
+    for (size_t i = part->begin; i < end; i++) {
+        sf_spike spike = n->recording->spikes[i];
+        spike.unit = n->units[spike.unit];
+        if (spike.unit != SF_NO_UNIT)
+            put_spike(to, part->count++, spike);
+    }
+    return SF_OK;
+}
+
 void sf_classes_take_units(sf_recording *recording, const uint32_t *units)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        sf_spike spike = recording->spikes[i];
-        spike.unit = units[spike.unit];
-        if (spike.unit != SF_NO_UNIT)
-            put_spike(recording->spikes, count++, spike);
-    }
-    recording->spike_count = count;
+    size_t count = recording->spike_count, parts = sf_spikes_parts(count);
+    numbering n = {.recording = recording, .units = units};
+    for (size_t i = 0; i < parts; i++)
+        n.parts[i] = (sf_spike_part){.begin = begin_of(recording, i)};
+    sf_parallel_for(sf_spikes_threads(count), parts, take_part, &n);
+    recording->spike_count = sf_spike_parts_close(recording->spikes, n.parts, parts);
 }
 
 void sf_classes_free(sf_classes *classes)

@@ -9,34 +9,43 @@
 
 #include "core/recording.h"
 
+#include <string.h>
+
 #define SF_CLASSES 256 /**< of an electrode */
 
 /** Zero-initialise; sf_classes_free. */
 typedef struct sf_classes {
-    uint8_t *seen; /**< by key: there were spikes */
-    size_t slots;  /**< electrodes that have fired */
-    size_t capacity;
+    uint8_t *seen;     /**< by key: there were spikes */
+    size_t electrodes; /**< numbered from 0 */
 } sf_classes;
 
-/** Another electrode gets keys: *slot, from 1. SF_NO_MEMORY. */
-int sf_classes_add(sf_classes *classes, uint16_t *slot, sf_error *error);
+/** SF_NO_MEMORY. */
+int sf_classes_open(sf_classes *classes, size_t electrodes, sf_error *error);
 
-/** The key of a spike on the electrode of `slot`. */
-static inline uint32_t sf_classes_key(const sf_classes *classes, uint16_t slot, unsigned class)
+/** The key of a spike. */
+static inline uint32_t sf_classes_key(const sf_classes *classes, size_t electrode, unsigned class)
 {
-    uint32_t key = (uint32_t)slot * SF_CLASSES + class;
+    uint32_t key = (uint32_t)(electrode * SF_CLASSES + class);
     classes->seen[key] = 1;
     return key;
 }
 
-/** Keys, of which some have no spikes. */
 static inline size_t sf_classes_count(const sf_classes *classes)
 {
-    return (classes->slots + 1) * SF_CLASSES;
+    return classes->electrodes * SF_CLASSES;
+}
+
+/** True where any spike was on this electrode. */
+static inline bool sf_classes_has(const sf_classes *classes, size_t electrode)
+{
+    return memchr(classes->seen + electrode * SF_CLASSES, 1, SF_CLASSES) != NULL;
 }
 
 /** What was read so far is no part of the recording. */
 void sf_classes_forget(sf_classes *classes);
+
+/** Takes in what others saw of as many electrodes, or of none. */
+void sf_classes_join(sf_classes *classes, const sf_classes *others);
 
 /**
  * Spikes get units in place of keys, and those of one tick the order of their units: in a file that is in the

@@ -50,7 +50,6 @@ enum { STROBED = 257, START = 258, STOP = 259, PAUSE = 260, RESUME = 261 };
 typedef struct channel {
     char name[NAME_ROOM]; /* UTF-8 */
     uint16_t number;
-    uint16_t slot; /* from 1, where it has fired */
 } channel;
 
 typedef struct plx {
@@ -233,6 +232,8 @@ static int read_headers(plx *in, double given_hz)
     if (status == SF_OK)
         status = read_channels(in, &in->spikes, in->spike_of, in->spike_count, false);
     if (status == SF_OK)
+        status = sf_classes_open(&in->classes, in->spike_count, in->error);
+    if (status == SF_OK)
         status = read_channels(in, &in->events, in->event_of, in->event_count, true);
     in->at += (uint64_t)in->continuous_count * EVENT_HEADER_BYTES;
     return status;
@@ -288,15 +289,12 @@ static int take_spike(plx *in, const block *of)
     unsigned class = of->unit == UINT16_MAX ? INVALID : of->unit;
     if (of->unit != UINT16_MAX && of->unit >= INVALID)
         return refuse_block(in, of, "unit", of->unit, "-1 to 254");
-    channel *on = &in->spikes[place - 1];
-    if (on->slot == 0 && sf_classes_add(&in->classes, &on->slot, in->error) != SF_OK)
-        return SF_NO_MEMORY;
     sf_recording *recording = in->recording;
     if (sf_reserve(&recording->spikes, &in->spike_capacity, recording->spike_count + 1,
                    sizeof *recording->spikes) != 0)
         return sf_fail_memory(in->error);
     recording->spikes[recording->spike_count++] = (sf_spike){
-        .time_ns = of->time_ns, .unit = sf_classes_key(&in->classes, on->slot, class), .amplitude = NAN};
+        .time_ns = of->time_ns, .unit = sf_classes_key(&in->classes, place - 1, class), .amplitude = NAN};
     return SF_OK;
 }
 
@@ -411,15 +409,19 @@ static unsigned trode_of(const plx *in, const channel *of)
     return (of->number > 0 ? of->number - 1u : 0u) / in->trodalness;
 }
 
+static size_t header_of(const plx *in, const channel *of)
+{
+    return (size_t)(of - in->spikes);
+}
+
 /* True where another wire of the electrode, with a lower number, has the same spikes in this class. */
 static bool has_twin(const plx *in, const channel *of, unsigned class, const train *trains)
 {
-    const train *own = &trains[of->slot * SF_CLASSES + class];
+    const train *own = &trains[header_of(in, of) * SF_CLASSES + class];
     for (unsigned number = trode_of(in, of) * in->trodalness + 1; number < of->number; number++) {
         uint32_t place = in->spike_of[number];
-        uint16_t slot = place > 0 ? in->spikes[place - 1].slot : 0;
-        const train *other = &trains[slot * SF_CLASSES + class];
-        if (slot > 0 && other->count == own->count && other->hash == own->hash)
+        const train *other = place > 0 ? &trains[(place - 1) * SF_CLASSES + class] : NULL;
+        if (other != NULL && other->count == own->count && other->hash == own->hash)
             return true;
     }
     return false;
@@ -450,7 +452,7 @@ static int add_classes(plx *in, const channel *of, uint32_t *units, const train 
 {
     int status = SF_OK;
     for (unsigned class = 0; status == SF_OK && class < SF_CLASSES; class ++) {
-        size_t key = (size_t)of->slot * SF_CLASSES + class;
+        size_t key = header_of(in, of) * SF_CLASSES + class;
         bool is_left_out = in->classes.seen[key] != 0 && trains != NULL && has_twin(in, of, class, trains);
         units[key] = is_left_out ? SF_NO_UNIT : (uint32_t)in->recording->units.count;
         in->left_out += is_left_out;
@@ -468,7 +470,7 @@ static int number_units(plx *in)
     int status = units == NULL || (is_multitrode(in) && trains == NULL) ? sf_fail_memory(in->error) : SF_OK;
     for (size_t i = 0; status == SF_OK && i < in->spike_count; i++) {
         const channel *of = &in->spikes[i];
-        if (of->slot > 0)
+        if (sf_classes_has(&in->classes, i))
             status = add_classes(in, of, units, trains);
         else if (!is_multitrode(in) || of->number == trode_of(in, of) * in->trodalness + 1)
             status = add_unit(in, of, 0);

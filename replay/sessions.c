@@ -200,7 +200,9 @@ static int look_for_overflow(sessions *found, const sf_recording *recording, sf_
 
 static int find_sessions(sessions *found, const sf_recording *recording, sf_error *error)
 {
-    *found = (sessions){0};
+    *found = (sessions){.count = 1};
+    if (sf_spikes_are_sorted(recording->spikes, recording->spike_count))
+        return SF_OK;
     unit_clock *clocks = sf_alloc(recording->units.count, sizeof *clocks);
     int status = clocks != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)

@@ -8,6 +8,8 @@
 #include "replay/recording_file.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char *folder;
@@ -436,6 +438,93 @@ static void damaged_headers_are_refused(void **state)
     assert_refused(&nev, SF_DATA, "damaged: packet 0 is at tick 9223372036854775808");
 }
 
+/* ---- more than one thread reads ---- */
+
+enum { MANY = 1200000, PACKET = 16, ELECTRODES = 96, EACH_CLASSES = 3, DAMAGED_TICK_BYTE = 7 };
+
+/* A digital input now and then; else a spike. Two packets have one tick, the higher unit first. */
+static bool is_input(size_t packet)
+{
+    return packet % 1000 == 500;
+}
+
+static size_t unit_of(size_t packet)
+{
+    size_t unit = packet / 2 * 2654435761u % (ELECTRODES * EACH_CLASSES - 1);
+    return packet % 2 == 0 ? unit + 1 : unit;
+}
+
+/* A file of version 3.0 with `MANY` packets, two on each millisecond. */
+static void put_many(const size_t *damaged, size_t count)
+{
+    test_nev nev;
+    test_nev_begin(&nev, 3, 0, 1000, PACKET);
+    unsigned char *packets = calloc(MANY, PACKET);
+    assert_non_null(packets);
+    for (size_t i = 0; i < MANY; i++) {
+        unsigned char *at = packets + i * PACKET;
+        uint64_t tick = i / 2;
+        uint16_t id = is_input(i) ? 0 : (uint16_t)(1 + unit_of(i) / EACH_CLASSES);
+        memcpy(at, &tick, 8);
+        memcpy(at + 8, &id, 2);
+        at[10] = is_input(i) ? 1 : (unsigned char)(unit_of(i) % EACH_CLASSES);
+        at[12] = (unsigned char)(i / 1000);
+    }
+    for (size_t i = 0; i < count; i++)
+        packets[damaged[i] * PACKET + DAMAGED_TICK_BYTE] = 0x80;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(nev.bytes, 1, nev.size, file), nev.size);
+    assert_int_equal(fwrite(packets, PACKET, MANY, file), MANY);
+    assert_int_equal(fclose(file), 0);
+    free(packets);
+}
+
+static void assert_spike(const sf_recording *recording, size_t at, size_t packet)
+{
+    const sf_spike *spike = &recording->spikes[at];
+    if (spike->time_ns != (int64_t)(packet / 2) * 1000000 || spike->unit != unit_of(packet))
+        fail_msg("spike %zu is of unit %u at %lld ns, and packet %zu of %zu", at, spike->unit,
+                 (long long)spike->time_ns, packet, unit_of(packet));
+}
+
+static void many_packets_are_read_as_few_are(void **state)
+{
+    (void)state;
+    put_many(NULL, 0);
+    sf_recording recording = read_stream(NULL);
+    assert_int_equal(recording.units.count, ELECTRODES * EACH_CLASSES);
+    assert_int_equal(recording.marker_count, MANY / 1000);
+    assert_int_equal(recording.spike_count, MANY - MANY / 1000);
+    for (size_t i = 0, at = 0; i < MANY; i += 2) { /* of a tick the lower unit, which came second */
+        assert_spike(&recording, at++, i + 1);
+        if (!is_input(i))
+            assert_spike(&recording, at++, i);
+    }
+    for (size_t i = 0; i < MANY / 1000; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "digital %zu", i % 256);
+        assert_marker(&recording, i, (int64_t)(1000 * i + 500) / 2 * 1000000, text);
+    }
+    assert_true(recording.recorded.start_ns == 0 &&
+                recording.recorded.stop_ns == (MANY / 2 - 1) * INT64_C(1000000) + 1);
+    sf_recording_clear(&recording);
+}
+
+static void the_first_damage_of_many_is_told(void **state)
+{
+    (void)state;
+    char words[64];
+    const size_t damaged[] = {MANY - 1, MANY / 2 + 1, 30001};
+    for (size_t i = 1; i <= sizeof damaged / sizeof damaged[0]; i++) {
+        sf_recording recording;
+        sf_error error = {0};
+        put_many(damaged, i);
+        snprintf(words, sizeof words, "damaged: packet %zu is at tick", damaged[i - 1]);
+        test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_DATA, words);
+    }
+}
+
 static int read_once(void *context)
 {
     sf_recording recording;
@@ -473,6 +562,8 @@ int main(void)
         cmocka_unit_test(a_map_beside_it_places_electrodes),
         cmocka_unit_test(a_last_packet_that_is_cut_is_told),
         cmocka_unit_test(damaged_headers_are_refused),
+        cmocka_unit_test(many_packets_are_read_as_few_are),
+        cmocka_unit_test(the_first_damage_of_many_is_told),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

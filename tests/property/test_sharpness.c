@@ -270,6 +270,50 @@ static void units_that_were_left_out_are_looked_at_too(void **state)
     sf_recording_clear(&recording);
 }
 
+/* More than a million spikes, which all cores take: of 100 units the busiest, among them those of `others`,
+ * in the order of one walk through both; and segments that begin where a walk finds them. */
+static void many_spikes_are_chosen_as_few_are(void **state)
+{
+    (void)state;
+    enum { SPIKES = 1300000, OTHERS = 3 * SPIKES / 10, UNITS = 100 };
+    sf_spike *spikes = calloc(SPIKES, sizeof *spikes), *others = calloc(OTHERS, sizeof *others);
+    uint64_t counts[UNITS] = {0};
+    for (size_t i = 0; i < SPIKES; i++) { /* ten at each time, so that parts begin within one */
+        spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 10 * 1000 + 77),
+                               .unit = (uint32_t)((i * 2654435761u >> 9) % 70 * (i % 3 > 0))};
+        counts[spikes[i].unit]++;
+    }
+    for (size_t i = 0; i < OTHERS; i++) {
+        others[i] =
+            (sf_spike){.time_ns = (int64_t)(i / 3 * 1000 + 77), .unit = (uint32_t)(70 + i % 7 * (i % 5))};
+        counts[others[i].unit]++;
+    }
+    sf_survey_job job = {
+        .spikes = spikes, .count = SPIKES, .others = others, .other_count = OTHERS, .unit_count = UNITS};
+    sf_survey_spikes chosen;
+    assert_int_equal(sf_survey_spikes_open(&chosen, &job), SF_OK);
+    assert_true(chosen.units == SF_SURVEY_UNITS);
+    uint8_t slots[UNITS];
+    memset(slots, UINT8_MAX, sizeof slots);
+    for (size_t s = 0; s < chosen.units; s++) {
+        slots[chosen.unit_of[s]] = (uint8_t)s;
+        assert_true(s == 0 || counts[chosen.unit_of[s - 1]] >= counts[chosen.unit_of[s]]);
+    }
+    size_t found = 0, other = 0;
+    for (size_t i = 0; i < SPIKES || other < OTHERS;) {
+        bool is_other = i == SPIKES || (other < OTHERS && others[other].time_ns < spikes[i].time_ns);
+        const sf_spike *spike = is_other ? &others[other++] : &spikes[i++];
+        if (slots[spike->unit] == UINT8_MAX)
+            continue;
+        assert_true(found < chosen.count && chosen.times[found] == spike->time_ns - 77);
+        assert_int_equal(chosen.slots[found++], slots[spike->unit]);
+    }
+    assert_int_equal(found, chosen.count);
+    sf_survey_spikes_close(&chosen);
+    free(spikes);
+    free(others);
+}
+
 /* Pairs of spikes within the delay grow with the square: only a part of them is looked at. */
 static void spikes_at_one_instant_take_no_longer(void **state)
 {
@@ -570,6 +614,7 @@ int main(void)
         cmocka_unit_test(few_spikes_tell_nothing),
         cmocka_unit_test(spikes_at_one_instant_take_no_longer),
         cmocka_unit_test(units_that_were_left_out_are_looked_at_too),
+        cmocka_unit_test(many_spikes_are_chosen_as_few_are),
         cmocka_unit_test(a_group_is_found_and_the_others_are_tested),
         cmocka_unit_test(a_group_keeps_the_shifts_that_show_it),
         cmocka_unit_test(what_all_share_is_no_group),

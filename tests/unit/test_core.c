@@ -283,6 +283,25 @@ static void spikes_sort_as_a_comparison_sort_does(void **state)
     }
 }
 
+/* More than a million, which all cores look at: one out of order, between parts and within them. */
+static void one_spike_out_of_order_is_seen_among_many(void **state)
+{
+    (void)state;
+    const size_t count = SF_SPIKES_FOR_THREADS + 7, second = sf_spikes_part(count, 1);
+    const size_t places[] = {1, second - 1, second, second + 1, sf_spikes_part(count, 63), count - 1};
+    sf_spike *spikes = calloc(count, sizeof *spikes);
+    for (size_t i = 0; i < count; i++)
+        spikes[i] = (sf_spike){.time_ns = (int64_t)i / 2, .unit = i % 2};
+    assert_true(sf_spikes_are_sorted(spikes, count));
+    for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
+        sf_spike was = spikes[places[k]];
+        spikes[places[k]] = (sf_spike){.time_ns = spikes[places[k] - 1].time_ns - 1, .unit = was.unit};
+        assert_false(sf_spikes_are_sorted(spikes, count));
+        spikes[places[k]] = was;
+    }
+    free(spikes);
+}
+
 typedef struct handed {
     sf_spike *to;
     atomic_size_t count, pieces;
@@ -744,6 +763,7 @@ int main(void)
         cmocka_unit_test(episodes_read_back_as_printed),
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),
+        cmocka_unit_test(one_spike_out_of_order_is_seen_among_many),
         cmocka_unit_test(trains_are_merged_as_a_sort_does),
         cmocka_unit_test(a_merge_ends_where_its_spikes_are_not_taken),
         cmocka_unit_test(a_bound_among_reals_is_where_a_look_at_each_finds_it),

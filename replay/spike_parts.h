@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Parts of a recording's spikes that threads fill one beside the other (core/thread.h cuts them). */
+#ifndef SF_REPLAY_SPIKE_PARTS_H
+#define SF_REPLAY_SPIKE_PARTS_H
+
+#include "core/recording.h"
+#include "core/thread.h"
+
+#include <string.h>
+
+/** Where a part's spikes begin, and how many there are: fewer than there is room for before the next one. */
+typedef struct sf_spike_part {
+    size_t begin, count;
+} sf_spike_part;
+
+/** Moves the parts together, behind the first of them. The number of all spikes up to their end. */
+static inline size_t sf_spike_parts_close(sf_spike *spikes, const sf_spike_part *parts, size_t count)
+{
+    size_t end = parts[0].begin + parts[0].count;
+    for (size_t i = 1; i < count; i++) {
+        if (end < parts[i].begin)
+            memmove(spikes + end, spikes + parts[i].begin, parts[i].count * sizeof *spikes);
+        end += parts[i].count;
+    }
+    return end;
+}
+
+#endif
