@@ -18,7 +18,7 @@ static const app_option options[] = {
      "configuration (default: cpu, then the first GPU, if any)"},
     {"levels", NULL, "bfs: the time of each level of the median search; of rules: a row a source"},
     {"seconds", "S",
-     "latency: of the part trigger (default 10); throughput: of each row over sockets (default 5)"},
+     "latency: of the parts trigger and rigs (default 10); throughput: of each row over sockets (default 5)"},
     {"threads", "N", "bfs, episodes, match, plan: threads of the fast rows (default: all cores)"},
     {0},
 };
@@ -89,7 +89,11 @@ const app_command app_command_bench = {
         "trigger: from a spike that is sent over the loopback interface, among 100,000 a second, to the "
         "trigger that "
         "`synfire run` sends back, by ZeroMQ and by OSC, with 100 watched episodes; beside it what a bare "
-        "message takes one way in the same moments, and the ratio.\n"
+        "message takes one way in the same moments, and the ratio. Part rigs: from a spike that is handed to "
+        "what plays "
+        "a rig's protocol to the trigger, of each protocol, without merge.lateness_ms; held is what it keeps "
+        "spikes back "
+        "to send them in blocks.\n"
         "throughput: part pipeline: spikes a second of the same stream through the pipeline without a clock; "
         "the best of "
         "three. Part sockets: frames of 4,096 spikes over the loopback interface, as fast as they are taken, "

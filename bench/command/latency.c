@@ -5,8 +5,9 @@
  * 100 ms, a discovery of (0,5] ms to size 3 each second, its 1,000 most remarkable episodes tracked, the
  * graph with a query, densities (hop); the same with all that is tracked and linked tested in 1,000
  * surrogates of each 10 s (test); and from a spike to its trigger over sockets: bench/command/trigger.c
- * (trigger).
+ * (trigger), and bench/command/rigs.c through each rig's protocol (rigs).
  */
+#include "bench/command/rigs.h"
 #include "bench/command/stream.h"
 #include "bench/command/trigger.h"
 
@@ -177,10 +178,12 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure_test, rows, error);
     if (status == SF_OK && app_bench_wants(call, "trigger"))
         status = bench_trigger(seconds, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "rigs"))
+        status = bench_rigs(call, seconds, rows, error);
     return status;
 }
 
-static const char *const parts[] = {"hop", "test", "trigger", NULL};
+static const char *const parts[] = {"hop", "test", "trigger", "rigs", NULL};
 static const char *const options[] = {"device", "seconds", NULL};
 
 const app_bench app_bench_latency = {.name = "latency", .parts = parts, .options = options, .run = run};

@@ -266,6 +266,11 @@ double bench_run_counter(const bench_run *run, const char *after, const char *na
     return at != NULL ? strtod(at + strlen(key), NULL) : NAN;
 }
 
+double bench_at_share(const double *sorted, size_t count, double share)
+{
+    return count > 0 ? sorted[(size_t)((double)(count - 1) * share)] : NAN;
+}
+
 static void remove_folder(bench_run *run)
 {
     DIR *folder = run->folder[0] != '\0' ? opendir(run->folder) : NULL;

@@ -55,6 +55,9 @@ int bench_run_stop(bench_run *run, sf_error *error);
 /** A counter of its last status by its name, the first of that name after `after`; NAN: it has none. */
 double bench_run_counter(const bench_run *run, const char *after, const char *name);
 
+/** The value that this share of some in ascending order is not above; NAN: there are none. */
+double bench_at_share(const double *sorted, size_t count, double share);
+
 /** Ends it where it goes on, and removes its folder. */
 void bench_run_close(bench_run *run);
 

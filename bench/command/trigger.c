@@ -353,11 +353,6 @@ typedef struct quantiles {
     size_t count, missed;
 } quantiles;
 
-static double at_share(const double *sorted, size_t count, double share)
-{
-    return count > 0 ? sorted[(size_t)((double)(count - 1) * share)] : NAN;
-}
-
 static int summarise(quantiles *all, const bench *it, const receiver *of, const int64_t *sent_ns,
                      sf_error *error)
 {
@@ -372,10 +367,10 @@ static int summarise(quantiles *all, const bench *it, const receiver *of, const 
             all->missed += sent_ns[i] != 0;
     }
     sf_reals_sort(took_ms, all->count);
-    all->p50 = at_share(took_ms, all->count, 0.5);
-    all->p99 = at_share(took_ms, all->count, 0.99);
-    all->p999 = at_share(took_ms, all->count, 0.999);
-    all->most = at_share(took_ms, all->count, 1);
+    all->p50 = bench_at_share(took_ms, all->count, 0.5);
+    all->p99 = bench_at_share(took_ms, all->count, 0.99);
+    all->p999 = bench_at_share(took_ms, all->count, 0.999);
+    all->most = bench_at_share(took_ms, all->count, 1);
     sf_free(took_ms);
     return SF_OK;
 }

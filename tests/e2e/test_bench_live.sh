@@ -44,6 +44,16 @@ for r in out:
     assert r["sent"] > 0 and r["watched"] > 0 and r["unaccounted"] == 0, r
 '
 
+$SYNFIRE bench latency rigs --seconds 0.5 --json >out 2>err
+check '
+rows = {r["protocol"]: r for r in out}
+assert set(rows) >= {"synfire", "open-ephys", "event-broadcaster", "maxwell", "intan", "trodes", "blackrock", "cortical"}, rows
+for r in out:
+    assert r["times"] > 0 and r["times"] + r["missed"] == 4 and 0 < r["p50_ms"] <= r["p99_ms"] <= r["max_ms"], r
+assert abs(rows["cortical"]["held_ms"] - 24.5) < 1e-9 and rows["cortical"]["held_max_ms"] == 49 and rows["intan"]["held_max_ms"] == 0, rows
+assert "brand" not in rows or rows["brand"]["held_ms"] is None, rows
+'
+
 $SYNFIRE bench latency trigger --seconds 1 --json >out
 check '
 assert [r["message"] for r in out] == ["ZeroMQ, bare message", "ZeroMQ, spike to trigger",
