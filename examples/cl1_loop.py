@@ -7,6 +7,9 @@
 
 Needs the Python package synfire. A loop at 25 kHz has 40 us a tick; a loop that asks for fewer has more.
 """
+import gc
+import os
+import socket
 import sys
 import time
 
@@ -29,6 +32,7 @@ class Watch:
                                 window={"length_s": 10, "hop_s": 10}, merge={"leap_s": 0})
         self.spikes = np.zeros(64, SPIKE)  # room that every tick uses again
         self.spikes["amplitude"] = np.nan
+        self.times, self.units = self.spikes["time_ns"], self.spikes["unit"]
 
     def tick(self, events, until, patience_s=0.0):
         """`events`: (frame, channel) in time order; `until`: the frame that follows the tick. Waits at most patience_s."""
@@ -36,7 +40,7 @@ class Watch:
         for frame, channel in events:
             unit = self.unit_of.get(channel)
             if unit is not None and count < len(self.spikes):
-                self.spikes[count]["time_ns"], self.spikes[count]["unit"] = frame * FRAME_NS, unit
+                self.times[count], self.units[count] = frame * FRAME_NS, unit
                 count += 1
         self.run.push(self.spikes[:count], until=until * FRAME_NS)
         end = time.perf_counter() + patience_s
@@ -47,11 +51,19 @@ class Watch:
                 return False
 
 
+def rest_collector():
+    """What is there stays, and nothing is looked for in the loop: a tick leaves no cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
 def on_a_cl1(chain, channel):
     import cl
 
     with cl.open() as neurons:
         watch = Watch(chain)
+        rest_collector()
         design = cl.StimDesign(160, -1.0, 160, 1.0)
         for tick in neurons.loop(ticks_per_second=1000):
             spikes = [(spike.timestamp, spike.channel) for spike in tick.analysis.spikes]
@@ -59,13 +71,47 @@ def on_a_cl1(chain, channel):
                 neurons.stim(channel, design)
 
 
+class Echo:
+    """Another process that sends back what it gets: what this computer takes to hand something over, and to answer."""
+
+    def __init__(self):
+        self.here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.process = os.fork()
+        if self.process == 0:
+            self.here.close()
+            while message := there.recv(64):
+                there.send(message)
+            os._exit(0)
+        there.close()
+        self.here.setblocking(False)
+
+    def call(self):
+        self.here.send(b"x")
+        while True:
+            try:
+                return self.here.recv(64)
+            except BlockingIOError:
+                pass
+
+    def close(self):
+        self.here.close()
+        os.waitpid(self.process, 0)
+
+
 def measure(ticks):
-    """Every tenth tick completes a chain; the time is from before the push to the call of the stim function."""
-    watch, answered, missed, quiet = Watch("8 -(0,1]-> 9"), [], 0, []
+    """Every tenth tick completes a chain; the time is from before the push to the call of the stim function. In the ticks between,
+    an echo beside it: the same loop with a process that does nothing but answer, in the same moments."""
+    echo = Echo()
+    watch, answered, missed, quiet, echoed = Watch("8 -(0,1]-> 9"), [], 0, [], []
     stims = []
     frame = int(time.monotonic() * 25000)
+    rest_collector()
     for i in range(ticks):
         frame += 25
+        if i % 10 == 4:
+            start = time.perf_counter_ns()
+            echo.call()
+            echoed.append(time.perf_counter_ns() - start)
         completes = i % 10 == 9
         events = [(frame - 10, 8), (frame, 9)] if completes else [(frame, 20)]
         start = time.perf_counter_ns()
@@ -79,7 +125,8 @@ def measure(ticks):
         else:
             quiet.append(time.perf_counter_ns() - start)
         time.sleep(0.0002)
-    for name, times in (("a tick without an answer", quiet), ("push, watch and answer", answered)):
+    echo.close()
+    for name, times in (("a tick without an answer", quiet), ("push, watch and answer", answered), ("an echo by another process", echoed)):
         p50, p99, p999 = np.percentile(np.array(times) / 1000, [50, 99, 99.9])
         print(f"{name}: {len(times)} times, p50 {p50:.1f} us, p99 {p99:.1f} us, p99.9 {p999:.1f} us")
     print(f"{len(stims)} chains answered, {missed} of them missed")

@@ -44,7 +44,7 @@ typedef struct numbering {
     sf_spike_part parts[SF_SPIKE_PARTS];
 } numbering;
 
-/* Spikes of one tick are in one part. */
+/* Spikes of one tick are in one part: were they out of order, all spikes would be sorted. */
 static size_t begin_of(const sf_recording *recording, size_t part)
 {
     size_t at = sf_spikes_part(recording->spike_count, part);

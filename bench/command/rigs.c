@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench latency rigs: from a spike that is handed to what plays a rig's protocol to the trigger that comes
- * back by ZeroMQ, through a `synfire run` of its own process. 1,000 spikes a second are handed over in a batch
- * each millisecond, as time passes; each 103 ms one of them completes the watched chain. The run waits
+ * back by ZeroMQ, through a `synfire run` of its own process. 1,000 spikes a second are handed over in a
+ * batch each millisecond, as time passes; each 103 ms one of them completes the watched chain. The run waits
  * for no stragglers (merge.lateness_ms 0), so that what is measured is the way and not that setting.
  *
  * What a protocol holds back by itself, to send spikes in blocks, is found by playing the same batches to
@@ -30,8 +30,8 @@
 #define UNITS 40
 #define CHAIN 3
 #define BATCH_NS SF_MILLISECOND
-#define APART 2    /* batches between two spikes of the chain: more than the milliseconds that BRAND counts in */
-#define PERIOD 103 /* batches from one chain to the next, a prime: at every place of what is sent in blocks */
+#define APART 2    /* batches between two spikes of the chain: more than BRAND's milliseconds */
+#define PERIOD 103 /* batches from one chain to the next, a prime: so they fall anywhere in a block */
 #define LEARN_S 1
 #define WARM_UP_S 2
 #define PATIENCE_MS 50
@@ -156,7 +156,8 @@ static int measure_hold(double *mean_ms, double *most_ms, const sf_protocol *pro
 static pid_t start_redis(const char *port)
 {
     char *const words[] = {"redis-server", "--port", (char *)(uintptr_t)port, "--bind", "127.0.0.1",
-                           "--save", "", "--appendonly", "no", "--logfile", "/dev/null", NULL};
+                           "--save",       "",       "--appendonly",          "no",     "--logfile",
+                           "/dev/null",    NULL};
     pid_t process;
     return posix_spawnp(&process, words[0], NULL, NULL, words, environ) == 0 ? process : 0;
 }
@@ -211,8 +212,8 @@ static void *receive_triggers(void *argument)
     while (!atomic_load(&it->stop) && it->trigger_count < it->chains) {
         int got = zmq_recv(it->socket, message, sizeof message, 0);
         trigger found = {.came_ns = sf_clock_monotonic_ns()};
-        if (got > 0 && read_time(message, (size_t)got < sizeof message ? (size_t)got : sizeof message,
-                                 &found.time_ns))
+        if (got > 0 &&
+            read_time(message, (size_t)got < sizeof message ? (size_t)got : sizeof message, &found.time_ns))
             it->triggers[it->trigger_count++] = found;
     }
     return NULL;

@@ -369,7 +369,11 @@ def view(pointer: Any, shape: int | tuple[int, ...], owner: object, dtype: Any =
 
 def pointer_to(array: Any, kind: Any) -> Any:
     """The memory of a contiguous array for a function of the library, which copies it or returns before it goes."""
-    return array.ctypes.data_as(ctypes.POINTER(kind)) if array.size else ctypes.POINTER(kind)()
+    if not array.size:
+        return ctypes.POINTER(kind)()
+    pointer: Any = ctypes.pointer(kind.from_address(array.__array_interface__["data"][0]))
+    pointer._array = array  # as long as the pointer; numpy's data_as makes a cycle, which the garbage collector has to find
+    return pointer
 
 
 def options_of(kind: Any, /, **fields: Any) -> Any:
