@@ -42,16 +42,17 @@ static void pack_string(msgpack_packer *packer, const char *value)
 static void pack_key(msgpack_packer *packer, const char *key)
 {
     enum { MOST = 31 }; /* bytes of what MessagePack calls a fixstr */
-    size_t length = key != NULL ? strlen(key) : 0;
     char piece[1 + MOST];
+    size_t length = 0;
     if (key == NULL)
         return;
-    if (length > MOST) {
-        msgpack_pack_str_with_body(packer, key, length);
+    for (; length < MOST && key[length] != '\0'; length++)
+        piece[1 + length] = key[length];
+    if (key[length] != '\0') {
+        msgpack_pack_str_with_body(packer, key, strlen(key));
         return;
     }
     piece[0] = (char)(0xa0 | length);
-    memcpy(piece + 1, key, length);
     append(packer->data, piece, 1 + length);
 }
 
