@@ -2,8 +2,6 @@
 /* The columns of what a live run publishes: what each is called and means, in every encoding. */
 #include "core/message_rows.h"
 
-#include "core/describe/members.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -46,27 +44,29 @@ static void set_name(sf_value *value, uint32_t unit)
 /* ---- what several have ---- */
 
 #define WINDOW_IN_NS                                                                                         \
-    MEMBER_AS("from_ns", window.start_ns, "start of the window", .is.unit = "ns"),                           \
-        MEMBER_AS("to_ns", window.stop_ns, "its end, not included", .is.unit = "ns")
+    SF_FIELD_IS(INTEGER, "from_ns", window.start_ns, "start of the window", .unit = "ns"),                   \
+        SF_FIELD_IS(INTEGER, "to_ns", window.stop_ns, "its end, not included", .unit = "ns")
 #define WINDOW                                                                                               \
-    WINDOW_IN_NS, MEMBER_TIME("from_s", window.start_ns, "s", "from_ns, for people", .is.again = true),      \
-        MEMBER_TIME("to_s", window.stop_ns, "s", "to_ns, for people", .is.again = true)
+    WINDOW_IN_NS,                                                                                            \
+        SF_FIELD_IS(TIME, "from_s", window.start_ns, "from_ns, for people", .unit = "s", .again = true),     \
+        SF_FIELD_IS(TIME, "to_s", window.stop_ns, "to_ns, for people", .unit = "s", .again = true)
 
 #define P_AND_Q                                                                                              \
-    MEMBER(p,                                                                                                \
-           "of the newest stretch that it was tested in, by itself: the share of surrogates that count as "  \
-           "much",                                                                                           \
-           .is.unit = "probability", .is.null = "no test so far, as not_tested says"),                       \
-        MEMBER(q,                                                                                            \
-               "corrected for everything the run has put to a test, for all stretches so far and for "       \
-               "whenever you look",                                                                          \
-               .is.unit = "probability", .is.null = "there is no p"),                                        \
-        MEMBER(p_age_s, "stream time from the end of that stretch to time_ns", .is.unit = "s",               \
-               .is.null = "there is no p")
-#define NOT_TESTED MEMBER(not_tested, "why there is no p", .is.null = "there is one")
-#define VERDICT P_AND_Q, MEMBER(tests, "stretches that q rests on"), NOT_TESTED
+    SF_MEMBER_IS(                                                                                            \
+        REAL, p,                                                                                             \
+        "of the newest stretch that it was tested in, by itself: the share of surrogates that count as "     \
+        "much",                                                                                              \
+        .unit = "probability", .null = "no test so far, as not_tested says"),                                \
+        SF_MEMBER_IS(REAL, q,                                                                                \
+                     "corrected for everything the run has put to a test, for all stretches so far and for " \
+                     "whenever you look",                                                                    \
+                     .unit = "probability", .null = "there is no p"),                                        \
+        SF_MEMBER_IS(REAL, p_age_s, "stream time from the end of that stretch to time_ns", .unit = "s",      \
+                     .null = "there is no p")
+#define NOT_TESTED SF_MEMBER_IS(TEXT, not_tested, "why there is no p", .null = "there is one")
+#define VERDICT P_AND_Q, SF_MEMBER_IS(COUNT, tests, "stretches that q rests on"), NOT_TESTED
 
-#define ID(...) MEMBER(id, "of the episode: follows from its units, names and delays", __VA_ARGS__)
+#define OF_EPISODE "of the episode: follows from its units, names and delays"
 
 #define ROW sf_left_out
 GETTER(get_limit)
@@ -77,12 +77,10 @@ GETTER(get_limit)
 }
 
 static const sf_column_row left_out_rows[] = {
-    READ("max_p", SF_COLUMN_REAL, get_limit, "the most p", .is.unit = "probability", .is.null = "any will do",
-         .member = offsetof(ROW, max_p)),
-    READ("max_q", SF_COLUMN_REAL, get_limit, "the most q", .is.unit = "probability", .is.null = "any will do",
-         .member = offsetof(ROW, max_q)),
-    MEMBER(count, "so many are frequent and beyond the limits"),
-    MEMBER(untested, "of these: without a p so far"),
+    SF_GOT_FROM(REAL, "max_p", get_limit, max_p, "the most p", .unit = "probability", .null = "any will do"),
+    SF_GOT_FROM(REAL, "max_q", get_limit, max_q, "the most q", .unit = "probability", .null = "any will do"),
+    SF_MEMBER_IS(COUNT, count, "so many are frequent and beyond the limits"),
+    SF_MEMBER_IS(COUNT, untested, "of these: without a p so far"),
 };
 #undef ROW
 
@@ -95,19 +93,19 @@ GETTER(get_left_out)
 }
 
 #define LEFT_OUT                                                                                             \
-    READ("left_out", SF_COLUMN_RECORD, get_left_out, "what limits of p and q keep back",                     \
-         .is.null = "there are no limits", .member = offsetof(ROW, left_out), OF_ROWS(left_out_rows))
+    SF_RECORD_FROM("left_out", get_left_out, left_out, left_out_rows, "what limits of p and q keep back",    \
+                   .null = "there are no limits")
 
 #define ROW sf_took
 #define TOOK                                                                                                 \
-    MEMBER_AS("count", TOOK_IN count, "times that it was done"),                                             \
-        MEMBER_AS("busy_ms", TOOK_IN busy_ms, "all of them together", .is.unit = "ms"),                      \
-        MEMBER_AS("p50_ms", TOOK_IN p50_ms, "half of them took at most so long, to 2 %", .is.unit = "ms",    \
-                  .is.null = "it never was done"),                                                           \
-        MEMBER_AS("p99_ms", TOOK_IN p99_ms, "99 of 100 took at most so long, to 2 %", .is.unit = "ms",       \
-                  .is.null = "it never was done")
+    SF_FIELD_IS(COUNT, "count", TOOK_IN count, "times that it was done"),                                    \
+        SF_FIELD_IS(REAL, "busy_ms", TOOK_IN busy_ms, "all of them together", .unit = "ms"),                 \
+        SF_FIELD_IS(REAL, "p50_ms", TOOK_IN p50_ms, "half of them took at most so long, to 2 %",             \
+                    .unit = "ms", .null = "it never was done"),                                              \
+        SF_FIELD_IS(REAL, "p99_ms", TOOK_IN p99_ms, "99 of 100 took at most so long, to 2 %", .unit = "ms",  \
+                    .null = "it never was done")
 #define LONGEST                                                                                              \
-    MEMBER_AS("max_ms", TOOK_IN max_ms, "the longest", .is.unit = "ms", .is.null = "it never was done")
+    SF_FIELD_IS(REAL, "max_ms", TOOK_IN max_ms, "the longest", .unit = "ms", .null = "it never was done")
 
 #define TOOK_IN
 static const sf_column_row latency_rows[] = {TOOK, LONGEST};
@@ -143,18 +141,21 @@ GETTER(get_age)
 }
 
 static const sf_column_row common_rows[] = {
-    READ("v", SF_COLUMN_COUNT, get_version,
-         "version of these columns. Columns may be added to a version; if one is removed or changes its "
-         "meaning, v grows"),
-    READ("topic", SF_COLUMN_TEXT, get_topic, "what it is", .is.words = sf_topic_names),
-    MEMBER(seq, "number of the message within its topic, from 1 without holes: a hole in what you receive is "
-                "a loss"),
-    READ("stream", SF_COLUMN_TEXT, get_stream, "`stream` of the configuration"),
-    MEMBER(time_ns, "stream time: the end of the window; of a trigger, the time of its last spike",
-           .is.unit = "ns"),
-    READ("age_ms", SF_COLUMN_REAL, get_age,
-         "wall time since the newest spike in it was due at synfire, when the message was encoded",
-         .is.unit = "ms", .is.null = "it rests on no spike"),
+    SF_GOT_BY(COUNT, "v", get_version,
+              "version of these columns. Columns may be added to a version; if one is removed or changes its "
+              "meaning, v grows"),
+    SF_GOT_BY(TEXT, "topic", get_topic, "what it is", .words = sf_topic_names),
+    SF_MEMBER_IS(
+        COUNT, seq,
+        "number of the message within its topic, from 1 without holes: a hole in what you receive is "
+        "a loss"),
+    SF_GOT_BY(TEXT, "stream", get_stream, "`stream` of the configuration"),
+    SF_MEMBER_IS(INTEGER, time_ns,
+                 "stream time: the end of the window; of a trigger, the time of its last spike",
+                 .unit = "ns"),
+    SF_GOT_BY(REAL, "age_ms", get_age,
+              "wall time since the newest spike in it was due at synfire, when the message was encoded",
+              .unit = "ms", .null = "it rests on no spike"),
 };
 #undef ROW
 
@@ -168,8 +169,15 @@ const sf_table sf_message_common_table = {.name = "message",
 #define ROW sf_episode_count
 static bool count_units(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    (void)row;
-    *length = ((const sf_episode_count *)of)->episode.size - column->element;
+    (void)column, (void)row;
+    *length = ((const sf_episode_count *)of)->episode.size;
+    return true;
+}
+
+static bool count_links(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column, (void)row;
+    *length = ((const sf_episode_count *)of)->episode.size - 1;
     return true;
 }
 
@@ -193,40 +201,42 @@ GETTER(get_delay)
 }
 
 static const sf_column_row count_rows[] = {
-    ID(),
-    READ_LIST("units", SF_COLUMN_UNIT, get_unit, count_units, "the chain, first unit first",
-              .is.most = SF_EPISODE_MAX_SIZE),
-    READ_LIST("names", SF_COLUMN_TEXT, get_unit_name, count_units, "of these units"),
-    READ_LIST("delays_ms", SF_COLUMN_PAIR, get_delay, count_units,
-              "of each link: above the first and at most the second", .is.unit = "ms",
-              .is.most = SF_EPISODE_MAX_SIZE - 1, .element = 1),
-    MEMBER(count, "occurrences in the window of which no two overlap; what `synfire count` gives for it"),
-    MEMBER(expected, "the count expected by rates, those of the window", .is.null = "not computed"),
+    SF_MEMBER_IS(TEXT, id, OF_EPISODE),
+    SF_LIST_BY(UNIT, "units", get_unit, count_units, "the chain, first unit first",
+               .most = SF_EPISODE_MAX_SIZE),
+    SF_LIST_BY(TEXT, "names", get_unit_name, count_units, "of these units"),
+    SF_LIST_BY(PAIR, "delays_ms", get_delay, count_links,
+               "of each link: above the first and at most the second", .unit = "ms",
+               .most = SF_EPISODE_MAX_SIZE - 1),
+    SF_MEMBER_IS(COUNT, count,
+                 "occurrences in the window of which no two overlap; what `synfire count` gives for it"),
+    SF_MEMBER_IS(REAL, expected, "the count expected by rates, those of the window", .null = "not computed"),
     VERDICT,
 };
 #undef ROW
 
 #define ROW sf_prediction
 static const sf_column_row prediction_rows[] = {
-    MEMBER(rule, "the name of its file"),
-    ID(),
-    MEMBER(count, "of its episode"),
-    MEMBER(label, "what it predicts", .is.null = "of a partial window, whose count says nothing"),
-    MEMBER(changed, "the full window before had another label"),
-    MEMBER(before, "that label", .is.null = "it did not change"),
+    SF_MEMBER_IS(TEXT, rule, "the name of its file"),
+    SF_MEMBER_IS(TEXT, id, OF_EPISODE),
+    SF_MEMBER_IS(COUNT, count, "of its episode"),
+    SF_MEMBER_IS(TEXT, label, "what it predicts", .null = "of a partial window, whose count says nothing"),
+    SF_MEMBER_IS(FLAG, changed, "the full window before had another label"),
+    SF_MEMBER_IS(TEXT, before, "that label", .null = "it did not change"),
 };
 #undef ROW
 
 #define ROW sf_episodes_message
 static const sf_column_row episodes_rows[] = {
-    MEMBER(hop, "number of the hop, from 0. It passes over the empty windows of a silence longer than "
-                "`window.silence_s`, and of what a clock stepped over, which are not published"),
+    SF_MEMBER_IS(COUNT, hop,
+                 "number of the hop, from 0. It passes over the empty windows of a silence longer than "
+                 "`window.silence_s`, and of what a clock stepped over, which are not published"),
     WINDOW,
-    MEMBER(partial, "the window is not full: the stream began or ended inside it"),
-    MEMBER(spikes, "in the window"),
-    MEMBER_RECORDS("episodes", items, count, count_rows, "those that are tracked"),
-    MEMBER_RECORDS("rules", rules, rule_count, prediction_rows,
-                   "what each rule of the configuration says of the window"),
+    SF_MEMBER_IS(FLAG, partial, "the window is not full: the stream began or ended inside it"),
+    SF_MEMBER_IS(COUNT, spikes, "in the window"),
+    SF_RECORDS_OF("episodes", items, count, count_rows, "those that are tracked"),
+    SF_RECORDS_OF("rules", rules, rule_count, prediction_rows,
+                  "what each rule of the configuration says of the window"),
     LEFT_OUT,
 };
 #undef ROW
@@ -248,16 +258,17 @@ GETTER(get_spike_time)
 }
 
 static const sf_column_row trigger_rows[] = {
-    MEMBER(name, "of the trigger; of an episode under `watch` the episode as the configuration has it, cut "
+    SF_MEMBER_IS(TEXT, name,
+                 "of the trigger; of an episode under `watch` the episode as the configuration has it, cut "
                  "to 127 bytes"),
-    ID(.is.null = "it rests on none"),
-    MEMBER(occurrence, "number of this completion in the run, from 1"),
-    READ_LIST("spike_times_ns", SF_COLUMN_INTEGER, get_spike_time, count_spikes, "its spikes, first to last",
-              .is.unit = "ns", .is.most = SF_EPISODE_MAX_SIZE),
-    MEMBER(decided_ns,
-           "when it was decided to send it, by the monotonic clock of this machine; on a virtual clock "
-           "stream time",
-           .is.unit = "ns"),
+    SF_MEMBER_IS(TEXT, id, OF_EPISODE, .null = "it rests on none"),
+    SF_MEMBER_IS(COUNT, occurrence, "number of this completion in the run, from 1"),
+    SF_LIST_BY(INTEGER, "spike_times_ns", get_spike_time, count_spikes, "its spikes, first to last",
+               .unit = "ns", .most = SF_EPISODE_MAX_SIZE),
+    SF_MEMBER_IS(INTEGER, decided_ns,
+                 "when it was decided to send it, by the monotonic clock of this machine; on a virtual clock "
+                 "stream time",
+                 .unit = "ns"),
     VERDICT,
 };
 #undef ROW
@@ -273,16 +284,18 @@ GETTER(get_trigger_seq)
 static const char *const decisions[] = {"sent", "sham", "withheld", NULL};
 
 static const sf_column_row decision_rows[] = {
-    MEMBER(name, "of the trigger; time_ns is that of the last spike"),
-    ID(.is.null = "it rests on none"),
-    MEMBER(occurrence, "as of the trigger"),
-    MEMBER(outcome, "what became of it; sham: it was treated as if it were sent", .is.words = decisions),
-    MEMBER(reason, "why it was withheld", .is.null = "it was not"),
-    READ("trigger_seq", SF_COLUMN_COUNT, get_trigger_seq, "`seq` of the trigger's message",
-         .is.null = "none was sent"),
-    MEMBER(decided_ns, "when that was decided, as of the trigger", .is.unit = "ns"),
-    MEMBER(wait_ms, "from when the last spike was due to the decision, a delay that was asked for among it",
-           .is.unit = "ms", .is.null = "not known"),
+    SF_MEMBER_IS(TEXT, name, "of the trigger; time_ns is that of the last spike"),
+    SF_MEMBER_IS(TEXT, id, OF_EPISODE, .null = "it rests on none"),
+    SF_MEMBER_IS(COUNT, occurrence, "as of the trigger"),
+    SF_MEMBER_IS(TEXT, outcome, "what became of it; sham: it was treated as if it were sent",
+                 .words = decisions),
+    SF_MEMBER_IS(TEXT, reason, "why it was withheld", .null = "it was not"),
+    SF_GOT_BY(COUNT, "trigger_seq", get_trigger_seq, "`seq` of the trigger's message",
+              .null = "none was sent"),
+    SF_MEMBER_IS(INTEGER, decided_ns, "when that was decided, as of the trigger", .unit = "ns"),
+    SF_MEMBER_IS(REAL, wait_ms,
+                 "from when the last spike was due to the decision, a delay that was asked for among it",
+                 .unit = "ms", .null = "not known"),
 };
 #undef ROW
 
@@ -290,18 +303,20 @@ static const sf_column_row decision_rows[] = {
 static const char *const deliveries[] = {"sent", "failed", "too old", NULL};
 
 static const sf_column_row delivery_rows[] = {
-    MEMBER(name, "of the trigger; time_ns is that of its last spike"),
-    MEMBER(trigger_seq, "`seq` of its message"),
-    MEMBER(sink, "as in the status"),
-    MEMBER(outcome,
-           "failed: it could not be sent, or the answer was another than expected; too old: its time was up "
-           "when its turn came, so it was kept, and the trigger disarmed",
-           .is.words = deliveries),
-    MEMBER(sent_ns,
-           "when it was handed to the socket or line, and answered where an answer is awaited, by the "
-           "monotonic clock",
-           .is.unit = "ns"),
-    MEMBER(latency_ms, "from when its last spike was due to that", .is.unit = "ms", .is.null = "not known"),
+    SF_MEMBER_IS(TEXT, name, "of the trigger; time_ns is that of its last spike"),
+    SF_MEMBER_IS(COUNT, trigger_seq, "`seq` of its message"),
+    SF_MEMBER_IS(TEXT, sink, "as in the status"),
+    SF_MEMBER_IS(
+        TEXT, outcome,
+        "failed: it could not be sent, or the answer was another than expected; too old: its time was up "
+        "when its turn came, so it was kept, and the trigger disarmed",
+        .words = deliveries),
+    SF_MEMBER_IS(INTEGER, sent_ns,
+                 "when it was handed to the socket or line, and answered where an answer is awaited, by the "
+                 "monotonic clock",
+                 .unit = "ns"),
+    SF_MEMBER_IS(REAL, latency_ms, "from when its last spike was due to that", .unit = "ms",
+                 .null = "not known"),
 };
 #undef ROW
 
@@ -309,29 +324,33 @@ static const sf_column_row delivery_rows[] = {
 
 #define ROW sf_features_message
 static const sf_column_row features_rows[] = {
-    MEMBER(bin, "its number, from 0. It passes over the empty bins of a silence longer than "
-                "`window.silence_s`, and of what a clock stepped over, which are not published, and over "
-                "what features_lost of the status counts"),
+    SF_MEMBER_IS(COUNT, bin,
+                 "its number, from 0. It passes over the empty bins of a silence longer than "
+                 "`window.silence_s`, and of what a clock stepped over, which are not published, and over "
+                 "what features_lost of the status counts"),
     WINDOW_IN_NS,
-    MEMBER(partial, "of the last one: the stream ended in it"),
-    MEMBER(lost,
-           "spikes may be missing: a source lost frames or spikes, its clock stepped, or it is silent, from "
-           "the bin that was open when that was noticed to the one of the first spike that arrived later; "
-           "or a recording that is replayed has a pause in the bin"),
-    MEMBERS("values", SF_COLUMN_COUNT, sf_members_whole, values, count,
-            "of each name: spikes of each unit, then completions of each episode and of each edge, which "
-            "belong to the bin of their last spike"),
+    SF_MEMBER_IS(FLAG, partial, "of the last one: the stream ended in it"),
+    SF_MEMBER_IS(
+        FLAG, lost,
+        "spikes may be missing: a source lost frames or spikes, its clock stepped, or it is silent, from "
+        "the bin that was open when that was noticed to the one of the first spike that arrived later; "
+        "or a recording that is replayed has a pause in the bin"),
+    SF_ITEMS_ARE(
+        COUNT, "values", values, count,
+        "of each name: spikes of each unit, then completions of each episode and of each edge, which "
+        "belong to the bin of their last spike"),
 };
 #undef ROW
 
 #define ROW sf_features_names_message
 static const sf_column_row features_names_rows[] = {
-    MEMBER_TIME("bin_ms", bin_ns, "ms", "the length of a bin"),
-    MEMBER_OF(SF_COLUMN_COUNT, "units", units, "so many of the names are of units, which come first"),
-    MEMBER_OF(SF_COLUMN_COUNT, "episodes", episodes, "then so many of episodes"),
-    MEMBER_OF(SF_COLUMN_COUNT, "edges", edges, "then so many of edges"),
-    MEMBERS("names", SF_COLUMN_TEXT, sf_members_text, names, count,
-            "one for each value: of units, episodes and edges as the configuration has them, of triggers"),
+    SF_FIELD_IS(TIME, "bin_ms", bin_ns, "the length of a bin", .unit = "ms"),
+    SF_FIELD_IS(COUNT, "units", units, "so many of the names are of units, which come first"),
+    SF_FIELD_IS(COUNT, "episodes", episodes, "then so many of episodes"),
+    SF_FIELD_IS(COUNT, "edges", edges, "then so many of edges"),
+    SF_ITEMS_ARE(
+        TEXT, "names", names, count,
+        "one for each value: of units, episodes and edges as the configuration has them, of triggers"),
 };
 #undef ROW
 
@@ -374,16 +393,16 @@ GETTER(get_rows)
 static const char *const axes[] = {"linear", "log", NULL};
 
 static const sf_column_row grid_rows[] = {
-    READ("axis", SF_COLUMN_TEXT, get_axis, "linear: of the quantity; log, of `isi`: of its natural logarithm",
-         .is.words = axes),
-    MEMBER_AS("start", grid_start, "the middle of the first bin; of `position` in x"),
-    MEMBER_AS("step", grid_step, "the width of each"),
-    READ("count", SF_COLUMN_COUNT, get_bins, "bins side by side"),
-    READ("row_start", SF_COLUMN_REAL, get_of_rows, "of `position`: the middle of the first bin in y",
-         .is.null = "of all else", .member = offsetof(ROW, row_start)),
-    READ("row_step", SF_COLUMN_REAL, get_of_rows, "of `position`: the width of each",
-         .is.null = "of all else", .member = offsetof(ROW, row_step)),
-    READ("rows", SF_COLUMN_COUNT, get_rows, "of `position`: bins in y", .is.null = "of all else"),
+    SF_GOT_BY(TEXT, "axis", get_axis, "linear: of the quantity; log, of `isi`: of its natural logarithm",
+              .words = axes),
+    SF_FIELD_IS(REAL, "start", grid_start, "the middle of the first bin; of `position` in x"),
+    SF_FIELD_IS(REAL, "step", grid_step, "the width of each"),
+    SF_GOT_BY(COUNT, "count", get_bins, "bins side by side"),
+    SF_GOT_FROM(REAL, "row_start", get_of_rows, row_start, "of `position`: the middle of the first bin in y",
+                .null = "of all else"),
+    SF_GOT_FROM(REAL, "row_step", get_of_rows, row_step, "of `position`: the width of each",
+                .null = "of all else"),
+    SF_GOT_BY(COUNT, "rows", get_rows, "of `position`: bins in y", .null = "of all else"),
 };
 
 GETTER(get_itself)
@@ -395,15 +414,18 @@ GETTER(get_itself)
 
 static const sf_column_row density_rows[] = {
     WINDOW,
-    MEMBER(quantity, "`isi UNIT`, `delay EPISODE-ID` (both in seconds), `rate UNIT` (Hz) or `position` (um)"),
-    MEMBER(h, "the bandwidth, in the unit of the axis; of `position` the factor of the covariance root",
-           .is.null = "there is none"),
-    MEMBER(outside, "the share of the samples' density that lies outside the grid",
-           .is.null = "not computed"),
-    READ("grid", SF_COLUMN_RECORD, get_itself, "the bins, in the unit of the axis", OF_ROWS(grid_rows)),
-    MEMBERS("values", SF_COLUMN_REAL, sf_members_real, values, count,
-            "the density averaged over each bin, in 1 by the unit of the axis; of `position` row after row, "
-            "1/um^2"),
+    SF_MEMBER_IS(TEXT, quantity,
+                 "`isi UNIT`, `delay EPISODE-ID` (both in seconds), `rate UNIT` (Hz) or `position` (um)"),
+    SF_MEMBER_IS(REAL, h,
+                 "the bandwidth, in the unit of the axis; of `position` the factor of the covariance root",
+                 .null = "there is none"),
+    SF_MEMBER_IS(REAL, outside, "the share of the samples' density that lies outside the grid",
+                 .null = "not computed"),
+    SF_RECORD_BY("grid", get_itself, grid_rows, "the bins, in the unit of the axis"),
+    SF_ITEMS_ARE(
+        REAL, "values", values, count,
+        "the density averaged over each bin, in 1 by the unit of the axis; of `position` row after row, "
+        "1/um^2"),
 };
 #undef ROW
 
@@ -439,23 +461,24 @@ GETTER(get_edge_count)
 }
 
 static const sf_column_row change_rows[] = {
-    MEMBER_OF(SF_COLUMN_UNIT, "from", from, "the unit that it leaves"),
-    MEMBER_OF(SF_COLUMN_UNIT, "to", to, "the unit that it leads to"),
-    READ_LIST("names", SF_COLUMN_TEXT, get_edge_names, count_two, "of the two"),
-    READ("delay_ms", SF_COLUMN_PAIR, get_edge_delay, "above the first and at most the second",
-         .is.unit = "ms", .is.first_name = "delay_low_ms", .is.second_name = "delay_high_ms"),
-    READ("count", SF_COLUMN_COUNT, get_edge_count, "of the episode from -> to", .is.null = "with sttc"),
-    MEMBER(expected, "by rates", .is.null = "with sttc"),
-    MEMBER(weight, "count - expected, or the tiling coefficient of a pair that has no direction"),
-    MEMBER(p,
-           "of that episode, when the change was told, as in `episodes`; with sttc the share of shifted "
-           "trains with as high a coefficient",
-           .is.unit = "probability", .is.null = "no test so far, as not_tested says"),
-    MEMBER(q, "as in `episodes`; with sttc corrected for all pairs of this window", .is.unit = "probability",
-           .is.null = "there is no p"),
-    MEMBER(p_age_s, "as in `episodes`", .is.unit = "s", .is.null = "there is no p; with sttc"),
-    MEMBER(not_tested, "why there is no p", .is.null = "there is one; with sttc"),
-    MEMBER(removed, "the edge is gone"),
+    SF_FIELD_IS(UNIT, "from", from, "the unit that it leaves"),
+    SF_FIELD_IS(UNIT, "to", to, "the unit that it leads to"),
+    SF_LIST_BY(TEXT, "names", get_edge_names, count_two, "of the two"),
+    SF_GOT_BY(PAIR, "delay_ms", get_edge_delay, "above the first and at most the second", .unit = "ms",
+              .first_name = "delay_low_ms", .second_name = "delay_high_ms"),
+    SF_GOT_BY(COUNT, "count", get_edge_count, "of the episode from -> to", .null = "with sttc"),
+    SF_MEMBER_IS(REAL, expected, "by rates", .null = "with sttc"),
+    SF_MEMBER_IS(REAL, weight, "count - expected, or the tiling coefficient of a pair that has no direction"),
+    SF_MEMBER_IS(
+        REAL, p,
+        "of that episode, when the change was told, as in `episodes`; with sttc the share of shifted "
+        "trains with as high a coefficient",
+        .unit = "probability", .null = "no test so far, as not_tested says"),
+    SF_MEMBER_IS(REAL, q, "as in `episodes`; with sttc corrected for all pairs of this window",
+                 .unit = "probability", .null = "there is no p"),
+    SF_MEMBER_IS(REAL, p_age_s, "as in `episodes`", .unit = "s", .null = "there is no p; with sttc"),
+    SF_MEMBER_IS(TEXT, not_tested, "why there is no p", .null = "there is one; with sttc"),
+    SF_MEMBER_IS(FLAG, removed, "the edge is gone"),
 };
 #undef ROW
 
@@ -487,19 +510,19 @@ GETTER(get_path_delay)
 }
 
 static const sf_column_row reach_rows[] = {
-    MEMBER_OF(SF_COLUMN_UNIT, "source", source, "the unit it starts from"),
-    READ("source_name", SF_COLUMN_TEXT, get_source_name, "its name"),
-    MEMBERS("units", SF_COLUMN_UNIT, sf_members_whole, units, count,
-            "each unit reached, the source among them", .is.first_name = "unit"),
-    MEMBERS("names", SF_COLUMN_TEXT, get_reached_name, units, count, "of these"),
-    MEMBERS("levels", SF_COLUMN_COUNT, sf_members_whole, levels, count, "in how many steps each is reached",
-            .is.first_name = "level"),
-    MEMBERS("parents", SF_COLUMN_INTEGER, get_parent, parents, count,
-            "from which unit; -1 of the source itself", .is.first_name = "parent"),
-    MEMBERS("delays_ms", SF_COLUMN_PAIR, get_path_delay, delays, count,
-            "of the path from the source along the parents, the sums of its edges' bounds. Of all paths with "
-            "the fewest steps it is the one with the smallest high, then low, then parent",
-            .is.unit = "ms", .is.first_name = "delay_low_ms", .is.second_name = "delay_high_ms"),
+    SF_FIELD_IS(UNIT, "source", source, "the unit it starts from"),
+    SF_GOT_BY(TEXT, "source_name", get_source_name, "its name"),
+    SF_ITEMS_ARE(UNIT, "units", units, count, "each unit reached, the source among them",
+                 .first_name = "unit"),
+    SF_ITEMS_BY(TEXT, "names", get_reached_name, units, count, "of these"),
+    SF_ITEMS_ARE(COUNT, "levels", levels, count, "in how many steps each is reached", .first_name = "level"),
+    SF_ITEMS_BY(INTEGER, "parents", get_parent, parents, count, "from which unit; -1 of the source itself",
+                .first_name = "parent"),
+    SF_ITEMS_BY(
+        PAIR, "delays_ms", get_path_delay, delays, count,
+        "of the path from the source along the parents, the sums of its edges' bounds. Of all paths with "
+        "the fewest steps it is the one with the smallest high, then low, then parent",
+        .unit = "ms", .first_name = "delay_low_ms", .second_name = "delay_high_ms"),
 };
 #undef ROW
 
@@ -512,10 +535,10 @@ GETTER(get_reach_all)
 }
 
 static const sf_column_row reach_all_rows[] = {
-    MEMBERS("reached", SF_COLUMN_COUNT, sf_members_whole, reach_all.reached, unit_count,
-            "by unit: how many units it reaches within `reach_all` steps, itself included"),
-    MEMBERS("depth", SF_COLUMN_COUNT, sf_members_whole, reach_all.depth, unit_count,
-            "by unit: the most steps that one of them takes"),
+    SF_ITEMS_ARE(COUNT, "reached", reach_all.reached, unit_count,
+                 "by unit: how many units it reaches within `reach_all` steps, itself included"),
+    SF_ITEMS_ARE(COUNT, "depth", reach_all.depth, unit_count,
+                 "by unit: the most steps that one of them takes"),
 };
 
 GETTER(get_components)
@@ -526,23 +549,22 @@ GETTER(get_components)
 }
 
 static const sf_column_row component_rows[] = {
-    MEMBER_AS("count", components.count,
-              "groups of units that edges join in whatever direction; a unit alone is one"),
-    MEMBER_AS("largest", components.largest, "units of the largest"),
-    MEMBERS("of_unit", SF_COLUMN_UNIT, sf_members_whole, components.of_unit, unit_count,
-            "by unit: the smallest index in its group"),
+    SF_FIELD_IS(COUNT, "count", components.count,
+                "groups of units that edges join in whatever direction; a unit alone is one"),
+    SF_FIELD_IS(COUNT, "largest", components.largest, "units of the largest"),
+    SF_ITEMS_ARE(UNIT, "of_unit", components.of_unit, unit_count, "by unit: the smallest index in its group"),
 };
 #undef ROW
 
 #define ROW sf_motif_spread
 static const sf_column_row spread_rows[] = {
-    MEMBER_AS("from_ns", window.start_ns, "start of the window that was compared", .is.unit = "ns"),
-    MEMBER_AS("to_ns", window.stop_ns, "its end, not included", .is.unit = "ns"),
-    MEMBER(count, "the count in it"),
-    MEMBER(graphs, "rewired graphs"),
-    MEMBER(mean, "of their counts", .is.null = "not computed"),
-    MEMBER(sd, "standard deviation of their counts", .is.null = "not computed"),
-    MEMBER(z, "(count - mean) / sd", .is.null = "sd is 0"),
+    SF_FIELD_IS(INTEGER, "from_ns", window.start_ns, "start of the window that was compared", .unit = "ns"),
+    SF_FIELD_IS(INTEGER, "to_ns", window.stop_ns, "its end, not included", .unit = "ns"),
+    SF_MEMBER_IS(COUNT, count, "the count in it"),
+    SF_MEMBER_IS(COUNT, graphs, "rewired graphs"),
+    SF_MEMBER_IS(REAL, mean, "of their counts", .null = "not computed"),
+    SF_MEMBER_IS(REAL, sd, "standard deviation of their counts", .null = "not computed"),
+    SF_MEMBER_IS(REAL, z, "(count - mean) / sd", .null = "sd is 0"),
 };
 #undef ROW
 
@@ -555,9 +577,8 @@ GETTER(get_spread)
 }
 
 #define SPREAD                                                                                               \
-    READ("rewired", SF_COLUMN_RECORD, get_spread, "the count beside those in rewired graphs",                \
-         .is.null = "until the first comparison is done", .member = offsetof(ROW, spread),                   \
-         OF_ROWS(spread_rows))
+    SF_RECORD_FROM("rewired", get_spread, spread, spread_rows, "the count beside those in rewired graphs",   \
+                   .null = "until the first comparison is done")
 
 #define ROW sf_motif_result
 static const uint32_t *embedding(const void *of, size_t item)
@@ -581,12 +602,12 @@ GETTER(get_embedding_names)
 }
 
 static const sf_column_row motif_rows[] = {
-    READ("pattern", SF_COLUMN_TEXT, sf_member_text, "as configured", .member = offsetof(ROW, pattern)),
-    MEMBER(count, "how often it occurs"),
-    MEMBER(truncated, "the search took too long for the hop: count is a lower bound"),
-    MEMBERS("embeddings", SF_COLUMN_UNITS, get_embedding, embeddings, kept,
-            "up to `limit` of them, each in the order in which the pattern names its vertices"),
-    MEMBERS("names", SF_COLUMN_NAMES, get_embedding_names, embeddings, kept, "of these"),
+    SF_MEMBER_IS(TEXT, pattern, "as configured"),
+    SF_MEMBER_IS(COUNT, count, "how often it occurs"),
+    SF_MEMBER_IS(FLAG, truncated, "the search took too long for the hop: count is a lower bound"),
+    SF_ITEMS_BY(UNITS, "embeddings", get_embedding, embeddings, kept,
+                "up to `limit` of them, each in the order in which the pattern names its vertices"),
+    SF_ITEMS_BY(NAMES, "names", get_embedding_names, embeddings, kept, "of these"),
     SPREAD,
 };
 #undef ROW
@@ -596,11 +617,12 @@ static const char *const triads[] = {"003",  "012", "102",  "021D", "021U", "021
                                      "030C", "201", "120D", "120U", "120C", "210",  "300",  NULL};
 
 static const sf_column_row triad_rows[] = {
-    MEMBER(name,
-           "of the way to join three units, after Holland and Leinhardt: from 003, not at all, to 300, all "
-           "both ways",
-           .is.words = triads),
-    MEMBER(count, "how many sets of three units are joined so"),
+    SF_MEMBER_IS(
+        TEXT, name,
+        "of the way to join three units, after Holland and Leinhardt: from 003, not at all, to 300, all "
+        "both ways",
+        .words = triads),
+    SF_MEMBER_IS(COUNT, count, "how many sets of three units are joined so"),
     SPREAD,
 };
 #undef ROW
@@ -614,7 +636,16 @@ GETTER(get_metric)
 
 static bool count_triads(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    return sf_members_length(column, of, row, length) && *length > 0;
+    (void)column, (void)row;
+    *length = ((const sf_graph_message *)of)->triad_count;
+    return *length > 0;
+}
+
+GETTER(get_triad)
+{
+    (void)column, (void)row;
+    value->known = true;
+    value->record.of = &((const sf_graph_message *)of)->triads[item];
 }
 
 GETTER(get_pairs_tested)
@@ -628,27 +659,25 @@ static const char *const metrics[] = {"episodes", "sttc", NULL};
 
 static const sf_column_row graph_rows[] = {
     WINDOW,
-    READ("metric", SF_COLUMN_TEXT, get_metric, "what an edge is", .is.words = metrics),
-    MEMBER(threshold, "the count from which a pair is an edge in this window", .is.null = "with sttc"),
-    MEMBER_OF(SF_COLUMN_COUNT, "edges", edges, "in the whole graph now"),
-    MEMBER_RECORDS("changes", changes, change_count, change_rows, "edges that came, changed or went"),
-    MEMBER_RECORDS("bfs", reach, reach_count, reach_rows, "one for each configured `reach`"),
-    READ("reach_all", SF_COLUMN_RECORD, get_reach_all, "how far units reach", .is.null = "not asked for",
-         OF_ROWS(reach_all_rows)),
-    READ("components", SF_COLUMN_RECORD, get_components, "groups of units", .is.null = "not asked for",
-         OF_ROWS(component_rows)),
-    MEMBER_RECORDS("match", motifs, motif_count, motif_rows, "one for each configured pattern"),
-    READ_LIST("census", SF_COLUMN_RECORD, sf_members_record, count_triads,
-              "one for each of the 16 ways to join three units", .is.null = "not asked for",
-              .member = offsetof(ROW, triads), .count = offsetof(ROW, triad_count),
-              .element = sizeof(sf_triad_result), OF_ROWS(triad_rows)),
+    SF_GOT_BY(TEXT, "metric", get_metric, "what an edge is", .words = metrics),
+    SF_MEMBER_IS(REAL, threshold, "the count from which a pair is an edge in this window",
+                 .null = "with sttc"),
+    SF_FIELD_IS(COUNT, "edges", edges, "in the whole graph now"),
+    SF_RECORDS_OF("changes", changes, change_count, change_rows, "edges that came, changed or went"),
+    SF_RECORDS_OF("bfs", reach, reach_count, reach_rows, "one for each configured `reach`"),
+    SF_RECORD_BY("reach_all", get_reach_all, reach_all_rows, "how far units reach", .null = "not asked for"),
+    SF_RECORD_BY("components", get_components, component_rows, "groups of units", .null = "not asked for"),
+    SF_RECORDS_OF("match", motifs, motif_count, motif_rows, "one for each configured pattern"),
+    SF_RECORDS_BY("census", get_triad, count_triads, triad_rows,
+                  "one for each of the 16 ways to join three units", .null = "not asked for"),
     LEFT_OUT,
-    READ("pairs_tested", SF_COLUMN_COUNT, get_pairs_tested,
-         "with sttc: pairs whose coefficients were compared with shifted trains",
-         .is.null = "else, and where none was"),
-    MEMBER(pairs_by_chance,
-           "of these, so many would be edges on average if no two units had anything to do with each other",
-           .is.null = "pairs_tested is null; with max_q, which bounds the chance of any in this window"),
+    SF_GOT_BY(COUNT, "pairs_tested", get_pairs_tested,
+              "with sttc: pairs whose coefficients were compared with shifted trains",
+              .null = "else, and where none was"),
+    SF_MEMBER_IS(
+        REAL, pairs_by_chance,
+        "of these, so many would be edges on average if no two units had anything to do with each other",
+        .null = "pairs_tested is null; with max_q, which bounds the chance of any in this window"),
 };
 #undef ROW
 
@@ -690,60 +719,67 @@ static const char *const pulses[] = {"reference", "searching", "ambiguous", "loc
 static const char *const proofs[] = {"curve", "none", NULL};
 
 static const sf_column_row source_rows[] = {
-    MEMBER(name, "file or endpoint"),
-    READ("state", SF_COLUMN_TEXT, get_state,
-         "stalled: nothing was heard of the sender for 1 s; lost: for `timeout_s`; failed: it ended with an "
-         "error, which the log has. Only a live source stalls, and only in real time",
-         .is.words = sf_source_state_names),
-    MEMBER_TIME("silent_ms", silent_ns, "ms", "since it was heard last, by wall clock; 0 of a recording"),
-    READ("behind_s", SF_COLUMN_REAL, get_behind, "its newest spikes came so long after they were due",
-         .is.unit = "s", .is.null = "of a recording, and before the first"),
-    MEMBER(spikes, "that came, whatever became of them"),
-    MEMBER(held, "spikes at a time that is in doubt now"),
-    MEMBER(late, "spikes that came too late to be put in order"),
-    MEMBER(duplicate, "spikes that repeat a spike of the same unit and instant"),
-    MEMBER(out_of_range, "spikes that name no unit"),
-    MEMBER(dropped, "spikes that found the ring full"),
-    MEMBER(leaps, "spikes left out because the stream did not go on from their time: broken time stamps"),
-    MEMBER_OF(SF_COLUMN_COUNT, "missing_spikes", missing_spikes,
-              "that the sender counts in its END and that did not come: lost in gaps and in malformed "
-              "frames, or sent before the run joined it",
-              .is.null = "until END, and of a recording"),
-    MEMBER(markers, "that went through"),
-    MEMBER(markers_late, "that did not: too late"),
-    MEMBER(markers_dropped, "that did not: no room"),
-    MEMBER(markers_left_out, "that did not: a broken time stamp"),
-    MEMBER_OF(SF_COLUMN_COUNT, "missing_markers", missing_markers, "as of spikes",
-              .is.null = "until END, and of a recording"),
-    MEMBER(gaps, "breaks in the sender's sequence numbers"),
-    MEMBER(gap_lost, "frames lost in them"),
-    MEMBER(malformed,
-           "frames with a fault. They are left out, but for one whose sequence number alone was broken"),
-    MEMBER(restarts, "new runs of the sender"),
-    MEMBER(undone, "times that were in doubt and that the stream did not go on from"),
-    MEMBER(steps, "of its clock ahead; stream time leapt with them"),
-    MEMBER(epochs, "times that its clock began anew, or went back, and was joined on"),
-    MEMBER(shift_ns, "stream time less the source's own time, since the last of these", .is.unit = "ns"),
-    MEMBER(ring_fill, "spikes that wait"),
-    MEMBER(ring_size, "room for them"),
-    MEMBER_TIME("lateness_max_ms", lateness_max_ns, "ms",
-                "the most that a spike was behind the newest of its source"),
-    MEMBER(ended, "the source has ended"),
-    MEMBER(pulses, "of TTL pulses that sources share: reference, or how its clock lies to the reference's",
-           .is.null = "it shares none", .is.words = pulses),
-    READ("pulse_ns", SF_COLUMN_INTEGER, get_pulse_time,
-         "the newest pulse that both have, on the reference's clock", .is.unit = "ns",
-         .is.null = "before a lock", .member = offsetof(ROW, pulse_ns)),
-    READ("offset_ns", SF_COLUMN_INTEGER, get_pulse_time, "that clock less the source's own there",
-         .is.unit = "ns", .is.null = "before a lock", .member = offsetof(ROW, offset_ns)),
-    READ("drift_ppm", SF_COLUMN_REAL, get_pulse_real, "how much faster the reference's clock is",
-         .is.unit = "ppm", .is.null = "before a lock", .member = offsetof(ROW, drift_ppm)),
-    READ("residual_us", SF_COLUMN_REAL, get_pulse_real, "root mean square of the pulses about this line",
-         .is.unit = "us", .is.null = "before a lock", .member = offsetof(ROW, residual_us)),
-    MEMBER(authentication,
-           "curve: sender and run have shown each other their keys; none: whoever answers at the endpoint "
-           "is believed, as of every rig",
-           .is.null = "it does not come over a network", .is.words = proofs),
+    SF_MEMBER_IS(TEXT, name, "file or endpoint"),
+    SF_GOT_BY(
+        TEXT, "state", get_state,
+        "stalled: nothing was heard of the sender for 1 s; lost: for `timeout_s`; failed: it ended with an "
+        "error, which the log has. Only a live source stalls, and only in real time",
+        .words = sf_source_state_names),
+    SF_FIELD_IS(TIME, "silent_ms", silent_ns, "since it was heard last, by wall clock; 0 of a recording",
+                .unit = "ms"),
+    SF_GOT_BY(REAL, "behind_s", get_behind, "its newest spikes came so long after they were due", .unit = "s",
+              .null = "of a recording, and before the first"),
+    SF_MEMBER_IS(COUNT, spikes, "that came, whatever became of them"),
+    SF_MEMBER_IS(COUNT, held, "spikes at a time that is in doubt now"),
+    SF_MEMBER_IS(COUNT, late, "spikes that came too late to be put in order"),
+    SF_MEMBER_IS(COUNT, duplicate, "spikes that repeat a spike of the same unit and instant"),
+    SF_MEMBER_IS(COUNT, out_of_range, "spikes that name no unit"),
+    SF_MEMBER_IS(COUNT, dropped, "spikes that found the ring full"),
+    SF_MEMBER_IS(COUNT, leaps,
+                 "spikes left out because the stream did not go on from their time: broken time stamps"),
+    SF_FIELD_IS(COUNT, "missing_spikes", missing_spikes,
+                "that the sender counts in its END and that did not come: lost in gaps and in malformed "
+                "frames, or sent before the run joined it",
+                .null = "until END, and of a recording"),
+    SF_MEMBER_IS(COUNT, markers, "that went through"),
+    SF_MEMBER_IS(COUNT, markers_late, "that did not: too late"),
+    SF_MEMBER_IS(COUNT, markers_dropped, "that did not: no room"),
+    SF_MEMBER_IS(COUNT, markers_left_out, "that did not: a broken time stamp"),
+    SF_FIELD_IS(COUNT, "missing_markers", missing_markers, "as of spikes",
+                .null = "until END, and of a recording"),
+    SF_MEMBER_IS(COUNT, gaps, "breaks in the sender's sequence numbers"),
+    SF_MEMBER_IS(COUNT, gap_lost, "frames lost in them"),
+    SF_MEMBER_IS(
+        COUNT, malformed,
+        "frames with a fault. They are left out, but for one whose sequence number alone was broken"),
+    SF_MEMBER_IS(COUNT, restarts, "new runs of the sender"),
+    SF_MEMBER_IS(COUNT, undone, "times that were in doubt and that the stream did not go on from"),
+    SF_MEMBER_IS(COUNT, steps, "of its clock ahead; stream time leapt with them"),
+    SF_MEMBER_IS(COUNT, epochs, "times that its clock began anew, or went back, and was joined on"),
+    SF_MEMBER_IS(INTEGER, shift_ns, "stream time less the source's own time, since the last of these",
+                 .unit = "ns"),
+    SF_MEMBER_IS(COUNT, ring_fill, "spikes that wait"),
+    SF_MEMBER_IS(COUNT, ring_size, "room for them"),
+    SF_FIELD_IS(TIME, "lateness_max_ms", lateness_max_ns,
+                "the most that a spike was behind the newest of its source", .unit = "ms"),
+    SF_MEMBER_IS(FLAG, ended, "the source has ended"),
+    SF_MEMBER_IS(TEXT, pulses,
+                 "of TTL pulses that sources share: reference, or how its clock lies to the reference's",
+                 .null = "it shares none", .words = pulses),
+    SF_GOT_FROM(INTEGER, "pulse_ns", get_pulse_time, pulse_ns,
+                "the newest pulse that both have, on the reference's clock", .unit = "ns",
+                .null = "before a lock"),
+    SF_GOT_FROM(INTEGER, "offset_ns", get_pulse_time, offset_ns, "that clock less the source's own there",
+                .unit = "ns", .null = "before a lock"),
+    SF_GOT_FROM(REAL, "drift_ppm", get_pulse_real, drift_ppm, "how much faster the reference's clock is",
+                .unit = "ppm", .null = "before a lock"),
+    SF_GOT_FROM(REAL, "residual_us", get_pulse_real, residual_us,
+                "root mean square of the pulses about this line", .unit = "us", .null = "before a lock"),
+    SF_MEMBER_IS(
+        TEXT, authentication,
+        "curve: sender and run have shown each other their keys; none: whoever answers at the endpoint "
+        "is believed, as of every rig",
+        .null = "it does not come over a network", .words = proofs),
 };
 #undef ROW
 
@@ -751,31 +787,32 @@ static const sf_column_row source_rows[] = {
 static const char *const health[] = {"ok", "failed", NULL};
 
 static const sf_column_row sink_rows[] = {
-    MEMBER(name, "type and address"),
-    MEMBER(state, "failed: something could not be written or sent", .is.words = health),
-    MEMBER(note, "what failed first, else empty"),
-    MEMBER(published, "messages handed on"),
-    MEMBER(dropped, "messages lost to a full ring, or to a receiver given up at the end"),
-    MEMBER(failed,
-           "messages that could not be written; a write to disk that failed later counts as one more"),
-    MEMBER(ring_fill, "messages that wait"),
-    MEMBER(ring_size, "room for them"),
-    MEMBER(spikes, "raw, that a recorder (`hdf5`) has written; of other sinks 0"),
-    MEMBER(spikes_lost,
-           "raw, that it could not write: recording had failed, or the disk was too slow for too long"),
-    MEMBER(markers, "as of spikes"),
-    MEMBER(markers_lost, "as of spikes"),
+    SF_MEMBER_IS(TEXT, name, "type and address"),
+    SF_MEMBER_IS(TEXT, state, "failed: something could not be written or sent", .words = health),
+    SF_MEMBER_IS(TEXT, note, "what failed first, else empty"),
+    SF_MEMBER_IS(COUNT, published, "messages handed on"),
+    SF_MEMBER_IS(COUNT, dropped, "messages lost to a full ring, or to a receiver given up at the end"),
+    SF_MEMBER_IS(COUNT, failed,
+                 "messages that could not be written; a write to disk that failed later counts as one more"),
+    SF_MEMBER_IS(COUNT, ring_fill, "messages that wait"),
+    SF_MEMBER_IS(COUNT, ring_size, "room for them"),
+    SF_MEMBER_IS(COUNT, spikes, "raw, that a recorder (`hdf5`) has written; of other sinks 0"),
+    SF_MEMBER_IS(COUNT, spikes_lost,
+                 "raw, that it could not write: recording had failed, or the disk was too slow for too long"),
+    SF_MEMBER_IS(COUNT, markers, "as of spikes"),
+    SF_MEMBER_IS(COUNT, markers_lost, "as of spikes"),
     /* writing or sending a message, without its time in the ring */
     TOOK,
     LONGEST,
-    MEMBER(journal_bytes, "of a recorder: bytes that went into its journals; of other sinks 0"),
-    MEMBER(syncs, "how often that was brought to the disk"),
-    MEMBER(sync_max_ms, "the longest that this took", .is.unit = "ms", .is.null = "it was not done"),
-    MEMBER(disk_left_s, "until the recorder's disk is full at the present rate, less what `reserve_mb` keeps",
-           .is.unit = "s", .is.null = "not known yet, or no recorder"),
-    MEMBER_OF(SF_COLUMN_COUNT, "refused", refused,
-              "of a `zmq` sink with keys: connections that showed no key that is let in",
-              .is.null = "it asks nobody for one"),
+    SF_MEMBER_IS(COUNT, journal_bytes, "of a recorder: bytes that went into its journals; of other sinks 0"),
+    SF_MEMBER_IS(COUNT, syncs, "how often that was brought to the disk"),
+    SF_MEMBER_IS(REAL, sync_max_ms, "the longest that this took", .unit = "ms", .null = "it was not done"),
+    SF_MEMBER_IS(REAL, disk_left_s,
+                 "until the recorder's disk is full at the present rate, less what `reserve_mb` keeps",
+                 .unit = "s", .null = "not known yet, or no recorder"),
+    SF_FIELD_IS(COUNT, "refused", refused,
+                "of a `zmq` sink with keys: connections that showed no key that is let in",
+                .null = "it asks nobody for one"),
 };
 #undef ROW
 
@@ -785,16 +822,19 @@ static const char *const stages[] = {"count",   "discover", "test",   "graph", "
                                      "census",  "mine",     "rewire", "watch", NULL};
 
 static const sf_column_row stage_rows[] = {
-    MEMBER(name,
-           "a step of a hop; hop, the whole of it; of graph reach, patterns and census; mine and rewire, "
-           "which go on in the background; watch, which is done each time that spikes come",
-           .is.words = stages),
-    MEMBER(last_ms, "how long the newest took", .is.unit = "ms"),
-    MEMBER(max_ms, "the longest", .is.unit = "ms"),
-    MEMBER(share, "last_ms as a share of a hop", .is.null = "of watch"),
-    MEMBER(device,
-           "where it was done last: cpu, or a GPU; empty where it was not done yet, or not in one place"),
-    MEMBER(missed, "hops in which it took longer than a hop lasts; 0 of mine and rewire, which may"),
+    SF_MEMBER_IS(
+        TEXT, name,
+        "a step of a hop; hop, the whole of it; of graph reach, patterns and census; mine and rewire, "
+        "which go on in the background; watch, which is done each time that spikes come",
+        .words = stages),
+    SF_MEMBER_IS(REAL, last_ms, "how long the newest took", .unit = "ms"),
+    SF_MEMBER_IS(REAL, max_ms, "the longest", .unit = "ms"),
+    SF_MEMBER_IS(REAL, share, "last_ms as a share of a hop", .null = "of watch"),
+    SF_MEMBER_IS(
+        TEXT, device,
+        "where it was done last: cpu, or a GPU; empty where it was not done yet, or not in one place"),
+    SF_MEMBER_IS(COUNT, missed,
+                 "hops in which it took longer than a hop lasts; 0 of mine and rewire, which may"),
     /* by hop, without the newest */
     TOOK,
 };
@@ -809,20 +849,21 @@ GETTER(get_armed)
 }
 
 static const sf_column_row armed_rows[] = {
-    MEMBER(name, "of the trigger"),
-    READ("armed", SF_COLUMN_FLAG, get_armed, "it may be sent"),
-    MEMBER(not_armed, "why it may not", .is.null = "it may"),
-    MEMBER(armed_s, "how long it stays armed unless that is renewed", .is.unit = "s",
-           .is.null = "to the end, or it is not armed"),
-    MEMBER(completed, "completions so far: sent + sham + withheld + waiting"),
-    MEMBER(sent, "of these"),
-    MEMBER(sham, "of these: treated as if they were sent"),
-    MEMBER(withheld, "of these"),
-    MEMBER(waiting, "of these: for their delay"),
-    MEMBER(chance_per_min,
-           "completions expected by rates, those of the units in the stream so far, whatever tests say; of "
-           "one that `follows` another: how often that one would be sent then",
-           .is.unit = "1/min", .is.null = "before the first hop, and of rules"),
+    SF_MEMBER_IS(TEXT, name, "of the trigger"),
+    SF_GOT_BY(FLAG, "armed", get_armed, "it may be sent"),
+    SF_MEMBER_IS(TEXT, not_armed, "why it may not", .null = "it may"),
+    SF_MEMBER_IS(REAL, armed_s, "how long it stays armed unless that is renewed", .unit = "s",
+                 .null = "to the end, or it is not armed"),
+    SF_MEMBER_IS(COUNT, completed, "completions so far: sent + sham + withheld + waiting"),
+    SF_MEMBER_IS(COUNT, sent, "of these"),
+    SF_MEMBER_IS(COUNT, sham, "of these: treated as if they were sent"),
+    SF_MEMBER_IS(COUNT, withheld, "of these"),
+    SF_MEMBER_IS(COUNT, waiting, "of these: for their delay"),
+    SF_MEMBER_IS(
+        REAL, chance_per_min,
+        "completions expected by rates, those of the units in the stream so far, whatever tests say; of "
+        "one that `follows` another: how often that one would be sent then",
+        .unit = "1/min", .null = "before the first hop, and of rules"),
 };
 #undef ROW
 
@@ -868,62 +909,64 @@ GETTER(get_selection)
 static const char *const health_of_device[] = {"ok", "sick", NULL};
 
 static const sf_column_row status_rows[] = {
-    MEMBER(spikes, "that have come to the windows"),
-    MEMBER(rate_hz, "all units together, over what was recorded of the window, as a replayed recording says",
-           .is.unit = "Hz", .is.null = "nothing was"),
-    MEMBERS("unit_rates_hz", SF_COLUMN_REAL, sf_members_real, unit_rates_hz, unit_count,
-            "each unit, likewise, by index", .is.unit = "Hz", .is.item_null = "nothing was recorded of it"),
-    MEMBER_RECORDS("sources", sources, source_count, source_rows, "one each"),
-    MEMBER_RECORDS("sinks", sinks, sink_count, sink_rows, "one each"),
-    READ_LIST("stages", SF_COLUMN_RECORD, get_stage, count_stages, "what takes the time",
-              OF_ROWS(stage_rows)),
-    MEMBER_RECORDS("triggers", triggers, trigger_count, armed_rows, "those with a name"),
-    MEMBER(decisions_lost, "decisions that no message tells, for want of room"),
-    MEMBER(features_lost, "bins of `features` that no message tells, for want of room"),
-    MEMBER(dedup_dropped, "spikes that are recorded and not analysed: repeats (`dedup`)"),
-    MEMBER(blank_dropped, "likewise: blanked after a marker (`blank`)"),
-    MEMBER(trigger_dropped, "likewise: blanked after a trigger was sent (`blank_ms`)"),
-    MEMBER_OF(SF_COLUMN_COUNT, "tracked", tracked, "episodes counted every hop"),
-    MEMBER_OF(SF_COLUMN_COUNT, "watched", watched, "episodes watched"),
-    MEMBER_OF(SF_COLUMN_COUNT, "edges", edges, "of the graph"),
-    MEMBER(window_dropped,
-           "spikes that the window path had no room for; the watch saw them, and a recorder has them"),
-    MEMBER(watch_overflows,
-           "occurrences in progress that the watch gave up because too many were open at once"),
-    MEMBER(device, "of the run: cpu, or a GPU, as cuda:0"),
-    MEMBER(device_state, "sick: the device has failed, and the CPU does its work from now on",
-           .is.words = health_of_device),
-    MEMBER(device_note, "how it failed, or why it refused the newest discovery; otherwise empty"),
-    MEMBER(device_memory, "of the device that the run's jobs took at most", .is.unit = "bytes"),
-    MEMBER(counting_device, "where the tracked episodes were counted"),
-    MEMBER(discovery_device, "where the newest discovery that was taken up ran; empty before the first"),
-    MEMBER(discovery_ms, "how long it took, from the window's spikes to the episodes to track",
-           .is.unit = "ms", .is.null = "before the first"),
-    MEMBER_OF(SF_COLUMN_COUNT, "tested", tested,
-              "episodes and edges that the newest tested stretch gave a p"),
-    MEMBER(tests, "stretches tested"),
-    MEMBER(tests_missed, "stretches left out for the time that tests take"),
-    MEMBER(test_device, "where the surrogates of the newest test were counted; empty before the first"),
-    MEMBER(test_ms, "how long the newest test took", .is.unit = "ms", .is.null = "before the first"),
-    MEMBER(test_share, "that as a share of the time that its stretch lasted", .is.null = "before the first"),
-    MEMBER(not_tested, "why the newest stretch gave no p at all", .is.null = "it did, or there was none yet"),
-    MEMBER(last, "in the run's last message"),
-    MEMBER(run_s, "wall time since the run was opened", .is.unit = "s"),
-    MEMBER(hop_ms, "how long a hop lasts", .is.unit = "ms"),
-    MEMBER(window_fill, "spikes that wait for the windows"),
-    MEMBER(window_size, "room for them"),
-    MEMBER_OF(SF_COLUMN_COUNT, "control_refused", control_refused,
-              "connections to the control socket that showed no key, a wrong one, or one that is not among "
-              "its `clients`",
-              .is.null = "it asks nobody for one"),
-    MEMBER_RECORD("latency", latency, latency_rows,
-                  "from when a spike was due until it had been watched, of the oldest that come together. "
-                  "Waiting for older spikes (`lateness_ms`) is in it"),
-    READ("program", SF_COLUMN_TEXT, get_program, "what publishes this, with its version"),
-    READ("command", SF_COLUMN_TEXT, get_command, "the command line it was started by",
-         .is.null = "not known"),
-    READ("selection", SF_COLUMN_TEXT, get_selection, "what of a recording is replayed, in words",
-         .is.null = "of live sources"),
+    SF_MEMBER_IS(COUNT, spikes, "that have come to the windows"),
+    SF_MEMBER_IS(REAL, rate_hz,
+                 "all units together, over what was recorded of the window, as a replayed recording says",
+                 .unit = "Hz", .null = "nothing was"),
+    SF_ITEMS_ARE(REAL, "unit_rates_hz", unit_rates_hz, unit_count, "each unit, likewise, by index",
+                 .unit = "Hz", .item_null = "nothing was recorded of it"),
+    SF_RECORDS_OF("sources", sources, source_count, source_rows, "one each"),
+    SF_RECORDS_OF("sinks", sinks, sink_count, sink_rows, "one each"),
+    SF_RECORDS_BY("stages", get_stage, count_stages, stage_rows, "what takes the time"),
+    SF_RECORDS_OF("triggers", triggers, trigger_count, armed_rows, "those with a name"),
+    SF_MEMBER_IS(COUNT, decisions_lost, "decisions that no message tells, for want of room"),
+    SF_MEMBER_IS(COUNT, features_lost, "bins of `features` that no message tells, for want of room"),
+    SF_MEMBER_IS(COUNT, dedup_dropped, "spikes that are recorded and not analysed: repeats (`dedup`)"),
+    SF_MEMBER_IS(COUNT, blank_dropped, "likewise: blanked after a marker (`blank`)"),
+    SF_MEMBER_IS(COUNT, trigger_dropped, "likewise: blanked after a trigger was sent (`blank_ms`)"),
+    SF_FIELD_IS(COUNT, "tracked", tracked, "episodes counted every hop"),
+    SF_FIELD_IS(COUNT, "watched", watched, "episodes watched"),
+    SF_FIELD_IS(COUNT, "edges", edges, "of the graph"),
+    SF_MEMBER_IS(COUNT, window_dropped,
+                 "spikes that the window path had no room for; the watch saw them, and a recorder has them"),
+    SF_MEMBER_IS(COUNT, watch_overflows,
+                 "occurrences in progress that the watch gave up because too many were open at once"),
+    SF_MEMBER_IS(TEXT, device, "of the run: cpu, or a GPU, as cuda:0"),
+    SF_MEMBER_IS(TEXT, device_state, "sick: the device has failed, and the CPU does its work from now on",
+                 .words = health_of_device),
+    SF_MEMBER_IS(TEXT, device_note, "how it failed, or why it refused the newest discovery; otherwise empty"),
+    SF_MEMBER_IS(COUNT, device_memory, "of the device that the run's jobs took at most", .unit = "bytes"),
+    SF_MEMBER_IS(TEXT, counting_device, "where the tracked episodes were counted"),
+    SF_MEMBER_IS(TEXT, discovery_device,
+                 "where the newest discovery that was taken up ran; empty before the first"),
+    SF_MEMBER_IS(REAL, discovery_ms, "how long it took, from the window's spikes to the episodes to track",
+                 .unit = "ms", .null = "before the first"),
+    SF_FIELD_IS(COUNT, "tested", tested, "episodes and edges that the newest tested stretch gave a p"),
+    SF_MEMBER_IS(COUNT, tests, "stretches tested"),
+    SF_MEMBER_IS(COUNT, tests_missed, "stretches left out for the time that tests take"),
+    SF_MEMBER_IS(TEXT, test_device,
+                 "where the surrogates of the newest test were counted; empty before the first"),
+    SF_MEMBER_IS(REAL, test_ms, "how long the newest test took", .unit = "ms", .null = "before the first"),
+    SF_MEMBER_IS(REAL, test_share, "that as a share of the time that its stretch lasted",
+                 .null = "before the first"),
+    SF_MEMBER_IS(TEXT, not_tested, "why the newest stretch gave no p at all",
+                 .null = "it did, or there was none yet"),
+    SF_MEMBER_IS(FLAG, last, "in the run's last message"),
+    SF_MEMBER_IS(REAL, run_s, "wall time since the run was opened", .unit = "s"),
+    SF_MEMBER_IS(REAL, hop_ms, "how long a hop lasts", .unit = "ms"),
+    SF_MEMBER_IS(COUNT, window_fill, "spikes that wait for the windows"),
+    SF_MEMBER_IS(COUNT, window_size, "room for them"),
+    SF_FIELD_IS(COUNT, "control_refused", control_refused,
+                "connections to the control socket that showed no key, a wrong one, or one that is not among "
+                "its `clients`",
+                .null = "it asks nobody for one"),
+    SF_RECORD_IS("latency", latency, latency_rows,
+                 "from when a spike was due until it had been watched, of the oldest that come together. "
+                 "Waiting for older spikes (`lateness_ms`) is in it"),
+    SF_GOT_BY(TEXT, "program", get_program, "what publishes this, with its version"),
+    SF_GOT_BY(TEXT, "command", get_command, "the command line it was started by", .null = "not known"),
+    SF_GOT_BY(TEXT, "selection", get_selection, "what of a recording is replayed, in words",
+              .null = "of live sources"),
 };
 #undef ROW
 

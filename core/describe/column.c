@@ -8,8 +8,8 @@
 
 /* ---- elements of a member ---- */
 
-/* NULL where the member is. */
-static const void *element_of(const sf_column_row *column, const void *of, size_t row)
+/* Bytes that an element or item takes that is no struct. */
+static size_t size_of(const sf_column_row *column)
 {
     static const size_t sizes[] = {
         [SF_COLUMN_TEXT] = sizeof(char *),     [SF_COLUMN_COUNT] = sizeof(uint64_t),
@@ -18,10 +18,16 @@ static const void *element_of(const sf_column_row *column, const void *of, size_
         [SF_COLUMN_INTEGER] = sizeof(int64_t), [SF_COLUMN_TIME] = sizeof(int64_t),
         [SF_COLUMN_PAIR] = sizeof(double[2]),
     };
+    return column->form == SF_FORM_WHOLE ? sizeof(uint32_t) : sizes[column->is.type];
+}
+
+/* NULL where the member is. */
+static const void *element_of(const sf_column_row *column, const void *of, size_t row)
+{
     const char *elements = of;
     if (column->member != SF_ROWS_THEMSELVES)
         memcpy(&elements, (const char *)of + column->member, sizeof elements);
-    size_t stride = column->element > 0 ? column->element : sizes[column->is.type];
+    size_t stride = column->element > 0 ? column->element : size_of(column);
     elements = elements != NULL ? elements + row * stride + column->within : NULL;
     if (elements == NULL || !column->through)
         return elements;
@@ -29,15 +35,41 @@ static const void *element_of(const sf_column_row *column, const void *of, size_
     return other != NULL ? other + column->inside : NULL;
 }
 
-static void take(sf_value *value, const sf_column *is, const void *at)
+static void take_count(sf_value *value, const sf_column_row *column, const void *at)
 {
+    const bool may_be_null = column->is.null != NULL;
+    switch (column->form) {
+    case SF_FORM_WHOLE:
+        value->known = true;
+        value->count = *(const uint32_t *)at;
+        break;
+    case SF_FORM_SIGNED:
+        value->known = *(const int64_t *)at >= 0 || !may_be_null;
+        value->count = *(const uint64_t *)at;
+        break;
+    default:
+        value->known = *(const uint64_t *)at != SF_NO_COUNT || !may_be_null;
+        value->count = *(const uint64_t *)at;
+    }
+}
+
+static void take_text(sf_value *value, const sf_column_row *column, const void *at)
+{
+    const char *text = column->form == SF_FORM_LETTERS ? at : *(const char *const *)at;
+    bool none = column->form == SF_FORM_LETTERS && text[0] == '\0' && column->is.null != NULL;
+    sf_value_set_text(value, none ? NULL : text);
+}
+
+static void take(sf_value *value, const sf_column_row *column, const void *at)
+{
+    const sf_column *is = &column->is;
     switch (is->type) {
     case SF_COLUMN_TEXT:
-        sf_value_set_text(value, *(const char *const *)at);
+        take_text(value, column, at);
         break;
     case SF_COLUMN_COUNT:
     case SF_COLUMN_ROW:
-        sf_value_set_count(value, *(const uint64_t *)at);
+        take_count(value, column, at);
         break;
     case SF_COLUMN_UNIT:
         sf_value_set_count(value, *(const uint32_t *)at == UINT32_MAX ? SF_NO_COUNT : *(const uint32_t *)at);
@@ -77,135 +109,24 @@ void sf_column_value(const sf_column_row *column, const void *of, size_t row, si
     if (element != NULL && column->word != NULL)
         sf_value_set_text(value, column->word(element));
     else if (element != NULL)
-        take(value, &column->is, element);
+        take(value, column, element);
 }
 
-bool sf_column_list_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
+bool sf_column_items_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
-    const sf_column_list *list = element_of(column, of, row);
-    *length = list->count;
-    return list->items != NULL;
+    const char *items = *(const char *const *)element_of(column, of, row);
+    memcpy(length, (const char *)of + row * column->element + column->count, sizeof *length);
+    return items != NULL || column->is.null == NULL;
 }
 
-void sf_column_list_item(const sf_column_row *column, const void *of, size_t row, size_t item,
-                         sf_value *value)
+void sf_column_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
-    sf_column_row one = *column;
-    const sf_column_list *list = element_of(column, of, row);
-    one.member = SF_ROWS_THEMSELVES;
-    one.element = column->item;
-    one.within = 0;
-    sf_column_value(&one, list->items, item, 0, value);
-}
-
-/* ---- members of a struct ---- */
-
-static const void *member_of(const sf_column_row *column, const void *of)
-{
-    return (const char *)of + column->member;
-}
-
-static void set_integer(const sf_column_row *column, sf_value *value, int64_t integer)
-{
-    value->known = integer >= 0 || column->is.null == NULL;
-    value->integer = integer;
-    value->count = (uint64_t)integer;
-}
-
-void sf_member_natural(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    value->known = true;
-    value->count = *(const uint64_t *)member_of(column, of);
-}
-
-void sf_member_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    value->known = true;
-    value->count = *(const uint32_t *)member_of(column, of);
-}
-
-void sf_member_integer(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    set_integer(column, value, *(const int64_t *)member_of(column, of));
-}
-
-void sf_member_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    sf_value_set_real(value, *(const double *)member_of(column, of));
-}
-
-void sf_member_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    value->known = true;
-    value->flag = *(const bool *)member_of(column, of);
-}
-
-static void set_letters(const sf_column_row *column, sf_value *value, const char *text)
-{
-    bool empty = text != NULL && text[0] == '\0' && column->is.null != NULL;
-    sf_value_set_text(value, empty ? NULL : text);
-}
-
-void sf_member_letters(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    set_letters(column, value, member_of(column, of));
-}
-
-void sf_member_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    set_letters(column, value, *(const char *const *)member_of(column, of));
-}
-
-void sf_member_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row, (void)item;
-    value->known = true;
-    value->record.of = member_of(column, of);
-}
-
-static const void *item_of(const sf_column_row *column, const void *of, size_t item, size_t size)
-{
-    return *(const char *const *)member_of(column, of) + item * size;
-}
-
-void sf_members_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row;
-    value->known = true;
-    value->count = *(const uint32_t *)item_of(column, of, item, sizeof(uint32_t));
-}
-
-void sf_members_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row;
-    sf_value_set_real(value, *(const double *)item_of(column, of, item, sizeof(double)));
-}
-
-void sf_members_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row;
-    sf_value_set_text(value, *(const char *const *)item_of(column, of, item, sizeof(char *)));
-}
-
-void sf_members_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)row;
-    value->known = true;
-    value->record.of = item_of(column, of, item, column->element);
-}
-
-bool sf_members_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
-{
-    (void)row;
-    memcpy(length, (const char *)of + column->count, sizeof *length);
-    return true;
+    const char *items = *(const char *const *)element_of(column, of, row);
+    const char *at = items + item * (column->item > 0 ? column->item : size_of(column));
+    if (column->word != NULL)
+        sf_value_set_text(value, column->word(at));
+    else
+        take(value, column, at);
 }
 
 /* ---- values ---- */

@@ -71,6 +71,14 @@ static inline bool sf_column_is_single(const sf_column *column)
     return !column->list && column->type < SF_COLUMN_UNITS;
 }
 
+/** How a struct has a value, where its type does not tell. */
+typedef enum sf_column_form {
+    SF_FORM_OF_ITS_TYPE, /**< const char *, uint64_t, double, bool, uint32_t of a unit, int64_t, double[2] */
+    SF_FORM_WHOLE,       /**< a count in a uint32_t */
+    SF_FORM_SIGNED,      /**< a count in an int64_t; negative: null */
+    SF_FORM_LETTERS      /**< a text in an array of char; empty: null, where the column may be */
+} sf_column_form;
+
 typedef struct sf_column_row sf_column_row;
 
 struct sf_column_row {
@@ -82,11 +90,11 @@ struct sf_column_row {
     /** Whether a result has the column: false where it was not asked for, and it is null in every row. NULL:
      * it does. */
     bool (*applies)(const sf_column_row *column, const void *of);
-    size_t member;          /**< the offset of the pointer to the array, SF_ROWS_THEMSELVES, or a number for
-                                 `get` */
-    size_t count;           /**< the offset of the number of items, a size_t: sf_members_length */
+    sf_column_form form; /**< how the struct has it */
+    size_t member; /**< the offset of the pointer to the array, SF_ROWS_THEMSELVES, or a number for `get` */
     size_t element, within; /**< of an array of structs: their size, and the offset in them */
-    size_t item;            /**< of an sf_column_list of structs: their size; or a number for `length` */
+    size_t count;           /**< of a list: the offset of its length in them, a size_t */
+    size_t item;            /**< of a list of structs: their size; or a number for `length` */
     bool through; /**< of structs that hold a pointer to another one, `within`: the value is `inside` that */
     size_t inside;
     const char *(*word)(
@@ -98,40 +106,21 @@ struct sf_column_row {
 /** `member` of a table whose `of` is itself the array. */
 #define SF_ROWS_THEMSELVES SIZE_MAX
 
-/** A list in a struct of such an array. */
+/** A list in a struct of such an array, that need not be two members. */
 typedef struct sf_column_list {
     const void *items; /**< NULL: null */
     size_t count;
 } sf_column_list;
 
-/** An element of a member, of the type that the column has: const char *, uint64_t, double, bool, uint32_t of
- * a unit, int64_t, double[2], or the struct of a record. Null are a null pointer, NaN, SF_NO_COUNT and the
- * unit UINT32_MAX; where the member itself is, all rows are. */
+/** An element of a member, in its form, or the struct of a record. Where the column may be null it is so of
+ * a null pointer, NaN and SF_NO_COUNT, and of the unit UINT32_MAX; where the member itself is, all rows are.
+ */
 void sf_column_value(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
-/** `length` and `get` of an element that is an sf_column_list. */
-bool sf_column_list_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
-void sf_column_list_item(const sf_column_row *column, const void *of, size_t row, size_t item,
-                         sf_value *value);
-
-/**
- * A member of a struct, which `of` is: the table has one row. Where the column may be null it is so of an
- * empty text, no text, a negative number, and NaN.
- */
-void sf_member_natural(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_integer(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_flag(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_letters(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_member_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-/** `item` of an array that a member points to. */
-void sf_members_whole(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_members_real(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_members_text(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-void sf_members_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
-bool sf_members_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
+/** `length` and `get` of an array that an element points to. Where the column may be null it is so of a null
+ * pointer. */
+bool sf_column_items_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
+void sf_column_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
 /** Sets the value. */
 void sf_value_set_count(sf_value *value, uint64_t count);
@@ -183,51 +172,125 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
         .name = column, .about = phrase, .unit = of, .null = means, .type = kind, __VA_ARGS__                \
     }
 
-/* Columns of a table of the struct ROW: an element of its member `of`, an array, ... */
-#define SF_ARRAY_IS(kind, column, of, phrase, ...)                                                           \
+/*
+ * How columns are written: ROW is the struct whose members they are of, `kind` is the end of the name of
+ * their type, and behind the phrase follow further members of sf_column.
+ *
+ *   #define ROW sf_took
+ *   static const sf_column_row took_rows[] = {
+ *       SF_MEMBER_IS(COUNT, count, "times that it was done"),
+ *       SF_MEMBER_IS(REAL, p50_ms, "half of them took so long", .unit = "ms", .null = "it was not done"),
+ *   };
+ *   #undef ROW
+ */
+#define SF_WHAT_IS(kind, column, ...)                                                                        \
     {                                                                                                        \
-        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__},                      \
-        .get = sf_column_value, .member = offsetof(ROW, of)                                                  \
+        .name = column, .type = SF_COLUMN_##kind, .about = __VA_ARGS__                                       \
     }
-/** ... what a function gives, and a list of which one gives the items and another the length. */
-#define SF_GOT_BY(kind, column, getter, phrase, ...)                                                         \
+#define SF_WHAT_LIST(kind, column, ...)                                                                      \
     {                                                                                                        \
-        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__}, .get = (getter)      \
+        .list = true, .name = column, .type = SF_COLUMN_##kind, .about = __VA_ARGS__                         \
     }
-#define SF_LIST_BY(kind, column, getter, counter, phrase, ...)                                               \
+#define SF_ROWS_ARE(rows) .record = (rows), .record_count = sizeof(rows) / sizeof *(rows)
+
+/* Of a table whose rows are in arrays: an element of the member `of` of ROW, which is one. */
+#define SF_ARRAY_IS(kind, column, of, ...)                                                                   \
     {                                                                                                        \
-        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, .list = true, __VA_ARGS__},        \
-        .get = (getter), .length = (counter)                                                                 \
+        .is = SF_WHAT_IS(kind, column, __VA_ARGS__), .get = sf_column_value, .member = offsetof(ROW, of)     \
     }
 
-/* Columns of a table whose rows are an array of the struct ROW. */
+/* What a function gives; and from which member, whose offset is column->member. */
+#define SF_GOT_BY(kind, column, getter, ...)                                                                 \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(kind, column, __VA_ARGS__), .get = (getter)                                         \
+    }
+#define SF_GOT_FROM(kind, column, getter, of, ...)                                                           \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(kind, column, __VA_ARGS__), .get = (getter), .member = offsetof(ROW, of)            \
+    }
+#define SF_RECORD_BY(column, getter, rows, ...)                                                              \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = (getter), SF_ROWS_ARE(rows)                    \
+    }
+#define SF_RECORD_FROM(column, getter, of, rows, ...)                                                        \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = (getter), .member = offsetof(ROW, of),         \
+        SF_ROWS_ARE(rows)                                                                                    \
+    }
+/* A list of which one function gives the items and another the length. */
+#define SF_LIST_BY(kind, column, getter, counter, ...)                                                       \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(kind, column, __VA_ARGS__), .get = (getter), .length = (counter)                  \
+    }
+#define SF_RECORDS_BY(column, getter, counter, rows, ...)                                                    \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = (getter), .length = (counter),               \
+        SF_ROWS_ARE(rows)                                                                                    \
+    }
+
+/* Of a table whose rows are structs ROW, one or an array of them: what the member `of` holds. An array of
+ * letters is no pointer to them, and a pointer to const ones is one to a literal, of at most 24. */
 #define SF_ROW_ELEMENT(of) .member = SF_ROWS_THEMSELVES, .element = sizeof(ROW), .within = offsetof(ROW, of)
-/** What the member `of` of that struct holds. */
-#define SF_FIELD_IS(kind, column, of, phrase, ...)                                                           \
+#define SF_FORM_BY(value)                                                                                    \
+    _Generic((value), uint32_t : SF_FORM_WHOLE, int64_t : SF_FORM_SIGNED, default : SF_FORM_OF_ITS_TYPE)
+#define SF_FORM_IN(of)                                                                                       \
+    _Generic(&((ROW *)0)->of,                                                                                \
+        char **: SF_FORM_OF_ITS_TYPE,                                                                        \
+        const char **: SF_FORM_OF_ITS_TYPE,                                                                  \
+        default: _Generic(((ROW *)0)->of, char *: SF_FORM_LETTERS, default: SF_FORM_BY(((ROW *)0)->of)))
+#define SF_BYTES_IN(of)                                                                                      \
+    _Generic(&((ROW *)0)->of,                                                                                \
+        char **: 0,                                                                                          \
+        const char **: 24,                                                                                   \
+        default: _Generic(((ROW *)0)->of, char *: sizeof(((ROW *)0)->of) - 1, default: 0))
+#define SF_FIELD_IS(kind, column, of, ...)                                                                   \
     {                                                                                                        \
-        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__},                      \
-        .get = sf_column_value, SF_ROW_ELEMENT(of)                                                           \
+        .is = {.bytes = SF_BYTES_IN(of), .name = column, .type = SF_COLUMN_##kind, .about = __VA_ARGS__},    \
+        .get = sf_column_value, .form = SF_FORM_IN(of), SF_ROW_ELEMENT(of)                                   \
     }
-/** The same where the column has the name of the member. */
+/* The same where the column has the name of the member, of which it may be a struct. */
 #define SF_MEMBER_IS(kind, column, ...) SF_FIELD_IS(kind, #column, column, __VA_ARGS__)
-/** And of a member of the struct that the pointer `through_it` of ROW is to; null where that is NULL. */
-#define SF_INSIDE_IS(kind, column, through_it, of, in, phrase, ...)                                          \
+#define SF_RECORD_IS(column, of, rows, ...)                                                                  \
     {                                                                                                        \
-        .is = {.name = column, .type = SF_COLUMN_##kind, .about = phrase, __VA_ARGS__},                      \
-        .get = sf_column_value, SF_ROW_ELEMENT(through_it), .through = true, .inside = offsetof(of, in)      \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = sf_column_value, SF_ROW_ELEMENT(of),           \
+        SF_ROWS_ARE(rows)                                                                                    \
     }
-/** The same of a member that is an sf_column_list of elements of this type, ... */
-#define SF_LIST_IS(kind, column, phrase, ...)                                                                \
+/* And of a member of the struct that the pointer `through_it` of ROW is to; null where that is NULL. */
+#define SF_INSIDE_IS(kind, column, through_it, of, in, ...)                                                  \
     {                                                                                                        \
-        .is = {.name = #column, .type = SF_COLUMN_##kind, .about = phrase, .list = true, __VA_ARGS__},       \
-        .get = sf_column_list_item, .length = sf_column_list_length, SF_ROW_ELEMENT(column)                  \
+        .is = SF_WHAT_IS(kind, column, __VA_ARGS__), .get = sf_column_value, SF_ROW_ELEMENT(through_it),     \
+        .through = true, .inside = offsetof(of, in)                                                          \
     }
-/** ... and of structs, which `rows` describe. */
-#define SF_RECORDS_ARE(column, of, rows, phrase, ...)                                                        \
+
+/* A list: what the member `of` points to, of so many as the member `number` says; ... */
+#define SF_ITEMS_LENGTH(of, number)                                                                          \
+    .length = sf_column_items_length, SF_ROW_ELEMENT(of), .count = offsetof(ROW, number)
+#define SF_ITEMS_ARE(kind, column, of, number, ...)                                                          \
     {                                                                                                        \
-        .is = {.name = #column, .type = SF_COLUMN_RECORD, .about = phrase, .list = true, __VA_ARGS__},       \
-        .get = sf_column_list_item, .length = sf_column_list_length, SF_ROW_ELEMENT(column),                 \
-        .item = sizeof(of), .record = (rows), .record_count = sizeof(rows) / sizeof *(rows)                  \
+        .is = SF_WHAT_LIST(kind, column, __VA_ARGS__), .get = sf_column_item,                                \
+        .form = SF_FORM_BY(*((ROW *)0)->of), SF_ITEMS_LENGTH(of, number)                                     \
+    }
+/* ... of structs; ... */
+#define SF_RECORDS_OF(column, of, number, rows, ...)                                                         \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_item,                              \
+        .item = sizeof *((ROW *)0)->of, SF_ITEMS_LENGTH(of, number), SF_ROWS_ARE(rows)                       \
+    }
+/* ... of which a function gives the items. */
+#define SF_ITEMS_BY(kind, column, getter, of, number, ...)                                                   \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(kind, column, __VA_ARGS__), .get = (getter), SF_ITEMS_LENGTH(of, number)          \
+    }
+/* The same of a member that is an sf_column_list. */
+#define SF_LIST_IS(kind, column, ...)                                                                        \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(kind, #column, __VA_ARGS__), .get = sf_column_item,                               \
+        SF_ITEMS_LENGTH(column.items, column.count)                                                          \
+    }
+#define SF_RECORDS_ARE(column, of, rows, ...)                                                                \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, #column, __VA_ARGS__), .get = sf_column_item, .item = sizeof(of),         \
+        SF_ITEMS_LENGTH(column.items, column.count), SF_ROWS_ARE(rows)                                       \
     }
 
 /** A table of the rows of columns, which are an array. */

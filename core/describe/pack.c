@@ -43,10 +43,10 @@ static bool is_packed(const sf_column *is, bool within)
     }
 }
 
-/* A count that the struct holds in 32 bits, and that is never null. */
+/* A count that the struct holds in 32 bits: it is never null. */
 static bool is_narrow(const sf_column_row *column)
 {
-    return column->get == sf_member_whole && column->is.null == NULL;
+    return column->form == SF_FORM_WHOLE;
 }
 
 static sf_packed_field field_of(const sf_column_row *column)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of results: what their rows say is what is written, whatever the columns are. */
-#include "core/describe/members.h"
+#include "core/describe/column.h"
 #include "core/describe/table.h"
 #include "core/memory.h"
 #include "support/support.h"
@@ -282,24 +282,24 @@ static void get_group(const sf_column_row *column, const void *of, size_t row, s
 }
 
 #define ROW part
-static const sf_column_row part_rows[] = {MEMBER(real, "a number", .is.null = "none")};
+static const sf_column_row part_rows[] = {SF_MEMBER_IS(REAL, real, "a number", .null = "none")};
 #undef ROW
 #define ROW thing
 static const sf_column_row thing_rows[] = {
-    MEMBER(natural, "all of 64 bits"),
-    MEMBER(whole, "32 bits"),
-    MEMBER_OF(SF_COLUMN_COUNT, "unknown", unknown, "below 0", .is.null = "not known"),
-    MEMBER(below, "below 0 and known", .is.unit = "ns"),
-    MEMBER_TIME("time_ms", time_ns, "ms", "exact"),
-    MEMBER_TIME("time_s", time_ns, "s", "exact"),
-    MEMBER(real, "a number", .is.null = "none"),
-    MEMBER(flag, "yes or no"),
-    MEMBER(letters, "in the struct"),
-    MEMBER(none, "empty", .is.null = "none"),
-    MEMBER(text, "elsewhere"),
-    READ("group", SF_COLUMN_UNITS, get_group, "units"),
-    MEMBER_RECORD("within", within, part_rows, "a struct"),
-    MEMBER_RECORDS("parts", parts, part_count, part_rows, "structs"),
+    SF_MEMBER_IS(COUNT, natural, "all of 64 bits"),
+    SF_MEMBER_IS(COUNT, whole, "32 bits"),
+    SF_MEMBER_IS(COUNT, unknown, "below 0", .null = "not known"),
+    SF_MEMBER_IS(INTEGER, below, "below 0 and known", .unit = "ns"),
+    SF_FIELD_IS(TIME, "time_ms", time_ns, "exact", .unit = "ms"),
+    SF_FIELD_IS(TIME, "time_s", time_ns, "exact", .unit = "s"),
+    SF_MEMBER_IS(REAL, real, "a number", .null = "none"),
+    SF_MEMBER_IS(FLAG, flag, "yes or no"),
+    SF_MEMBER_IS(TEXT, letters, "in the struct"),
+    SF_MEMBER_IS(TEXT, none, "empty", .null = "none"),
+    SF_MEMBER_IS(TEXT, text, "elsewhere"),
+    SF_GOT_BY(UNITS, "group", get_group, "units"),
+    SF_RECORD_IS("within", within, part_rows, "a struct"),
+    SF_RECORDS_OF("parts", parts, part_count, part_rows, "structs"),
 };
 #undef ROW
 
