@@ -28,6 +28,7 @@ static void print_json(const app_call *call, sf_text *text, const sf_tool_recove
     sf_json_uint(&json, "markers_lost", told->markers_lost);
     sf_json_uint(&json, "rows", told->rows);
     sf_json_uint(&json, "rows_missing", told->rows_missing);
+    sf_json_uint(&json, "rows_of_others", told->rows_of_others);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
@@ -73,6 +74,12 @@ static void print_words(sf_text *text, const sf_tool_recovered *told)
     sf_text_printf(text, "file     %s: %s\n", told->file,
                    told->file_note != NULL ? told->file_note : "can be read");
     print_table(text, told);
+    if (told->rows_of_others > 0)
+        sf_text_printf(text,
+                       "%" PRIu64
+                       " rows of results are left out: another version of synfire wrote the journal, "
+                       "and `recover` of that one takes them\n",
+                       told->rows_of_others);
     sf_text_printf(text, "%s holds what was recovered, from ", told->out);
     sf_text_scaled(text, told->recorded.start_ns, 9);
     sf_text_printf(text, " s to ");

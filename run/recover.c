@@ -383,12 +383,21 @@ static int pad_rows(recovery *self, sf_recorder_table table, uint64_t to, sf_err
     return status;
 }
 
+/* Rows of a form that this version does not have, as the recorder of another one wrote them. */
+static int leave_out(recovery *self, const sf_journal_record *record)
+{
+    const sf_journal_about *about = &self->about;
+    if (record->table < about->table_count && about->tables[record->table].row_size > 0)
+        self->told->rows_of_others += record->size / about->tables[record->table].row_size;
+    return SF_OK;
+}
+
 static int take_rows(recovery *self, const sf_journal_record *record, sf_error *error)
 {
     sf_recorder_table table =
         record->table < self->table_count ? self->tables[record->table] : SF_RECORDER_TABLES;
     if (table == SF_RECORDER_TABLES)
-        return SF_OK;
+        return leave_out(self, record);
     size_t row_size = sf_recorder_row_size(table), count = record->size / row_size, known;
     if (!pass_known(self->rows[table], record->first, count, &known))
         return SF_OK;

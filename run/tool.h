@@ -296,6 +296,7 @@ typedef struct sf_tool_recovered {
     uint64_t spikes_of_file, markers_of_file; /**< of these, that only the HDF5 file had */
     uint64_t spikes_missing, markers_missing; /**< recorded and found in neither, but for the end */
     uint64_t rows_missing;
+    uint64_t rows_of_others;            /**< left out: a version with other tables wrote them */
     uint64_t spikes_lost, markers_lost; /**< never recorded: the recorder had no room for them */
 } sf_tool_recovered;
 

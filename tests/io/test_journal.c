@@ -307,6 +307,7 @@ static void the_file_fills_the_holes_of_the_journal(void **state)
     assert_int_equal(told.markers_of_file, 3);
     assert_int_equal(told.spikes_missing + told.markers_missing, 0);
     assert_int_equal(told.rows_missing, 2);
+    assert_int_equal(told.rows_of_others, 0);
     assert_int_equal(told.records_lost, 6);
     sf_recording back = read_back(all);
     has_spikes(all, &back, 11 * SPIKES);
@@ -334,6 +335,21 @@ static void what_is_in_neither_was_not_observed(void **state)
     assert_int_equal(back.observed[1].start_ns, all->spikes[4 * SPIKES].time_ns);
     assert_int_equal(back.observed[1].stop_ns, back.recorded.stop_ns);
     sf_recording_clear(&back);
+    sf_tool_recovered_free(&told);
+    free_recording(all);
+}
+
+static void rows_of_another_version_are_left_out_and_counted(void **state)
+{
+    (void)state;
+    recording *all = make_recording();
+    all->tables[SF_TABLE_WINDOWS].form++;
+    write_whole_journal(all);
+    write_file(all, 1);
+    sf_tool_recovered told = recover(all, all->file);
+    assert_int_equal(told.rows, 0);
+    assert_int_equal(told.rows_of_others, BATCHES);
+    assert_int_equal(told.spikes, BATCHES * SPIKES);
     sf_tool_recovered_free(&told);
     free_recording(all);
 }
@@ -634,6 +650,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_loss_at_every_call),
         cmocka_unit_test(the_file_fills_the_holes_of_the_journal),
         cmocka_unit_test(what_is_in_neither_was_not_observed),
+        cmocka_unit_test(rows_of_another_version_are_left_out_and_counted),
         cmocka_unit_test(a_flipped_bit_is_noticed),
         cmocka_unit_test(what_was_read_before_is_not_read_again),
         cmocka_unit_test(rows_that_were_never_written_are_left_out),
