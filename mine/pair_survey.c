@@ -123,7 +123,8 @@ static int rank_units(chooser *c)
     for (size_t i = 0; i < job->wanted_count; i++)
         ranked[job->wanted[i]].amount -= (double)(job->count + job->other_count);
     sf_ranks_sort(ranked, job->unit_count);
-    for (s->units = 0; s->units < SF_SURVEY_UNITS && s->units < job->unit_count; s->units++) {
+    size_t most = job->most_units > 0 ? job->most_units : SF_SURVEY_UNITS;
+    for (s->units = 0; s->units < most && s->units < job->unit_count; s->units++) {
         if (ranked[s->units].amount == 0)
             break;
         s->unit_of[s->units] = (uint32_t)ranked[s->units].index;

@@ -34,6 +34,7 @@ typedef struct sf_survey_job {
     size_t count, other_count, unit_count;
     const uint32_t *wanted; /**< units that come before those that fire more, or NULL */
     size_t wanted_count;
+    size_t most_units; /**< at most SF_SURVEY_UNITS; 0: so many */
     sf_delay delay;
     int64_t width_ns, segment_ns; /**< of the shifts, more than 0 */
     unsigned threads;             /**< 0: all cores; they change nothing */

@@ -25,6 +25,15 @@
 
 #define SEEN_TWICE_NS (SF_MILLISECOND / 2)
 
+#define ERRORS 2 /* that are due to chance */
+
+/* Where less than one in so many parts was looked at, what is left is scaled up to all by much: few units are
+ * looked at closer, of which 240 pairs tell a spread to 6 %, unless too many are in groups. */
+#define MOST_STRIDE 2
+#define ERRORS_OF_PART 4
+#define FEW_UNITS 16
+#define LEAST_SINGLE 10
+
 /* Pairs and what is made of them. */
 typedef struct measure {
     const sf_pair_survey *survey;
@@ -172,9 +181,10 @@ static void judge(sf_sharpness *told, measure *m)
         half = find_middle(m, told->divisor);
     }
     told->left = m->root * half.mean;
-    told->spread = scaled(m, half.spread);
-    double common = fmax(0, fabs(told->left) - 2 * told->error),
-           own = scaled(m, half.spread * (1 - 1.8 * chance));
+    bool part = m->survey->stride > MOST_STRIDE;
+    double errors = part ? ERRORS_OF_PART : ERRORS, common = fmax(0, fabs(told->left) - errors * told->error),
+           least = half.spread * (1 - 0.9 * errors * chance), own = scaled(m, least);
+    told->spread = part && least <= 1 ? half.spread : scaled(m, half.spread);
     told->common = common;
     told->sharpness = fmax(0, nearer(common, fmax(own, common > 0 ? 1 : 0)));
     told->low_share = erfc((LOW_Z - told->left) / (told->spread * sqrt(2))) / 2;
@@ -239,27 +249,75 @@ static void judge_with_groups(sf_sharpness *told, measure *m)
 
 /* ---- the whole ---- */
 
+static int open_measure(measure *m, const sf_pair_survey *survey, const sf_survey_job *job)
+{
+    size_t cells = survey->units * survey->units;
+    *m = (measure){.survey = survey, .job = job, .root = sqrt((double)survey->stride)};
+    m->z = sf_resize(NULL, cells, sizeof *m->z);
+    m->worth = sf_resize(NULL, cells, sizeof *m->worth);
+    m->together = sf_resize(NULL, cells, sizeof *m->together);
+    m->order = sf_resize(NULL, cells, sizeof *m->order);
+    m->saturation =
+        sf_surrogate_saturation_of(job->delay, job->width_ns, 1 / SF_SMOOTH_DIVISOR, survey->stops);
+    bool whole = m->z != NULL && m->worth != NULL && m->together != NULL && m->order != NULL;
+    return whole ? SF_OK : SF_NO_MEMORY;
+}
+
+static void close_measure(measure *m)
+{
+    sf_free(m->z);
+    sf_free(m->worth);
+    sf_free(m->together);
+    sf_free(m->order);
+}
+
+/* What all units in groups tell stands; what the others do is told by the first few. */
+static int judge_few(sf_sharpness *told, const measure *all, const sf_pair_survey *survey,
+                     const sf_survey_job *job)
+{
+    measure m;
+    int status = open_measure(&m, survey, job);
+    memcpy(m.groups, all->groups, survey->units * sizeof *m.groups);
+    if (status == SF_OK)
+        judge(told, &m);
+    close_measure(&m);
+    return status;
+}
+
+static bool tells_too_little(const measure *m)
+{
+    size_t single = 0;
+    for (size_t u = 0; u < m->survey->units && u < FEW_UNITS; u++)
+        single += m->groups[u] == 0;
+    return m->survey->stride > MOST_STRIDE && m->survey->units > FEW_UNITS && single >= LEAST_SINGLE;
+}
+
+static int look_closer(sf_sharpness *told, const measure *m)
+{
+    sf_survey_job job = *m->job;
+    job.chosen = NULL;
+    job.most_units = FEW_UNITS;
+    sf_pair_survey survey;
+    int status = sf_pair_survey_open(&survey, &job);
+    if (status == SF_OK)
+        status = judge_few(told, m, &survey, &job);
+    sf_pair_survey_close(&survey);
+    return status;
+}
+
 static int judge_survey(sf_sharpness *told, uint32_t *groups, const sf_pair_survey *survey,
                         const sf_survey_job *job)
 {
-    size_t cells = survey->units * survey->units;
-    measure m = {.survey = survey, .job = job, .root = sqrt((double)survey->stride)};
-    m.z = sf_resize(NULL, cells, sizeof *m.z);
-    m.worth = sf_resize(NULL, cells, sizeof *m.worth);
-    m.together = sf_resize(NULL, cells, sizeof *m.together);
-    m.order = sf_resize(NULL, cells, sizeof *m.order);
-    m.saturation =
-        sf_surrogate_saturation_of(job->delay, job->width_ns, 1 / SF_SMOOTH_DIVISOR, survey->stops);
-    int status =
-        m.z != NULL && m.worth != NULL && m.together != NULL && m.order != NULL ? SF_OK : SF_NO_MEMORY;
-    if (status == SF_OK)
+    measure m;
+    int status = open_measure(&m, survey, job);
+    if (status == SF_OK) {
         judge_with_groups(told, &m);
+        if (tells_too_little(&m))
+            status = look_closer(told, &m);
+    }
     for (size_t u = 0; u < survey->units && groups != NULL; u++)
         groups[survey->unit_of[u]] = m.groups[u];
-    sf_free(m.z);
-    sf_free(m.worth);
-    sf_free(m.together);
-    sf_free(m.order);
+    close_measure(&m);
     return status;
 }
 

@@ -331,6 +331,52 @@ static void spikes_at_one_instant_take_no_longer(void **state)
     free(spikes);
 }
 
+/* 64 units of 20 Hz, which share nothing or, with a latency of each unit's own, 2,000 to 3,000 events. */
+static sf_recording simulate_long(uint64_t seed, double seconds, bool sharing)
+{
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.seed = seed;
+    settings.unit_count = 64;
+    settings.rate_hz = 20;
+    settings.duration_ns = (int64_t)(seconds * 1e9);
+    sf_recording recording;
+    assert_int_equal(sf_simulate(&recording, NULL, &settings, NULL, NULL), SF_OK);
+    sf_random random = sf_random_start(seed, 9);
+    for (double at = 0; sharing && (at += sf_random_exponential(&random) / 2) < seconds - 1;)
+        for (uint32_t u = 0; u < 64; u++) {
+            size_t i = (size_t)(sf_random_uniform(&random) * (double)recording.spike_count);
+            if (sf_random_uniform(&random) < 0.7)
+                recording.spikes[i] = (sf_spike){
+                    .time_ns = (int64_t)((at + 0.03 * (u * 37 % 64) / 64) * 1e9) + (int64_t)(i % 4000000),
+                    .unit = u};
+        }
+    assert_int_equal(sf_spikes_sort(recording.spikes, recording.spike_count, NULL), SF_OK);
+    return recording;
+}
+
+/* Of what is looked at only in part the scatter is known to a few per cent, which is no burst; bursts are
+ * seen all the same. */
+static void fast_units_of_long_recordings_are_judged_as_those_of_short_ones(void **state)
+{
+    (void)state;
+    const sf_delay wide = {500000, 50 * SF_MILLISECOND};
+    static const uint64_t seeds[] = {906, 907, 912, 916, 918};
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        sf_recording recording = simulate_long(seeds[i], 1500, false);
+        sf_survey_job job = job_of(&recording, wide, 75 * SF_MILLISECOND);
+        sf_sharpness told;
+        assert_int_equal(sf_sharpness_measure(&told, NULL, &job, NULL), SF_OK);
+        if (!told.testable || told.low_share > 0.12)
+            fail_msg("seed %d: %g, spread %g", (int)seeds[i], told.sharpness, told.spread);
+        sf_recording_clear(&recording);
+    }
+    sf_recording recording = simulate_long(904, 1500, true);
+    sf_sharpness told = measure(&recording, wide);
+    assert_true(!told.testable && told.pairs > 2000);
+    sf_recording_clear(&recording);
+}
+
 /* ---- groups ---- */
 
 /* Of a set of 20 units those below `part` share events, each of 20 ms. */
@@ -612,6 +658,7 @@ int main(void)
         cmocka_unit_test(links_alone_tell_nothing),
         cmocka_unit_test(spikes_seen_twice_do_not_make_it_sharp),
         cmocka_unit_test(few_spikes_tell_nothing),
+        cmocka_unit_test(fast_units_of_long_recordings_are_judged_as_those_of_short_ones),
         cmocka_unit_test(spikes_at_one_instant_take_no_longer),
         cmocka_unit_test(units_that_were_left_out_are_looked_at_too),
         cmocka_unit_test(many_spikes_are_chosen_as_few_are),
