@@ -107,7 +107,7 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
 {
     *request = (aggregate_request){.options = sf_density_options_default()};
     int op = SF_AGGREGATE_COUNT;
-    int status = app_word(call, "op", op_names, &op, error);
+    int status = app_word(call, "op", &op, error);
     request->op = (sf_aggregate_kind)op;
     if (status == SF_OK)
         status = parse_range(call, request, error);

@@ -218,12 +218,8 @@ static const sf_table bandwidths = {.name = "bandwidths",
 
 static void print_curve(sf_text *text, const sf_density_columns *found)
 {
-    app_csv csv = app_csv_start(text, "h,score");
-    for (size_t i = 0; i < found->curve_count; i++) {
-        app_csv_row(&csv);
-        app_csv_real(&csv, found->curve_h[i]);
-        app_csv_real(&csv, found->curve_score[i]);
-    }
+    const sf_table curve = {.of = found, .row_count = found->curve_count, SF_TABLE_OF(curve_rows)};
+    app_csv_table(text, &curve);
 }
 
 static told tell(const bandwidth_report *report, size_t s)

@@ -25,10 +25,7 @@ static const app_option options[] = {
     {"kronecker", "SCALE:EDGEFACTOR:SEED[:A,B,C]",
      "search a Kronecker graph with Graph500's parameters instead of G, or with the chances A,B,C of R-MAT"},
     {.name = "direction"},
-    {"features", "ts,wb,hc,gamma",
-     "on GPUs: search as Enterprise does, with these of its techniques: frontier queues, balanced work, "
-     "hubs "
-     "first, switch by hubs; `none` for none of them (default: the fastest way there is)"},
+    {.name = "features"},
     {.name = "repeat"},
     {"target", "V",
      "tell the path to this unit or vertex; given again, to each (default: --json has the paths to all, of "
@@ -140,14 +137,6 @@ static int load(reaching *r, sf_error *error)
 
 /* ---- the search ---- */
 
-static int read_features(sf_search_options *how, const app_call *call, sf_error *error)
-{
-    static const char *const names[] = {"ts",    "wb",   "hc",
-                                        "gamma", "none", NULL}; /* in the order of their bits */
-    how->enterprise = app_has(call, "features");
-    return app_words(call, "features", names, &how->features, error);
-}
-
 static int read_options(reaching *r, sf_error *error)
 {
     static const char *const of_one[] = {"direction", "features", "repeat", "out", NULL};
@@ -156,7 +145,8 @@ static int read_options(reaching *r, sf_error *error)
     int status = r->source_count > 1 ? app_refuse(call, of_one, "goes with one --source", error) : SF_OK;
     if (status == SF_OK)
         status = app_options_read(call, &sf_search_table, &r->options, error);
-    return status == SF_OK ? read_features(&r->options, call, error) : status;
+    r->options.enterprise = app_has(call, "features");
+    return status;
 }
 
 static int search(reaching *r, sf_error *error)

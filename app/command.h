@@ -15,16 +15,16 @@
 
 #include <stdio.h>
 
-/** With an argument, the command reads it. Without: of a row of the command that has this name, or a flag. */
+/** With an argument, the command reads it. Without: of a row that has this name, or a flag. */
 typedef struct app_option {
     const char *name;     /**< without dashes */
-    const char *argument; /**< what stands for its value in help */
+    const char *argument; /**< what stands for its value in help; "q|ratio" are all that it may be */
     const char *help;     /**< one sentence, with the default; NULL: what the row says */
 } app_option;
 
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
-#define APP_ROW_TABLES 4
+#define APP_ROW_TABLES 5
 #define APP_RESULT_TABLES 4
 
 struct app_call;
@@ -104,7 +104,8 @@ const char *app_value(const app_call *call, const char *option, const char *othe
 /** The values of a repeated option, one a call: *from starts at 0; NULL at the end. */
 const char *app_next_value(const app_call *call, const char *option, size_t *from);
 
-/** The row that describes an option, and its table; NULL: the command reads the option itself. */
+/** The row that describes an option, of a table of the command, of selections or of mining, and its table;
+ * NULL: the command reads the option itself. */
 const sf_key *app_option_row(const app_command *command, const app_option *option,
                              const sf_key_table **table);
 
@@ -116,15 +117,8 @@ int app_options_read(const app_call *call, const sf_key_table *table, void *opti
  * found. */
 int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t most, uint64_t *value,
              sf_error *error);
-int app_real(const app_call *call, const char *option, double least, double most, double *value,
-             sf_error *error);
-/** One of these words, of which NULL is the last: its index. */
-int app_word(const app_call *call, const char *option, const char *const *words, int *index, sf_error *error);
-
-/** The words of an option's comma list, as bits in their order; the last word stands for none of them. *set
- * stays where the option is not given. */
-int app_words(const app_call *call, const char *option, const char *const *words, unsigned *set,
-              sf_error *error);
+/** One of the words of an option, by its `argument`: its index. */
+int app_word(const app_call *call, const char *option, int *index, sf_error *error);
 /** --schedule, of run and plan. */
 int app_schedule(const app_call *call, bool *sequential, sf_error *error);
 /** A time above 0 as people write it in this unit, "s" or "ms". */

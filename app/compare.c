@@ -34,12 +34,9 @@ static const app_option options[] = {
     {.name = "test"},
     {.name = "permutations"},
     {.name = "active"},
-    {"bursts", "A,B,C,D,N",
-     "bursts of a unit: intervals of at most A ms begin one and of at most B go on, less than C apart are "
-     "one, "
-     "none is shorter than D or has fewer than N spikes (default 170,300,200,10,3)"},
+    {.name = "bursts"},
     {.name = "network-share"},
-    {"without", "LIST", "leave out graph, chains or both (graph,chains): these take most of the time"},
+    {.name = "without"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
     {"jobs", "N", "recordings at once (default: as many as there are cores)"},
@@ -48,28 +45,11 @@ static const app_option options[] = {
 
 /* ---- what is asked ---- */
 
-static const app_comparing usual = {.activity = {SF_NETWORK_RULE, SF_BURST_RULE}, .seed = 1};
-
-#define ROW app_comparing
-static const sf_key comparing_rows[] = {
-    REAL("active", activity.network.active_hz, 0, 1e6, .argument = "HZ",
-         .what = "a unit is active from this rate on"),
-    REAL("network_share", activity.network.share, 0, 1, .argument = "F",
-         .what = "share of the active units that must fire in a network burst"),
-    {SF_ROW_SEED, AT(seed), .what = "of what is drawn at random"},
-    {0},
-};
-#undef ROW
-
-static const sf_key_table comparing_table = SF_KEY_TABLE(comparing_rows, usual);
-
-static int parse_bursts(sf_burst_rule *rule, const app_call *call, sf_error *error)
+static int read_bursts(void *comparing, const char *text, sf_error *error)
 {
-    const char *text = app_value(call, "bursts", NULL);
+    sf_burst_rule *rule = &((app_comparing *)comparing)->activity.bursts;
     int64_t *const times[] = {&rule->begin_ns, &rule->within_ns, &rule->apart_ns, &rule->least_ns};
-    char *copy = text != NULL ? sf_copy_string(text) : NULL, *rest = copy;
-    if (text == NULL)
-        return SF_OK;
+    char *copy = sf_copy_string(text), *rest = copy;
     if (copy == NULL)
         return sf_fail_memory(error);
     bool right = true;
@@ -80,34 +60,33 @@ static int parse_bursts(sf_burst_rule *rule, const app_call *call, sf_error *err
             rule->begin_ns <= rule->within_ns;
     sf_free(copy);
     return right ? SF_OK
-                 : sf_fail(
-                       error, SF_USAGE, "--bursts",
-                       "found '%s', expected A,B,C,D,N in ms and spikes, A no more than B and N at least 2, "
-                       "as 170,300,200,10,3",
-                       text);
+                 : sf_fail(error, SF_USAGE, NULL,
+                           "found '%s', expected A,B,C,D,N in ms and spikes, A no more than B and N at least "
+                           "2, as 170,300,200,10,3",
+                           text);
 }
 
-static int parse_without(app_comparing *how, const app_call *call, sf_error *error)
-{
-    const char *text = app_value(call, "without", NULL);
-    char *copy = text != NULL ? sf_copy_string(text) : NULL, *rest = copy;
-    how->graph = how->chains = true;
-    if (text != NULL && copy == NULL)
-        return sf_fail_memory(error);
-    int status = SF_OK;
-    while (rest != NULL && status == SF_OK) {
-        const char *word = sf_text_field(&rest, ',');
-        if (strcmp(word, "graph") == 0)
-            how->graph = false;
-        else if (strcmp(word, "chains") == 0)
-            how->chains = false;
-        else
-            status = sf_fail(error, SF_USAGE, "--without",
-                             "found '%s', expected graph, chains or graph,chains", text);
-    }
-    sf_free(copy);
-    return status;
-}
+static const char *const may_lack[] = {"graph", "chains", "none", NULL}; /* as app_part */
+static const app_comparing usual = {.activity = {SF_NETWORK_RULE, SF_BURST_RULE}, .seed = 1};
+
+#define ROW app_comparing
+static const sf_key comparing_rows[] = {
+    REAL("active", activity.network.active_hz, 0, 1e6, .argument = "HZ",
+         .what = "a unit is active from this rate on"),
+    REAL("network_share", activity.network.share, 0, 1, .argument = "F",
+         .what = "share of the active units that must fire in a network burst"),
+    FORM("bursts", read_bursts, .argument = "A,B,C,D,N",
+         .what = "bursts of a unit: intervals of at most A ms begin one and of at most B go on, less than C "
+                 "apart are one, none is shorter than D or has fewer than N spikes (default "
+                 "170,300,200,10,3)"),
+    SET("without", without, may_lack, .argument = "LIST", .zero = "none",
+        .what = "leave out graph, chains or both (graph,chains): these take most of the time"),
+    {SF_ROW_SEED, AT(seed), .what = "of what is drawn at random"},
+    {0},
+};
+#undef ROW
+
+static const sf_key_table comparing_table = SF_KEY_TABLE(comparing_rows, usual);
 
 /* Of all files, each with a comma on both sides. */
 static void all_columns(sf_text *text)
@@ -177,13 +156,12 @@ static int add_defaults(app_call *call, const app_call *given, size_t jobs, sf_e
 /* What the analysis of every recording would refuse, refused once and before any. */
 static int check_options(const app_call *call, sf_error *error)
 {
-    static const char *const metrics[] = {"episodes", "sttc", NULL};
     app_call silent = *call;
     app_mining mining;
     app_test test;
     int metric = 0;
     silent.quiet = true;
-    int status = app_word(call, "metric", metrics, &metric, error);
+    int status = app_word(call, "metric", &metric, error);
     if (status == SF_OK)
         status = app_mining_parse(&mining, &silent, error);
     if (status == SF_OK && mining.options.max_size < 3)
@@ -212,10 +190,6 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
         status = sf_scene_check_path(c->picture, error);
     if (status == SF_OK)
         status = app_options_read(c->call, &comparing_table, &c->how, error);
-    if (status == SF_OK)
-        status = parse_bursts(&c->how.activity.bursts, c->call, error);
-    if (status == SF_OK)
-        status = parse_without(&c->how, c->call, error);
     if (status == SF_OK)
         status = add_defaults(call, c->call, *jobs, error);
     c->how.call = call;
@@ -447,7 +421,7 @@ static void warn_of_lengths(const app_comparison *c)
         least = fmin(least, c->rows[i].duration_s);
         most = fmax(most, c->rows[i].duration_s);
     }
-    if (most > ALIKE * least && (c->how.graph || c->how.chains))
+    if (most > ALIKE * least && (c->how.without != (APP_PART_GRAPH | APP_PART_CHAINS)))
         app_warn(
             c->call,
             "recordings last from %.4g to %.4g s, and of longer ones more edges and chains are found: --from "

@@ -31,12 +31,14 @@ extern const sf_table app_compared_units, app_compared_bursts, app_compared_test
 /** Appends the columns of a file, which begin with `well`, as they stand in its first line. */
 void app_compared_columns(sf_text *text, app_compared_file file);
 
-/** What is done with each recording. Without `graph`, and without `chains`, these have no rows and no
- * measures. */
+/** What may be left out, as bits: then it has no rows and no measures. */
+typedef enum app_part { APP_PART_GRAPH = 1, APP_PART_CHAINS = 2 } app_part;
+
+/** What is done with each recording. */
 typedef struct app_comparing {
     const app_call *call; /**< whose options it is by, with those that compare adds */
     sf_activity_options activity;
-    bool graph, chains;
+    unsigned without; /**< app_part */
     uint64_t seed;    /**< of what chance gives */
     uint64_t options; /**< a hash of all that the result depends on beside the recording */
 } app_comparing;

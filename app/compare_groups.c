@@ -50,8 +50,9 @@ static int find_column(size_t *column, const app_call *call, const char *option,
 /* Whether --without leaves it out. */
 static bool is_without(const app_comparing *how, int measure)
 {
-    return (!how->graph && measure >= SF_MEASURE_DENSITY && measure <= SF_MEASURE_RECIPROCITY) ||
-           (!how->chains && measure == SF_MEASURE_CHAINS);
+    return ((how->without & APP_PART_GRAPH) != 0 && measure >= SF_MEASURE_DENSITY &&
+            measure <= SF_MEASURE_RECIPROCITY) ||
+           ((how->without & APP_PART_CHAINS) != 0 && measure == SF_MEASURE_CHAINS);
 }
 
 static int parse_measures(app_grouping *grouping, const app_comparing *how, const app_call *call,

@@ -342,9 +342,9 @@ static int analyse_well(analysis *a, sf_error *error)
     a->of = (sf_recording_columns){.size = sizeof a->of};
     sf_recording_get_columns(a->recording, &a->of);
     int status = sf_activity_find(&a->activity, a->recording, &a->how->activity, error);
-    if (status == SF_OK && a->how->graph)
+    if (status == SF_OK && (a->how->without & APP_PART_GRAPH) == 0)
         status = connect_units(a, error);
-    if (status == SF_OK && a->how->chains)
+    if (status == SF_OK && (a->how->without & APP_PART_CHAINS) == 0)
         status = find_chains(a, error);
     if (status == SF_OK) {
         write_units(a);

@@ -233,20 +233,14 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
     int status = app_preset_get(call, &preset, error);
     if (status == SF_OK && preset != NULL && preset->sttc_ns > 0)
         *dt = preset->sttc_ns;
-    const char *text = app_value(call, "delay", NULL);
-    if (status != SF_OK || text == NULL)
-        return status;
-    sf_delay delays[APP_MOST_DELAYS];
-    size_t count;
-    status = sf_delays_parse(delays, APP_MOST_DELAYS, &count, text, error);
-    if (status != SF_OK) {
-        snprintf(error->place, sizeof error->place, "--delay");
-        return status;
-    }
-    *dt = 0;
-    for (size_t i = 0; i < count; i++)
-        *dt = delays[i].high_ns > *dt ? delays[i].high_ns : *dt;
-    return SF_OK;
+    app_mining given = {0};
+    if (status == SF_OK)
+        status = app_options_read(call, &app_mining_table, &given, error);
+    if (status == SF_OK && app_has(call, "delay"))
+        *dt = 0;
+    for (size_t i = 0; status == SF_OK && i < given.options.delay_count; i++)
+        *dt = given.delays[i].high_ns > *dt ? given.delays[i].high_ns : *dt;
+    return status;
 }
 
 static int read_tiling(sf_tiling_options *options, const app_call *call, sf_error *error)
@@ -305,19 +299,19 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
                 const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
-    const char *metric = app_value(call, "metric", "episodes");
+    int tiling = false; /* the place of the word */
     sf_graph_options how = *as;
     *graph = NULL;
     int status = app_options_read(call, &sf_graph_table, &how, error);
+    if (status == SF_OK)
+        status = app_word(call, "metric", &tiling, error);
     if (status != SF_OK)
         return status;
-    if (strcmp(metric, "episodes") == 0 && app_takes(call, app_connect_options) && app_has(call, "episodes"))
-        return connect_given(graph, call, recording, &how, error);
-    if (strcmp(metric, "episodes") == 0)
-        return connect_episodes(graph, call, recording, &how, stop, error);
-    if (strcmp(metric, "sttc") == 0)
+    if (tiling)
         return connect_tiling(graph, call, recording, &how, stop, error);
-    return sf_fail(error, SF_USAGE, "--metric", "found '%s', expected episodes or sttc", metric);
+    if (app_takes(call, app_connect_options) && app_has(call, "episodes"))
+        return connect_given(graph, call, recording, &how, error);
+    return connect_episodes(graph, call, recording, &how, stop, error);
 }
 
 bool app_is_recording(const app_call *call, const char *path)

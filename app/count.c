@@ -13,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz,recorded_s"
-#define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
-
 static const app_option options[] = {
     {"episodes", "FILE",
      "the episodes to count, or one episode itself; in a file one a line: A -(0,5]-> B, or JSON "
@@ -350,43 +347,102 @@ static void print_counts_csv(sf_text *text, const app_counting *c)
     }
 }
 
+/* An episode in a window. */
+typedef struct window_row {
+    sf_span window;
+    bool partial;
+    char id[SF_EPISODE_ID_SIZE];
+    const char *episode;
+    uint64_t count;
+    double rate_hz;
+    int64_t recorded_ns;
+} window_row;
+
+#define ROW window_row
+#define UNRECORDED "nothing of the window was recorded"
+static const sf_column_row window_rows[] = {
+    SF_FIELD_IS(TIME, "from_s", window.start_ns, "start of the window", .unit = "s"),
+    SF_FIELD_IS(TIME, "to_s", window.stop_ns, "its end, excluded", .unit = "s"),
+    SF_MEMBER_IS(FLAG, partial, "the data end before the window does"),
+    SF_MEMBER_IS(TEXT, id, "of the episode"),
+    SF_MEMBER_IS(TEXT, episode, "the episode, as people write it"),
+    SF_MEMBER_IS(COUNT, count, "occurrences in the window, as if it were all there is", .null = UNRECORDED),
+    SF_MEMBER_IS(REAL, rate_hz, "occurrences a second of what was recorded", .unit = "Hz",
+                 .null = UNRECORDED),
+    SF_FIELD_IS(TIME, "recorded_s", recorded_ns, "what of the window was recorded", .unit = "s"),
+};
+#undef ROW
+
+static const sf_table windows_table = {.name = "count_windows",
+                                       .row = "count_window",
+                                       .about = "counts of `count --window`, of each episode in each window",
+                                       SF_TABLE_OF(window_rows)};
+
 static void print_windows_csv(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
-    app_csv csv = app_csv_start(text, WINDOW_COLUMNS);
+    app_csv csv = app_csv_start_table(text, &windows_table);
     for (size_t place = 0; place < told->window_count * told->count; place++) {
-        char id[SF_EPISODE_ID_SIZE];
         size_t i = place / told->count, k = place % told->count;
-        sf_recording_episode_id(c->recording, &told->episodes[k], id);
-        app_csv_row(&csv);
-        app_csv_seconds(&csv, told->windows[i].start_ns);
-        app_csv_seconds(&csv, told->windows[i].stop_ns);
-        app_csv_uint(&csv, is_partial(told, i));
-        app_csv_string(&csv, id);
-        app_csv_episode(&csv, c->recording, &told->episodes[k]);
-        app_csv_real(&csv, window_count(told, i, k));
-        app_csv_real(&csv, window_rate(told, i, k));
-        app_csv_seconds(&csv, told->window_recorded_ns[i]);
+        sf_text spelt = app_episode_text(c->recording, &told->episodes[k]);
+        window_row row = {.window = told->windows[i],
+                          .partial = is_partial(told, i),
+                          .episode = spelt.data,
+                          .count = told->window_recorded_ns[i] > 0 ? told->window_counts[place] : SF_NO_COUNT,
+                          .rate_hz = window_rate(told, i, k),
+                          .recorded_ns = told->window_recorded_ns[i]};
+        sf_recording_episode_id(c->recording, &told->episodes[k], row.id);
+        app_csv_struct(&csv, &windows_table, &row);
+        text->failed = text->failed || spelt.failed;
+        sf_text_free(&spelt);
     }
 }
+
+/* A bin of the correlogram of two units. */
+typedef struct bin_row {
+    uint32_t from, to;
+    const char *from_name, *to_name;
+    int64_t above_ns, to_ns;
+    uint64_t pairs;
+    double expected;
+} bin_row;
+
+#define ROW bin_row
+static const sf_column_row bin_rows[] = {
+    SF_MEMBER_IS(UNIT, from, "the unit that delays are counted from"),
+    SF_MEMBER_IS(TEXT, from_name, "its name"),
+    SF_MEMBER_IS(UNIT, to, "the unit that they are counted to"),
+    SF_MEMBER_IS(TEXT, to_name, "its name"),
+    SF_FIELD_IS(TIME, "above_ms", above_ns, "delays of the bin are above this", .unit = "ms"),
+    SF_FIELD_IS(TIME, "to_ms", to_ns, "and at most this", .unit = "ms"),
+    SF_MEMBER_IS(COUNT, pairs, "pairs of spikes with such a delay"),
+    SF_MEMBER_IS(REAL, expected, "what independent units at constant rates give",
+                 .null = "nothing was recorded"),
+};
+#undef ROW
+
+static const sf_table bins_table = {.name = "correlogram_bins",
+                                    .row = "correlogram_bin",
+                                    .about = "bins of the correlograms of `count --correlogram`",
+                                    SF_TABLE_OF(bin_rows)};
 
 static void print_correlograms_csv(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
-    app_csv csv = app_csv_start(text, CORRELOGRAM_COLUMNS);
+    app_csv csv = app_csv_start_table(text, &bins_table);
     for (size_t i = 0; i < told->correlogram_count; i++) {
-        const sf_correlogram *correlogram = &told->correlograms[i];
-        for (uint32_t k = 0; k < 2 * correlogram->half; k++) {
-            int64_t above_ns = ((int64_t)k - correlogram->half) * correlogram->bin_ns;
-            app_csv_row(&csv);
-            app_csv_uint(&csv, correlogram->from);
-            app_csv_string(&csv, app_unit_name(c->recording, correlogram->from));
-            app_csv_uint(&csv, correlogram->to);
-            app_csv_string(&csv, app_unit_name(c->recording, correlogram->to));
-            app_csv_milliseconds(&csv, above_ns);
-            app_csv_milliseconds(&csv, above_ns + correlogram->bin_ns);
-            app_csv_uint(&csv, correlogram->counts[k]);
-            app_csv_real(&csv, correlogram->expected[k]);
+        const sf_correlogram *of = &told->correlograms[i];
+        bin_row row = {.from = of->from,
+                       .to = of->to,
+                       .from_name = app_unit_name(c->recording, of->from),
+                       .to_name = app_unit_name(c->recording, of->to),
+                       .to_ns = -(int64_t)of->half * of->bin_ns};
+        for (uint32_t k = 0; k < 2 * of->half; k++) {
+            row.above_ns = row.to_ns;
+            row.to_ns += of->bin_ns;
+            row.pairs = of->counts[k];
+            row.expected = of->expected[k];
+            app_csv_struct(&csv, &bins_table, &row);
         }
     }
 }
@@ -503,5 +559,6 @@ const app_command app_command_count = {
     .options = {options, app_significance_options, app_surrogate_options, app_engine_options,
                 app_selection_options},
     .rows = {&sf_counting_table, &sf_significance_table},
+    .tables = {&windows_table, &bins_table},
     .run = run,
 };

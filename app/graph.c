@@ -35,11 +35,9 @@ typedef struct drawing {
     sf_graph_columns g; /**< of it */
     const sf_recording *recording;
     app_epochs epochs;
-    int order; /**< of the table: an index of orders */
+    int order; /**< of the table: the place of --sort among its words */
     app_stop stop;
 } drawing;
-
-static const char *const orders[] = {"q", "ratio", "weight", "count", NULL};
 
 static bool is_json(const char *path)
 {
@@ -381,7 +379,7 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
     drawing d = {.call = call, .g = {.size = sizeof d.g}, .recording = recording};
     const sf_graph_options as = sf_graph_options_default();
     sf_graph *graph;
-    int status = app_word(call, "sort", orders, &d.order, error);
+    int status = app_word(call, "sort", &d.order, error);
     if (status == SF_OK)
         status = app_connect(&graph, call, recording, &as, &d.stop, error);
     if (status != SF_OK)

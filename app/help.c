@@ -88,7 +88,7 @@ static void add_default(sf_text *text, const sf_key *row, const void *defaults)
 {
     const void *at = sf_key_at(row, defaults);
     bool text_is_none = row->type == SF_KEY_TEXT && *(const char *const *)at == NULL;
-    if (row->zero != NULL && (text_is_none || sf_key_is_zero(row, defaults)))
+    if (row->zero != NULL && (text_is_none || row->type == SF_KEY_SET || sf_key_is_zero(row, defaults)))
         sf_text_printf(text, "default: %s", row->zero);
     else if (row->type == SF_KEY_TEXT)
         sf_text_printf(text, "default %s", text_is_none ? row->words[0] : *(const char *const *)at);
@@ -103,7 +103,7 @@ void app_option_sentence(sf_text *text, const app_command *command, const app_op
     const sf_key_table *table;
     const sf_key *row = app_option_row(command, option, &table);
     sf_text_printf(text, "%s", option->help != NULL ? option->help : row->what);
-    if (option->help != NULL || row->type == SF_KEY_SWITCH)
+    if (option->help != NULL || row->type == SF_KEY_SWITCH || row->type == SF_KEY_FORM)
         return;
     sf_text_printf(text, " (");
     add_bounds(text, row);

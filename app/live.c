@@ -55,16 +55,15 @@ static int add_schedule(const app_call *call, char settings[OWN_SETTINGS][64], s
 static int add_significance(const app_call *call, char settings[OWN_SETTINGS][64], size_t *count,
                             sf_error *error)
 {
-    static const char *const kinds[] = {"off", "segment-shift", "jitter", "shift", NULL};
     int kind = 0;
     sf_graph_options limits = sf_graph_options_default();
-    int status = app_word(call, "significance", kinds, &kind, error);
+    int status = app_word(call, "significance", &kind, error);
     if (status == SF_OK)
         status = app_options_read(call, &sf_graph_table, &limits, error);
     if (status != SF_OK)
         return status;
     if (app_has(call, "significance"))
-        snprintf(settings[(*count)++], 64, "significance.kind=%s", kinds[kind]);
+        snprintf(settings[(*count)++], 64, "significance.kind=%s", app_value(call, "significance", ""));
     if (limits.max_p > 0)
         snprintf(settings[(*count)++], 64, "significance.max_p=%.17g", limits.max_p);
     if (limits.max_q > 0)

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "core/seconds.h"
 #include "core/text.h"
 
@@ -15,36 +16,13 @@
 #include <synfire/graph.h>
 
 const app_option app_selection_options[] = {
-    {"units", "LIST",
-     "only these units by name, or #2 for index 2, as a,b,#10-#20; units keep their numbers (default all)"},
-    {"kind", "LIST",
-     "only these kinds of units: good, mua, unsorted, noise, or all, as good,mua (default: all but noise; "
-     "info, convert and play take all)"},
-    {"from", "S",
-     "from this time on, in seconds of the recording, or +S from its first spike (default its start)"},
-    {"to", "S", "up to this time and not including it, likewise (default after its last spike)"},
-    {"epochs", "FILE", "only inside the epochs of FILE: lines of start,stop,label in seconds"},
-    {"dedup", "MS,UM",
-     "drop a spike at most MS after another on the same unit or one at most UM away, as 0.4,100"},
-    {"blank", "MARKER,A,B",
-     "drop what is A to B ms around each marker (its text, or ttl0 for a line), as light,-1,5"},
-    {"preset", "culture-60|retina-waves|retina-adult|cortex|hd-mea",
-     "defaults for a kind of preparation, printed when used"},
-    {"stream", "NAME",
-     "which stream, well or recording, where a file holds several; of commands that take several recordings "
-     "'*' for each, 'B*' for those that begin so"},
-    {"recorded", "A:B",
-     "when it was recorded, in seconds, where the file does not say (default as it says, else from its first "
-     "spike to its last)"},
-    {"rate", "HZ", "samples a second, where a file counts samples and does not say (default as it says)"},
-    {"columns", "LIST",
-     "what the columns of a text are, as a heading, as time_ms,unit; - for one that does not matter (default "
-     "as "
-     "its first line says, else unit,time_s)"},
-    {"positions", "FILE",
-     "where electrodes are: a table of name,x,y in um, a probeinterface file (JSON), a routing of MaxLab "
-     "Live (.cfg), or a map of Blackrock's (.cmp) (default as the recording says)"},
-    {NULL, NULL, NULL},
+    {.name = "units"},     {.name = "kind"},
+    {.name = "from"},      {.name = "to"},
+    {.name = "epochs"},    {.name = "dedup"},
+    {.name = "blank"},     APP_PRESET_OPTION,
+    {.name = "stream"},    {.name = "recorded"},
+    {.name = "rate"},      {.name = "columns"},
+    {.name = "positions"}, {0},
 };
 
 /* The options as the library has them, and what that borrows. */
@@ -54,40 +32,27 @@ typedef struct app_selection {
     char marker[SF_MARKER_TEXT_SIZE];
 } app_selection;
 
-static int parse_time(const app_call *call, const char *option, sf_time_point *point, sf_error *error)
+static int expect(bool right, const char *text, const char *expected, sf_error *error)
 {
-    const char *text = app_value(call, option, NULL);
-    char place[16];
-    snprintf(place, sizeof place, "--%s", option);
-    if (text == NULL)
-        return SF_OK;
-    if (!sf_parse_scaled(text, 9, &point->ns))
-        return sf_fail(error, SF_USAGE, place,
-                       "found '%s', expected seconds of the recording, or + and seconds from its first spike",
-                       text);
-    point->given = true;
-    point->from_first = text[0] == '+';
-    return SF_OK;
+    return right ? SF_OK : sf_fail(error, SF_USAGE, NULL, "found '%s', expected %s", text, expected);
 }
 
-/* `0.4,100` or `0.4ms,100um`. */
-static int parse_dedup(const char *text, sf_selection *selection, sf_error *error)
+static int read_time(sf_time_point *point, const char *text, sf_error *error)
 {
-    char ms[32] = "", um[32] = "";
-    const char *comma = strchr(text, ',');
-    size_t left = comma != NULL ? (size_t)(comma - text) : 0, right = comma != NULL ? strlen(comma + 1) : 0;
-    if (left > 2 && strncmp(comma - 2, "ms", 2) == 0)
-        left -= 2;
-    if (right > 2 && strcmp(comma + 1 + right - 2, "um") == 0)
-        right -= 2;
-    if (comma != NULL && left < sizeof ms && right < sizeof um) {
-        snprintf(ms, sizeof ms, "%.*s", (int)left, text);
-        snprintf(um, sizeof um, "%.*s", (int)right, comma + 1);
-    }
-    if (sf_parse_scaled(ms, 6, &selection->dedup_ns) && selection->dedup_ns >= 0 &&
-        sf_parse_real(um, &selection->dedup_um) && selection->dedup_um >= 0)
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, "--dedup", "found '%s', expected MS,UM as 0.4,100", text);
+    point->given = true;
+    point->from_first = text[0] == '+';
+    return expect(sf_parse_scaled(text, 9, &point->ns), text,
+                  "seconds of the recording, or + and seconds from its first spike", error);
+}
+
+static int read_from(void *parsed, const char *text, sf_error *error)
+{
+    return read_time(&((app_selection *)parsed)->selection.from, text, error);
+}
+
+static int read_to(void *parsed, const char *text, sf_error *error)
+{
+    return read_time(&((app_selection *)parsed)->selection.to, text, error);
 }
 
 static bool parse_ms(const char *text, size_t length, int64_t *ns)
@@ -102,104 +67,137 @@ static bool parse_ms(const char *text, size_t length, int64_t *ns)
     return sf_parse_scaled(number, 6, ns);
 }
 
-/* `light,-1,5`: a marker's text may hold commas. */
-static int parse_blank(const char *text, app_selection *parsed, sf_error *error)
+/* `0.4,100` or `0.4ms,100um`. */
+static int read_dedup(void *parsed, const char *text, sf_error *error)
 {
+    sf_selection *selection = &((app_selection *)parsed)->selection;
+    char um[32] = "";
+    const char *comma = strchr(text, ',');
+    size_t right = comma != NULL ? strlen(comma + 1) : 0;
+    if (right > 2 && strcmp(comma + right - 1, "um") == 0)
+        right -= 2;
+    if (comma != NULL && right < sizeof um)
+        snprintf(um, sizeof um, "%.*s", (int)right, comma + 1);
+    return expect(comma != NULL && parse_ms(text, (size_t)(comma - text), &selection->dedup_ns) &&
+                      selection->dedup_ns >= 0 && sf_parse_real(um, &selection->dedup_um) &&
+                      selection->dedup_um >= 0,
+                  text, "MS,UM as 0.4,100", error);
+}
+
+/* `light,-1,5`: a marker's text may hold commas. */
+static int read_blank(void *parsed, const char *text, sf_error *error)
+{
+    app_selection *own = parsed;
+    sf_selection *selection = &own->selection;
     const char *last = strrchr(text, ',');
     const char *middle = last != NULL ? memrchr(text, ',', (size_t)(last - text)) : NULL;
     size_t length = middle != NULL ? (size_t)(middle - text) : 0;
-    sf_selection *selection = &parsed->selection;
-    if (length == 0 || length >= sizeof parsed->marker ||
-        !parse_ms(middle + 1, (size_t)(last - middle - 1), &selection->blank_from_ns) ||
-        !parse_ms(last + 1, strlen(last + 1), &selection->blank_to_ns) ||
-        selection->blank_from_ns >= selection->blank_to_ns)
-        return sf_fail(error, SF_USAGE, "--blank",
-                       "found '%s', expected MARKER,A,B with A before B in ms, as light,-1,5", text);
-    memcpy(parsed->marker, text, length);
-    parsed->marker[length] = '\0';
-    selection->blank = parsed->marker;
-    return SF_OK;
-}
-
-static int parse_epochs(const app_call *call, app_selection *parsed, sf_error *error)
-{
-    sf_selection *selection = &parsed->selection;
-    selection->epochs_path = app_value(call, "epochs", NULL);
-    if (selection->epochs_path == NULL)
-        return SF_OK;
-    int status = sf_epochs_read(&parsed->epochs, &selection->epoch_count, selection->epochs_path, error);
-    selection->epochs = parsed->epochs;
-    return status;
-}
-
-static int parse_memory(const app_call *call, uint64_t *bytes, sf_error *error)
-{
-    const char *text = app_value(call, "memory", NULL);
-    if (text == NULL || (sf_parse_bytes(text, bytes) && *bytes > 0))
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, "--memory", "found '%s', expected a size such as 400M or 8G", text);
+    bool right = length > 0 && length < sizeof own->marker &&
+                 parse_ms(middle + 1, (size_t)(last - middle - 1), &selection->blank_from_ns) &&
+                 parse_ms(last + 1, strlen(last + 1), &selection->blank_to_ns) &&
+                 selection->blank_from_ns < selection->blank_to_ns;
+    if (right)
+        snprintf(own->marker, sizeof own->marker, "%.*s", (int)length, text);
+    selection->blank = own->marker;
+    return expect(right, text, "MARKER,A,B with A before B in ms, as light,-1,5", error);
 }
 
 /* `0:600`. */
-static int parse_recorded(const char *text, sf_selection *selection, sf_error *error)
+static int read_recorded(void *parsed, const char *text, sf_error *error)
 {
+    sf_span *recorded = &((app_selection *)parsed)->selection.recorded;
     char from[48] = "";
     const char *colon = strchr(text, ':');
     if (colon != NULL && (size_t)(colon - text) < sizeof from)
         snprintf(from, sizeof from, "%.*s", (int)(colon - text), text);
-    if (colon != NULL && sf_parse_scaled(from, 9, &selection->recorded.start_ns) &&
-        sf_parse_scaled(colon + 1, 9, &selection->recorded.stop_ns) &&
-        selection->recorded.start_ns < selection->recorded.stop_ns)
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, "--recorded",
-                   "found '%s', expected A:B with A before B in seconds of the recording's clock, as 0:600",
-                   text);
+    return expect(colon != NULL && sf_parse_scaled(from, 9, &recorded->start_ns) &&
+                      sf_parse_scaled(colon + 1, 9, &recorded->stop_ns) &&
+                      recorded->start_ns < recorded->stop_ns,
+                  text, "A:B with A before B in seconds of the recording's clock, as 0:600", error);
 }
 
-static int read_rate(const app_call *call, double *rate_hz, sf_error *error)
+static int read_memory(void *parsed, const char *text, sf_error *error)
 {
-    return app_real(call, "rate", 1, 1e9, rate_hz, error);
+    uint64_t *bytes = &((app_selection *)parsed)->selection.memory;
+    return expect(sf_parse_bytes(text, bytes) && *bytes > 0, text, "a size such as 400M or 8G", error);
 }
+
+static int read_epochs(void *parsed, const char *text, sf_error *error)
+{
+    app_selection *own = parsed;
+    sf_selection *selection = &own->selection;
+    sf_release(own->epochs);
+    selection->epochs_path = text;
+    int status = sf_epochs_read(&own->epochs, &selection->epoch_count, text, error);
+    selection->epochs = own->epochs;
+    return status;
+}
+
+static const app_selection usual = {0};
+
+#define ROW app_selection
+static const sf_key selection_rows[] = {
+    TEXT("units", selection.units, .argument = "LIST", .zero = "all",
+         .what = "only these units by name, or #2 for index 2, as a,b,#10-#20; units keep their numbers"),
+    TEXT("kind", selection.kind, .argument = "LIST", .zero = "all but noise; info, convert and play take all",
+         .what = "only these kinds of units: good, mua, unsorted, noise, or all, as good,mua"),
+    FORM("from", read_from, .argument = "S",
+         .what = "from this time on, in seconds of the recording, or +S from its first spike (default its "
+                 "start)"),
+    FORM("to", read_to, .argument = "S",
+         .what = "up to this time and not including it, likewise (default after its last spike)"),
+    FORM("dedup", read_dedup, .argument = "MS,UM",
+         .what = "drop a spike at most MS after another on the same unit or one at most UM away, as 0.4,100"),
+    FORM("blank", read_blank, .argument = "MARKER,A,B",
+         .what = "drop what is A to B ms around each marker (its text, or ttl0 for a line), as light,-1,5"),
+    TEXT("stream", selection.stream, .argument = "NAME", .zero = "the only one",
+         .what = "which stream, well or recording, where a file holds several; of commands that take several "
+                 "recordings '*' for each, 'B*' for those that begin so"),
+    FORM("recorded", read_recorded, .argument = "A:B",
+         .what = "when it was recorded, in seconds, where the file does not say (default as it says, else "
+                 "from its first spike to its last)"),
+    REAL("rate_hz", selection.rate_hz, 1, 1e9, .argument = "HZ", .zero = "as it says",
+         .what = "samples a second, where a file counts samples and does not say"),
+    TEXT("columns", selection.columns, .argument = "LIST", .zero = "as its first line says, else unit,time_s",
+         .what = "what the columns of a text are, as a heading, as time_ms,unit; - for one that does not "
+                 "matter"),
+    TEXT("positions", selection.positions, .argument = "FILE", .zero = "as the recording says",
+         .what = "where electrodes are: a table of name,x,y in um, a probeinterface file (JSON), a routing "
+                 "of MaxLab Live (.cfg), or a map of Blackrock's (.cmp)"),
+    FORM("memory", read_memory, .argument = "SIZE",
+         .what =
+             "take no more than SIZE, as 400M, however long the recording is: its spikes are read in pieces, "
+             "several times, and nothing is told of single occurrences. For HDF5 files of synfire's own "
+             "layout, CARMEN and NWB 2 with units"),
+    FORM("epochs", read_epochs, .argument = "FILE",
+         .what = "only inside the epochs of FILE: lines of start,stop,label in seconds"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_selection_table = SF_KEY_TABLE(selection_rows, usual);
 
 #define SHORTEST_DEDUP_NS 10000 /* less than clocks of recordings tell apart */
 
-static int parse_selection(const app_call *call, app_selection *parsed, sf_error *error)
+static int read_selection(const app_call *call, app_selection *parsed, sf_error *error)
 {
     sf_selection *selection = &parsed->selection;
-    *parsed = (app_selection){.selection = sf_selection_default()};
-    selection->stream = app_value(call, "stream", NULL);
-    selection->units = app_value(call, "units", NULL);
-    selection->columns = app_value(call, "columns", NULL);
-    selection->positions = app_value(call, "positions", NULL);
-    selection->kind = app_value(call, "kind", call->command->keeps_noise ? "all" : NULL);
     const app_preset *preset;
+    *parsed = (app_selection){.selection = sf_selection_default()};
+    selection->kind = call->command->keeps_noise ? "all" : NULL;
     int status = app_preset_get(call, &preset, error);
     if (status == SF_OK && preset != NULL) {
         app_preset_print(call, preset);
         selection->dedup_ns = preset->dedup_ns;
         selection->dedup_um = preset->dedup_um;
     }
-    const char *dedup = app_value(call, "dedup", NULL), *blank = app_value(call, "blank", NULL),
-               *recorded = app_value(call, "recorded", NULL);
-    if (status == SF_OK && recorded != NULL)
-        status = parse_recorded(recorded, selection, error);
     if (status == SF_OK)
-        status = read_rate(call, &selection->rate_hz, error);
-    if (status == SF_OK && dedup != NULL)
-        status = parse_dedup(dedup, selection, error);
-    if (status == SF_OK && dedup != NULL && selection->dedup_ns < SHORTEST_DEDUP_NS)
+        status = app_options_read(call, &app_selection_table, parsed, error);
+    if (status == SF_OK && app_has(call, "dedup") && selection->dedup_ns < SHORTEST_DEDUP_NS)
         app_milliseconds_warn(call, "dedup", selection->dedup_ns);
-    if (status == SF_OK)
-        status = parse_time(call, "from", &selection->from, error);
-    if (status == SF_OK)
-        status = parse_time(call, "to", &selection->to, error);
-    if (status == SF_OK && blank != NULL)
-        status = parse_blank(blank, parsed, error);
-    if (status == SF_OK && blank != NULL)
+    if (status == SF_OK && selection->blank != NULL)
         app_milliseconds_warn(call, "blank", selection->blank_to_ns - selection->blank_from_ns);
-    if (status == SF_OK)
-        status = parse_memory(call, &selection->memory, error);
-    return status == SF_OK ? parse_epochs(call, parsed, error) : status;
+    return status;
 }
 
 /* NULL: there is none of this key. */
@@ -396,7 +394,7 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
 {
     *recording = NULL;
     app_selection parsed;
-    int status = parse_selection(call, &parsed, error);
+    int status = read_selection(call, &parsed, error);
     sf_progress progress = app_progress(call);
     if (status == SF_OK) {
         status = sf_recording_open(recording, path, &parsed.selection, &progress, error);
@@ -433,9 +431,11 @@ int app_speed(const app_call *call, double *speed, sf_error *error)
 
 int app_streams_of(sf_streams *streams, const app_call *call, const char *path, sf_error *error)
 {
-    sf_reading how = {.columns = app_value(call, "columns", NULL)};
+    app_selection parsed = {0};
     *streams = (sf_streams){0};
-    int status = read_rate(call, &how.rate_hz, error);
+    int status = app_options_read(call, &app_selection_table, &parsed, error);
+    const sf_reading how = {.columns = parsed.selection.columns, .rate_hz = parsed.selection.rate_hz};
+    sf_release(parsed.epochs);
     if (status == SF_OK)
         status = sf_recording_list(streams, path, &how, error);
     if (status != SF_OK)

@@ -12,6 +12,7 @@
 /** What selects or describes a recording, in every command: --units --kind --from --to --epochs --dedup
  * --blank --preset --stream --recorded --rate --columns --positions */
 extern const app_option app_selection_options[];
+extern const sf_key_table app_selection_table;
 
 /** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error);

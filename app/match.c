@@ -8,6 +8,7 @@
 #include "app/significance.h"
 
 #include "core/describe/column.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,10 +29,7 @@ static const app_option options[] = {
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
     {.name = "engine"},
-    {"features", "LIST",
-     "of --engine gvsm: with these of its techniques alone, as blacklist,order: blacklist, implication, "
-     "twins, order, "
-     "twigs, pipeline, stay, pairs, or none (default: all)"},
+    {.name = "features"},
     {.name = "slots"},
     {.name = "threshold"},
     {"rewired", NULL,
@@ -49,6 +47,7 @@ typedef struct matching {
     sf_motif *motif;
     sf_graph *graph;
     sf_match_options options;
+    unsigned features; /**< of sf_gvsm_feature */
     sf_matches *matches;
     bool stopped; /**< before all was searched */
     app_stop stop;
@@ -90,23 +89,39 @@ static int refuse_limits(const matching *m, sf_error *error)
     return sf_fail(error, SF_USAGE, "--rewired", "needs the whole count: leave --limit and --time-limit out");
 }
 
-static int read_features(sf_match_options *how, const app_call *call, sf_error *error)
+#define EVERY_FEATURE (SF_GVSM_PAIRS * 2 - 1)
+
+static const char *const techniques[] = {"blacklist", "implication", "twins", "order", "twigs", "pipeline",
+                                         "stay",      "pairs",       "none",  NULL}; /* as their bits */
+static const matching usual = {.features = EVERY_FEATURE};
+
+#define ROW matching
+static const sf_key rows[] = {
+    SET("features", features, techniques, .argument = "LIST", .zero = "all",
+        .what = "of --engine gvsm: with these of its techniques alone, as blacklist,order: blacklist, "
+                "implication, twins, order, twigs, pipeline, stay, pairs, or none"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table features_table = SF_KEY_TABLE(rows, usual);
+
+static int read_features(matching *m, const app_call *call, sf_error *error)
 {
-    static const char *const names[] = {"blacklist", "implication", "twins", "order", "twigs", "pipeline",
-                                        "stay",      "pairs",       "none",  NULL}; /* as their bits */
     static const char *const of_gvsm[] = {"features", "slots", "threshold", NULL};
     static const char *const of_pipeline[] = {"slots", NULL}, *const of_stay[] = {"threshold", NULL};
-    unsigned all = SF_GVSM_PAIRS * 2 - 1, with = all;
+    sf_match_options *how = &m->options;
     int status = how->engine != NULL && strcmp(how->engine, "gvsm") == 0
                      ? SF_OK
                      : app_refuse(call, of_gvsm, "goes with --engine gvsm", error);
+    m->features = EVERY_FEATURE;
     if (status == SF_OK)
-        status = app_words(call, "features", names, &with, error);
-    how->without = all & ~with;
-    if (status == SF_OK && (with & SF_GVSM_PIPELINE) == 0)
+        status = app_options_read(call, &features_table, m, error);
+    how->without = EVERY_FEATURE & ~m->features;
+    if (status == SF_OK && (m->features & SF_GVSM_PIPELINE) == 0)
         status = app_refuse(call, of_pipeline, "goes with the feature pipeline, which --features leaves out",
                             error);
-    if (status == SF_OK && (with & SF_GVSM_STAY) == 0)
+    if (status == SF_OK && (m->features & SF_GVSM_STAY) == 0)
         status = app_refuse(call, of_stay, "goes with the feature stay, which --features leaves out", error);
     return status;
 }
@@ -128,7 +143,7 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
     if (status == SF_OK)
         status = refuse_pattern_options(call, error);
     if (status == SF_OK)
-        status = read_features(&m->options, call, error);
+        status = read_features(m, call, error);
     return status == SF_OK ? refuse_limits(m, error) : status;
 }
 
@@ -474,7 +489,7 @@ const app_command app_command_match = {
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
     .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
                 app_selection_options},
-    .rows = {&sf_match_table, &sf_mining_table, &sf_significance_table, &sf_rewired_table},
+    .rows = {&features_table, &sf_match_table, &sf_mining_table, &sf_significance_table, &sf_rewired_table},
     .tables = {&embeddings_table, &app_triads_table},
     .run = run,
 };

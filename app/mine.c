@@ -24,10 +24,7 @@ static const app_option options[] = {
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
     APP_NWB_OPTION,
-    {"memory", "SIZE",
-     "take no more than SIZE, as 400M, however long the recording is: its spikes are read in pieces, several "
-     "times, and nothing is told of single occurrences. "
-     "For HDF5 files of synfire's own layout, CARMEN and NWB 2 with units"},
+    {.name = "memory"},
     {NULL, NULL, NULL},
 };
 

@@ -4,6 +4,7 @@
 #include "app/preset.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,19 +12,8 @@
 #include <synfire/device.h>
 
 const app_option app_mining_options[] = {
-    {"delay", "LO:HI[/PARTS][,LO:HI...]",
-     "delays between neighbours in ms, above LO and at most HI (default 0.5:5); 0.5:20/4 searches them: the "
-     "interval, "
-     "its halves and its quarters, of which each pair keeps the one it stands out most in"},
-    {"min-count", "X",
-     "frequent is a count of X or more (default: a fortieth of a mean unit's spikes, more where chance alone "
-     "gives chains, at least 20)"},
-    {"min-rate", "HZ", "the same as a count per second of recorded time"},
-    {"min-fraction", "F", "the same as a fraction of all spikes"},
-    {.name = "self"},
-    {.name = "min-distance"},
-    {.name = "threads"},
-    {0},
+    {.name = "delay"}, {.name = "min-count"},    {.name = "min-rate"}, {.name = "min-fraction"},
+    {.name = "self"},  {.name = "min-distance"}, {.name = "threads"},  {0},
 };
 
 const app_option app_engine_options[] = {{.name = "engine"}, {.name = "device"}, {0}};
@@ -50,43 +40,49 @@ void app_device_json(sf_json *json, const char *note)
     sf_json_string(json, "device_note", note[0] != '\0' ? note : NULL);
 }
 
-static int parse_delays(app_mining *mining, const app_call *call, sf_error *error)
+static int read_delays(void *mining, const char *text, sf_error *error)
 {
-    const app_preset *preset;
-    int status = app_preset_get(call, &preset, error);
-    if (status != SF_OK)
-        return status;
-    const char *text = app_value(call, "delay", preset != NULL ? preset->delays : NULL);
-    if (text == NULL) /* as the options have them */
-        return SF_OK;
-    mining->options.delays = mining->delays;
-    status = sf_delays_parse(mining->delays, APP_MOST_DELAYS, &mining->options.delay_count, text, error);
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--delay");
-    else
-        app_delays_warn(call, mining->delays, mining->options.delay_count);
-    return status;
+    app_mining *own = mining;
+    own->options.delays = own->delays;
+    return sf_delays_parse(own->delays, APP_MOST_DELAYS, &own->options.delay_count, text, error);
 }
 
-static int parse_threshold(sf_mining_options *options, const app_call *call, sf_error *error)
+#define ROW app_mining
+static const sf_key rows[] = {
+    FORM("delay", read_delays, .argument = "LO:HI[/PARTS][,LO:HI...]",
+         .what =
+             "delays between neighbours in ms, above LO and at most HI (default 0.5:5); 0.5:20/4 searches "
+             "them: the interval, its halves and its quarters, of which each pair keeps the one it stands "
+             "out most in"),
+    REAL("min_count", least[SF_THRESHOLD_COUNT], 0, 1e300, .argument = "X",
+         .zero = "a fortieth of a mean unit's spikes, more where chance alone gives chains, at least 20",
+         .what = "frequent is a count of X or more"),
+    REAL("min_rate_hz", least[SF_THRESHOLD_RATE], 0, 1e300, .argument = "HZ", .zero = "not asked for",
+         .what = "the same as a count per second of recorded time"),
+    REAL("min_fraction", least[SF_THRESHOLD_FRACTION], 0, 1e300, .argument = "F", .zero = "not asked for",
+         .what = "the same as a fraction of all spikes"),
+    {0},
+};
+#undef ROW
+
+static const app_mining usual = {0};
+const sf_key_table app_mining_table = SF_KEY_TABLE(rows, usual);
+
+static int take_threshold(app_mining *mining, sf_error *error)
 {
     static const char *const names[] = {"min-count", "min-rate", "min-fraction"}; /* as sf_threshold_kind */
+    sf_mining_options *options = &mining->options;
     int given = -1;
-    for (int kind = 0; kind < 3; kind++) {
-        if (!app_has(call, names[kind]))
-            continue;
+    for (int kind = 0; kind < APP_THRESHOLDS; kind++) {
         char place[32];
         snprintf(place, sizeof place, "--%s", names[kind]);
+        if (mining->least[kind] == 0)
+            continue;
         if (given >= 0)
             return sf_fail(error, SF_USAGE, place, "does not go with --%s: give one threshold", names[given]);
         given = kind;
         options->threshold_kind = (sf_threshold_kind)kind;
-        int status = app_real(call, names[kind], 0, 1e300, &options->threshold, error);
-        if (status == SF_OK && options->threshold == 0)
-            status = sf_fail(error, SF_USAGE, place, "found '%s', expected more than 0",
-                             app_value(call, names[kind], ""));
-        if (status != SF_OK)
-            return status;
+        options->threshold = mining->least[kind];
     }
     return SF_OK;
 }
@@ -94,10 +90,18 @@ static int parse_threshold(sf_mining_options *options, const app_call *call, sf_
 int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
 {
     sf_mining_options *options = &mining->options;
+    const app_preset *preset;
+    memset(mining->least, 0, sizeof mining->least);
     *options = sf_mining_options_default();
-    int status = parse_delays(mining, call, error);
+    int status = app_preset_get(call, &preset, error);
+    if (status == SF_OK && preset != NULL)
+        status = read_delays(mining, preset->delays, error);
     if (status == SF_OK)
-        status = parse_threshold(options, call, error);
+        status = app_options_read(call, &app_mining_table, mining, error);
+    if (status == SF_OK && options->delays == mining->delays)
+        app_delays_warn(call, mining->delays, options->delay_count);
+    if (status == SF_OK)
+        status = take_threshold(mining, error);
     if (status == SF_OK)
         status = app_options_read(call, &sf_mining_table, options, error);
     call->provenance->min_distance_um = options->min_distance_um;

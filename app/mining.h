@@ -11,15 +11,19 @@
 
 /** --delay --min-count --min-rate --min-fraction --self --min-distance --threads */
 extern const app_option app_mining_options[];
+extern const sf_key_table app_mining_table;
 
 /** --engine --device */
 extern const app_option app_engine_options[];
 
 #define APP_MOST_DELAYS 64
 
+#define APP_THRESHOLDS 3 /* kinds of sf_threshold_kind */
+
 typedef struct app_mining {
     sf_delay delays[APP_MOST_DELAYS];
-    sf_mining_options options; /**< delays point into this struct: do not copy it */
+    double least[APP_THRESHOLDS]; /**< --min-*; 0: not given */
+    sf_mining_options options;    /**< delays point into this struct: do not copy it */
 } app_mining;
 
 /** Reads the options that the command has: delays by --delay, else by --preset; the threshold by one of

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/parse.h"
 
+#include "app/load.h"
+#include "app/mining.h"
 #include "core/file.h"
 #include "core/memory.h"
 
@@ -56,9 +58,10 @@ static const sf_key *find_row(const sf_key_table *table, const char *option)
 
 const sf_key *app_option_row(const app_command *command, const app_option *option, const sf_key_table **table)
 {
+    const sf_key_table *const shared[] = {&app_selection_table, &app_mining_table};
     const sf_key *row = NULL;
-    for (size_t t = 0; option->argument == NULL && row == NULL && t < APP_ROW_TABLES; t++) {
-        *table = command->rows[t];
+    for (size_t t = 0; option->argument == NULL && row == NULL && t < APP_ROW_TABLES + 2; t++) {
+        *table = t < APP_ROW_TABLES ? command->rows[t] : shared[t - APP_ROW_TABLES];
         row = *table != NULL ? find_row(*table, option->name) : NULL;
     }
     return row;
@@ -77,10 +80,40 @@ static int read_value(const char *option, const sf_key *row, void *options, cons
     return SF_OK;
 }
 
+/* The words of a comma list, as bits in their order. */
+static int read_set(const char *option, const sf_key *row, void *options, const char *given, sf_error *error)
+{
+    const sf_key one = {.type = SF_KEY_CHOICE, .words = row->words};
+    char *copy = sf_copy_string(given), *rest = copy;
+    unsigned found = 0;
+    int status = copy == NULL ? sf_fail_memory(error) : SF_OK;
+    while (rest != NULL && status == SF_OK) {
+        int word = 0;
+        status = read_value(option, &one, &word, sf_text_field(&rest, ','), error);
+        found |= row->words[word + 1] != NULL ? 1u << word : 0; /* the last is `none` */
+    }
+    sf_free(copy);
+    if (status == SF_OK)
+        *(unsigned *)sf_key_at(row, options) = found;
+    return status;
+}
+
+static int read_form(const char *option, const sf_key *row, void *options, const char *given, sf_error *error)
+{
+    int status = row->read(options, given, error);
+    if (status == SF_USAGE && error != NULL)
+        snprintf(error->place, sizeof error->place, "--%s", option);
+    return status;
+}
+
 static int read_option(const app_call *call, const char *option, const sf_key *row, void *options,
                        sf_error *error)
 {
     const char *given = app_value(call, option, row->type == SF_KEY_SWITCH ? "true" : "");
+    if (row->type == SF_KEY_SET)
+        return read_set(option, row, options, given, error);
+    if (row->type == SF_KEY_FORM)
+        return read_form(option, row, options, given, error);
     int status = read_value(option, row, options, given, error);
     if (status == SF_OK && row->type == SF_KEY_TEXT)
         *(const char **)sf_key_at(row, options) = given;
@@ -319,17 +352,35 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
     return read_given(call, option, &row, value, error);
 }
 
-int app_real(const app_call *call, const char *option, double least, double most, double *value,
-             sf_error *error)
+/* The argument of an option that the command has. */
+static const char *argument_of(const app_command *command, const char *option)
 {
-    const sf_key row = {.type = SF_KEY_REAL, .least = least, .most = most};
-    return read_given(call, option, &row, value, error);
+    const char *argument = NULL;
+    for (size_t l = 0; argument == NULL && l < APP_OPTION_LISTS; l++)
+        for (const app_option *o = command->options[l]; o != NULL && o->name != NULL; o++)
+            argument = strcmp(o->name, option) == 0 ? o->argument : argument;
+    return argument;
 }
 
-int app_word(const app_call *call, const char *option, const char *const *words, int *index, sf_error *error)
+int app_word(const app_call *call, const char *option, int *index, sf_error *error)
 {
-    const sf_key row = {.type = SF_KEY_CHOICE, .words = words};
-    return read_given(call, option, &row, index, error);
+    const char *given = app_value(call, option, NULL), *words = argument_of(call->command, option);
+    sf_text expected = {0};
+    int word = 0;
+    for (size_t length; given != NULL && *words != '\0'; words += length + (words[length] == '|'), word++) {
+        length = strcspn(words, "|");
+        if (strlen(given) == length && strncmp(words, given, length) == 0) {
+            sf_text_free(&expected);
+            *index = word;
+            return SF_OK;
+        }
+        sf_text_printf(&expected, "%s%.*s", word == 0 ? "one of " : ", ", (int)length, words);
+    }
+    int status = given == NULL     ? SF_OK
+                 : expected.failed ? sf_fail_memory(error)
+                                   : refuse(option, given, expected.data, error);
+    sf_text_free(&expected);
+    return status;
 }
 
 int app_time(const app_call *call, const char *option, const char *unit, int64_t *value, sf_error *error)
@@ -338,29 +389,10 @@ int app_time(const app_call *call, const char *option, const char *unit, int64_t
     return read_given(call, option, &row, value, error);
 }
 
-int app_words(const app_call *call, const char *option, const char *const *words, unsigned *set,
-              sf_error *error)
-{
-    const sf_key row = {.type = SF_KEY_CHOICE, .words = words};
-    const char *given = app_value(call, option, NULL);
-    char *copy = given != NULL ? sf_copy_string(given) : NULL, *rest = copy;
-    unsigned found = 0;
-    int status = given != NULL && copy == NULL ? sf_fail_memory(error) : SF_OK;
-    while (rest != NULL && status == SF_OK) {
-        int word = 0;
-        status = read_value(option, &row, &word, sf_text_field(&rest, ','), error);
-        found |= words[word + 1] != NULL ? 1u << word : 0; /* the last is `none` */
-    }
-    sf_free(copy);
-    *set = given != NULL && status == SF_OK ? found : *set;
-    return status;
-}
-
 int app_schedule(const app_call *call, bool *sequential, sf_error *error)
 {
-    static const char *const words[] = {"derived", "sequential", NULL};
     int word = 0;
-    int status = app_word(call, "schedule", words, &word, error);
+    int status = app_word(call, "schedule", &word, error);
     *sequential = word == 1;
     return status;
 }

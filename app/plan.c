@@ -2,13 +2,34 @@
 #include "app/command.h"
 #include "app/csv.h"
 
+#include "core/describe/column.h"
 #include "core/error.h"
 
-static void add_row(void *csv, const char *const cells[SF_TOOL_PLAN_CELLS])
+#define ROW sf_tool_plan_row
+#define NO_ELEMENT "there is no such element"
+static const char *const kinds[] = {"neighbours", "loop", NULL};
+static const sf_column_row rows[] = {
+    SF_MEMBER_IS(TEXT, kind, "two functions, one after the other, or a loop and its next round",
+                 .words = kinds),
+    SF_MEMBER_IS(TEXT, first, "the first function, or the loop"),
+    SF_MEMBER_IS(TEXT, second, "the second one, or the variable of the loop"),
+    SF_MEMBER_IS(TEXT, flow,
+                 "elements of the model that the first changes and the second reads, with a space "
+                 "between",
+                 .null = NO_ELEMENT),
+    SF_MEMBER_IS(TEXT, anti, "those that the first reads and the second changes", .null = NO_ELEMENT),
+    SF_MEMBER_IS(TEXT, output, "those that both change", .null = NO_ELEMENT),
+    SF_MEMBER_IS(TEXT, decided_by, "those that the answer rests on", .null = NO_ELEMENT),
+    SF_MEMBER_IS(TEXT, answer, "whether they may run at the same time, and on what"),
+};
+#undef ROW
+
+static const sf_table plans = {
+    .name = "plan", .row = "plan_pair", .about = "neighbours and loops of an algorithm", SF_TABLE_OF(rows)};
+
+static void add_row(void *csv, const sf_tool_plan_row *row)
 {
-    app_csv_row(csv);
-    for (size_t i = 0; i < SF_TOOL_PLAN_CELLS; i++)
-        app_csv_string(csv, cells[i]);
+    app_csv_struct(csv, &plans, row);
 }
 
 static int plan(const app_call *call, sf_text *text, app_csv *csv, sf_error *error)
@@ -33,7 +54,7 @@ static int run(app_call *call, sf_error *error)
     sf_text text = {0};
     app_csv csv = {.out = &text};
     if (app_has(call, "csv"))
-        csv = app_csv_start(&text, "kind,first,second,flow,anti,output,decided_by,answer");
+        csv = app_csv_start_table(&text, &plans);
     int status = plan(call, &text, &csv, error);
     if (status == SF_OK)
         return app_print(&text, error);
@@ -68,5 +89,6 @@ const app_command app_command_plan = {
         "change, "
         "and the schedule that follows.",
     .options = {plan_options},
+    .tables = {&plans},
     .run = run,
 };

@@ -44,9 +44,8 @@ static void add_kinds(sf_text *text)
 
 static int read_width(double *width_mm, const app_call *call, sf_error *error)
 {
-    static const char *const words[] = {"column", "page", NULL};
     int word = 1;
-    int status = app_word(call, "width", words, &word, error);
+    int status = app_word(call, "width", &word, error);
     *width_mm = word == 0 ? SF_COLUMN_MM : SF_PAGE_MM;
     return status;
 }

@@ -2,11 +2,9 @@
 #include "app/preset.h"
 
 #include "core/clock.h"
-#include "core/memory.h"
-
-#include <string.h>
 
 static const app_preset presets[] = {
+    /* as APP_PRESET_OPTION */
     {.name = "culture-60",
      .delays = "1:5,5:10,10:20",
      .window_ns = 300 * SF_SECOND,
@@ -26,29 +24,11 @@ static const app_preset presets[] = {
      .dedup_um = 100},
 };
 
-#define PRESETS (sizeof presets / sizeof presets[0])
-
-const app_preset *app_preset_find(const char *name)
-{
-    for (size_t i = 0; i < PRESETS; i++)
-        if (strcmp(presets[i].name, name) == 0)
-            return &presets[i];
-    return NULL;
-}
-
 int app_preset_get(const app_call *call, const app_preset **preset, sf_error *error)
 {
-    *preset = NULL;
-    const char *name = app_value(call, "preset", NULL);
-    if (name == NULL || (*preset = app_preset_find(name)) != NULL)
-        return SF_OK;
-    sf_text names = {0};
-    for (size_t i = 0; i < PRESETS; i++)
-        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", presets[i].name);
-    int status = names.failed ? sf_fail_memory(error)
-                              : sf_fail(error, SF_USAGE, "--preset", "found '%s', expected one of %s", name,
-                                        names.data);
-    sf_text_free(&names);
+    int index = 0;
+    int status = app_word(call, "preset", &index, error);
+    *preset = status == SF_OK && app_has(call, "preset") ? &presets[index] : NULL;
     return status;
 }
 

@@ -14,8 +14,11 @@ typedef struct app_preset {
     int64_t sttc_ns; /**< half-width for the spike-time tiling coefficient; 0: no advice */
 } app_preset;
 
-/** The preset of that name, or NULL. */
-const app_preset *app_preset_find(const char *name);
+#define APP_PRESET_OPTION                                                                                    \
+    {                                                                                                        \
+        "preset", "culture-60|retina-waves|retina-adult|cortex|hd-mea",                                      \
+            "defaults for a kind of preparation, printed when used"                                          \
+    }
 
 /** The preset that --preset names, NULL where it was not given; SF_USAGE lists the names. */
 int app_preset_get(const app_call *call, const app_preset **preset, sf_error *error);

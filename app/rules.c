@@ -362,5 +362,6 @@ const app_command app_command_rules = {
              "single units. docs/rules.md says when not to trust it.",
     .options = {options, app_mining_options, app_engine_options, app_selection_options},
     .rows = {&sf_mining_table, &rules_table},
+    .tables = {&app_rules_table},
     .run = run,
 };

@@ -39,9 +39,7 @@ void app_rules_json(sf_text *text, const app_rules *r);
 void app_rules_print(sf_text *text, const app_rules *r);
 
 /** A row for each interval of counts: what it predicts, and how well the rule does. */
-#define APP_RULES_COLUMNS                                                                                    \
-    "id,episode,count_from,count_to,predicts,accuracy,balanced_accuracy,majority,rate_accuracy,"             \
-    "chance_accuracy,p"
+extern const sf_table app_rules_table;
 void app_rules_csv(sf_text *text, const app_rules *r);
 
 /** The rule as the file that a live run takes, docs/rules.md. */

@@ -2,6 +2,7 @@
 /* What synfire rules has learnt, as text, as JSON and as a rule file. */
 #include "app/rules.h"
 
+#include "core/describe/column.h"
 #include "io/file.h"
 
 #include <inttypes.h>
@@ -147,28 +148,53 @@ static double first_count(const sf_rule *rule, size_t interval)
     return interval == 0 ? 0 : floor(rule->thresholds[interval - 1]) + 1;
 }
 
+/* An interval of counts. */
+typedef struct interval_row {
+    char id[SF_EPISODE_ID_SIZE];
+    const char *episode, *predicts;
+    double count_from, count_to;
+    const sf_rules *learnt, *by_rate;
+} interval_row;
+
+#define ROW interval_row
+#define LEARNT(name, of, ...) SF_INSIDE_IS(REAL, name, learnt, sf_rules, of, __VA_ARGS__)
+static const sf_column_row interval_rows[] = {
+    SF_MEMBER_IS(TEXT, id, "of the episode whose count the rule goes by"),
+    SF_MEMBER_IS(TEXT, episode, "the episode, as people write it"),
+    SF_MEMBER_IS(REAL, count_from, "the least count of the interval"),
+    SF_MEMBER_IS(REAL, count_to, "the greatest count of the interval", .null = "it has no end"),
+    SF_MEMBER_IS(TEXT, predicts, "the label that the rule then predicts"),
+    LEARNT("accuracy", accuracy, "of the rule, in blocks of time that were left out"),
+    LEARNT("balanced_accuracy", balanced, "the mean of the labels' own accuracies"),
+    LEARNT("majority", majority, "the accuracy of the most frequent label"),
+    SF_INSIDE_IS(REAL, "rate_accuracy", by_rate, sf_rules, accuracy, "of the best rule by a unit's rate"),
+    LEARNT("chance_accuracy", chance_mean, "mean accuracy with shifted labels",
+           .null = "no shifts were made"),
+    LEARNT("p", chance_p, "share of shifts, and one, that do as well", .unit = "probability",
+           .null = "no shifts were made"),
+};
+#undef ROW
+
+const sf_table app_rules_table = {.name = "rule",
+                                  .row = "rule_interval",
+                                  .about = "intervals of counts that the rule of `rules` has",
+                                  SF_TABLE_OF(interval_rows)};
+
 void app_rules_csv(sf_text *text, const app_rules *r)
 {
-    const sf_rules *learnt = &r->learnt;
-    const sf_rule *rule = &learnt->rule;
-    char id[SF_EPISODE_ID_SIZE];
-    app_csv csv = app_csv_start(text, APP_RULES_COLUMNS);
-    sf_recording_episode_id(r->recording, chosen(r), id);
+    const sf_rule *rule = &r->learnt.rule;
+    sf_text spelt = app_episode_text(r->recording, chosen(r));
+    interval_row row = {.episode = spelt.data, .learnt = &r->learnt, .by_rate = &r->by_rate};
+    app_csv csv = app_csv_start_table(text, &app_rules_table);
+    sf_recording_episode_id(r->recording, chosen(r), row.id);
     for (size_t i = 0; i < rule->interval_count; i++) {
-        bool last = i + 1 == rule->interval_count;
-        app_csv_row(&csv);
-        app_csv_string(&csv, id);
-        app_csv_episode(&csv, r->recording, chosen(r));
-        app_csv_real(&csv, first_count(rule, i));
-        app_csv_real(&csv, last ? NAN : floor(rule->thresholds[i]));
-        app_csv_string(&csv, app_rules_label(r, rule->labels[i]));
-        app_csv_real(&csv, learnt->accuracy);
-        app_csv_real(&csv, learnt->balanced);
-        app_csv_real(&csv, learnt->majority);
-        app_csv_real(&csv, r->by_rate.accuracy);
-        app_csv_real(&csv, learnt->chance_mean);
-        app_csv_real(&csv, learnt->chance_p);
+        row.count_from = first_count(rule, i);
+        row.count_to = i + 1 < rule->interval_count ? floor(rule->thresholds[i]) : NAN;
+        row.predicts = app_rules_label(r, rule->labels[i]);
+        app_csv_struct(&csv, &app_rules_table, &row);
     }
+    text->failed = text->failed || spelt.failed;
+    sf_text_free(&spelt);
 }
 
 /* ---- text ---- */

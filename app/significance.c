@@ -53,14 +53,13 @@ int app_test_parse(app_test *test, const app_call *call, sf_error *error)
     static const char *const of_test[] = {"surrogates", "seed",  "fdr",   "width",
                                           "segment",    "max-q", "max-p", NULL};
     static const char *const of_surrogates[] = {"fdr", "surrogates", "width", "segment", NULL};
-    const char *kind = app_value(call, "significance", NULL);
+    int kind = 0;
     sf_significance_options *options = &test->options;
-    *test = (app_test){.asked = kind != NULL, .options = sf_significance_options_default()};
-    if (kind == NULL)
+    *test = (app_test){.asked = app_has(call, "significance"), .options = sf_significance_options_default()};
+    if (!test->asked)
         return app_refuse(call, of_test, "goes with --significance KIND, such as segment-shift", error);
-    int status = sf_significance_find(&options->kind, kind, error);
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--significance");
+    int status = app_word(call, "significance", &kind, error);
+    options->kind = (sf_significance_kind)(SF_SIGNIFICANCE_SEGMENT_SHIFT + kind);
     bool analytic = status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC;
     if (analytic)
         status =

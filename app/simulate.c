@@ -3,6 +3,7 @@
 
 #include "app/mining.h"
 #include "core/clock.h"
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "run/tool.h"
@@ -12,8 +13,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define COLUMNS "episode,planted"
 
 extern const app_command app_command_simulate;
 
@@ -148,6 +147,38 @@ static int make_plan(const app_call *call, simulation_plan *plan, sf_error *erro
     return status == SF_OK ? read_chain_rates(call, plan, error) : status;
 }
 
+/* A chain that was planted. */
+typedef struct chain_row {
+    const char *episode;
+    uint64_t planted;
+} chain_row;
+
+#define ROW chain_row
+static const sf_column_row chain_rows[] = {
+    SF_MEMBER_IS(TEXT, episode, "the chain, as people write it"),
+    SF_MEMBER_IS(COUNT, planted, "occurrences that were planted"),
+};
+#undef ROW
+
+static const sf_table chains_table = {.name = "planted",
+                                      .row = "planted_chain",
+                                      .about = "chains that `simulate` planted",
+                                      SF_TABLE_OF(chain_rows)};
+
+/* Gives each to `json`, or else to `csv`. */
+static void add_chains(sf_json *json, app_csv *csv, const sf_tool_simulated *made, const sf_recording *units)
+{
+    for (size_t i = 0; i < made->chain_count; i++) {
+        sf_text episode = app_episode_text(units, &made->chains[i]);
+        const chain_row row = {.episode = episode.failed ? "" : episode.data, .planted = made->planted[i]};
+        if (json != NULL)
+            sf_table_json_struct(json, &chains_table, &row);
+        else
+            app_csv_struct(csv, &chains_table, &row);
+        sf_text_free(&episode);
+    }
+}
+
 static void print_json(sf_text *text, const app_call *call, const sf_tool_simulated *made,
                        const sf_recording *units, const char *path, double seconds)
 {
@@ -161,15 +192,7 @@ static void print_json(sf_text *text, const app_call *call, const sf_tool_simula
     sf_json_uint(&json, "duplicates", made->duplicates);
     sf_json_uint(&json, "markers", made->marker_count);
     sf_json_array(&json, "chains");
-    for (size_t i = 0; i < made->chain_count; i++) {
-        sf_text episode = app_episode_text(units, &made->chains[i]);
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "episode", episode.data);
-        sf_json_uint(&json, "planted", made->planted[i]);
-        sf_json_end_object(&json);
-        text->failed = text->failed || episode.failed;
-        sf_text_free(&episode);
-    }
+    add_chains(&json, NULL, made, units);
     sf_json_end_array(&json);
     sf_json_string(&json, "settings", made->settings);
     sf_json_real(&json, "seconds", seconds);
@@ -179,12 +202,8 @@ static void print_json(sf_text *text, const app_call *call, const sf_tool_simula
 
 static void print_csv(sf_text *text, const sf_tool_simulated *made, const sf_recording *units)
 {
-    app_csv csv = app_csv_start(text, COLUMNS);
-    for (size_t i = 0; i < made->chain_count; i++) {
-        app_csv_row(&csv);
-        app_csv_episode(&csv, units, &made->chains[i]);
-        app_csv_uint(&csv, made->planted[i]);
-    }
+    app_csv csv = app_csv_start_table(text, &chains_table);
+    add_chains(NULL, &csv, made, units);
 }
 
 static void print_table(sf_text *text, const sf_tool_simulated *made, const sf_recording *units,
@@ -293,5 +312,6 @@ const app_command app_command_simulate = {
              "how many were. A recording that is no simulation is never replaced.",
     .options = {options},
     .rows = {&sf_simulation_table},
+    .tables = {&chains_table},
     .run = run,
 };

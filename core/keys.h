@@ -20,6 +20,8 @@ typedef enum sf_key_type {
     SF_KEY_TIME,   /**< int64_t, ns; people write `unit` */
     SF_KEY_SWITCH, /**< bool */
     SF_KEY_CHOICE, /**< an enum: the index among `words` */
+    SF_KEY_SET,    /**< unsigned, of command lines alone: a list of `words` as bits; the last is for none */
+    SF_KEY_FORM,   /**< of command lines alone: what `read` makes of a text */
     SF_KEY_KIND,   /**< the first key of items of several kinds: it says which */
     SF_KEY_GROUP,  /**< keys below it, of the same struct */
     SF_KEY_LIST    /**< an array of structs, or of char *; its length is a uint32_t at count_offset */
@@ -52,7 +54,10 @@ typedef struct sf_key {
     const char *unit;     /**< of a time: "s" or "ms"; then its key ends in _ns */
     const char *option;   /**< its name on command lines; NULL: the key, with - for _ and without its unit */
     const char *argument; /**< what stands for a value in help; NULL: its words */
-    const char *what;     /**< a sentence for help, which adds bounds and default */
+    const char *what;     /**< a sentence for help, which adds bounds and default; of a form it is all */
+    /** Of a form: reads it into the struct, which may borrow the text. Fails by what was found and expected.
+     */
+    int (*read)(void *object, const char *text, sf_error *error);
 } sf_key;
 
 /** One of the kinds that a list's items may be of: the keys that it has besides those that all have. */

@@ -56,6 +56,15 @@
         .name = key, .type = SF_KEY_TIME, AT(member), .least = from, .most = to, __VA_ARGS__                 \
     }
 
+#define SET(key, member, among, ...)                                                                         \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_SET, AT(member), .words = among, __VA_ARGS__                             \
+    }
+#define FORM(key, reader, ...)                                                                               \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_FORM, .read = reader, __VA_ARGS__                                        \
+    }
+
 /** A table of these rows for structs that begin as `initial`. */
 #define SF_KEY_TABLE(rows, initial)                                                                          \
     {                                                                                                        \

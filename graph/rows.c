@@ -49,12 +49,16 @@ void sf_tiling_options_init(void *options, size_t size)
 
 /* ---- searching ---- */
 
-static const char *const directions[] = {"auto", "top-down", "bottom-up", NULL}; /* as sf_bfs_direction */
+static const char *const directions[] = {"auto", "top-down", "bottom-up", NULL};   /* as sf_bfs_direction */
+static const char *const techniques[] = {"ts", "wb", "hc", "gamma", "none", NULL}; /* as sf_bfs_feature */
 static const sf_search_options searching = {.size = sizeof searching};
 
 #define ROW sf_search_options
 static const sf_key search_rows[] = {
     CHOICE("direction", direction, directions, .what = "auto goes bottom-up while the frontier is large"),
+    SET("features", features, techniques, .argument = "ts,wb,hc,gamma", .zero = "the fastest way there is",
+        .what = "on GPUs: search as Enterprise does, with these of its techniques: frontier queues, balanced "
+                "work, hubs first, switch by hubs; `none` for none of them"),
     WHOLE("repeat", repeat, 1, 1000000, .zero = "once", .argument = "N",
           .what = "search N times and give the median time"),
     {SF_ROW_THREADS, AT(threads)},

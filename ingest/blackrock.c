@@ -198,10 +198,7 @@ static const char *const layouts[] = {"auto", "3.11", "4.0", "4.1", "4.2", NULL}
 static const sf_key keys[] = {SF_LIVE_ENDPOINT,
                               SF_LIVE_TEXT("device", device),
                               SF_LIVE_TEXT("ask", request),
-                              {.name = "protocol",
-                               .type = SF_KEY_CHOICE,
-                               .offset = offsetof(sf_live_settings, layout),
-                               .words = layouts},
+                              SF_LIVE_LAYOUT("protocol", layouts),
                               SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
                               SF_LIVE_ELECTRODES,
                               {0}};

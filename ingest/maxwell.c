@@ -81,12 +81,11 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
 
 static const char *const layouts[] = {"auto", "mxw16", "mxw24", NULL};
 
-static const sf_key keys[] = {
-    SF_LIVE_ENDPOINT,
-    SF_LIVE_ELECTRODES,
-    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9),
-    {.name = "layout", .type = SF_KEY_CHOICE, .offset = offsetof(sf_live_settings, layout), .words = layouts},
-    {0}};
+static const sf_key keys[] = {SF_LIVE_ENDPOINT,
+                              SF_LIVE_ELECTRODES,
+                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9),
+                              SF_LIVE_LAYOUT("layout", layouts),
+                              {0}};
 
 const sf_protocol sf_protocol_maxwell = {
     .source = {.settings = {"maxwell", keys, sizeof(sf_live_settings), &defaults},

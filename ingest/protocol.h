@@ -39,11 +39,11 @@ typedef struct sf_live_settings {
 #define SF_LIVE_ENDPOINT                                                                                     \
     SF_LIVE_TEXT("endpoint", endpoint), SF_LIVE_REAL("timeout_s", timeout_s, 0.001, 86400)
 #define SF_LIVE_ELECTRODES                                                                                   \
-    {.name = "electrodes",                                                                                   \
-     .type = SF_KEY_TEXT,                                                                                    \
-     .offset = offsetof(sf_live_settings, electrodes),                                                       \
-     .use = SF_KEY_VALUE},                                                                                   \
-        SF_LIVE_REAL("learn_s", learn_s, 0.001, 86400)
+    SF_LIVE_TEXT("electrodes", electrodes), SF_LIVE_REAL("learn_s", learn_s, 0.001, 86400)
+#define SF_LIVE_LAYOUT(NAME, LAYOUTS)                                                                        \
+    {                                                                                                        \
+        .name = NAME, .type = SF_KEY_CHOICE, .offset = offsetof(sf_live_settings, layout), .words = LAYOUTS  \
+    }
 
 typedef struct sf_protocol {
     sf_source_kind source; /**< first: a configuration's kind of source is its protocol */

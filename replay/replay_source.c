@@ -4,6 +4,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/recording.h"
+#include "core/row_macros.h"
 #include "replay/player.h"
 
 #include <string.h>
@@ -23,19 +24,17 @@ static const replay_settings defaults = {.common = {.ring = SF_PLAYER_RING, .pol
                                          .kind = NOT_SAID,
                                          .columns = NOT_SAID};
 
+#define ROW replay_settings
 static const sf_key keys[] = {
-    {.name = "recording",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(replay_settings, recording),
-     .needed = true,
-     .use = SF_KEY_READS},
-    {.name = "speed", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, speed)},
-    {.name = "stream", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, stream)},
-    {.name = "kind", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, kind)},
-    {.name = "columns", .type = SF_KEY_TEXT, .offset = offsetof(replay_settings, columns)},
-    {.name = "rate_hz", .type = SF_KEY_REAL, .offset = offsetof(replay_settings, rate_hz), .most = 1e9},
+    TEXT("recording", recording, .needed = true, .use = SF_KEY_READS),
+    TEXT("speed", speed),
+    TEXT("stream", stream),
+    TEXT("kind", kind),
+    TEXT("columns", columns),
+    REAL("rate_hz", rate_hz, 0, 1e9),
     {0},
 };
+#undef ROW
 
 /* False where the text is neither `max`, which is 0, nor a factor that a player takes. */
 static int check(const sf_source_settings *common, sf_error *error)

@@ -2,6 +2,7 @@
 #include "run/config_keys.h"
 
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/curve.h"
 #include "run/config.h"
 #include "run/tool.h"
@@ -27,54 +28,36 @@ static const char *const shared_lines[] = {"none",  "ttl0",  "ttl1",  "ttl2",  "
                                            "ttl5",  "ttl6",  "ttl7",  "ttl8",  "ttl9",  "ttl10",
                                            "ttl11", "ttl12", "ttl13", "ttl14", "ttl15", NULL};
 
+#define ROW sf_source_settings
 static const sf_key source_keys[] = {
-    {.name = "ring",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(sf_source_settings, ring),
-     .least = 1,
-     .most = 1 << 26},
-    {.name = "policy",
-     .type = SF_KEY_CHOICE,
-     .offset = offsetof(sf_source_settings, policy),
-     .words = policies},
-    {.name = "pulses",
-     .type = SF_KEY_CHOICE,
-     .offset = offsetof(sf_source_settings, pulses),
-     .words = shared_lines},
+    WHOLE("ring", ring, 1, 1 << 26),
+    CHOICE("policy", policy, policies),
+    CHOICE("pulses", pulses, shared_lines),
     {0},
 };
+#undef ROW
 
+#define ROW sf_sink_settings
 static const sf_key sink_keys[] = {
-    {.name = "ring",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(sf_sink_settings, ring),
-     .least = 1,
-     .most = 1 << 20},
-    {.name = "policy",
-     .type = SF_KEY_CHOICE,
-     .offset = offsetof(sf_sink_settings, policy),
-     .words = policies},
+    WHOLE("ring", ring, 1, 1 << 20),
+    CHOICE("policy", policy, policies),
     {0},
 };
+#undef ROW
 
 static const sf_key_table source_table = {.parts = {kind_keys, source_keys}, .kind = source_kind};
 static const sf_key_table sink_table = {.parts = {kind_keys, sink_keys}, .kind = sink_kind};
 
+#define ROW sf_control_settings
 static const sf_key control_keys[] = {
-    {.name = "endpoint",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(sf_control_settings, endpoint),
-     .use = SF_KEY_WRITES},
-    {.name = "token_file",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(sf_control_settings, token_file),
-     .needed = true,
-     .use = SF_KEY_READS},
-    {.name = "key", .type = SF_KEY_TEXT, .offset = offsetof(sf_control_settings, key)},
-    {.name = "clients", .type = SF_KEY_TEXT, .offset = offsetof(sf_control_settings, clients)},
-    {.name = "hold", .type = SF_KEY_SWITCH, .offset = offsetof(sf_control_settings, hold)},
+    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES),
+    TEXT("token_file", token_file, .needed = true, .use = SF_KEY_READS),
+    TEXT("key", key),
+    TEXT("clients", clients),
+    SWITCH("hold", hold),
     {0},
 };
+#undef ROW
 
 static const sf_control_settings control_defaults = {
     .endpoint = "tcp://127.0.0.1:7740", .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
@@ -82,49 +65,32 @@ static const sf_control_settings control_defaults = {
 static const sf_key_table control_table = {
     .parts = {control_keys}, .size = sizeof(sf_control_settings), .defaults = &control_defaults};
 
+#define ROW sf_config
 static const sf_key sources[] = {
-    {.name = "sources",
-     .type = SF_KEY_LIST,
-     .offset = offsetof(sf_config, sources),
-     .count_offset = offsetof(sf_config, source_count),
-     .most = 64,
-     .table = &source_table},
+    LIST("sources", sources, source_count, 64, &source_table),
     {0},
 };
+#undef ROW
 
+#define ROW sf_config
 static const sf_key realtime_keys[] = {
-    {.name = "priority",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(sf_config, realtime.priority),
-     .least = 0,
-     .most = 99},
-    {.name = "core", .type = SF_KEY_TEXT, .offset = offsetof(sf_config, realtime.core)},
-    {.name = "lock_memory", .type = SF_KEY_SWITCH, .offset = offsetof(sf_config, realtime.lock_memory)},
+    WHOLE("priority", realtime.priority, 0, 99),
+    TEXT("core", realtime.core),
+    SWITCH("lock_memory", realtime.lock_memory),
     {0},
 };
+#undef ROW
 static const sf_key_table realtime_table = {.parts = {realtime_keys}};
 
+#define ROW sf_config
 static const sf_key sinks[] = {
-    {.name = "rules",
-     .type = SF_KEY_LIST,
-     .offset = offsetof(sf_config, rules),
-     .count_offset = offsetof(sf_config, rule_count),
-     .most = 100},
-    {.name = "control",
-     .type = SF_KEY_LIST,
-     .offset = offsetof(sf_config, control),
-     .count_offset = offsetof(sf_config, control_count),
-     .most = 1,
-     .table = &control_table},
-    {.name = "realtime", .type = SF_KEY_GROUP, .table = &realtime_table},
-    {.name = "sinks",
-     .type = SF_KEY_LIST,
-     .offset = offsetof(sf_config, sinks),
-     .count_offset = offsetof(sf_config, sink_count),
-     .most = 64,
-     .table = &sink_table},
+    LIST("rules", rules, rule_count, 100, NULL),
+    LIST("control", control, control_count, 1, &control_table),
+    GROUP("realtime", realtime_table),
+    LIST("sinks", sinks, sink_count, 64, &sink_table),
     {0},
 };
+#undef ROW
 
 const sf_key_table sf_config_table = {.parts = {sf_live_first_keys, sources, sf_live_keys, sinks}};
 

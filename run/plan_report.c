@@ -386,7 +386,7 @@ static sf_text list_elements(const sf_plan_algorithm *algorithm, const sf_plan_d
 
 typedef struct row_taker {
     const sf_plan_algorithm *algorithm;
-    sf_tool_plan_row take;
+    void (*take)(void *user, const sf_tool_plan_row *row);
     void *user;
 } row_taker;
 
@@ -398,10 +398,14 @@ static void give_row(const row_taker *taker, const char *kind, const char *first
     sf_text lists[4];
     for (size_t i = 0; i < 4; i++)
         lists[i] = list_elements(taker->algorithm, sets[i]);
-    const char *const cells[SF_TOOL_PLAN_CELLS] = {
-        kind,          first,         second,        lists[0].data,
-        lists[1].data, lists[2].data, lists[3].data, sf_plan_answer_name(verdict->answer)};
-    taker->take(taker->user, cells);
+    taker->take(taker->user, &(sf_tool_plan_row){.kind = kind,
+                                                 .first = first,
+                                                 .second = second,
+                                                 .flow = lists[0].data,
+                                                 .anti = lists[1].data,
+                                                 .output = lists[2].data,
+                                                 .decided_by = lists[3].data,
+                                                 .answer = sf_plan_answer_name(verdict->answer)});
     for (size_t i = 0; i < 4; i++)
         sf_text_free(&lists[i]);
 }

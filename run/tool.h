@@ -319,16 +319,17 @@ void sf_tool_recovered_free(sf_tool_recovered *told);
 
 /* ---- plans ---- */
 
-/** A row of what is known of an algorithm: `neighbours` or `loop`; the two functions, or the loop and its
- * variable; the elements of the model in flow, anti and output dependencies and those that decide, each list
- * with spaces between; and the answer. */
-#define SF_TOOL_PLAN_CELLS 8
-typedef void (*sf_tool_plan_row)(void *user, const char *const cells[SF_TOOL_PLAN_CELLS]);
+/** What is known of two functions that follow each other, or of a loop; texts are valid in the call alone. */
+typedef struct sf_tool_plan_row {
+    const char *kind, *first, *second;
+    const char *flow, *anti, *output, *decided_by; /**< elements of the model, with a space between */
+    const char *answer;
+} sf_tool_plan_row;
 
 /** Rows in order where `row` is given, a JSON document where `made_by` is, and lines otherwise. */
 typedef struct sf_tool_plan_form {
     const sf_provenance *made_by;
-    sf_tool_plan_row row;
+    void (*row)(void *user, const sf_tool_plan_row *row);
     void *user;
 } sf_tool_plan_form;
 

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/descriptors.h"
 #include "sinks/output.h"
 
@@ -407,32 +408,20 @@ static const command_settings defaults = {.output = {SF_OUTPUT_DEFAULTS, .send =
 static const char *const ways[] = {"req", "tcp", "http", NULL};
 static const char *const methods[] = {"PUT", "POST", NULL};
 
+#define ROW command_settings
 static const sf_key keys[] = {
-    {.name = "endpoint", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, endpoint), .needed = true},
-    {.name = "via", .type = SF_KEY_CHOICE, .offset = offsetof(command_settings, via), .words = ways},
-    {.name = "trigger", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, trigger)},
-    {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
+    TEXT("endpoint", output.sink.endpoint, .needed = true),
+    CHOICE("via", via, ways),
+    TEXT("trigger", output.trigger),
+    TEXT("send", output.send),
     SF_OUTPUT_PULSE_KEYS,
-    {.name = "expect",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(command_settings, expect),
-     .where = "via=req,tcp"},
-    {.name = "timeout_ms",
-     .type = SF_KEY_REAL,
-     .offset = offsetof(command_settings, timeout_ms),
-     .least = 1,
-     .most = 60000},
-    {.name = "target",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(command_settings, target),
-     .where = "via=http"},
-    {.name = "method",
-     .type = SF_KEY_CHOICE,
-     .offset = offsetof(command_settings, method),
-     .words = methods,
-     .where = "via=http"},
+    TEXT("expect", expect, .where = "via=req,tcp"),
+    REAL("timeout_ms", timeout_ms, 1, 60000),
+    TEXT("target", target, .where = "via=http"),
+    CHOICE("method", method, methods, .where = "via=http"),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_command = {
     .settings = {"command", keys, sizeof(command_settings), &defaults},

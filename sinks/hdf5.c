@@ -8,6 +8,7 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "sinks/recorder.h"
 
 #include <stddef.h>
@@ -305,29 +306,18 @@ static const char *address_hdf5(void *argument)
 
 static const sf_recorder_settings defaults = {SF_RECORDER_DEFAULTS};
 
+#define ROW sf_recorder_settings
 static const sf_key keys[] = {
-    {.name = "path",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(sf_recorder_settings, sink.path),
-     .needed = true,
-     .use = SF_KEY_WRITES},
-    {.name = "overwrite", .type = SF_KEY_SWITCH, .offset = offsetof(sf_recorder_settings, sink.overwrite)},
-    {.name = "journal", .type = SF_KEY_SWITCH, .offset = offsetof(sf_recorder_settings, journal)},
-    {.name = "sync_s", .type = SF_KEY_REAL, .offset = offsetof(sf_recorder_settings, sync_s), .most = 3600},
-    {.name = "rotate_mb",
-     .type = SF_KEY_REAL,
-     .offset = offsetof(sf_recorder_settings, rotate_mb),
-     .most = 1e9},
-    {.name = "rotate_min",
-     .type = SF_KEY_REAL,
-     .offset = offsetof(sf_recorder_settings, rotate_min),
-     .most = 1e6},
-    {.name = "reserve_mb",
-     .type = SF_KEY_REAL,
-     .offset = offsetof(sf_recorder_settings, reserve_mb),
-     .most = 1e9},
+    TEXT("path", sink.path, .needed = true, .use = SF_KEY_WRITES),
+    SWITCH("overwrite", sink.overwrite),
+    SWITCH("journal", journal),
+    REAL("sync_s", sync_s, 0, 3600),
+    REAL("rotate_mb", rotate_mb, 0, 1e9),
+    REAL("rotate_min", rotate_min, 0, 1e6),
+    REAL("reserve_mb", reserve_mb, 0, 1e9),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_hdf5 = {
     .settings = {"hdf5", keys, sizeof(sf_recorder_settings), &defaults},

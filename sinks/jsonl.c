@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/output_file.h"
 #include "sinks/sink.h"
 
@@ -170,11 +171,13 @@ static const char *address_jsonl(void *self)
 
 static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .path = "-"};
 
+#define ROW sf_sink_settings
 static const sf_key keys[] = {
-    {.name = "path", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, path), .use = SF_KEY_WRITES},
-    {.name = "overwrite", .type = SF_KEY_SWITCH, .offset = offsetof(sf_sink_settings, overwrite)},
+    TEXT("path", path, .use = SF_KEY_WRITES),
+    SWITCH("overwrite", overwrite),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_jsonl = {
     .settings = {"jsonl", keys, sizeof(sf_sink_settings), &defaults},

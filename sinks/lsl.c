@@ -6,9 +6,9 @@
 #include "io/lsl.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "sinks/output.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 typedef struct lsl_settings {
@@ -95,13 +95,15 @@ static const char *address_lsl(void *self)
 static const lsl_settings defaults = {.output = {SF_OUTPUT_DEFAULTS, .send = "{name}"},
                                       .name = "synfire triggers"};
 
+#define ROW lsl_settings
 static const sf_key keys[] = {
-    {.name = "insecure", .type = SF_KEY_SWITCH, .offset = offsetof(sf_sink_settings, insecure)},
-    {.name = "name", .type = SF_KEY_TEXT, .offset = offsetof(lsl_settings, name), .use = SF_KEY_WRITES},
-    {.name = "trigger", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, trigger)},
-    {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
+    SWITCH("insecure", output.sink.insecure),
+    TEXT("name", name, .use = SF_KEY_WRITES),
+    TEXT("trigger", output.trigger),
+    TEXT("send", output.send),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_lsl = {
     .settings = {"lsl", keys, sizeof(lsl_settings), &defaults},

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "sinks/sink.h"
 
 #include <lo/lo.h>
@@ -309,13 +310,12 @@ static const char *address_osc(void *self)
 
 static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "127.0.0.1:7720"};
 
+#define ROW sf_sink_settings
 static const sf_key keys[] = {
-    {.name = "endpoint",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(sf_sink_settings, endpoint),
-     .use = SF_KEY_WRITES},
+    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_osc = {
     .settings = {"osc", keys, sizeof(sf_sink_settings), &defaults},

@@ -18,16 +18,9 @@ typedef struct sf_output_settings {
 
 #define SF_OUTPUT_DEFAULTS .sink = {SF_SINK_DEFAULTS}, .trigger = "*"
 
-/** Keys of those whose triggers begin pulses. */
-#define SF_OUTPUT_PULSE_KEYS                                                                                 \
-    {.name = "pulse_ms",                                                                                     \
-     .type = SF_KEY_REAL,                                                                                    \
-     .offset = offsetof(sf_output_settings, pulse_ms),                                                       \
-     .least = 0,                                                                                             \
-     .most = 1000},                                                                                          \
-    {                                                                                                        \
-        .name = "then", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, then)                    \
-    }
+/** Keys of those whose triggers begin pulses: of a ROW (core/row_macros.h) that has its settings in `output`.
+ */
+#define SF_OUTPUT_PULSE_KEYS REAL("pulse_ms", output.pulse_ms, 0, 1000), TEXT("then", output.then)
 
 typedef struct sf_output {
     char *trigger, *send, *then;

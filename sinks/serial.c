@@ -6,6 +6,7 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/last_words.h"
 #include "sinks/output.h"
 
@@ -157,22 +158,16 @@ static const char *address_serial(void *self)
 static const serial_settings defaults = {
     .output = {SF_OUTPUT_DEFAULTS, .send = "\\x01", .pulse_ms = 1, .then = "\\x00"}, .baud = 115200};
 
+#define ROW serial_settings
 static const sf_key keys[] = {
-    {.name = "path",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(sf_sink_settings, path),
-     .needed = true,
-     .use = SF_KEY_WRITES},
-    {.name = "trigger", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, trigger)},
-    {.name = "baud",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(serial_settings, baud),
-     .least = 9600,
-     .most = 2000000},
-    {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
+    TEXT("path", output.sink.path, .needed = true, .use = SF_KEY_WRITES),
+    TEXT("trigger", output.trigger),
+    WHOLE("baud", baud, 9600, 2000000),
+    TEXT("send", output.send),
     SF_OUTPUT_PULSE_KEYS,
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_serial = {
     .settings = {"serial", keys, sizeof(serial_settings), &defaults},

@@ -5,6 +5,7 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/endpoint.h"
 #include "sinks/sink.h"
 #include "sinks/web_server.h"
@@ -107,25 +108,16 @@ static const char *address_web(void *self)
 static const web_settings defaults = {
     .sink = {SF_SINK_DEFAULTS, .endpoint = "127.0.0.1:7730"}, .name = "localhost", .column_ms = 10};
 
+#define ROW web_settings
 static const sf_key keys[] = {
-    {.name = "insecure", .type = SF_KEY_SWITCH, .offset = offsetof(web_settings, sink.insecure)},
-    {.name = "endpoint",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(web_settings, sink.endpoint),
-     .use = SF_KEY_WRITES},
-    {.name = "name", .type = SF_KEY_TEXT, .offset = offsetof(web_settings, name)},
-    {.name = "column_ms",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(web_settings, column_ms),
-     .least = 1,
-     .most = 10000},
-    {.name = "wait_browsers",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(web_settings, wait_browsers),
-     .least = 0,
-     .most = SF_WEB_BROWSERS},
+    SWITCH("insecure", sink.insecure),
+    TEXT("endpoint", sink.endpoint, .use = SF_KEY_WRITES),
+    TEXT("name", name),
+    WHOLE("column_ms", column_ms, 1, 10000),
+    WHOLE("wait_browsers", wait_browsers, 0, SF_WEB_BROWSERS),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_web = {
     .settings = {"web", keys, sizeof(web_settings), &defaults},

@@ -10,6 +10,7 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/curve.h"
 #include "io/descriptors.h"
 #include "io/endpoint.h"
@@ -141,25 +142,17 @@ static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "tcp://1
 
 static const char *const encodings[] = {"msgpack", "json", NULL};
 
+#define ROW sf_sink_settings
 static const sf_key keys[] = {
-    {.name = "insecure", .type = SF_KEY_SWITCH, .offset = offsetof(sf_sink_settings, insecure)},
-    {.name = "endpoint",
-     .type = SF_KEY_TEXT,
-     .offset = offsetof(sf_sink_settings, endpoint),
-     .use = SF_KEY_WRITES},
-    {.name = "key", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, key)},
-    {.name = "clients", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, clients)},
-    {.name = "encoding",
-     .type = SF_KEY_CHOICE,
-     .offset = offsetof(sf_sink_settings, encoding),
-     .words = encodings},
-    {.name = "wait_subscribers",
-     .type = SF_KEY_WHOLE,
-     .offset = offsetof(sf_sink_settings, wait_subscribers),
-     .least = 0,
-     .most = 1000},
+    SWITCH("insecure", insecure),
+    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES),
+    TEXT("key", key),
+    TEXT("clients", clients),
+    CHOICE("encoding", encoding, encodings),
+    WHOLE("wait_subscribers", wait_subscribers, 0, 1000),
     {0},
 };
+#undef ROW
 
 const sf_sink_kind sf_sink_zmq = {
     .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults},

@@ -132,7 +132,7 @@ for method in plugin lscv lscv-paper; do
     awk "BEGIN { d = $one / $two - 1; exit !(d < 1e-9 && d > -1e-9) }"
 done
 $SYNFIRE bandwidth squares.txt --method lscv --curve --quiet >curve.csv
-[ "$(wc -l <curve.csv)" = 201 ] && [ "$(head -1 curve.csv)" = h,score ]
+[ "$(wc -l <curve.csv)" = 201 ] && [ "$(head -1 curve.csv)" = h,objective ]
 [ "$($SYNFIRE bandwidth squares.txt --method lscv-paper --curve --quiet | wc -l)" = 151 ]
 # The curve's lowest point is next to the minimum that is reported.
 lowest=$(awk -F, 'NR == 2 || NR > 1 && $2 < s { s = $2; h = $1 } END { print h }' curve.csv)

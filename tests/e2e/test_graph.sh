@@ -180,7 +180,7 @@ printf 'A,0.0\nA,50.0\nB,20.0\nB,80.0\nC,33.0\nC,100.0\n' >apart.csv
 $SYNFIRE graph apart.csv --metric sttc --delay 0:50 --json --quiet >out
 python3 -c 'import json; assert json.load(open("out"))["edges"] == 0'
 
-expect 64 "episodes or sttc" $SYNFIRE graph sim.h5 --metric te
+expect 64 "expected one of episodes, sttc" $SYNFIRE graph sim.h5 --metric te
 expect 64 "--delay: '0:0'" $SYNFIRE graph sim.h5 --metric sttc --delay 0:0
 expect 65 "g.mtx: is a graph already" $SYNFIRE graph g.mtx
 expect 64 "metric sttc" $SYNFIRE graph sim.h5 --surrogates 5

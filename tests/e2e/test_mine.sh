@@ -354,7 +354,7 @@ expect 64 "expected LO:HI" $SYNFIRE mine demo.h5 --delay 5
 expect 64 "is negative" $SYNFIRE mine demo.h5 --delay -1:5
 expect 64 "empty" $SYNFIRE mine demo.h5 --delay 5:5
 expect 64 "does not go with --min-count" $SYNFIRE mine demo.h5 --min-count 5 --min-rate 1
-expect 64 "more than 0" $SYNFIRE mine demo.h5 --min-count 0
+expect 64 "expected a number above 0" $SYNFIRE mine demo.h5 --min-count 0
 expect 64 "expected a number" $SYNFIRE mine demo.h5 --min-count many
 expect 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 1
 expect 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 17
@@ -367,7 +367,7 @@ expect 69 "there is no device cuda:99" $SYNFIRE mine demo.h5 --device cuda:99
 expect 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
 expect 64 "goes with --significance" $SYNFIRE mine demo.h5 --surrogates 5
 expect 64 "goes with --significance" $SYNFIRE graph demo.h5 --fdr
-expect 64 "segment-shift, jitter, shift or analytic" $SYNFIRE mine demo.h5 --significance magic
+expect 64 "one of segment-shift, jitter, shift, analytic" $SYNFIRE mine demo.h5 --significance magic
 expect 64 "makes none" $SYNFIRE mine demo.h5 --significance analytic --surrogates 5
 expect 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv
 expect 64 "given twice" $SYNFIRE mine demo.h5 --delay 0:5,0:5
