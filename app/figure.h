@@ -24,6 +24,7 @@ typedef struct app_subject {
     double width_mm;   /**< of the figure */
     char name[512];    /**< of the recording's file, without its folders, and of its stream: "plate.h5: A1" */
     app_mining mining; /**< what is looked for */
+    uint32_t max_size; /**< of chains: --max-size */
     sf_significance_options
         test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
     /* What was computed, or NULL: */
@@ -43,8 +44,8 @@ void app_subject_close(app_subject *subject);
 /** What `info` tells of it. */
 int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_error *error);
 
-/** Frequent pairs, and chains of up to four units, with what segment-shift says of each: those of `synfire
- * graph` and of `synfire mine`, with --significance segment-shift. */
+/** Frequent pairs, and chains of up to --max-size units, with what segment-shift says of each: those of
+ * `synfire graph` and of `synfire mine`, with --significance segment-shift. */
 int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What recurs: tested chains, one chain, correlograms, and what happens around markers. */
+#include "app/details.h"
 #include "app/figure.h"
 #include "app/pictures.h"
 
@@ -46,7 +47,8 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
 {
     *best = (chosen){.told = told};
     for (size_t i = 0; i < told->count; i++) {
-        if (told->episodes[i].size < least || !(told->q[i] <= SF_SIGNIFICANT_Q))
+        if (told->episodes[i].size < least || !(told->q[i] <= SF_SIGNIFICANT_Q) ||
+            told->parents[i] != SF_NO_PARENT)
             continue;
         best->standing++;
         size_t at = best->count < MOST_CHAINS ? best->count++ : MOST_CHAINS;
@@ -171,6 +173,18 @@ static int draw_times(sf_figure *figure, const app_subject *subject, const chose
     return status;
 }
 
+/* Chains as long as was looked for may be parts of longer ones. */
+static void explain_length(sf_text *caption, const app_subject *subject, const chosen *best)
+{
+    uint32_t most = subject->max_size, longest = 0;
+    for (size_t k = 0; k < best->count; k++)
+        if (best->told->episodes[best->items[k]].size > longest)
+            longest = best->told->episodes[best->items[k]].size;
+    if (longest == most && most < SF_EPISODE_MAX_SIZE)
+        sf_text_printf(caption, "Chains of up to %" PRIu32 " units were looked for: --max-size takes more. ",
+                       most);
+}
+
 static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_episodes_columns told;
@@ -183,22 +197,27 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
         return nothing_stands_out(&told, error);
     double height = 5 + 3.2 * (double)best.count;
     const bool beside = figure->columns > 1;
-    char which[64] = "the only one";
-    if (best.standing > best.count)
-        snprintf(which, sizeof which, "the best %zu of %zu", best.count, best.standing);
-    else if (best.count > 1)
-        snprintf(which, sizeof which, "all %zu", best.count);
     draw_ratios(figure, &best, height);
     status = draw_times(figure, subject, &best, height, error);
+    sf_text_printf(caption,
+                   "Chains of firing that stand out against %" PRIu32
+                   " surrogates (q of 0.05 or less, corrected for everything that was looked at): ",
+                   told.significance->options.surrogates);
+    app_chains_print(caption, &told);
+    if (best.standing > best.count)
+        sf_text_printf(caption, "; drawn are the best %zu", best.count);
+    if (told.parts > 0)
+        sf_text_printf(caption,
+                       ", which count no more beyond their chains than chance gives and are not drawn");
+    sf_text_printf(caption, ". ");
+    explain_length(caption, subject, &best);
     sf_text_printf(
         caption,
-        "Chains of firing that stand out against %" PRIu32
-        " surrogates (q of 0.05 or less, corrected for everything that was looked at): %s. "
         "%s: how often each was counted, as a multiple of what is expected by rates, of units that fire "
         "independently, with its 95 %% interval; dashed: as often as that. Bursts that units share raise it "
         "too. "
         "%s: when each occurrence begins. ",
-        told.significance->options.surrogates, which, beside ? "Left" : "Above", beside ? "Right" : "Below");
+        beside ? "Left" : "Above", beside ? "Right" : "Below");
     return status;
 }
 
@@ -294,7 +313,7 @@ static int find_chain(sf_episode *episode, app_subject *subject, sf_error *error
     int status = app_subject_chains(subject, &told, error);
     if (status != SF_OK)
         return status;
-    for (uint32_t least = 4; least >= 2; least--) {
+    for (uint32_t least = subject->max_size; least >= 2; least--) {
         choose(&best, subject, &told, least);
         if (best.count == 0)
             continue;

@@ -13,6 +13,7 @@ static const app_option options[] = {
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
      "most)"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
+    {.name = "max-size"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},

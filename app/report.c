@@ -15,6 +15,7 @@ static const app_option options[] = {
     {"out", "FILE", "the page to write, or -o FILE: it ends in .html"},
     {"align", "MARKER,A,B",
      "rates and chains from A to B ms around each of these markers, too, as light,-50ms,200ms"},
+    {.name = "max-size"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},

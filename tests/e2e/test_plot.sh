@@ -80,11 +80,15 @@ assert len(histogram.elements("path", "refractory")) == (histogram.x.first < 0.0
 
 spell = lambda e: f"{e['count']}, expected by rates {e['expected']:.4g}, q {e['q']:.3g}"
 said = {n.split(": count ")[0]: n.split(": count ")[1] for n in figures.panels("chains.svg", "ratios")[0].notes()}
-best = {" > ".join(e["names"]): spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
-assert best and said == best, (said, best)
+standing = [e for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05]
+folded = [e for e in standing if e["folded_under"] is not None]
+best = {" > ".join(e["names"]): spell(e) for e in standing if e["folded_under"] is None}
+assert best and folded and said == best, (said, best)
+assert (mine["chains"], mine["significant_parts"]) == (len(best), len(folded))
+assert "1 chain, 2 significant parts, which" in json.load(open("chains.told"))["caption"]
 times, = figures.panels("chains.svg", "occurrences")
 begins = sum(len(times.points(e.get("d"))) for e in times.elements("path", "occurrence"))
-assert begins == sum(e["count"] for e in mine["episodes"] if e["q"] <= 0.05)
+assert begins == sum(e["count"] for e in standing if e["folded_under"] is None)
 edges = lambda tell: {f"{e['from_name']} to {e['to_name']}: count {spell(e)}" for e in graph["edge_detail"] if tell(e)}
 drawn, = figures.panels("graph.svg")
 assert {n for n in drawn.notes() if " to " in n} == edges(lambda e: e["q"] <= 0.05)
@@ -135,7 +139,7 @@ $SYNFIRE plot intervals short.csv -o short.svg --quiet --json >out
 check 'assert [m["of"] for m in out["panels"][0]["marks"]] == ["counts", "refractory"] and " 1 is under 2 ms, which few neurons leave" in out["caption"], out'
 $SYNFIRE plot markers waves.h5 -o apart.svg --align ttl0,0,0.001ms --delay 4:6 --quiet --json >out
 check 'assert [m["note"] for p in out["panels"][1:] for m in p["marks"] if m["shape"] == "words"] == ["none here"] * (len(out["panels"]) - 1)'
-check 'assert len(out["panels"]) > 1 and "chains that stand out" in out["caption"], out["caption"]'
+check 'assert len(out["panels"]) > 1 and "of 1 chain that stands out" in out["caption"], out["caption"]'
 $SYNFIRE simulate apart.h5 --unit-count 8 --rate 8 --duration 60 --chain "A -(4,6]-> B" --chain "C -(4,6]-> D" \
     --chain-rate 2 --seed 3 --quiet >out
 expect 65 "the 2 edges that stand out make no pattern of three units" $SYNFIRE plot motifs apart.h5 -o x.svg --delay 4:6 --quiet
