@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which episodes are parts of longer ones that account for them, and how many chains what is significant makes:
- * the one place that every table, figure, page and file has it from. */
+/* Which episodes are parts of longer ones that account for them, and how many chains what is significant
+ * makes: the one place that every table, figure, page and file has it from. */
 #include "analysis/episodes.h"
 #include "core/error.h"
 #include "core/memory.h"

@@ -268,6 +268,7 @@ static int run(app_call *call, sf_error *error)
     if (status != SF_OK)
         return status;
     status = app_subject_open(&subject, call, recording, error);
+    subject.marks_chains = true;
     if (status == SF_OK)
         status = report(&subject, out, error);
     app_subject_close(&subject);
