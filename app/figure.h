@@ -25,7 +25,8 @@ typedef struct app_subject {
     char name[512];    /**< of the recording's file, without its folders, and of its stream: "plate.h5: A1" */
     app_mining mining; /**< what is looked for */
     uint32_t max_size; /**< of chains: --max-size */
-    bool marks_chains; /**< the raster shows those that stand out, which something else draws, too */
+    bool in_report; /**< among other figures: the raster marks chains that stand out, which others draw, too,
+                       and none is as high as a page */
     sf_significance_options
         test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
     /* What was computed, or NULL: */
@@ -54,7 +55,7 @@ int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error
 int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error);
 int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error);
 
-/** The occurrences of at most so many chains that a figure marks: of --episodes, or where `marks_chains`
+/** The occurrences of at most so many chains that a figure marks: of --episodes, or where `in_report`
  * those that stand out and are no parts, the best first. NULL where there are none. sf_occurrences_free. */
 int app_subject_marked(sf_occurrences **marked, app_subject *subject, size_t most, sf_error *error);
 
@@ -82,6 +83,7 @@ enum {
 /** A kind of figure. */
 typedef struct app_figure_kind {
     const char *name, *summary; /**< "raster", "the spikes of every unit over time" */
+    bool half;                  /**< about as high as wide: two stand side by side on a page */
     unsigned by;                /**< APP_BY_... */
     unsigned not_with_episodes; /**< of these, those that say nothing where --episodes is given */
     /** Draws panels into the figure, and appends what they show in plain words. SF_DATA where the recording

@@ -345,7 +345,7 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
 }
 
 const app_figure_kind app_figure_array = {
-    .name = "array", .summary = "the rate at each electrode", .draw = draw_array};
+    .name = "array", .half = true, .summary = "the rate at each electrode", .draw = draw_array};
 
 /* ---- rates ---- */
 
@@ -739,5 +739,7 @@ static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, s
     return status;
 }
 
-const app_figure_kind app_figure_map = {
-    .name = "map", .summary = "the density of the places where spikes were seen", .draw = draw_map};
+const app_figure_kind app_figure_map = {.name = "map",
+                                        .half = true,
+                                        .summary = "the density of the places where spikes were seen",
+                                        .draw = draw_map};

@@ -117,7 +117,7 @@ int app_subject_marked(sf_occurrences **marked, app_subject *subject, size_t mos
     *marked = NULL;
     if (path != NULL)
         return list_given(marked, subject, path, most, error);
-    if (!subject->marks_chains)
+    if (!subject->in_report)
         return SF_OK;
     int status = app_subject_chains(subject, &told, error);
     if (status == SF_OK)
@@ -263,6 +263,12 @@ const app_figure_kind app_figure_chains = {
 
 #define MOST_ROWS 1000
 
+/* Of panels that are three or four in a row. */
+static double small_height(const sf_figure *figure)
+{
+    return figure->columns > 3 ? 24 : figure->columns > 2 ? 34 : 0;
+}
+
 /* Those of a long chain go from blue to green to yellow, in its order: there are no sixteen colours that
  * anybody tells apart. */
 #define SERIES_COLOURS 7
@@ -286,7 +292,7 @@ static int draw_rows(sf_figure *figure, const app_subject *subject, const sf_epi
         .name = "occurrences",
         .x = {.label = "time since its first spike, ms", .from = -0.02 * longest, .to = longest * 1.02},
         .y = {.label = "occurrence", .from = (double)count + 0.5, .to = 0.5, .whole = true},
-        .height_mm = figure->columns > 2 ? 34 : 0};
+        .height_mm = small_height(figure)};
     double *x = sf_alloc(rows, sizeof *x), *y = sf_alloc(rows, sizeof *y);
     if (x == NULL || y == NULL) {
         sf_free(x);
@@ -336,7 +342,7 @@ static void draw_link_delays(sf_figure *figure, const app_subject *subject, cons
                               .from = low,
                               .width = ((double)episode->delays[link].high_ns * 1e-6 - low) / SF_DELAY_BINS,
                               .count = SF_DELAY_BINS,
-                              .height_mm = figure->columns > 2 ? 34 : 0,
+                              .height_mm = small_height(figure),
                               .counts = counts,
                               .expected = expected});
 }
@@ -394,7 +400,7 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
             status = sf_fail(error, SF_DATA, NULL, "this chain does not occur");
     }
     if (status == SF_OK && episode.size > 3 && subject->width_mm > 120)
-        figure->columns = 3;
+        figure->columns = episode.size > 7 ? 4 : 3;
     if (status == SF_OK)
         status = draw_rows(figure, subject, &episode, &columns, error);
     for (uint32_t link = 0; status == SF_OK && told.details != NULL && link + 1 < episode.size; link++)
@@ -453,7 +459,8 @@ static int find_pairs(sf_episode pairs[MOST_CORRELOGRAMS], size_t *count, bool *
         return status;
     choose(&best, subject, &told, 2);
     *standing = best.count > 0;
-    for (size_t k = 0; k < best.count && *count < MOST_CORRELOGRAMS; k++)
+    size_t most = subject->in_report ? MOST_CORRELOGRAMS / 2 : MOST_CORRELOGRAMS;
+    for (size_t k = 0; k < best.count && *count < most; k++)
         pairs[(*count)++] = told.episodes[best.items[k]];
     for (size_t i = 0; !*standing && i < told.count && *count < MOST_CORRELOGRAMS / 2; i++)
         pairs[(*count)++] = told.episodes[i];

@@ -293,6 +293,7 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
 }
 
 const app_figure_kind app_figure_edges = {.name = "edges",
+                                          .half = true,
                                           .summary =
                                               "counts of all frequent pairs beside what is expected by rates",
                                           .by = APP_BY_EDGES,
@@ -398,6 +399,7 @@ static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *ca
 }
 const app_figure_kind app_figure_matrix = {
     .name = "matrix",
+    .half = true,
     .summary = "counts beside what is expected by rates, for every pair of units",
     .by = APP_BY_EDGES,
     .draw = draw_pair_matrix};
@@ -590,6 +592,7 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
 }
 
 const app_figure_kind app_figure_tiling = {.name = "tiling",
+                                           .half = true,
                                            .summary = "spike-time tiling coefficients, ordered by clusters",
                                            .by = APP_BY_DELAY | APP_BY_DISTANCE,
                                            .draw = draw_tiling};
@@ -725,6 +728,7 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
 }
 
 const app_figure_kind app_figure_motifs = {.name = "motifs",
+                                           .half = true,
                                            .summary = "patterns of three units, beside rewired graphs",
                                            .by = APP_BY_EDGES,
                                            .draw = draw_motifs};
