@@ -191,7 +191,8 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     for (size_t i = 0; e->is_tested && i < e->count; i++)
         take_verdict(e, i, given);
     sf_mine_result_free(given);
-    return status;
+    return status == SF_OK && e->parents != NULL ? sf_episodes_fold(e, error)
+                                                 : status; /* as they are now known */
 }
 
 /* Those within the limits, in their order. */
@@ -268,7 +269,9 @@ static int count(sf_episodes *e, const sf_counting_options *asked, const sf_prog
     if (status == SF_OK && e->windows.items != NULL)
         status = count_windows(e, counter, progress, error);
     if (status == SF_OK || e->stopped != SF_NOT_STOPPED) {
-        int told = sf_episodes_detail(e, counter, progress, error);
+        int told = sf_episodes_fold(e, error);
+        if (told == SF_OK)
+            told = sf_episodes_detail(e, counter, progress, error);
         status = status == SF_OK ? told : status;
     }
     if (status == SF_OK && asked->correlograms)

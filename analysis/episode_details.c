@@ -138,14 +138,6 @@ static int count_reverse(sf_episodes *e, const sf_progress *progress, sf_error *
 
 /* ---- without spikes ---- */
 
-static int fold(sf_episodes *e, sf_error *error)
-{
-    e->parents = sf_resize(NULL, e->count, sizeof *e->parents);
-    if (e->parents == NULL)
-        return sf_fail_memory(error);
-    return sf_fold(e->parents, e->episodes, e->counts, e->expected, e->count, error);
-}
-
 static int find_electrodes(sf_episodes *e, sf_error *error)
 {
     sf_neurons trains;
@@ -245,9 +237,7 @@ int sf_episodes_detail(sf_episodes *e, sf_counter *counter, const sf_progress *p
     int first = count_spans(e, counter, progress, error);
     if (!sf_episodes_keep(e, first, SF_STOPPED_TELLING) || !e->wants_details)
         return first;
-    int status = fold(e, error);
-    if (status == SF_OK)
-        status = find_electrodes(e, error);
+    int status = find_electrodes(e, error);
     if (status == SF_OK)
         status = count_reverse(e, progress, error);
     if (status == SF_OK)

@@ -277,8 +277,11 @@ static const sf_column_row episode_rows[] = {
               "units of a link were seen by one electrode, where sorters err, or their spikes look like one "
               "neuron's",
               .null = "no details were asked for"),
-    SF_GOT_BY(TEXT, "folded_under", get_parent,
-              "id of the longer episode that this one and chance account for", .null = "there is none"),
+    SF_GOT_BY(
+        TEXT, "folded_under", get_parent,
+        "id of the longer episode that with chance accounts for this one; of one with a q of 0.05 or less "
+        "only a longer one that has this, too",
+        .null = "there is none, or it is not told of"),
     SF_GOT_BY(COUNT, "epochs", get_epochs, "epochs in which it occurs", .null = NO_EPOCHS),
     {.is = SF_IS("epoch_counts", "the count in each epoch alone", NULL, NO_EPOCHS, SF_COLUMN_COUNT,
                  .list = true),

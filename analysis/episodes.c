@@ -204,6 +204,8 @@ static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
     told->stopped = e->stopped;
     told->worth = e->worth;
     told->returning = e->returning;
+    told->chains = e->chains;
+    told->parts = e->parts;
     told->significance = e->is_tested ? &e->significance : NULL;
     if (result == NULL) {
         told->found = e->given;

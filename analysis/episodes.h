@@ -36,7 +36,8 @@ struct sf_episodes {
     bool is_tested;
     sf_significance significance;
     size_t worth, returning, passing;
-    size_t *items; /**< which of the result is told of */
+    size_t chains, parts; /* of what was found and is significant, told of or not: sf_episodes_fold */
+    size_t *items;        /**< which of the result is told of */
 
     /* Columns, as sf_episodes_columns has them. */
     size_t count;
@@ -91,6 +92,13 @@ double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode
  */
 int sf_episodes_detail(sf_episodes *episodes, sf_counter *counter, const sf_progress *progress,
                        sf_error *error);
+
+/**
+ * Fills `parents` of what is told of, and counts the chains and parts of chains among all that is
+ * significant, by sf_fold. Where nobody asked for details and nothing was tested it does nothing. After the
+ * test, before details. SF_NO_MEMORY.
+ */
+int sf_episodes_fold(sf_episodes *episodes, sf_error *error);
 
 /** counts: a row of the counter's `count` episodes for each span; *counted (or NULL) says of how many of
  * them: not of all after SF_CANCELLED. SF_NO_MEMORY. */

@@ -230,6 +230,9 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
     if (status != SF_OK)
         return status;
     spell_out(e);
+    status = sf_episodes_fold(e, error);
+    if (status != SF_OK)
+        return status;
     if (!e->wants_details && e->span_count == 0)
         return SF_OK;
     if (recording->pieces != NULL)

@@ -39,6 +39,8 @@ static const app_option options[] = {
     {.name = "without"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
+    {"shared-scale", NULL,
+     "the picture has all measures on one scale, as multiples of the mean of the first condition"},
     {"jobs", "N", "recordings at once (default: as many as there are cores)"},
     {NULL, NULL, NULL},
 };
@@ -101,9 +103,9 @@ static void all_columns(sf_text *text)
 /* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
 static int hash_options(app_comparing *how, sf_error *error)
 {
-    static const char *const others[] = {"out",      "by",      "replicate", "block",        "control",
-                                         "measures", "test",    "jobs",      "permutations", "threads",
-                                         "quiet",    "verbose", "json",      "plot",         NULL};
+    static const char *const others[] = {"out",  "by",   "replicate",    "block",   "control", "measures",
+                                         "test", "jobs", "permutations", "threads", "quiet",   "verbose",
+                                         "json", "plot", "shared-scale", NULL};
     const app_call *call = how->call;
     int status = SF_OK;
     uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
@@ -186,6 +188,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
                      : app_uint(c->call, "jobs", 1, 1024, &asked, error);
     *jobs = (size_t)asked;
     c->picture = app_value(c->call, "plot", NULL);
+    c->shared_scale = app_has(c->call, "shared-scale");
     if (status == SF_OK && c->picture != NULL)
         status = sf_scene_check_path(c->picture, error);
     if (status == SF_OK)

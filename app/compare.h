@@ -154,6 +154,7 @@ void app_groups_free(app_groups *groups);
 typedef struct app_comparison {
     const app_call *call; /**< as given */
     const char *table_path, *folder;
+    bool shared_scale;   /**< of its panels: multiples of the mean of the first condition */
     const char *picture; /**< a file besides measures.svg of the folder that gets the picture; or NULL */
     sf_delimited table;
     app_grouping grouping;

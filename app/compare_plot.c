@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMNS 4
+#define COLUMNS 3
 #define BELOW 0.035 /* of the highest: room for a dot at 0 */
 #define SPREAD 0.3  /* of dots about the middle of their condition, in conditions */
 
@@ -17,6 +17,9 @@ typedef struct dots {
     double *x, *y;
     size_t count;
 } dots;
+
+/* By what a panel's values are divided: 1, or on a shared scale the mean of the first condition. */
+static double unit_of(const app_comparison *c, sf_measured measure);
 
 /* Side by side in the order of the table, within the width of the condition. */
 static double place(size_t condition, size_t i, size_t count)
@@ -30,7 +33,7 @@ static void gather_rows(dots *d, const app_comparison *c, sf_measured measure)
     for (size_t k = 0; k < c->groups.condition_count; k++) {
         const app_condition *condition = &c->groups.conditions[k];
         for (size_t i = 0; i < c->row_count; i++) {
-            double value = c->rows[i].values[measure];
+            double value = c->rows[i].values[measure] / unit_of(c, measure);
             if (c->rows[i].condition != k || isnan(value))
                 continue;
             d->x[d->count] = place(k, c->rows[i].replicate, condition->count);
@@ -39,11 +42,13 @@ static void gather_rows(dots *d, const app_comparison *c, sf_measured measure)
     }
 }
 
-static void gather_replicates(dots *d, const app_groups *groups, sf_measured measure)
+static void gather_replicates(dots *d, const app_comparison *c, sf_measured measure)
 {
+    const app_groups *groups = &c->groups;
+    const double unit = unit_of(c, measure);
     for (size_t k = 0; k < groups->condition_count; k++)
         for (size_t r = 0; r < groups->conditions[k].count; r++) {
-            double value = groups->conditions[k].values[r * SF_MEASURES + measure];
+            double value = groups->conditions[k].values[r * SF_MEASURES + measure] / unit;
             if (isnan(value))
                 continue;
             d->x[d->count] = place(k, r, groups->conditions[k].count);
@@ -63,17 +68,30 @@ static double mean_of(const app_condition *condition, const double *values, sf_m
     return sum / count;
 }
 
-/* Lines from each replicate to itself, where conditions that follow each other are compared in pairs. */
-static void draw_pairs(sf_panel *panel, const app_groups *groups, sf_measured measure)
+/* The contrast of two conditions; NULL where they were not compared. */
+static const app_contrast *find_contrast(const app_groups *groups, size_t a, size_t b)
+{
+    for (size_t i = 0; i < groups->contrast_count; i++) {
+        const app_contrast *c = &groups->contrasts[i];
+        if ((c->first == a && c->second == b) || (c->first == b && c->second == a))
+            return c;
+    }
+    return NULL;
+}
+
+/* Lines from each replicate to itself, where conditions beside each other were compared in pairs: nowhere
+ * else does a line mean anything. */
+static void draw_pairs(sf_panel *panel, const app_groups *groups, sf_measured measure, double unit)
 {
     const sf_ink ink = {.line = SF_PALE, .fill = SF_NO_COLOUR, .width_mm = 0.2};
     for (size_t k = 0; k + 1 < groups->condition_count; k++) {
         const app_condition *from = &groups->conditions[k], *to = &groups->conditions[k + 1];
-        for (size_t r = 0; r < from->count; r++)
+        const app_contrast *contrast = find_contrast(groups, k, k + 1);
+        for (size_t r = 0; contrast != NULL && contrast->paired && r < from->count; r++)
             for (size_t s = 0; s < to->count; s++) {
                 const double x[] = {place(k, r, from->count), place(k + 1, s, to->count)};
-                const double y[] = {from->values[r * SF_MEASURES + measure],
-                                    to->values[s * SF_MEASURES + measure]};
+                const double y[] = {from->values[r * SF_MEASURES + measure] / unit,
+                                    to->values[s * SF_MEASURES + measure] / unit};
                 if (strcmp(from->replicates[r].name, to->replicates[s].name) == 0 &&
                     from->replicates[r].block == to->replicates[s].block && !isnan(y[0]) && !isnan(y[1]))
                     sf_panel_line(panel, &ink, "pair", x, y, 2);
@@ -81,77 +99,203 @@ static void draw_pairs(sf_panel *panel, const app_groups *groups, sf_measured me
     }
 }
 
-/* Of several contrasts the least; NaN where none was tested. */
-static double least_q(const app_groups *groups, sf_measured measure)
+static const sf_compared *compared_of(const app_groups *groups, size_t contrast, sf_measured measure)
 {
-    double least = NAN;
-    for (size_t i = 0; i < groups->contrast_count; i++)
-        for (size_t m = 0; m < groups->measure_count; m++)
-            if (groups->measures[m] == measure)
-                least = fmin(least, groups->contrasts[i].told.measures[m].q); /* passes over NaN */
-    return least;
+    for (size_t m = 0; m < groups->measure_count; m++)
+        if (groups->measures[m] == measure)
+            return &groups->contrasts[contrast].told.measures[m];
+    return NULL;
 }
 
+/* The contrast with the least q; where none was tested, the one with the largest effect. */
+static const app_contrast *clearest(const app_groups *groups, sf_measured measure, const sf_compared **told)
+{
+    const app_contrast *best = NULL;
+    *told = NULL;
+    for (size_t i = 0; i < groups->contrast_count; i++) {
+        const sf_compared *of = compared_of(groups, i, measure);
+        if (of == NULL || isnan(of->g))
+            continue;
+        bool better = *told == NULL || of->q < (*told)->q || (isnan((*told)->q) && !isnan(of->q)) ||
+                      (isnan((*told)->q) && fabs(of->g) > fabs((*told)->g));
+        best = better ? &groups->contrasts[i] : best;
+        *told = better ? of : *told;
+    }
+    return best;
+}
+
+/* Its size, interval and q, above the dots. */
+static void write_effect(sf_panel *panel, const app_groups *groups, sf_measured measure, double top)
+{
+    const sf_compared *told;
+    const app_contrast *contrast = clearest(groups, measure, &told);
+    char words[160], q[48] = "";
+    if (contrast == NULL)
+        return;
+    if (!isnan(told->q))
+        snprintf(q, sizeof q, ", q = %.2g", told->q);
+    int length = 0;
+    if (groups->condition_count > 2)
+        length = snprintf(words, sizeof words, "%.20s/%.20s: ", groups->conditions[contrast->second].name,
+                          groups->conditions[contrast->first].name);
+    if (isnan(told->g_low))
+        snprintf(words + length, sizeof words - (size_t)length, "g = %.2g%s", told->g, q);
+    else
+        snprintf(words + length, sizeof words - (size_t)length, "g = %.2g (%.2g to %.2g)%s", told->g,
+                 told->g_low, told->g_high, q);
+    sf_panel_words(panel, (double)groups->condition_count - 0.45, top, SF_ANCHOR_END, words);
+}
+
+typedef struct summary {
+    size_t n;
+    double mean, low, high; /* of the mean, 95 % by Student's t; NaN of fewer than two */
+} summary;
+
+static summary summarise(const app_condition *condition, sf_measured measure, double unit)
+{
+    summary of = {.mean = mean_of(condition, condition->values, measure) / unit, .low = NAN, .high = NAN};
+    double squares = 0;
+    for (size_t r = 0; r < condition->count; r++) {
+        double value = condition->values[r * SF_MEASURES + measure] / unit;
+        squares += isnan(value) ? 0 : (value - of.mean) * (value - of.mean);
+        of.n += isnan(value) ? 0 : 1;
+    }
+    if (of.n < 2)
+        return of;
+    double n = (double)of.n, half = sf_student_quantile(0.05, n - 1) * sqrt(squares / (n - 1) / n);
+    of.low = of.mean - half;
+    of.high = of.mean + half;
+    return of;
+}
+
+static void draw_condition(sf_panel *panel, const app_groups *groups, size_t k, sf_measured measure,
+                           double unit)
+{
+    const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.35};
+    const sf_ink pale = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.35, .dashed = true};
+    const app_condition *condition = &groups->conditions[k];
+    const summary of = summarise(condition, measure, unit);
+    const double wide[] = {(double)k - SPREAD - 0.08, (double)k + SPREAD + 0.08},
+                 chance = mean_of(condition, condition->chance, measure) / unit;
+    const double mean[] = {of.mean, of.mean}, level[] = {chance, chance}, at[] = {(double)k, (double)k},
+                 ends[] = {of.low, of.high};
+    if (!isnan(chance))
+        sf_panel_line(panel, &pale, "chance", wide, level, 2);
+    if (!isnan(of.mean))
+        sf_panel_line(panel, &ink, "mean", wide, mean, 2);
+    if (!isnan(of.low))
+        sf_panel_line(panel, &ink, "interval", at, ends, 2);
+}
+
+static double unit_of(const app_comparison *c, sf_measured measure)
+{
+    double mean =
+        c->shared_scale ? mean_of(&c->groups.conditions[0], c->groups.conditions[0].values, measure) : 1;
+    return mean > 0 ? mean : NAN;
+}
+
+#define NAME_SIZE 80
+
 static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured measure, const dots *rows,
-                       const dots *replicates, const char *const *names)
+                       const dots *replicates, double most, char (*names)[NAME_SIZE], const char **labels)
 {
     const app_groups *groups = &c->groups;
     const sf_ink grey = {.line = SF_BLACK, .fill = SF_GREY, .width_mm = 0.1};
-    double most = 0, q = least_q(groups, measure);
-    for (size_t i = 0; i < rows->count; i++)
-        most = fmax(most, rows->y[i]);
-    for (size_t k = 0; k < groups->condition_count; k++)
-        most = fmax(most, mean_of(&groups->conditions[k], groups->conditions[k].chance, measure));
-    sf_panel_form form = {.x = {.from = -0.6,
-                                .to = (double)groups->condition_count - 0.4,
-                                .names = names,
-                                .name_count = groups->condition_count},
-                          .y = {.label = sf_measure_about(measure)->label,
-                                .from = most > 0 ? -BELOW * most : -BELOW,
-                                .to = most > 0 ? 1.18 * most : 1},
-                          .height_mm = 32,
-                          .name = sf_measure_about(measure)->name};
-    sf_panel panel = sf_panel_begin(figure, &form);
-    draw_pairs(&panel, groups, measure);
+    const double unit = unit_of(c, measure);
+    char label[200];
+    snprintf(label, sizeof label, "%s%s%s", sf_measure_about(measure)->label, c->shared_scale ? " / " : "",
+             c->shared_scale ? groups->conditions[0].name : "");
     for (size_t k = 0; k < groups->condition_count; k++) {
-        const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.35};
-        const double x[] = {(double)k - SPREAD - 0.08, (double)k + SPREAD + 0.08};
-        const app_condition *condition = &groups->conditions[k];
-        const double mean = mean_of(condition, condition->values, measure), y[] = {mean, mean};
-        const double chance = mean_of(condition, condition->chance, measure), z[] = {chance, chance};
-        const sf_ink pale = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.35};
-        if (!isnan(chance))
-            sf_panel_line(&panel, &pale, "chance", x, z, 2);
-        if (!isnan(mean))
-            sf_panel_line(&panel, &ink, "mean", x, y, 2);
+        snprintf(names[k], NAME_SIZE, "%.60s (%zu)", groups->conditions[k].name,
+                 summarise(&groups->conditions[k], measure, unit).n);
+        labels[k] = names[k];
     }
+    sf_panel_form form = {
+        .x = {.from = -0.6,
+              .to = (double)groups->condition_count - 0.4,
+              .names = labels,
+              .name_count = groups->condition_count},
+        .y = {.label = label, .from = most > 0 ? -BELOW * most : -BELOW, .to = most > 0 ? 1.18 * most : 1},
+        .height_mm = 36,
+        .name = sf_measure_about(measure)->name};
+    sf_panel panel = sf_panel_begin(figure, &form);
+    draw_pairs(&panel, groups, measure, unit);
     for (size_t i = 0; i < replicates->count; i++) {
         const sf_ink ink = {.line = SF_NO_COLOUR,
                             .fill = sf_series_colour(1 + (size_t)(replicates->x[i] + 0.5))};
         sf_panel_dots(&panel, &ink, "replicate", &replicates->x[i], &replicates->y[i], 1, 0.8);
     }
     sf_panel_dots(&panel, &grey, "recording", rows->x, rows->y, rows->count, 0.4);
-    if (!isnan(q)) {
-        char words[48];
-        snprintf(words, sizeof words, groups->contrast_count > 1 ? "least q = %.2g" : "q = %.2g", q);
-        sf_panel_words(&panel, (double)groups->condition_count - 0.45, form.y.to * 0.93, SF_ANCHOR_END,
-                       words);
-    }
+    for (size_t k = 0; k < groups->condition_count; k++)
+        draw_condition(&panel, groups, k, measure, unit);
+    write_effect(&panel, groups, measure, form.y.to * 0.95);
     sf_panel_end(&panel);
 }
 
-static void put_caption(sf_text *caption, const app_comparison *c)
+/* The highest that a panel shows, in its unit; NaN where it has none. */
+static double find_most(const app_comparison *c, sf_measured measure, const dots *rows)
 {
-    const char *of = c->groups.replicate != NULL ? c->groups.replicate : "file";
-    sf_text_printf(
-        caption,
-        "Coloured: the mean of each %s, on which tests are; grey: each recording and well; line: the mean of "
-        "the condition; grey line: what chance gives at these rates, and q is of what lies beyond it. Pale "
-        "lines "
-        "join what is the same %s. ",
-        of, of);
-    sf_text_printf(caption, "q: corrected for %zu measures%s.", c->groups.measure_count,
-                   c->groups.contrast_count > 1 ? " and all pairs of conditions, the least of these" : "");
+    const app_groups *groups = &c->groups;
+    double most = 0, unit = unit_of(c, measure);
+    for (size_t i = 0; i < rows->count; i++)
+        most = fmax(most, rows->y[i]);
+    for (size_t k = 0; k < groups->condition_count; k++) {
+        const summary of = summarise(&groups->conditions[k], measure, unit);
+        most = fmax(most, mean_of(&groups->conditions[k], groups->conditions[k].chance, measure) / unit);
+        most = fmax(most, of.high);
+    }
+    return isnan(unit) ? NAN : most;
+}
+
+static void put_caption(sf_text *caption, const app_comparison *c, size_t left_out)
+{
+    const app_groups *groups = &c->groups;
+    const char *of = groups->replicate != NULL ? groups->replicate : "file";
+    bool paired = false;
+    for (size_t i = 0; i < groups->contrast_count; i++)
+        paired = paired || groups->contrasts[i].paired;
+    sf_text_printf(caption,
+                   "Coloured: the mean of each %s, on which tests are, and in brackets how many; grey: each "
+                   "recording and well. "
+                   "Black: the mean of the condition with its 95 %% interval; dashed: what chance gives at "
+                   "these rates, and g and q are "
+                   "of what lies beyond it. ",
+                   of);
+    if (paired)
+        sf_text_printf(caption, "Pale lines join what is the same %s, which is compared with itself. ", of);
+    sf_text_printf(caption,
+                   "g: Hedges' g of the later condition less the earlier one, with its 95 %% interval%s; q: "
+                   "corrected for %zu measures%s.",
+                   groups->condition_count > 2 ? ", of the two conditions that differ most clearly" : "",
+                   groups->measure_count, groups->contrast_count > 1 ? " and all pairs of conditions" : "");
+    if (c->shared_scale)
+        sf_text_printf(caption, " All measures are on one scale, as multiples of the mean of %s.",
+                       groups->conditions[0].name);
+    if (left_out > 0)
+        sf_text_printf(caption, " %zu measure%s whose mean there is 0 %s left out.", left_out,
+                       left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
+}
+
+/* Every panel, or, without a figure, the highest of all that they show. */
+static double draw_all(sf_figure *figure, const app_comparison *c, double shared, double *room, size_t most,
+                       size_t *left_out, char (*names)[NAME_SIZE], const char **labels)
+{
+    double highest = 0;
+    *left_out = 0;
+    for (size_t m = 0; m < c->groups.measure_count; m++) {
+        sf_measured measure = c->groups.measures[m];
+        dots rows = {room, room + most, 0}, means = {room + 2 * most, room + 3 * most, 0};
+        gather_rows(&rows, c, measure);
+        gather_replicates(&means, c, measure);
+        double of = find_most(c, measure, &rows);
+        *left_out += rows.count > 0 && isnan(of);
+        if (rows.count == 0 || isnan(of))
+            continue;
+        highest = fmax(highest, of);
+        if (figure != NULL)
+            draw_panel(figure, c, measure, &rows, &means, c->shared_scale ? shared : of, names, labels);
+    }
+    return highest;
 }
 
 int app_compare_draw(const app_comparison *c, const char *path, sf_error *error)
@@ -162,20 +306,17 @@ int app_compare_draw(const app_comparison *c, const char *path, sf_error *error)
         replicates += groups->conditions[k].count;
     size_t most = replicates > c->row_count ? replicates : c->row_count;
     double *room = sf_alloc(4 * most, sizeof *room);
-    const char **names = sf_alloc(groups->condition_count, sizeof *names);
+    const char **labels = sf_alloc(groups->condition_count, sizeof *labels);
+    char(*names)[NAME_SIZE] = sf_alloc(groups->condition_count, sizeof *names);
+    size_t left_out = 0;
     sf_text caption = {0};
     sf_figure figure = sf_figure_begin("compare", SF_PAGE_MM, COLUMNS);
-    int status = room == NULL || names == NULL ? sf_fail_memory(error) : SF_OK;
-    for (size_t k = 0; status == SF_OK && k < groups->condition_count; k++)
-        names[k] = groups->conditions[k].name;
-    for (size_t m = 0; status == SF_OK && m < groups->measure_count; m++) {
-        dots rows = {room, room + most, 0}, means = {room + 2 * most, room + 3 * most, 0};
-        gather_rows(&rows, c, groups->measures[m]);
-        gather_replicates(&means, groups, groups->measures[m]);
-        if (rows.count > 0)
-            draw_panel(&figure, c, groups->measures[m], &rows, &means, names);
+    int status = room == NULL || names == NULL || labels == NULL ? sf_fail_memory(error) : SF_OK;
+    if (status == SF_OK) {
+        double shared = draw_all(NULL, c, 0, room, most, &left_out, names, labels);
+        draw_all(&figure, c, shared, room, most, &left_out, names, labels);
+        put_caption(&caption, c, left_out);
     }
-    put_caption(&caption, c);
     sf_figure_end(&figure, caption.data);
     if (status == SF_OK)
         status = sf_scene_write(&figure.scene, path, error);
@@ -183,5 +324,6 @@ int app_compare_draw(const app_comparison *c, const char *path, sf_error *error)
     sf_text_free(&caption);
     sf_free(room);
     sf_free(names);
+    sf_free(labels);
     return status;
 }

@@ -243,7 +243,7 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
     return status;
 }
 
-static int read_tiling(sf_tiling_options *options, const app_call *call, sf_error *error)
+int app_connect_tiling(sf_tiling_options *options, const app_call *call, sf_error *error)
 {
     *options = sf_tiling_options_default();
     int status = read_half_width(&options->half_width_ns, call, error);
@@ -281,7 +281,7 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
     if (status == SF_OK && app_takes(call, app_engine_options))
         status = app_refuse(call, engines, with, error);
     if (status == SF_OK)
-        status = read_tiling(&options, call, error);
+        status = app_connect_tiling(&options, call, error);
     if (status != SF_OK)
         return status;
     warn_few_surrogates(call, options.surrogates, as);

@@ -19,6 +19,9 @@ extern const app_option app_connect_options[], app_compare_connect_options[], ap
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
                 const sf_graph_options *as, app_stop *stop, sf_error *error);
 
+/** How spike trains are tiled, by --delay, --preset, --min-distance, --surrogates and --seed. SF_USAGE. */
+int app_connect_tiling(sf_tiling_options *options, const app_call *call, sf_error *error);
+
 /** The same of a recording that is still to be read; nothing but what `graph` takes. */
 int app_connect_file(sf_graph **graph, const app_call *call, const char *path, const sf_graph_options *as,
                      sf_error *error);

@@ -26,6 +26,7 @@ static bool open_picture(picture *p, size_t bins)
     p->expected = sf_alloc(bins, sizeof *p->expected);
     p->bars = (app_bars){.title = p->title,
                          .about = p->caption,
+                         .chance = "expected by rates, 2 sd",
                          .x_label = p->x_label,
                          .count = bins,
                          .counts = p->counts,
@@ -56,12 +57,9 @@ static void draw_correlogram(sf_figure *figure, const app_counting *c, const sf_
     p.bars.y_label = "pairs of spikes";
     const char *from = app_unit_name(c->recording, correlogram->from),
                *to = app_unit_name(c->recording, correlogram->to);
-    snprintf(p.title, sizeof p.title, "%.100s and %.100s", from, to);
+    snprintf(p.title, sizeof p.title, "%.100s to %.100s", from, to);
     snprintf(p.x_label, sizeof p.x_label, "lag of %.100s after %.100s, ms", to, from);
-    bool shifted = correlogram->surrogate_mean != NULL;
-    snprintf(p.caption, sizeof p.caption, "pairs in bins of %g ms; %s", bin_ms,
-             shifted ? "line: expected by rates, band: 2 sd of it; dashed: surrogates"
-                     : "line: expected by rates, band: 2 standard deviations");
+    snprintf(p.caption, sizeof p.caption, "pairs in bins of %g ms", bin_ms);
     p.bars.also = correlogram->surrogate_mean;
     for (size_t k = 0; opened && k < bins; k++) {
         p.counts[k] = (double)correlogram->counts[k];
@@ -84,9 +82,7 @@ static void draw_delays(sf_figure *figure, const app_counting *c, size_t episode
     snprintf(p.x_label, sizeof p.x_label, "delay, ms");
     p.bars.y_label = "occurrences";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
-    snprintf(p.caption, sizeof p.caption,
-             "%.80s to %.80s in %" PRIu64
-             " occurrences; line: expected by rates, band: 2 standard deviations",
+    snprintf(p.caption, sizeof p.caption, "%.80s to %.80s in %" PRIu64 " occurrences",
              app_unit_name(c->recording, of->units[link]), app_unit_name(c->recording, of->units[link + 1]),
              details->occurrences);
     for (size_t k = 0; opened && k < SF_DELAY_BINS; k++) {
@@ -125,8 +121,8 @@ static void draw_windows(sf_figure *figure, const app_counting *c, size_t episod
         snprintf(p.x_label, sizeof p.x_label, "start of the window, s");
     p.bars.y_label = "count";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
-    snprintf(p.caption, sizeof p.caption,
-             "count in full windows of %g s; line: their mean, band: 2 standard deviations", length_s);
+    snprintf(p.caption, sizeof p.caption, "count in full windows of %g s", length_s);
+    p.bars.chance = "their mean, 2 sd";
     for (size_t k = 0; k < windows; k++) {
         sum += (double)told->window_counts[k * told->count + episode];
         recorded_s += (double)told->window_recorded_ns[k] * 1e-9;

@@ -28,7 +28,24 @@ void app_details_json(sf_json *json, const app_details *d)
         sf_json_null(json, "bursts");
     else
         sf_json_uint(json, "bursts", d->told.burst_count);
+    if (d->told.significance != NULL) {
+        sf_json_uint(json, "chains", d->told.chains);
+        sf_json_uint(json, "significant_parts", d->told.parts);
+    } else {
+        sf_json_null(json, "chains");
+        sf_json_null(json, "significant_parts");
+    }
     app_epochs_json(json, &d->epochs);
+}
+
+bool app_chains_print(sf_text *text, const sf_episodes_columns *told)
+{
+    if (told->chains == 0)
+        return false;
+    sf_text_printf(text, "%zu chain%s", told->chains, told->chains == 1 ? "" : "s");
+    if (told->parts > 0)
+        sf_text_printf(text, ", %zu significant part%s", told->parts, told->parts == 1 ? "" : "s");
+    return true;
 }
 
 /* ---- tables ---- */

@@ -26,6 +26,10 @@ bool app_details_know_stretches(const app_details *details);
 /** Top-level JSON fields: bursts, and epochs as app_epochs_json has them. */
 void app_details_json(sf_json *json, const app_details *details);
 
+/** "2 chains, 29 significant parts": what is significant, folded, in every output. False, and nothing, where
+ * nothing is significant. */
+bool app_chains_print(sf_text *text, const sf_episodes_columns *told);
+
 /** Three cells for episode i: bursts, the count of the reverse pair, the median delay of each link. */
 #define APP_DETAIL_HEADS "bursts", "reverse", "median delays ms"
 void app_details_cells(app_table *table, const app_details *details, size_t i);

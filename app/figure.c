@@ -5,11 +5,11 @@
 #include <string.h>
 
 const app_figure_kind *const app_figures[] = {
-    &app_figure_raster, &app_figure_array,        &app_figure_map,
-    &app_figure_rates,  &app_figure_intervals,    &app_figure_chains,
+    &app_figure_raster, &app_figure_rates,        &app_figure_array,
+    &app_figure_map,    &app_figure_intervals,    &app_figure_chains,
     &app_figure_chain,  &app_figure_correlograms, &app_figure_markers,
-    &app_figure_graph,  &app_figure_edges,        &app_figure_matrix,
-    &app_figure_tiling, &app_figure_motifs,       NULL,
+    &app_figure_graph,  &app_figure_matrix,       &app_figure_tiling,
+    &app_figure_edges,  &app_figure_motifs,       NULL,
 };
 
 /* ---- the subject ---- */
@@ -28,6 +28,7 @@ int app_subject_open(app_subject *subject, const app_call *call, const sf_record
              stream != NULL ? ": " : "", stream != NULL ? stream : "");
     subject->test.surrogates = APP_FIGURE_SURROGATES;
     int status = app_mining_parse(&subject->mining, call, error);
+    subject->max_size = subject->mining.options.max_size;
     if (status == SF_OK)
         status = app_options_read(call, &sf_significance_table, &subject->test, error);
     if (status == SF_OK && subject->test.surrogates < APP_FIGURE_LEAST_SURROGATES)
@@ -71,7 +72,7 @@ int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error 
 
 int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error)
 {
-    return mine(&subject->chains, subject, 4, told, error);
+    return mine(&subject->chains, subject, subject->max_size, told, error);
 }
 
 static int connect(sf_graph **graph, app_subject *subject, double max_q, sf_error *error)

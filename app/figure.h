@@ -24,6 +24,9 @@ typedef struct app_subject {
     double width_mm;   /**< of the figure */
     char name[512];    /**< of the recording's file, without its folders, and of its stream: "plate.h5: A1" */
     app_mining mining; /**< what is looked for */
+    uint32_t max_size; /**< of chains: --max-size */
+    bool in_report; /**< among other figures: the raster marks chains that stand out, which others draw, too,
+                       and none is as high as a page */
     sf_significance_options
         test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
     /* What was computed, or NULL: */
@@ -43,8 +46,8 @@ void app_subject_close(app_subject *subject);
 /** What `info` tells of it. */
 int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_error *error);
 
-/** Frequent pairs, and chains of up to four units, with what segment-shift says of each: those of `synfire
- * graph` and of `synfire mine`, with --significance segment-shift. */
+/** Frequent pairs, and chains of up to --max-size units, with what segment-shift says of each: those of
+ * `synfire graph` and of `synfire mine`, with --significance segment-shift. */
 int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 
@@ -52,12 +55,37 @@ int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error
 int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error);
 int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error);
 
+/** The occurrences of at most so many chains that a figure marks: of --episodes, or where `in_report`
+ * those that stand out and are no parts, the best first. NULL where there are none. sf_occurrences_free. */
+int app_subject_marked(sf_occurrences **marked, app_subject *subject, size_t most, sf_error *error);
+
+#define APP_CHAIN_NAME 48
+
+/** "A > B > C", cut: delays are in the caption or the title. */
+void app_chain_name(char name[APP_CHAIN_NAME], const app_subject *subject, const sf_episode *episode);
+
 /** Axes that hold all these places with some room around. */
 void app_cover_places(sf_panel_form *form, const double *x, const double *y, size_t count);
+
+/** The options that a figure goes by; `plot` refuses the others. */
+enum {
+    APP_BY_DELAY = 1,    /**< --delay */
+    APP_BY_DISTANCE = 2, /**< --min-distance */
+    APP_BY_MINING = 4,   /**< the other options of mining, too */
+    APP_BY_SIZE = 8,     /**< --max-size */
+    APP_BY_TEST = 16,    /**< --surrogates, --seed */
+    APP_BY_EPISODES = 32,
+    APP_BY_ALIGN = 64,
+    APP_BY_EDGES = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_MINING | APP_BY_TEST,
+    APP_BY_CHAINS = APP_BY_EDGES | APP_BY_SIZE
+};
 
 /** A kind of figure. */
 typedef struct app_figure_kind {
     const char *name, *summary; /**< "raster", "the spikes of every unit over time" */
+    bool half;                  /**< about as high as wide: two stand side by side on a page */
+    unsigned by;                /**< APP_BY_... */
+    unsigned not_with_episodes; /**< of these, those that say nothing where --episodes is given */
     /** Draws panels into the figure, and appends what they show in plain words. SF_DATA where the recording
      * has nothing to show: the sentence says what it lacks. */
     int (*draw)(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error);

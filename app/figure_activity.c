@@ -30,13 +30,13 @@ static int measure_recorded(double *seconds, const app_subject *subject, const a
 
 /* ---- the raster ---- */
 
-/* More spikes than this are an image: a page has no room for so many ticks, nor a row. */
+/* More marks than this are an image: as lines they would make a file that few programs open. */
 #define MOST_TICKS 30000
-#define MOST_IN_ROW 1200
-#define IMAGE_COLUMNS 1200
-#define IMAGE_ROWS 800
-#define MOST_NAMED_ROWS 8 /* more are counted */
-#define NAMED_ROW_MM 3.0
+#define IMAGE_COLUMNS 2400 /* 600 dots an inch across a column, 340 across a page */
+#define IMAGE_ROWS 1600
+#define ROW_PIXELS 5 /* of few units, of which one is left white */
+#define NAMED_ROW_MM 2.3
+#define MOST_RASTER_MM 115.0
 
 static int draw_ticks(sf_panel *panel, const app_subject *subject, const app_time_axis *time, sf_error *error)
 {
@@ -56,111 +56,144 @@ static int draw_ticks(sf_panel *panel, const app_subject *subject, const app_tim
     return status;
 }
 
-/* Spikes in cells of time and of units that follow each other. */
-static void count_cells(double *cells, size_t rows, const app_subject *subject, const app_time_axis *time)
-{
-    for (size_t i = 0; i < rows * IMAGE_COLUMNS; i++)
-        cells[i] = 0;
-    for (size_t i = 0; i < subject->of.spike_count; i++) {
-        const sf_spike *spike = &subject->of.spikes[i];
-        double at = app_time_at(time, spike->time_ns) / time->axis.to * IMAGE_COLUMNS;
-        size_t column = at < 0 ? 0 : at >= IMAGE_COLUMNS ? IMAGE_COLUMNS - 1 : (size_t)at;
-        cells[spike->unit * rows / subject->of.unit_count * IMAGE_COLUMNS + column]++;
-    }
-}
-
-/* They become rates of a unit over what was recorded of each cell; where there are none, NaN. Tells the most.
+/* A black mark where a unit fires. Of few units each has several rows of pixels, the last of them white; of
+ * more than there are rows those that follow each other share one. The first row of a unit counts its spikes.
  */
-static int find_rates(double *cells, size_t rows, double *most, const app_subject *subject,
-                      const app_time_axis *time, sf_error *error)
+static int draw_image(sf_panel *panel, const app_subject *subject, const app_time_axis *time, sf_error *error)
 {
-    size_t units = subject->of.unit_count;
-    int status = SF_OK;
-    *most = 0;
-    for (size_t c = 0; status == SF_OK && c < IMAGE_COLUMNS; c++) {
-        double width = time->axis.to / IMAGE_COLUMNS, seconds;
-        status = measure_recorded(&seconds, subject, time, width * (double)c, width * (double)(c + 1), error);
-        for (size_t r = 0; status == SF_OK && r < rows; r++) {
-            size_t first = (r * units + rows - 1) / rows, last = ((r + 1) * units + rows - 1) / rows;
-            double *cell = &cells[r * IMAGE_COLUMNS + c];
-            *cell = *cell > 0 && seconds > 0 ? *cell / (seconds * (double)(last - first)) : NAN;
-            *most = fmax(*most, *cell);
-        }
-    }
-    return status;
-}
-
-static int draw_image(sf_figure *figure, sf_panel_form *form, const app_subject *subject,
-                      const app_time_axis *time, sf_error *error)
-{
-    size_t units = subject->of.unit_count, rows = units < IMAGE_ROWS ? units : IMAGE_ROWS;
+    size_t units = subject->of.unit_count, each = units * ROW_PIXELS <= IMAGE_ROWS ? ROW_PIXELS : 1,
+           rows = units * each < IMAGE_ROWS ? units * each : IMAGE_ROWS;
     double *cells = sf_alloc(rows * IMAGE_COLUMNS, sizeof *cells);
     if (cells == NULL)
         return sf_fail_memory(error);
-    double most;
-    count_cells(cells, rows, subject, time);
-    int status = find_rates(cells, rows, &most, subject, time, error);
-    if (status != SF_OK) {
-        sf_free(cells);
-        return status;
-    }
-    double least = most;
     for (size_t i = 0; i < rows * IMAGE_COLUMNS; i++)
-        least = cells[i] < least ? cells[i] : least;
-    form->colours = (sf_colour_scale){.label = "rate of a unit, Hz",
-                                      .from = least,
-                                      .to = most > least ? most : least * 2,
-                                      .log = true,
-                                      .reversed = true};
-    sf_panel panel = sf_panel_begin(figure, form);
-    sf_panel_image(&panel, cells, IMAGE_COLUMNS, rows, &form->colours);
-    sf_panel_end(&panel);
+        cells[i] = NAN;
+    for (size_t i = 0; i < subject->of.spike_count; i++) {
+        const sf_spike *spike = &subject->of.spikes[i];
+        double at = app_time_at(time, spike->time_ns) / time->axis.to * IMAGE_COLUMNS;
+        size_t column = at < 0                ? 0
+                        : at >= IMAGE_COLUMNS ? IMAGE_COLUMNS - 1
+                                              : (size_t)at,
+               row = each > 1 ? spike->unit * each : spike->unit * rows / units;
+        double *cell = &cells[row * IMAGE_COLUMNS + column];
+        *cell = isnan(*cell) ? 1 : *cell + 1;
+        for (size_t k = 1; k + 1 < each; k++)
+            cell[k * IMAGE_COLUMNS] = 0;
+    }
+    sf_panel_image(panel, cells, IMAGE_COLUMNS, rows, &(sf_colour_scale){.marks = true});
     sf_free(cells);
     return SF_OK;
+}
+
+/* ---- chains on it ---- */
+
+#define MARKED_CHAINS 6
+
+/* A line through the spikes of each occurrence. */
+static int mark_chain(sf_panel *panel, const app_time_axis *time, const sf_occurrences_columns *of, size_t k,
+                      sf_error *error)
+{
+    const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.3, .opacity = 0.8};
+    const size_t units = of->episodes[k].size, each = units + 1, count = (size_t)of->counts[k];
+    double *x = sf_alloc(2 * each * count + 1, sizeof *x), *y = x + each * count;
+    if (x == NULL)
+        return sf_fail_memory(error);
+    for (size_t n = 0; n < count; n++)
+        for (size_t u = 0; u < each; u++) {
+            bool last = u == units; /* lifts the pen */
+            x[n * each + u] = app_time_at(time, of->times_ns[k][n * units + (last ? units - 1 : u)]);
+            y[n * each + u] = last ? NAN : (double)of->episodes[k].units[u];
+        }
+    sf_panel_line(panel, &ink, "chain", x, y, each * count);
+    sf_free(x);
+    return SF_OK;
+}
+
+static int mark_chains(sf_panel *panel, const app_time_axis *time, const sf_occurrences *marked,
+                       sf_error *error)
+{
+    sf_occurrences_columns of = {.size = sizeof of};
+    int status = SF_OK;
+    if (marked == NULL)
+        return SF_OK;
+    sf_occurrences_get_columns(marked, &of);
+    for (size_t k = 0; k < of.count && status == SF_OK; k++)
+        status = mark_chain(panel, time, &of, k, error);
+    return status;
+}
+
+/* The names of the chains that are marked stand in the key. */
+static void list_marked(sf_panel_form *form, char names[MARKED_CHAINS][APP_CHAIN_NAME],
+                        const app_subject *subject, const sf_occurrences *marked)
+{
+    sf_occurrences_columns of = {.size = sizeof of};
+    if (marked == NULL)
+        return;
+    sf_occurrences_get_columns(marked, &of);
+    for (size_t k = 0; k < of.count && k < MARKED_CHAINS; k++) {
+        app_chain_name(names[k], subject, &of.episodes[k]);
+        form->key[k] = names[k];
+        form->key_colours[k] = sf_series_colour(k);
+    }
+}
+
+/* ---- both ---- */
+
+static void explain_raster(sf_text *caption, const app_subject *subject, const app_time_axis *time,
+                           bool image, const sf_occurrences *marked)
+{
+    sf_text_printf(caption, "Spikes of %zu units over time, the first unit at the bottom: %zu spikes. ",
+                   subject->of.unit_count, subject->of.spike_count);
+    if (time->start_ns != 0)
+        sf_text_printf(caption, "Time counts from %.15g s of the recording's clock. ",
+                       (double)time->start_ns * 1e-9);
+    if (image)
+        sf_text_printf(caption, "A mark is a spike or several within a %dth of the time%s. ", IMAGE_COLUMNS,
+                       subject->of.unit_count > IMAGE_ROWS ? ", of units that follow each other" : "");
+    if (marked != NULL)
+        sf_text_printf(caption, "Coloured lines join the spikes of each occurrence of a chain%s. ",
+                       app_has(subject->call, "episodes") ? "" : " that stands out");
 }
 
 static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     app_time_axis time = app_time_axis_of(subject);
     size_t units = subject->of.unit_count;
-    bool image = subject->of.spike_count > MOST_TICKS || subject->of.spike_count > units * MOST_IN_ROW;
-    if (subject->of.spike_count == 0)
-        return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
+    bool image = subject->of.spike_count > MOST_TICKS;
+    char marked_names[MARKED_CHAINS][APP_CHAIN_NAME];
+    sf_occurrences *marked = NULL;
+    const char **names = sf_alloc(units, sizeof *names);
+    if (names == NULL)
+        return sf_fail_memory(error);
+    for (size_t u = 0; u < units; u++)
+        names[u] = subject->of.units[u].name;
+    int status = subject->of.spike_count == 0 ? sf_fail(error, SF_DATA, NULL, "there are no spikes to draw")
+                                              : app_subject_marked(&marked, subject, MARKED_CHAINS, error);
     sf_panel_form form = {
         .title = "Spikes",
         .x = time.axis,
-        .y = {.label = "unit, index", .from = -0.5, .to = (double)units - 0.5, .whole = true},
-        .height_mm = fmin(fmax((double)units * 1.2, 18), 70),
+        .y = {.label = "unit", .from = -0.5, .to = (double)units - 0.5, .names = names, .name_count = units},
+        .height_mm = fmin(fmax((double)units * NAMED_ROW_MM, 18), MOST_RASTER_MM),
         .columns = figure->columns};
-    const char *names[MOST_NAMED_ROWS];
-    for (size_t u = 0; units <= MOST_NAMED_ROWS && u < units; u++)
-        names[u] = subject->of.units[u].name;
-    if (units <= MOST_NAMED_ROWS) {
-        form.y.label = "unit";
-        form.height_mm = fmax(form.height_mm, NAMED_ROW_MM * (double)units);
-        form.y.names = names;
-        form.y.name_count = units;
+    if (status == SF_OK) {
+        list_marked(&form, marked_names, subject, marked);
+        explain_raster(caption, subject, &time, image, marked);
+        sf_panel panel = sf_panel_begin(figure, &form);
+        status = (image ? draw_image : draw_ticks)(&panel, subject, &time, error);
+        if (status == SF_OK)
+            status = mark_chains(&panel, &time, marked, error);
+        sf_panel_end(&panel);
     }
-    sf_text_printf(caption, "Spikes of %zu units over time, the first unit at the bottom: %zu spikes. ",
-                   units, subject->of.spike_count);
-    if (time.start_ns != 0)
-        sf_text_printf(caption, "Time counts from %.15g s of the recording's clock. ",
-                       (double)time.start_ns * 1e-9);
-    if (image) {
-        sf_text_printf(
-            caption,
-            "They are too many for single marks: colour is their rate in each of %d stretches of time, "
-            "white is none. ",
-            IMAGE_COLUMNS);
-        return draw_image(figure, &form, subject, &time, error);
-    }
-    sf_panel panel = sf_panel_begin(figure, &form);
-    int status = draw_ticks(&panel, subject, &time, error);
-    sf_panel_end(&panel);
+    sf_occurrences_free(marked);
+    sf_free(names);
     return status;
 }
 
-const app_figure_kind app_figure_raster = {"raster", "the spikes of every unit over time", draw_raster};
+const app_figure_kind app_figure_raster = {
+    .name = "raster",
+    .summary = "the spikes of every unit over time, and the chains of --episodes on them",
+    .by = APP_BY_EPISODES,
+    .draw = draw_raster};
 
 /* ---- the array ---- */
 
@@ -189,6 +222,18 @@ static int by_place(const void *a, const void *b)
     if (x->x_um != y->x_um)
         return x->x_um < y->x_um ? -1 : 1;
     return (x > y) - (x < y);
+}
+
+/* Units that have a place, in its order. */
+static size_t order_places(const sf_unit **order, const app_subject *subject)
+{
+    size_t placed = 0;
+    for (size_t u = 0; u < subject->of.unit_count; u++)
+        if (isfinite(subject->of.units[u].x_um) && isfinite(subject->of.units[u].y_um))
+            order[placed++] = &subject->of.units[u];
+    if (placed > 0)
+        qsort(order, placed, sizeof *order, by_place);
+    return placed;
 }
 
 /* Electrodes in order of place, the units of each one after the other. */
@@ -241,6 +286,12 @@ static sf_colour_scale scale_rates(double *rates, size_t count)
     return (sf_colour_scale){.label = "rate of the electrode, Hz", .to = most};
 }
 
+/* Of an electrode's mark, in mm: neighbours do not touch. */
+static double radius_of(const sf_panel *panel, double pitch)
+{
+    return fmin(0.42 * (sf_panel_x(panel, panel->x.from + pitch) - sf_panel_x(panel, panel->x.from)), 3);
+}
+
 static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_overview_columns told;
@@ -255,13 +306,11 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
     if (status == SF_OK && (order == NULL || x == NULL || y == NULL || rates == NULL))
         status = sf_fail_memory(error);
     if (status == SF_OK) {
-        for (size_t u = 0; u < units; u++)
-            if (isfinite(subject->of.units[u].x_um) && isfinite(subject->of.units[u].y_um)) {
-                order[placed] = &subject->of.units[u];
-                x[placed] = subject->of.units[u].x_um;
-                y[placed++] = subject->of.units[u].y_um;
-            }
-        qsort(order, placed, sizeof *order, by_place);
+        placed = order_places(order, subject);
+        for (size_t i = 0; i < placed; i++) {
+            x[i] = order[i]->x_um;
+            y[i] = order[i]->y_um;
+        }
         size_t firing = draw_electrodes(NULL, subject, &told, order, placed, NULL, 0, rates);
         sf_panel_form form = {.title = "Rates over the array",
                               .x.bare = true,
@@ -275,8 +324,8 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
         app_cover_places(&form, x, y, placed);
         sf_panel panel = sf_panel_begin(figure, &form);
         double pitch = told.pitch_um > 0 ? told.pitch_um : (form.x.to - form.x.from) / 10;
-        double radius = 0.42 * (sf_panel_x(&panel, form.x.from + pitch) - sf_panel_x(&panel, form.x.from));
-        draw_electrodes(&panel, subject, &told, order, placed, &form.colours, fmin(radius, 3), rates);
+        draw_electrodes(&panel, subject, &told, order, placed, &form.colours, radius_of(&panel, pitch),
+                        rates);
         sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
         if (firing == 0)
@@ -295,7 +344,8 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
     return status;
 }
 
-const app_figure_kind app_figure_array = {"array", "the rate at each electrode", draw_array};
+const app_figure_kind app_figure_array = {
+    .name = "array", .half = true, .summary = "the rate at each electrode", .draw = draw_array};
 
 /* ---- rates ---- */
 
@@ -391,7 +441,8 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     return SF_OK;
 }
 
-const app_figure_kind app_figure_rates = {"rates", "the rate over time, bursts marked", draw_rates};
+const app_figure_kind app_figure_rates = {
+    .name = "rates", .summary = "the rate over time, bursts marked", .draw = draw_rates};
 
 /* ---- intervals ---- */
 
@@ -583,35 +634,80 @@ static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *capt
     return status;
 }
 
-const app_figure_kind app_figure_intervals = {"intervals", "inter-spike intervals, counted and as densities",
-                                              draw_intervals};
+const app_figure_kind app_figure_intervals = {.name = "intervals",
+                                              .summary = "inter-spike intervals, counted and as densities",
+                                              .draw = draw_intervals};
 
 /* ---- the map ---- */
 
+/* The density at a place, between the four points of the grid around it. */
+static double density_at(const sf_density_columns *of, double x, double y)
+{
+    double across = (x - of->x[0]) / (of->x[of->x_count - 1] - of->x[0]) * (double)(of->x_count - 1),
+           up = (y - of->y[0]) / (of->y[of->y_count - 1] - of->y[0]) * (double)(of->y_count - 1);
+    if (!(across >= 0 && up >= 0 && across <= (double)(of->x_count - 1) && up <= (double)(of->y_count - 1)))
+        return 0; /* beyond the grid, where next to nothing is */
+    size_t c = (size_t)fmin(across, (double)of->x_count - 2), r = (size_t)fmin(up, (double)of->y_count - 2);
+    double right = across - (double)c, above = up - (double)r;
+    const double *row = of->values + r * of->x_count + c, *next = row + of->x_count;
+    return (1 - above) * ((1 - right) * row[0] + right * row[1]) +
+           above * ((1 - right) * next[0] + right * next[1]);
+}
+
 /* Per square millimetre: numbers that can be read. */
-static int draw_density_map(sf_figure *figure, const app_subject *subject, const sf_density_columns *of,
+#define PER_MM2 1e6
+
+static void draw_places(sf_figure *figure, const app_subject *subject, const sf_density_columns *of,
+                        const sf_unit **order, size_t placed, double pitch)
+{
+    sf_panel_form form = {.title = "Where spikes are seen",
+                          .x.bare = true,
+                          .y.bare = true,
+                          .equal = true,
+                          .columns = figure->columns,
+                          .height_mm = subject->width_mm > 120 ? 90 : 0,
+                          .colours = {.label = "share of spikes per mm\u00b2"}};
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < placed; i++) {
+        const double at[2] = {order[i]->x_um, order[i]->y_um};
+        for (size_t d = 0; d < 2; d++) {
+            low[d] = fmin(low[d], at[d] - 0.7 * pitch);
+            high[d] = fmax(high[d], at[d] + 0.7 * pitch);
+        }
+        form.colours.to = fmax(form.colours.to, PER_MM2 * density_at(of, at[0], at[1]));
+    }
+    form.x.from = low[0];
+    form.x.to = high[0];
+    form.y.from = low[1];
+    form.y.to = high[1];
+    sf_panel panel = sf_panel_begin(figure, &form);
+    double radius = radius_of(&panel, pitch);
+    for (size_t i = 0; i < placed; i++) {
+        double x = order[i]->x_um, y = order[i]->y_um, value = PER_MM2 * density_at(of, x, y);
+        if (i > 0 && order[i - 1]->x_um == x && order[i - 1]->y_um == y)
+            continue; /* units of one place share it */
+        const sf_ink ink = {.line = SF_NO_COLOUR, .fill = sf_colour_of(&form.colours, value)};
+        char note[120];
+        snprintf(note, sizeof note, "%.60s: %.6g per mm\u00b2", order[i]->name, value);
+        sf_panel_dot(&panel, &ink, x, y, radius, value, note);
+    }
+    sf_panel_scale_bar(&panel, "\u00b5m");
+    sf_panel_end(&panel);
+}
+
+static int draw_density_map(sf_figure *figure, app_subject *subject, const sf_density_columns *of,
                             sf_error *error)
 {
-    size_t count = of->x_count * of->y_count;
-    double *values = sf_alloc(count, sizeof *values);
-    if (values == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        values[i] = of->values[i] * 1e6;
-    app_map_draw(figure, &(app_map){.form = {.title = "Where spikes are seen",
-                                             .x.bare = true,
-                                             .y.bare = true,
-                                             .equal = true,
-                                             .columns = figure->columns,
-                                             .height_mm = subject->width_mm > 120 ? 90 : 0,
-                                             .colours.label = "share of spikes per mm\u00b2"},
-                                    .x = of->x,
-                                    .y = of->y,
-                                    .columns = of->x_count,
-                                    .rows = of->y_count,
-                                    .values = values});
-    sf_free(values);
-    return SF_OK;
+    sf_overview_columns told;
+    const sf_unit **order = sf_alloc(subject->of.unit_count, sizeof *order);
+    int status = order == NULL ? sf_fail_memory(error) : app_subject_overview(subject, &told, error);
+    if (status == SF_OK) {
+        double extent = fmax(of->x[of->x_count - 1] - of->x[0], of->y[of->y_count - 1] - of->y[0]);
+        draw_places(figure, subject, of, order, order_places(order, subject),
+                    told.pitch_um > 0 ? told.pitch_um : extent / 10);
+    }
+    sf_free(order);
+    return status;
 }
 
 static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
@@ -632,14 +728,18 @@ static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, s
         status = draw_density_map(figure, subject, &of, error);
     }
     if (status == SF_OK)
-        sf_text_printf(
-            caption,
-            "Where on the array spikes are seen: the density of the places of all %zu, by kernels as wide as "
-            "%.3g of their standard deviations (%s). ",
-            of.n, of.h, of.method);
+        sf_text_printf(caption,
+                       "Where on the array spikes are seen: at each electrode the density of the places of "
+                       "all %zu spikes, by "
+                       "kernels as wide as %.3g of their standard deviations (%s). Between electrodes "
+                       "nothing is known. ",
+                       of.n, of.h, of.method);
     sf_density_free(density);
     sf_series_free(series);
     return status;
 }
 
-const app_figure_kind app_figure_map = {"map", "the density of the places where spikes were seen", draw_map};
+const app_figure_kind app_figure_map = {.name = "map",
+                                        .half = true,
+                                        .summary = "the density of the places where spikes were seen",
+                                        .draw = draw_map};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What recurs: tested chains, one chain, correlograms, and what happens around markers. */
+#include "app/details.h"
 #include "app/figure.h"
 #include "app/pictures.h"
 
@@ -10,15 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE 48
-
-/* "A > B > C", cut: delays are in the caption or the title. */
-static void spell_units(char name[NAME_SIZE], const app_subject *subject, const sf_episode *episode)
+void app_chain_name(char name[APP_CHAIN_NAME], const app_subject *subject, const sf_episode *episode)
 {
     size_t length = 0;
     name[0] = '\0';
-    for (uint32_t k = 0; k < episode->size && length + 4 < NAME_SIZE; k++)
-        length += (size_t)snprintf(name + length, NAME_SIZE - length, "%s%.10s", k > 0 ? " > " : "",
+    for (uint32_t k = 0; k < episode->size && length + 4 < APP_CHAIN_NAME; k++)
+        length += (size_t)snprintf(name + length, APP_CHAIN_NAME - length, "%s%.10s", k > 0 ? " > " : "",
                                    app_unit_name(subject->recording, episode->units[k]));
 }
 
@@ -29,7 +27,7 @@ static void spell_units(char name[NAME_SIZE], const app_subject *subject, const 
 typedef struct chosen {
     const sf_episodes_columns *told;
     size_t items[MOST_CHAINS], count, standing; /**< standing: how many there are in all */
-    char names[MOST_CHAINS][NAME_SIZE];
+    char names[MOST_CHAINS][APP_CHAIN_NAME];
     const char *labels[MOST_CHAINS];
 } chosen;
 
@@ -46,7 +44,8 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
 {
     *best = (chosen){.told = told};
     for (size_t i = 0; i < told->count; i++) {
-        if (told->episodes[i].size < least || !(told->q[i] <= SF_SIGNIFICANT_Q))
+        if (told->episodes[i].size < least || !(told->q[i] <= SF_SIGNIFICANT_Q) ||
+            told->parents[i] != SF_NO_PARENT)
             continue;
         best->standing++;
         size_t at = best->count < MOST_CHAINS ? best->count++ : MOST_CHAINS;
@@ -57,7 +56,7 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
             best->items[at] = i;
     }
     for (size_t k = 0; k < best->count; k++) {
-        spell_units(best->names[k], subject, &told->episodes[best->items[k]]);
+        app_chain_name(best->names[k], subject, &told->episodes[best->items[k]]);
         best->labels[k] = best->names[k];
     }
 }
@@ -92,6 +91,41 @@ static int list_occurrences(sf_occurrences **listed, sf_occurrences_columns *col
     if (status == SF_OK)
         sf_occurrences_get_columns(*listed, columns);
     return status;
+}
+
+static int list_given(sf_occurrences **listed, const app_subject *subject, const char *path, size_t most,
+                      sf_error *error)
+{
+    const sf_progress progress = app_progress(subject->call);
+    sf_episode *given;
+    size_t count;
+    int status = app_episodes_read(&given, &count, path, subject->recording, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_occurrences_list(listed, subject->recording, given, NULL, count < most ? count : most,
+                                 &progress, error);
+    sf_free(given);
+    return status;
+}
+
+int app_subject_marked(sf_occurrences **marked, app_subject *subject, size_t most, sf_error *error)
+{
+    const char *path = app_value(subject->call, "episodes", NULL);
+    sf_occurrences_columns columns;
+    sf_episodes_columns told;
+    chosen best;
+    *marked = NULL;
+    if (path != NULL)
+        return list_given(marked, subject, path, most, error);
+    if (!subject->in_report)
+        return SF_OK;
+    int status = app_subject_chains(subject, &told, error);
+    if (status == SF_OK)
+        choose(&best, subject, &told, 2);
+    if (status != SF_OK || best.count == 0)
+        return status;
+    best.count = best.count < most ? best.count : most;
+    return list_occurrences(marked, &columns, subject, &best, error);
 }
 
 /* count / expected with its interval, the best at the top. */
@@ -171,6 +205,18 @@ static int draw_times(sf_figure *figure, const app_subject *subject, const chose
     return status;
 }
 
+/* Chains as long as was looked for may be parts of longer ones. */
+static void explain_length(sf_text *caption, const app_subject *subject, const chosen *best)
+{
+    uint32_t most = subject->max_size, longest = 0;
+    for (size_t k = 0; k < best->count; k++)
+        if (best->told->episodes[best->items[k]].size > longest)
+            longest = best->told->episodes[best->items[k]].size;
+    if (longest == most && most < SF_EPISODE_MAX_SIZE)
+        sf_text_printf(caption, "Chains of up to %" PRIu32 " units were looked for: --max-size takes more. ",
+                       most);
+}
+
 static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_episodes_columns told;
@@ -183,31 +229,55 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
         return nothing_stands_out(&told, error);
     double height = 5 + 3.2 * (double)best.count;
     const bool beside = figure->columns > 1;
-    char which[64] = "the only one";
-    if (best.standing > best.count)
-        snprintf(which, sizeof which, "the best %zu of %zu", best.count, best.standing);
-    else if (best.count > 1)
-        snprintf(which, sizeof which, "all %zu", best.count);
     draw_ratios(figure, &best, height);
     status = draw_times(figure, subject, &best, height, error);
+    sf_text_printf(caption,
+                   "Chains of firing that stand out against %" PRIu32
+                   " surrogates (q of 0.05 or less, corrected for everything that was looked at): ",
+                   told.significance->options.surrogates);
+    app_chains_print(caption, &told);
+    if (best.standing > best.count)
+        sf_text_printf(caption, "; drawn are the best %zu", best.count);
+    if (told.parts > 0)
+        sf_text_printf(caption,
+                       ", which count no more beyond their chains than chance gives and are not drawn");
+    sf_text_printf(caption, ". ");
+    explain_length(caption, subject, &best);
     sf_text_printf(
         caption,
-        "Chains of firing that stand out against %" PRIu32
-        " surrogates (q of 0.05 or less, corrected for everything that was looked at): %s. "
         "%s: how often each was counted, as a multiple of what is expected by rates, of units that fire "
         "independently, with its 95 %% interval; dashed: as often as that. Bursts that units share raise it "
         "too. "
         "%s: when each occurrence begins. ",
-        told.significance->options.surrogates, which, beside ? "Left" : "Above", beside ? "Right" : "Below");
+        beside ? "Left" : "Above", beside ? "Right" : "Below");
     return status;
 }
 
 const app_figure_kind app_figure_chains = {
-    "chains", "chains that stand out against surrogates, and when they occur", draw_chains};
+    .name = "chains",
+    .summary = "chains that stand out against surrogates, and when they occur",
+    .by = APP_BY_CHAINS,
+    .draw = draw_chains};
 
 /* ---- one chain ---- */
 
 #define MOST_ROWS 1000
+
+/* Of panels that are three or four in a row. */
+static double small_height(const sf_figure *figure)
+{
+    return figure->columns > 3 ? 24 : figure->columns > 2 ? 34 : 0;
+}
+
+/* Those of a long chain go from blue to green to yellow, in its order: there are no sixteen colours that
+ * anybody tells apart. */
+#define SERIES_COLOURS 7
+#define PALEST_LINK 0.92
+
+static sf_colour link_colour(uint32_t k, uint32_t size)
+{
+    return size <= SERIES_COLOURS ? sf_series_colour(k) : sf_viridis(PALEST_LINK * k / (size - 1));
+}
 
 static int draw_rows(sf_figure *figure, const app_subject *subject, const sf_episode *episode,
                      const sf_occurrences_columns *listed, sf_error *error)
@@ -221,20 +291,21 @@ static int draw_rows(sf_figure *figure, const app_subject *subject, const sf_epi
         .title = "Spikes of each occurrence",
         .name = "occurrences",
         .x = {.label = "time since its first spike, ms", .from = -0.02 * longest, .to = longest * 1.02},
-        .y = {.label = "occurrence", .from = (double)count + 0.5, .to = 0.5, .whole = true}};
+        .y = {.label = "occurrence", .from = (double)count + 0.5, .to = 0.5, .whole = true},
+        .height_mm = small_height(figure)};
     double *x = sf_alloc(rows, sizeof *x), *y = sf_alloc(rows, sizeof *y);
     if (x == NULL || y == NULL) {
         sf_free(x);
         sf_free(y);
         return sf_fail_memory(error);
     }
-    for (uint32_t k = 0; k < episode->size && k < 4; k++) {
+    for (uint32_t k = 0; k < episode->size; k++) {
         form.key[k] = app_unit_name(subject->recording, episode->units[k]);
-        form.key_colours[k] = sf_series_colour(k);
+        form.key_colours[k] = link_colour(k, episode->size);
     }
     sf_panel panel = sf_panel_begin(figure, &form);
     for (uint32_t k = 0; k < episode->size; k++) {
-        const sf_ink ink = {.line = SF_NO_COLOUR, .fill = sf_series_colour(k)};
+        const sf_ink ink = {.line = SF_NO_COLOUR, .fill = link_colour(k, episode->size)};
         for (size_t r = 0; r < rows; r++) {
             const int64_t *times = listed->times_ns[0] + r * stride * episode->size;
             x[r] = (double)(times[k] - times[0]) * 1e-6;
@@ -254,7 +325,8 @@ static void draw_link_delays(sf_figure *figure, const app_subject *subject, cons
     const sf_episode *episode = &told->episodes[0];
     const sf_link_delays *delays = &told->details[0].links[link];
     double counts[SF_DELAY_BINS], expected[SF_DELAY_BINS], low = (double)episode->delays[link].low_ns * 1e-6;
-    char title[256];
+    char title[256], chance[96];
+    snprintf(chance, sizeof chance, "expected by rates, 2 sd: %.3g in all", told->expected[0]);
     for (int k = 0; k < SF_DELAY_BINS; k++) {
         counts[k] = (double)delays->histogram[k];
         expected[k] = told->expected[0] * delays->by_chance[k];
@@ -263,12 +335,14 @@ static void draw_link_delays(sf_figure *figure, const app_subject *subject, cons
              app_unit_name(subject->recording, episode->units[link + 1]));
     app_bars_draw(figure,
                   &(app_bars){.title = title,
-                              .about = "line: expected by rates; band: 2 standard deviations",
+                              .about = "counted",
+                              .chance = chance,
                               .x_label = "delay, ms",
                               .y_label = "occurrences",
                               .from = low,
                               .width = ((double)episode->delays[link].high_ns * 1e-6 - low) / SF_DELAY_BINS,
                               .count = SF_DELAY_BINS,
+                              .height_mm = small_height(figure),
                               .counts = counts,
                               .expected = expected});
 }
@@ -294,7 +368,7 @@ static int find_chain(sf_episode *episode, app_subject *subject, sf_error *error
     int status = app_subject_chains(subject, &told, error);
     if (status != SF_OK)
         return status;
-    for (uint32_t least = 4; least >= 2; least--) {
+    for (uint32_t least = subject->max_size; least >= 2; least--) {
         choose(&best, subject, &told, least);
         if (best.count == 0)
             continue;
@@ -325,6 +399,8 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
         if (told.counts[0] == 0)
             status = sf_fail(error, SF_DATA, NULL, "this chain does not occur");
     }
+    if (status == SF_OK && episode.size > 3 && subject->width_mm > 120)
+        figure->columns = episode.size > 7 ? 4 : 3;
     if (status == SF_OK)
         status = draw_rows(figure, subject, &episode, &columns, error);
     for (uint32_t link = 0; status == SF_OK && told.details != NULL && link + 1 < episode.size; link++)
@@ -335,7 +411,7 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
             caption,
             "%s, counted %" PRIu64
             " times. Each row is an occurrence, each colour a unit, from its first spike on. Then the delays "
-            "of each link; line and band: what is expected by rates, of units that fire independently%s. ",
+            "of each link; grey: what is expected by rates, of units that fire independently%s. ",
             spelt.data != NULL ? spelt.data : "", told.counts[0],
             episode.size > 2 ? ", with all delays alike" : "");
         sf_text_free(&spelt);
@@ -345,8 +421,12 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
     return status;
 }
 
-const app_figure_kind app_figure_chain = {
-    "chain", "every occurrence of one chain (--episodes), and its delays", draw_chain};
+const app_figure_kind app_figure_chain = {.name = "chain",
+                                          .summary =
+                                              "every occurrence of one chain (--episodes), and its delays",
+                                          .by = APP_BY_CHAINS | APP_BY_EPISODES,
+                                          .not_with_episodes = APP_BY_CHAINS,
+                                          .draw = draw_chain};
 
 /* ---- correlograms ---- */
 
@@ -379,7 +459,8 @@ static int find_pairs(sf_episode pairs[MOST_CORRELOGRAMS], size_t *count, bool *
         return status;
     choose(&best, subject, &told, 2);
     *standing = best.count > 0;
-    for (size_t k = 0; k < best.count && *count < MOST_CORRELOGRAMS; k++)
+    size_t most = subject->in_report ? MOST_CORRELOGRAMS / 2 : MOST_CORRELOGRAMS;
+    for (size_t k = 0; k < best.count && *count < most; k++)
         pairs[(*count)++] = told.episodes[best.items[k]];
     for (size_t i = 0; !*standing && i < told.count && *count < MOST_CORRELOGRAMS / 2; i++)
         pairs[(*count)++] = told.episodes[i];
@@ -388,22 +469,23 @@ static int find_pairs(sf_episode pairs[MOST_CORRELOGRAMS], size_t *count, bool *
                : sf_fail(error, SF_DATA, NULL, "no two units follow each other often enough to be shown");
 }
 
+#define HALF_MM 0.2 /* the height of a panel beside another one, by the figure's width */
+
 static int draw_correlogram(sf_figure *figure, const app_subject *subject, const sf_correlogram *c,
                             sf_delay delay, sf_error *error)
 {
     size_t bins = 2 * (size_t)c->half;
     double *counts = sf_alloc(bins, sizeof *counts), bin_ms = (double)c->bin_ns * 1e-6;
-    char title[160], label[160];
+    char title[160];
     if (counts == NULL)
         return sf_fail_memory(error);
     const char *from = app_unit_name(subject->recording, c->from),
                *to = app_unit_name(subject->recording, c->to);
-    snprintf(title, sizeof title, "%.60s and %.60s", from, to);
-    snprintf(label, sizeof label, "lag of %.60s after %.60s, ms", to, from);
+    snprintf(title, sizeof title, "%.60s to %.60s", from, to);
     for (size_t k = 0; k < bins; k++)
         counts[k] = (double)c->counts[k];
     app_bars_draw(figure, &(app_bars){.title = title,
-                                      .x_label = label,
+                                      .x_label = "lag, ms",
                                       .y_label = "pairs of spikes",
                                       .from = -(double)c->half * bin_ms,
                                       .width = bin_ms,
@@ -413,7 +495,9 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
                                       .also = c->surrogate_mean,
                                       .mark_from = (double)delay.low_ns * 1e-6,
                                       .mark_to = (double)delay.high_ns * 1e-6,
-                                      .height_mm = subject->width_mm > 120 ? 34 : 0});
+                                      .height_mm = figure->columns > 2   ? 34
+                                                   : figure->columns > 1 ? HALF_MM * subject->width_mm
+                                                                         : 0});
     sf_free(counts);
     return SF_OK;
 }
@@ -424,7 +508,7 @@ static void explain_band(sf_text *caption, const sf_episodes_columns *told)
     const sf_significance *test = told->significance;
     const char *why = test != NULL ? sf_not_testable_text(test->not_testable) : NULL;
     sf_text_printf(caption,
-                   "Line and band: what is expected by rates, of units that fire independently, and 2 "
+                   "Grey line and band: what is expected by rates, of units that fire independently, and 2 "
                    "standard deviations. ");
     if (told->correlograms[0].surrogate_mean != NULL)
         sf_text_printf(caption,
@@ -455,16 +539,19 @@ static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *c
         status = sf_count(&counted, subject->recording, pairs, count, &how, &progress, error);
     if (status == SF_OK)
         sf_episodes_get_columns(counted, &told);
-    if (subject->width_mm > 120)
-        figure->columns = told.correlogram_count > 2 ? 3 : 2;
+    figure->columns = subject->width_mm > 120 && told.correlogram_count > 2 ? 3
+                      : told.correlogram_count > 1                          ? 2
+                                                                            : 1;
     for (size_t i = 0; status == SF_OK && i < told.correlogram_count; i++)
         status = draw_correlogram(figure, subject, &told.correlograms[i], told.episodes[i].delays[0], error);
     if (status == SF_OK) {
-        sf_text_printf(caption, "Cross-correlograms of %s, in bins of %g ms. ",
-                       app_has(subject->call, "episodes") ? "the pairs that were given"
-                       : standing ? "the pairs that stand out most (q of 0.05 or less)"
-                                  : "the most frequent pairs, of which none stands out",
-                       (double)told.correlograms[0].bin_ns * 1e-6);
+        sf_text_printf(
+            caption,
+            "Cross-correlograms of %s, in bins of %g ms, by the lag of the second unit after the first. ",
+            app_has(subject->call, "episodes") ? "the pairs that were given"
+            : standing                         ? "the pairs that stand out most (q of 0.05 or less)"
+                                               : "the most frequent pairs, of which none stands out",
+            (double)told.correlograms[0].bin_ns * 1e-6);
         explain_band(caption, &told);
     }
     sf_episodes_free(counted);
@@ -472,8 +559,11 @@ static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *c
 }
 
 const app_figure_kind app_figure_correlograms = {
-    "correlograms", "cross-correlograms of pairs, beside what is expected by rates and surrogates",
-    draw_correlograms};
+    .name = "correlograms",
+    .summary = "cross-correlograms of pairs, beside what is expected by rates and surrogates",
+    .by = APP_BY_EDGES | APP_BY_EPISODES,
+    .not_with_episodes = APP_BY_EDGES & ~(unsigned)APP_BY_TEST,
+    .draw = draw_correlograms};
 
 /* ---- around markers ---- */
 
@@ -650,5 +740,7 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
     return status;
 }
 
-const app_figure_kind app_figure_markers = {"markers", "rates and chains around markers (--align)",
-                                            draw_markers};
+const app_figure_kind app_figure_markers = {.name = "markers",
+                                            .summary = "rates and chains around markers (--align)",
+                                            .by = APP_BY_CHAINS | APP_BY_ALIGN,
+                                            .draw = draw_markers};

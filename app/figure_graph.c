@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How units are connected: tested edges, tiling coefficients, motifs. */
+#include "app/connect.h"
 #include "app/figure.h"
 #include "app/pictures.h"
 
@@ -46,19 +47,46 @@ static int take_graph(sf_graph_columns *g, app_subject *subject, bool standing, 
 
 /* ---- at the electrodes ---- */
 
-/* Places of units on the array; where there are none, on a circle. True where they are the array's. */
-static bool place_units(double *x, double *y, const app_subject *subject)
+#define TURN 6.283185307179586
+#define SHARED_PITCH 0.18 /* of the distance of electrodes, from a place to the units that share it */
+#define FEW_UNITS 300     /* have larger marks */
+#define NAMED_UNITS 70    /* of more only those with an edge have their names */
+#define EDGE_BEND 0.12
+
+/* Units that were seen at one place stand on a small circle around it. */
+static void spread_shared(double *x, double *y, const sf_unit *units, size_t count, double radius)
 {
-    size_t units = subject->of.unit_count;
-    bool known = units > 0;
-    for (size_t u = 0; u < units; u++)
-        known = known && isfinite(subject->of.units[u].x_um) && isfinite(subject->of.units[u].y_um);
-    for (size_t u = 0; u < units; u++) {
-        double angle = 6.283185307179586 * (double)u / (double)units;
-        x[u] = known ? subject->of.units[u].x_um : 100 * sin(angle);
-        y[u] = known ? subject->of.units[u].y_um : 100 * cos(angle);
+    for (size_t u = 0; u < count; u++) {
+        size_t before = 0, all = 0;
+        for (size_t v = 0; v < count; v++) {
+            bool same = units[v].x_um == units[u].x_um && units[v].y_um == units[u].y_um;
+            all += same;
+            before += same && v < u;
+        }
+        double angle = TURN * (double)before / (double)all;
+        x[u] += all > 1 ? radius * sin(angle) : 0;
+        y[u] += all > 1 ? radius * cos(angle) : 0;
     }
-    return known;
+}
+
+/* Places of units on the array; where there are none, on a circle. `known`: they are the array's. */
+static int place_units(double *x, double *y, bool *known, app_subject *subject, sf_error *error)
+{
+    const sf_unit *units = subject->of.units;
+    size_t count = subject->of.unit_count;
+    sf_overview_columns told;
+    *known = count > 0;
+    for (size_t u = 0; u < count; u++)
+        *known = *known && isfinite(units[u].x_um) && isfinite(units[u].y_um);
+    for (size_t u = 0; u < count; u++) {
+        double angle = TURN * (double)u / (double)count;
+        x[u] = *known ? units[u].x_um : 100 * sin(angle);
+        y[u] = *known ? units[u].y_um : 100 * cos(angle);
+    }
+    int status = *known ? app_subject_overview(subject, &told, error) : SF_OK;
+    if (status == SF_OK && *known && told.pitch_um > 0)
+        spread_shared(x, y, units, count, SHARED_PITCH * told.pitch_um);
+    return status;
 }
 
 static void describe_edge(char *note, size_t size, const sf_graph_columns *g, size_t link)
@@ -67,20 +95,85 @@ static void describe_edge(char *note, size_t size, const sf_graph_columns *g, si
              g->names[g->from[link]], g->names[g->to[link]], g->count[link], g->expected[link], g->q[link]);
 }
 
+/* As wide as heavy. */
 static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double *x, const double *y,
-                       const sf_colour_scale *scale)
+                       const sf_colour_scale *scale, double radius_mm)
 {
     char note[200];
+    double most = 0;
+    for (size_t i = 0; i < g->link_count; i++)
+        most = stands_out(g, i) ? fmax(most, fabs(g->weight[i])) : most;
     for (size_t i = 0; i < g->link_count; i++) {
         if (!stands_out(g, i))
             continue;
-        double ratio = (double)g->count[i] / g->expected[i];
-        const sf_ink ink = {
-            .line = sf_colour_of(scale, ratio), .fill = SF_NO_COLOUR, .width_mm = 0.3, .opacity = 0.85};
+        double ratio = (double)g->count[i] / g->expected[i], share = most > 0 ? fabs(g->weight[i]) / most : 1;
+        const sf_ink ink = {.line = sf_colour_of(scale, ratio),
+                            .fill = SF_NO_COLOUR,
+                            .width_mm = 0.15 + 0.65 * share,
+                            .opacity = 0.85};
         describe_edge(note, sizeof note, g, i);
-        sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], 0.9, true, ratio,
-                       note);
+        sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], radius_mm + 0.2,
+                       EDGE_BEND, ratio, note);
     }
+}
+
+/* Where names have been written, in mm. */
+typedef struct written {
+    double (*boxes)[4];
+    size_t count;
+} written;
+
+static bool is_free(const written *w, const double box[4])
+{
+    for (size_t k = 0; k < w->count; k++)
+        if (box[0] < w->boxes[k][2] && w->boxes[k][0] < box[2] && box[1] < w->boxes[k][3] &&
+            w->boxes[k][1] < box[3])
+            return false;
+    return true;
+}
+
+/* Above its mark, or, on a circle, outside it, and not where it would stand on another. */
+static void name_unit(sf_panel *panel, written *w, const char *name, double x, double y, bool known,
+                      double radius_mm)
+{
+    double width = sf_words_width_mm(name, 6, false) * SF_WIDER, away = radius_mm + 0.6,
+           angle = known ? 0 : atan2(x, y);
+    double right = sin(angle) * (away + width / 2), up = known ? away : cos(angle) * (away + 1) - 0.75;
+    double at_x = sf_panel_x(panel, x) + right, at_y = sf_panel_y(panel, y) - up;
+    const double box[4] = {at_x - width / 2, at_y - 1.8, at_x + width / 2, at_y + 0.4};
+    if (!is_free(w, box))
+        return;
+    for (size_t k = 0; k < 4; k++)
+        w->boxes[w->count][k] = box[k];
+    w->count++;
+    double x_mm = (panel->x.to - panel->x.from) / panel->width,
+           y_mm = (panel->y.to - panel->y.from) / panel->height;
+    sf_panel_words(panel, x + right * x_mm, y + up * y_mm, SF_ANCHOR_MIDDLE, name);
+}
+
+/* Those with an edge first. */
+static int draw_units(sf_panel *panel, const app_subject *subject, const sf_graph_columns *g, const double *x,
+                      const double *y, bool known, double radius_mm, sf_error *error)
+{
+    const sf_ink linked = {.line = SF_BLACK, .fill = SF_BLACK, .width_mm = 0.1};
+    const sf_ink alone = {.line = SF_GREY, .fill = 0xffffff, .width_mm = 0.15};
+    size_t units = subject->of.unit_count;
+    bool *has_edge = sf_alloc(units, sizeof *has_edge);
+    written w = {.boxes = sf_alloc(units, sizeof *w.boxes)};
+    int status = has_edge != NULL && w.boxes != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < g->link_count; i++)
+        if (stands_out(g, i))
+            has_edge[g->from[i]] = has_edge[g->to[i]] = true;
+    for (size_t u = 0; status == SF_OK && u < units; u++)
+        sf_panel_dot(panel, has_edge[u] ? &linked : &alone, x[u], y[u], radius_mm, NAN,
+                     subject->of.units[u].name);
+    for (int pass = 0; status == SF_OK && pass < 2; pass++)
+        for (size_t u = 0; u < units; u++)
+            if (has_edge[u] == (pass == 0) && (pass == 0 || units <= NAMED_UNITS))
+                name_unit(panel, &w, subject->of.units[u].name, x[u], y[u], known, radius_mm);
+    sf_free(has_edge);
+    sf_free(w.boxes);
+    return status;
 }
 
 /* The ratios of count to expected among edges that stand out, from 1. */
@@ -106,9 +199,11 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
     double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
     if (status == SF_OK && (x == NULL || y == NULL))
         status = sf_fail_memory(error);
+    bool known = false;
+    if (status == SF_OK)
+        status = place_units(x, y, &known, subject, error);
     if (status == SF_OK) {
-        bool known = place_units(x, y, subject);
-        const sf_ink unit = {.line = SF_BLACK, .fill = 0xffffff, .width_mm = 0.2};
+        double radius_mm = units <= FEW_UNITS ? 0.8 : 0.35;
         sf_panel_form form = {.title = known ? "Edges on the array" : "Edges; units in a circle, by index",
                               .x.bare = true,
                               .y.bare = true,
@@ -117,30 +212,36 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
                               .height_mm = subject->width_mm > 120 ? 110 : 0,
                               .colours = scale_ratios(&g)};
         app_cover_places(&form, x, y, units);
+        if (!known) { /* names stand outside the circle */
+            form.x.from = form.y.from = -125;
+            form.x.to = form.y.to = 125;
+        }
         sf_panel panel = sf_panel_begin(figure, &form);
-        draw_edges(&panel, &g, x, y, &form.colours);
-        for (size_t u = 0; u < units; u++)
-            sf_panel_dot(&panel, &unit, x[u], y[u], 0.7, NAN, subject->of.units[u].name);
+        draw_edges(&panel, &g, x, y, &form.colours, radius_mm);
+        status = draw_units(&panel, subject, &g, x, y, known, radius_mm, error);
         if (known)
             sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
-        sf_text_printf(caption,
-                       "The functional graph: %zu of %zu frequent pairs stand%s out against %" PRIu32
-                       " surrogates (q of 0.05 or less); colour: how many times as often as expected by "
-                       "rates, of units that "
-                       "fire independently. Circles: all %zu "
-                       "units%s. A shared input makes an edge where there is no synapse. ",
-                       count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
-                       g.significance->options.surrogates, units,
-                       known ? " where they were recorded" : ", which have no positions");
+        sf_text_printf(
+            caption,
+            "The functional graph: %zu of %zu frequent pairs stand%s out against %" PRIu32
+            " surrogates (q of 0.05 or less); colour: how many times as often as expected by "
+            "rates, of units that fire independently; width: the strength of the link. Circles: all %zu "
+            "units%s, filled where they have an edge. A shared input makes an edge where there is no "
+            "synapse. ",
+            count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
+            g.significance->options.surrogates, units,
+            known ? " where they were recorded, those of one place around it" : ", which have no positions");
     }
     sf_free(x);
     sf_free(y);
     return status;
 }
 
-const app_figure_kind app_figure_graph = {"graph", "edges that stand out against surrogates, on the array",
-                                          draw_graph};
+const app_figure_kind app_figure_graph = {.name = "graph",
+                                          .summary = "edges that stand out against surrogates, on the array",
+                                          .by = APP_BY_EDGES,
+                                          .draw = draw_graph};
 
 /* ---- edges one by one ---- */
 
@@ -191,8 +292,12 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
     return SF_OK;
 }
 
-const app_figure_kind app_figure_edges = {
-    "edges", "counts of all frequent pairs beside what is expected by rates", draw_edge_list};
+const app_figure_kind app_figure_edges = {.name = "edges",
+                                          .half = true,
+                                          .summary =
+                                              "counts of all frequent pairs beside what is expected by rates",
+                                          .by = APP_BY_EDGES,
+                                          .draw = draw_edge_list};
 
 /* ---- matrices ---- */
 
@@ -245,17 +350,17 @@ static void draw_ratio_matrix(sf_figure *figure, const sf_graph_columns *g, doub
                               const uint32_t *place, const char *const *names, size_t units)
 {
     /* At least a quarter off what is expected: what is nearer looks alike. */
-    sf_colour_scale scale = {
-        .label = "count / expected", .from = 0.8, .to = 1.25, .log = true, .reversed = true};
+    sf_colour_scale scale = {.label = "count / expected", .to = 1.25, .log = true, .diverging = true};
     for (size_t k = 0; k < units * units; k++)
         values[k] = NAN;
     for (size_t i = 0; i < g->link_count; i++) {
         double ratio = (double)g->count[i] / g->expected[i],
                *cell = &values[(size_t)place[g->to[i]] * units + place[g->from[i]]];
         *cell = fmax(*cell, ratio); /* of several delays the most */
-        scale.from = ratio > 0 ? fmin(scale.from, ratio) : scale.from;
-        scale.to = isfinite(ratio) ? fmax(scale.to, ratio) : scale.to;
+        if (ratio > 0 && isfinite(ratio))
+            scale.to = fmax(scale.to, fmax(ratio, 1 / ratio));
     }
+    scale.from = 1 / scale.to;
     draw_matrix(figure, values, names, units, "Count beside what is expected by rates", "from unit, by index",
                 "to unit, by index", &scale);
 }
@@ -283,7 +388,8 @@ static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *ca
             caption,
             "How many times as often one unit follows another as is expected by rates, of units that "
             "fire independently: the %zu units (of %zu) that are in a frequent pair, in the order of "
-            "their index; white: pairs that are not frequent. ",
+            "their index. White is as often as expected, red more, blue less; grey: pairs that are not "
+            "frequent. ",
             units, subject->of.unit_count);
     }
     sf_free(values);
@@ -292,7 +398,11 @@ static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *ca
     return status;
 }
 const app_figure_kind app_figure_matrix = {
-    "matrix", "counts beside what is expected by rates, for every pair of units", draw_pair_matrix};
+    .name = "matrix",
+    .half = true,
+    .summary = "counts beside what is expected by rates, for every pair of units",
+    .by = APP_BY_EDGES,
+    .draw = draw_pair_matrix};
 
 /* ---- tiling ---- */
 
@@ -415,11 +525,11 @@ static int draw_ordered(sf_figure *figure, const double *values, const char *con
     const char **shown = sf_alloc(n, sizeof *shown);
     int status =
         alike != NULL && sorted != NULL && order != NULL && shown != NULL ? SF_OK : sf_fail_memory(error);
-    sf_colour_scale scale = {.label = "tiling coefficient", .from = 0, .to = 0.1};
+    sf_colour_scale scale = {.label = "tiling coefficient", .to = 0.1, .diverging = true};
     for (size_t k = 0; status == SF_OK && k < n * n; k++) {
         alike[k] = isnan(values[k]) ? 0 : values[k];
-        scale.from = fmin(scale.from, alike[k]);
-        scale.to = fmax(scale.to, alike[k]);
+        scale.to = fmax(scale.to, fabs(alike[k]));
+        scale.from = -scale.to;
     }
     if (status == SF_OK) {
         order_by_clusters(order, alike, n, order + n, order + 2 * n);
@@ -448,8 +558,10 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
     sf_graph_columns g = {.size = sizeof g};
     size_t kept = 0, n = 0, units = subject->of.unit_count;
     const char **names = NULL;
+    int status = app_connect_tiling(&tiling, subject->call, error);
     tiling.surrogates = 0;
-    int status = select_busiest(&busiest, &kept, subject, error);
+    if (status == SF_OK)
+        status = select_busiest(&busiest, &kept, subject, error);
     if (status == SF_OK)
         status = sf_graph_of_tiling(&graph, busiest, &tiling, &as, &progress, error);
     uint32_t *place = NULL;
@@ -468,8 +580,9 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
         sf_text_printf(
             caption,
             "Spike-time tiling coefficients of %s%zu units within %g ms, in the order of clusters (average "
-            "linkage); white: a unit with itself. ",
-            kept < units ? "the busiest " : "all ", n, (double)tiling.half_width_ns * 1e-6);
+            "linkage). White is 0, red above and blue below; grey: a unit with itself%s. ",
+            kept < units ? "the busiest " : "all ", n, (double)tiling.half_width_ns * 1e-6,
+            tiling.min_distance_um > 0 ? ", and pairs nearer than --min-distance" : "");
     sf_free(values);
     sf_free(names);
     sf_free(place);
@@ -478,18 +591,66 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
     return status;
 }
 
-const app_figure_kind app_figure_tiling = {"tiling", "spike-time tiling coefficients, ordered by clusters",
-                                           draw_tiling};
+const app_figure_kind app_figure_tiling = {.name = "tiling",
+                                           .half = true,
+                                           .summary = "spike-time tiling coefficients, ordered by clusters",
+                                           .by = APP_BY_DELAY | APP_BY_DISTANCE,
+                                           .draw = draw_tiling};
 
 /* ---- motifs ---- */
 
 /* From 021D on: with two edges or more. */
 #define FIRST_TRIAD 3
+#define FEW_TRIADS 5   /* have room in a column */
+#define TRIAD_MM 7.0   /* the height of its drawing */
+#define VERTEX_MM 0.55 /* its radius */
+
+/* An arrow between two of its vertices. */
+static void draw_triad_edge(sf_scene *scene, const double from[2], const double to[2], bool mutual)
+{
+    const sf_ink line = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.25};
+    const sf_ink head = {.line = SF_NO_COLOUR, .fill = SF_BLACK};
+    double length = hypot(to[0] - from[0], to[1] - from[1]), ux = (to[0] - from[0]) / length,
+           uy = (to[1] - from[1]) / length, off = VERTEX_MM + 0.25;
+    sf_scene_segment(scene, &line, from[0] + ux * off, from[1] + uy * off, to[0] - ux * off,
+                     to[1] - uy * off);
+    for (int end = 0; end <= (mutual ? 1 : 0); end++) {
+        double way = end == 0 ? 1 : -1;
+        const double *at = end == 0 ? to : from;
+        double x = at[0] - way * ux * off, y = at[1] - way * uy * off;
+        sf_scene_begin(scene, SF_SHAPE_AREA, &head, NULL, NULL);
+        sf_scene_point(scene, x, y);
+        sf_scene_point(scene, x - way * ux * 1.3 + uy * 0.5, y - way * uy * 1.3 - ux * 0.5);
+        sf_scene_point(scene, x - way * ux * 1.3 - uy * 0.5, y - way * uy * 1.3 + ux * 0.5);
+    }
+}
+
+/* Its three vertices, the second at the top, with its edges. */
+static void draw_triad(sf_scene *scene, uint8_t edges, double x, double y)
+{
+    const sf_ink vertex = {.line = SF_NO_COLOUR, .fill = SF_BLACK};
+    const double half = TRIAD_MM / 2 - VERTEX_MM;
+    const double at[3][2] = {{x - half, y + half}, {x, y - half}, {x + half, y + half}};
+    static const int ends[3][2] = {{0, 1}, {1, 2}, {0, 2}}; /* as the bits of edges, each forth and back */
+    sf_scene_group(scene, "triad", NULL);
+    for (int k = 0; k < 3; k++) {
+        bool forth = edges >> (2 * k) & 1, back = edges >> (2 * k + 1) & 1;
+        const double *from = at[ends[k][0]], *to = at[ends[k][1]];
+        if (forth || back)
+            draw_triad_edge(scene, forth ? from : to, forth ? to : from, forth && back);
+    }
+    sf_scene_begin(scene, SF_SHAPE_DISC, &vertex, NULL, NULL);
+    sf_scene_radius(scene, VERTEX_MM);
+    for (int k = 0; k < 3; k++)
+        sf_scene_point(scene, at[k][0], at[k][1]);
+    sf_scene_end(scene);
+}
 
 static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     const sf_progress progress = app_progress(subject->call);
     sf_rewired_options how = sf_rewired_options_default();
+    how.seed = subject->test.seed;
     uint64_t counts[SF_TRIADS];
     sf_spread spreads[SF_TRIADS];
     sf_graph *graph = NULL;
@@ -509,54 +670,65 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
     const sf_ink dot = {.line = SF_NO_COLOUR, .fill = SF_VERMILION};
     const sf_ink mean = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.3};
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.2};
-    const char *names[SF_TRIADS - FIRST_TRIAD];
-    double most = 1, any = 0;
+    const char *names[SF_TRIADS];
+    int shown[SF_TRIADS], count = 0;
+    double most = 1;
     for (int t = FIRST_TRIAD; t < SF_TRIADS; t++) {
-        any = fmax(any, fmax((double)counts[t], spreads[t].mean));
-        names[t - FIRST_TRIAD] = sf_triad_list()[t].name;
+        if (counts[t] == 0 && !(spreads[t].mean > 0))
+            continue;
+        names[count] = sf_triad_list()[t].name;
+        shown[count++] = t;
         most = fmax(most, fmax((double)counts[t], spreads[t].mean + 2 * fmax(spreads[t].sd, 0)));
     }
-    if (any == 0)
+    if (count == 0)
         return sf_fail(error, SF_DATA, NULL,
                        "the %zu edges that stand out make no pattern of three units, nor do they rewired",
                        count_standing(&g));
     /* Where they are many, one more than each count, so that none has a place on a logarithmic axis. */
     const bool many = most > 30;
     const double more = many ? 1 : 0;
-    sf_panel_form form = {
-        .title = "Triads of edges",
-        .x = {.label = "triad", .from = -0.6, .to = SF_TRIADS - FIRST_TRIAD - 0.4, .names = names},
-        .y = {.label = many ? "count + 1" : "count",
-              .from = many ? 0.8 : -0.04 * most,
-              .to = many ? (most + 1) * 1.3 : most * 1.1,
-              .log = many,
-              .whole = true},
-        .columns = figure->columns,
-        .height_mm = 50,
-        .key = {"this graph", "mean and 2 sd of rewired graphs"},
-        .key_colours = {SF_VERMILION, SF_BLACK}};
-    form.x.name_count = SF_TRIADS - FIRST_TRIAD;
+    sf_panel_form form = {.title = "Triads of edges",
+                          .x = {.from = -0.6, .to = count - 0.4, .names = names},
+                          .y = {.label = many ? "count + 1" : "count",
+                                .from = many ? 0.8 : -0.04 * most,
+                                .to = many ? (most + 1) * 1.3 : most * 1.1,
+                                .log = many,
+                                .whole = true},
+                          .columns = count > FEW_TRIADS ? figure->columns : 1,
+                          .height_mm = 50,
+                          .key = {"this graph", "mean and 2 sd of rewired graphs"},
+                          .key_colours = {SF_VERMILION, SF_GREY}};
+    form.x.name_count = (size_t)count;
     sf_panel panel = sf_panel_begin(figure, &form);
-    for (int t = FIRST_TRIAD; t < SF_TRIADS; t++) {
-        const sf_spread *spread = &spreads[t];
-        double x = t - FIRST_TRIAD, two = spread->sd > 0 ? 2 * spread->sd : 0;
+    for (int k = 0; k < count; k++) {
+        const sf_spread *spread = &spreads[shown[k]];
+        double x = k, two = spread->sd > 0 ? 2 * spread->sd : 0;
         char note[120];
         const double ends[2] = {x - 0.3, x + 0.3}, level[2] = {spread->mean + more, spread->mean + more};
-        snprintf(note, sizeof note, "%s: %" PRIu64 ", rewired %.4g, sd %.3g, z %.3g", sf_triad_list()[t].name,
-                 counts[t], spread->mean, spread->sd, spread->z);
+        snprintf(note, sizeof note, "%s: %" PRIu64 ", rewired %.4g, sd %.3g, z %.3g", names[k],
+                 counts[shown[k]], spread->mean, spread->sd, spread->z);
         sf_panel_cell(&panel, &band, x - 0.3, fmax(spread->mean - two, 0) + more, x + 0.3,
                       spread->mean + two + more, NULL);
         sf_panel_line(&panel, &mean, "mean", ends, level, 2);
-        sf_panel_dot(&panel, &dot, x, (double)counts[t] + more, 0.8, spread->z, note);
+        sf_panel_dot(&panel, &dot, x, (double)counts[shown[k]] + more, 0.8, spread->z, note);
     }
     sf_panel_end(&panel);
+    for (int k = 0; k < count; k++)
+        draw_triad(&figure->scene, sf_triad_list()[shown[k]].edges, sf_panel_x(&panel, k),
+                   figure->bottom_mm + TRIAD_MM / 2 + 0.5);
+    figure->bottom_mm += TRIAD_MM + 1.5;
     sf_text_printf(
         caption,
         "How often each pattern of edges among three units occurs in the graph of the edges that stand out, "
-        "beside %" PRIu32 " graphs with the same degrees, rewired at random. ",
-        how.graphs);
+        "beside %" PRIu32 " graphs with the same degrees, rewired at random; below "
+        "each column its pattern.%s ",
+        how.graphs,
+        count < SF_TRIADS - FIRST_TRIAD ? " Patterns that occur in none of them are left out." : "");
     return SF_OK;
 }
 
-const app_figure_kind app_figure_motifs = {"motifs", "patterns of three units, beside rewired graphs",
-                                           draw_motifs};
+const app_figure_kind app_figure_motifs = {.name = "motifs",
+                                           .half = true,
+                                           .summary = "patterns of three units, beside rewired graphs",
+                                           .by = APP_BY_EDGES,
+                                           .draw = draw_motifs};

@@ -194,8 +194,7 @@ static bool is_shown(const finding *f, shown *so_far, size_t i)
     return ++so_far->first <= f->rows || (told->worth_showing[i] && so_far->worth <= f->rows);
 }
 
-/* What a longer episode accounts for is folded under it: listed with --verbose only, or where a test finds it
- * worth showing. */
+/* What a longer episode accounts for is folded under it, and listed with --verbose only. */
 static void print_episodes(sf_text *text, const finding *f, bool unfolded)
 {
     const sf_episodes_columns *told = &f->details.told;
@@ -211,7 +210,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
             if (!is_shown(f, &so_far, i))
                 continue;
             rows++;
-            if (unfolded || told->parents[i] == SF_NO_PARENT || told->worth_showing[i]) {
+            if (unfolded || told->parents[i] == SF_NO_PARENT) {
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
@@ -257,7 +256,10 @@ static void print_verdict(sf_text *text, const finding *f)
         sf_text_printf(text, "\n");
         return;
     }
-    sf_text_printf(text, "\n%zu of %zu episodes count 20 or more, with q below 0.05 and units over 0.1 Hz",
+    sf_text_printf(text, "\n");
+    if (app_chains_print(text, told))
+        sf_text_printf(text, " (q of %g or less)\n", SF_SIGNIFICANT_Q);
+    sf_text_printf(text, "%zu of %zu episodes count 20 or more, with q below 0.05 and units over 0.1 Hz",
                    told->worth, told->found - told->returning);
     if (told->worth > 0 && app_details_know_stretches(&f->details))
         print_stretches(text, told);

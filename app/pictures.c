@@ -57,7 +57,7 @@ void app_map_draw(sf_figure *figure, const app_map *map)
 void app_bars_draw(sf_figure *figure, const app_bars *bars)
 {
     const sf_ink counted = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.6};
-    const sf_ink line = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.35};
+    const sf_ink line = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.35};
     const sf_ink dashed = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.25, .dashed = true};
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.18};
     const sf_ink mark = {.line = SF_NO_COLOUR, .fill = SF_YELLOW, .opacity = 0.35};
@@ -71,8 +71,9 @@ void app_bars_draw(sf_figure *figure, const app_bars *bars)
         most = fmax(most, fmax(bars->counts[k], high[k]));
     }
     sf_panel_form form = {.title = bars->title,
-                          .key = {bars->about},
-                          .key_colours = {SF_NO_COLOUR},
+                          .key = {bars->about, bars->about != NULL ? bars->chance : NULL,
+                                  bars->also != NULL ? "mean of surrogates" : NULL},
+                          .key_colours = {SF_BLUE, SF_GREY, SF_BLACK},
                           .height_mm = bars->height_mm,
                           .x = {.label = bars->x_label,
                                 .from = bars->from,

@@ -28,7 +28,9 @@ void app_map_draw(sf_figure *figure, const app_map *map);
 
 /** Counts in bins of equal width, beside what is expected in each. */
 typedef struct app_bars {
-    const char *title, *about; /**< about: what is drawn, in smaller letters above the axes; or NULL */
+    const char *title;
+    const char *about,
+        *chance; /**< what counts and what is expected are, in smaller letters above the axes; or NULL */
     const char *x_label, *y_label;
     double from, width; /**< of the first bin */
     size_t count;

@@ -11,8 +11,9 @@ static const app_option options[] = {
      "as wide as a column of a journal, 85 mm, or as its page, 180 mm (default page)"},
     {"episodes", "FILE",
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
-     "most)"},
+     "most); raster: the chains to mark"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
+    {.name = "max-size"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -47,6 +48,35 @@ static int read_width(double *width_mm, const app_call *call, sf_error *error)
     int word = 1;
     int status = app_word(call, "width", &word, error);
     *width_mm = word == 0 ? SF_COLUMN_MM : SF_PAGE_MM;
+    return status;
+}
+
+/* Options that this figure does not go by would be ignored. */
+static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_error *error)
+{
+    static const struct {
+        unsigned by;
+        const char *names[8];
+    } ways[] = {{APP_BY_DELAY, {"delay", NULL}},
+                {APP_BY_DISTANCE, {"min-distance", NULL}},
+                {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "self", "threads", NULL}},
+                {APP_BY_SIZE, {"max-size", NULL}},
+                {APP_BY_TEST, {"surrogates", "seed", NULL}},
+                {APP_BY_EPISODES, {"episodes", NULL}},
+                {APP_BY_ALIGN, {"align", NULL}}};
+    bool given = app_has(call, "episodes");
+    int status = SF_OK;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
+        char reason[160];
+        unsigned by = kind->by & ~(given ? kind->not_with_episodes : 0);
+        if (by & ways[i].by)
+            continue;
+        if (kind->by & ways[i].by)
+            snprintf(reason, sizeof reason, "is for what is looked for, and --episodes gives it");
+        else
+            snprintf(reason, sizeof reason, "says nothing to the figure %s", kind->name);
+        status = app_refuse(call, ways[i].names, reason, error);
+    }
     return status;
 }
 
@@ -89,6 +119,8 @@ static int run(app_call *call, sf_error *error)
     sf_recording *recording;
     double width_mm = SF_PAGE_MM;
     int status = find_kind(&kind, call->arguments[0], error);
+    if (status == SF_OK)
+        status = refuse_others(kind, call, error);
     if (status == SF_OK && path == NULL)
         status = sf_fail(error, SF_USAGE, "--out", "is needed: the file to draw into, such as -o %s.svg",
                          kind->name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page of a recording: what it is, what misleads in it, its figures, how they were made. */
+#include "app/details.h"
 #include "app/figure.h"
 #include "app/info.h"
 #include "app/load.h"
@@ -8,6 +9,7 @@
 #include "core/json.h"
 #include "io/file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ static const app_option options[] = {
     {"out", "FILE", "the page to write, or -o FILE: it ends in .html"},
     {"align", "MARKER,A,B",
      "rates and chains from A to B ms around each of these markers, too, as light,-50ms,200ms"},
+    {.name = "max-size"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -48,6 +51,10 @@ static const char style[] =
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:.7em;"
     "font:11.5px/1.45 Menlo,Consolas,'DejaVu Sans Mono',monospace}"
     "figure{margin:1em 0;break-inside:avoid}figure svg{max-width:100%;height:auto}figcaption{font-size:.9em}"
+    ".half{display:inline-block;vertical-align:top;width:85mm;max-width:100%;margin:1em 4mm 0 0}"
+    ".brief{border-collapse:collapse;margin:1em 0}.brief "
+    "th{text-align:left;vertical-align:top;white-space:nowrap;padding:.25em 1.2em .25em 0}"
+    ".brief td{padding:.25em 0;overflow-wrap:anywhere}summary{cursor:pointer}"
     ".none{color:#555}@page{size:A4;margin:15mm}@media print{body{margin:0;max-width:none}}</style>\n";
 
 static void print_heading(sf_text *page, const char *words)
@@ -84,6 +91,7 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         sf_json_object(numbers, NULL);
         sf_json_string(numbers, "kind", kind->name);
     }
+    subject->width_mm = kind->half ? SF_COLUMN_MM : SF_PAGE_MM;
     int status = app_figure_draw(&figure, &caption, numbers, kind, subject, false, error);
     if (numbers != NULL) {
         sf_json_string(numbers, "caption", status == SF_OK ? caption.data : NULL);
@@ -91,7 +99,7 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         sf_json_end_object(numbers);
     }
     if (status == SF_OK) {
-        sf_text_printf(page, "<figure id=\"%s\">\n", kind->name);
+        sf_text_printf(page, "<figure id=\"%s\"%s>\n", kind->name, kind->half ? " class=\"half\"" : "");
         sf_scene_svg(page, &figure.scene, true);
         sf_text_printf(page, "<figcaption>");
         print_words(page, caption.data);
@@ -134,44 +142,198 @@ static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, 
     return status;
 }
 
-static int print_about(sf_text *page, app_subject *subject, sf_error *error)
+/* What info tells, which the first lines and a section at the end are made of. */
+static int take_about(sf_text *about, app_subject *subject, sf_error *error)
 {
     sf_overview_columns told;
-    sf_text about = {0};
     int status = app_subject_overview(subject, &told, error);
-    if (status == SF_OK)
-        status = app_info_print(&about, subject->call, subject->recording, &told, error);
-    if (status == SF_OK) {
-        print_heading(page, "The recording, and what misleads in it");
-        sf_text_printf(page,
-                       "<p>As <code>synfire info</code> tells it; lines with ! are what to mind.</p>\n");
-        print_block(page, about.data != NULL ? about.data : "");
-    }
-    sf_text_free(&about);
-    return status;
+    return status == SF_OK ? app_info_print(about, subject->call, subject->recording, &told, error) : status;
+}
+
+static void print_about(sf_text *page, const sf_text *about)
+{
+    print_heading(page, "The recording, and what misleads in it");
+    sf_text_printf(page, "<p>As <code>synfire info</code> tells it; lines with ! are what to mind.</p>\n");
+    print_block(page, about->data != NULL ? about->data : "");
 }
 
 /* The words that make this page again, as a shell takes them. */
-static void print_command(sf_text *page, const app_call *call)
+static void spell_command(sf_text *command, const app_call *call)
 {
-    sf_text command = {0}, made_by = app_provenance_text(call);
-    sf_text_printf(&command, "synfire");
+    sf_text_printf(command, "synfire");
     for (size_t k = 0; call->words[k] != NULL; k++) {
         const char *word = call->words[k];
         bool plain = *word != '\0' && strspn(word, PLAIN) == strlen(word);
-        sf_text_printf(&command, " %s", plain ? word : "'");
+        sf_text_printf(command, " %s", plain ? word : "'");
         for (; !plain && *word != '\0'; word++)
-            sf_text_append(&command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+            sf_text_append(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
         if (!plain)
-            sf_text_append(&command, "'", 1);
+            sf_text_append(command, "'", 1);
     }
+}
+
+static void print_provenance(sf_text *page, const app_call *call)
+{
+    sf_text made_by = app_provenance_text(call);
     print_heading(page, "What made this page");
-    print_block(page, command.data != NULL ? command.data : "");
-    sf_text_printf(page, "<p>And, for programs:</p>\n");
+    sf_text_printf(page, "<details><summary>For programs: versions, options and digests</summary>\n");
     print_block(page, made_by.data != NULL ? made_by.data : "");
-    page->failed = page->failed || command.failed || made_by.failed;
-    sf_text_free(&command);
+    sf_text_printf(page, "</details>\n");
+    page->failed = page->failed || made_by.failed;
     sf_text_free(&made_by);
+}
+
+/* ---- the first five lines ---- */
+
+static void print_line(sf_text *page, const char *head, sf_text *words)
+{
+    sf_text_printf(page, "<tr><th>%s</th><td>", head);
+    print_words(page, words->data != NULL ? words->data : "");
+    sf_text_printf(page, "</td></tr>\n");
+    page->failed = page->failed || words->failed;
+    sf_text_free(words);
+}
+
+static void say_recorded(sf_text *words, const app_subject *subject, const sf_overview_columns *told)
+{
+    double seconds = (double)subject->of.duration_ns * 1e-9;
+    sf_text_printf(words, "%zu spikes of %zu unit%s", subject->of.spike_count, subject->of.unit_count,
+                   subject->of.unit_count == 1 ? "" : "s");
+    if (told->electrodes > 0)
+        sf_text_printf(words, " at %zu place%s", told->electrodes, told->electrodes == 1 ? "" : "s");
+    sf_text_printf(words, seconds < 300 ? ", %.4g s recorded" : ", %.4g min recorded",
+                   seconds < 300 ? seconds : seconds / 60);
+    sf_text_printf(words, "; %zu network burst%s", told->burst_count, told->burst_count == 1 ? "" : "s");
+}
+
+/* The lines with ! of what info tells. */
+static void say_doubtful(sf_text *words, const sf_text *about)
+{
+    const char *line = about->data != NULL ? about->data : "";
+    while (*line != '\0') {
+        size_t length = strcspn(line, "\n");
+        if (strncmp(line, "  ! ", 4) == 0)
+            sf_text_printf(words, "%s%.*s", words->length > 0 ? ". " : "", (int)length - 4, line + 4);
+        line += length + (line[length] == '\n');
+    }
+    if (words->length == 0)
+        sf_text_printf(words, "nothing that info looks for");
+}
+
+static const char *find_untestable(const sf_episodes_columns *told)
+{
+    return told->significance != NULL ? sf_not_testable_text(told->significance->not_testable) : NULL;
+}
+
+/* Of what is significant and no part the one with the least q, and of the same q the longest. */
+static size_t find_best(const sf_episodes_columns *told)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < told->count; i++) {
+        if (!(told->q[i] <= SF_SIGNIFICANT_Q) || told->parents[i] != SF_NO_PARENT)
+            continue;
+        if (best == SIZE_MAX || told->q[i] < told->q[best] ||
+            (told->q[i] == told->q[best] && told->episodes[i].size > told->episodes[best].size))
+            best = i;
+    }
+    return best;
+}
+
+static void say_found(sf_text *words, const app_subject *subject, const sf_episodes_columns *chains,
+                      const sf_episodes_columns *pairs)
+{
+    size_t best = find_best(chains), edges = pairs->chains + pairs->parts;
+    char name[APP_CHAIN_NAME];
+    if (find_untestable(chains) != NULL) {
+        sf_text_printf(
+            words, "%zu chains are frequent, %zu of them pairs, and whether more than by chance nobody knows",
+            chains->found, pairs->found);
+        return;
+    }
+    if (best == SIZE_MAX) {
+        sf_text_printf(words, "no chain with a q of %g or less, of %zu that are frequent", SF_SIGNIFICANT_Q,
+                       chains->found);
+    } else {
+        app_chains_print(words, chains);
+        app_chain_name(name, subject, &chains->episodes[best]);
+        sf_text_printf(words,
+                       " with a q of %g or less, of %zu that are frequent; the clearest: %s (counted %" PRIu64
+                       " times, expected by rates %.3g, q %.2g)",
+                       SF_SIGNIFICANT_Q, chains->found, name, chains->counts[best], chains->expected[best],
+                       chains->q[best]);
+    }
+    sf_text_printf(words, "; %zu of %zu frequent pairs are edges", edges, pairs->found);
+}
+
+#define REASONS (SF_LINK_NOT_TESTABLE + 1)
+
+/* Why what is frequent has no verdict: of all of it, or of how many. */
+static void say_untested(sf_text *words, const sf_episodes_columns *chains)
+{
+    const char *why = find_untestable(chains);
+    if (chains->found == 0) {
+        sf_text_printf(words, "nothing is frequent, so nothing was tested");
+    } else if (why != NULL) {
+        sf_text_printf(words, "all of it: ");
+        app_not_testable_print(words, chains->significance);
+    } else {
+        size_t counts[REASONS] = {0}, untested = 0;
+        for (size_t i = 0; i < chains->count; i++) {
+            counts[chains->not_testable[i]]++;
+            untested += chains->not_testable[i] != SF_TESTABLE;
+        }
+        if (untested > 0)
+            sf_text_printf(words, "%zu of %zu that are frequent: ", untested, chains->found);
+        else
+            sf_text_printf(words, "nothing: all %zu that are frequent were tested", chains->found);
+        const char *before = "";
+        for (int k = 0; k < REASONS; k++)
+            if (k != SF_TESTABLE && counts[k] > 0) {
+                sf_text_printf(words, "%s%s (%zu)", before, sf_not_testable_text((sf_not_testable)k),
+                               counts[k]);
+                before = ", ";
+            }
+    }
+}
+
+/* What could not be looked for is said in the place of what was found. */
+static int print_findings(sf_text *page, app_subject *subject, sf_error *error)
+{
+    sf_episodes_columns chains, pairs;
+    sf_text found = {0}, untested = {0};
+    int status = app_subject_chains(subject, &chains, error);
+    if (status == SF_OK)
+        status = app_subject_pairs(subject, &pairs, error);
+    if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error))) {
+        sf_text_printf(&found, "nothing was looked for: %s", error->text);
+        sf_text_printf(&untested, "everything");
+        status = SF_OK;
+    } else if (status == SF_OK) {
+        say_found(&found, subject, &chains, &pairs);
+        say_untested(&untested, &chains);
+    }
+    print_line(page, "Found", &found);
+    print_line(page, "Not testable", &untested);
+    return status;
+}
+
+static int print_brief(sf_text *page, const sf_text *about, app_subject *subject, sf_error *error)
+{
+    sf_overview_columns told;
+    sf_text recorded = {0}, doubtful = {0}, command = {0};
+    int status = app_subject_overview(subject, &told, error);
+    if (status != SF_OK)
+        return status;
+    say_recorded(&recorded, subject, &told);
+    say_doubtful(&doubtful, about);
+    spell_command(&command, subject->call);
+    sf_text_printf(page, "<table class=\"brief\">\n");
+    print_line(page, "Recorded", &recorded);
+    print_line(page, "Doubtful", &doubtful);
+    status = print_findings(page, subject, error);
+    print_line(page, "Made by", &command);
+    sf_text_printf(page, "</table>\n");
+    return status;
 }
 
 /* What was tested, as a paper prints it, and the words that make this page again. */
@@ -192,7 +354,6 @@ static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
         if (status != SF_OK)
             return status;
     }
-    print_command(page, subject->call);
     return SF_OK;
 }
 
@@ -205,11 +366,17 @@ static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, sf_
     sf_text_printf(page, "</title>\n%s</head>\n<body>\n<h1>", style);
     print_words(page, subject->name);
     sf_text_printf(page, "</h1>\n");
-    int status = print_about(page, subject, error);
+    sf_text about = {0};
+    int status = take_about(&about, subject, error);
+    if (status == SF_OK)
+        status = print_brief(page, &about, subject, error);
     if (status == SF_OK)
         status = print_figures(page, numbers, subject, error);
+    print_about(page, &about);
+    sf_text_free(&about);
     if (status == SF_OK)
         status = print_methods(page, subject, error);
+    print_provenance(page, subject->call);
     sf_text_printf(page, "</body>\n</html>\n");
     return status;
 }
@@ -267,6 +434,7 @@ static int run(app_call *call, sf_error *error)
     if (status != SF_OK)
         return status;
     status = app_subject_open(&subject, call, recording, error);
+    subject.in_report = true;
     if (status == SF_OK)
         status = report(&subject, out, error);
     app_subject_close(&subject);
@@ -283,9 +451,11 @@ const app_command app_command_report = {
     .most_arguments = 1,
     .takes_several = true,
     .example = "synfire report demo.h5 -o demo.html",
-    .notes = "A page with nothing outside it: what info tells, every figure of "
-             "`synfire plot` with its "
-             "caption or why there is none, the methods sentence and what made it. Any browser prints it.",
+    .notes = "A page with nothing outside it: five lines (what was recorded, what is doubtful, what was "
+             "found, what could "
+             "not be tested, the command), every figure of `synfire plot` with its caption or why there is "
+             "none, what info "
+             "tells, the methods sentence and what made it. Any browser prints it.",
     .options = {options, app_mining_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table},
     .run = run,

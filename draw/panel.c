@@ -14,7 +14,8 @@
 #define LEAST_KEY_PT 4.5
 #define KEY_LINE_MM 4.3 /* of a colour, before its words */
 #define KEY_GAP_MM 2.0
-#define NAME_MM 2.2 /* from one name beside an axis to the next */
+#define KEY_HEIGHT_MM 3.4 /* of a line of the key */
+#define NAME_MM 2.2       /* from one name beside an axis to the next */
 #define NAME_SIZE 128
 #define MOST_TICKS 64
 #define MOST_UPRIGHT 1.2 /* the height of axes of one scale, by their width */
@@ -49,6 +50,8 @@ double sf_panel_y(const sf_panel *panel, double y)
 
 static sf_colour shade(const sf_colour_scale *scale, double share)
 {
+    if (scale->diverging)
+        return sf_diverging(share);
     return sf_viridis(scale->reversed ? PALEST * (1 - share) : share);
 }
 
@@ -56,7 +59,9 @@ sf_colour sf_colour_of(const sf_colour_scale *scale, double value)
 {
     double share = 0;
     if (isnan(value))
-        return 0xffffff;
+        return scale->diverging ? SF_PALE : 0xffffff;
+    if (scale->marks)
+        return SF_BLACK;
     if (scale->to > scale->from && (!scale->log || value > 0))
         share = scale->log ? log(value / scale->from) / log(scale->to / scale->from)
                            : (value - scale->from) / (scale->to - scale->from);
@@ -248,29 +253,51 @@ static void draw_ticks(const sf_panel *panel, const sf_axis *axis, bool upright)
 
 /* ---- the frame ---- */
 
-/* All in one line: in smaller letters where they would leave the panel, and cut where these are the least. */
-static void draw_key(sf_panel *panel, const sf_panel_form *form, double y)
+/* The place of a part of the key in its line. */
+typedef struct key_part {
+    double x;
+    size_t line;
+} key_part;
+
+/* Places them in lines that the panel is wide enough for; returns how many lines. Of a single one that is
+ * wider the letters are smaller, down to LEAST_KEY_PT, and then it is cut. */
+static size_t lay_out_key(key_part *parts, const sf_panel_form *form, double width)
 {
-    double x = panel->left, room = panel->width, words_mm = 0;
-    size_t count = 0;
-    for (; count < sizeof form->key / sizeof form->key[0] && form->key[count] != NULL; count++) {
-        words_mm += sf_words_width_mm(form->key[count], TICK_PT, false) * SF_WIDER;
-        room -= (form->key_colours[count] != SF_NO_COLOUR ? KEY_LINE_MM : 0) + (count > 0 ? KEY_GAP_MM : 0);
+    size_t line = 0;
+    double x = 0;
+    for (size_t k = 0; k < SF_PANEL_KEYS && form->key[k] != NULL; k++) {
+        double before = form->key_colours[k] != SF_NO_COLOUR ? KEY_LINE_MM : 0,
+               mm = before + sf_words_width_mm(form->key[k], TICK_PT, false) * SF_WIDER;
+        if (x > 0 && x + mm > width) {
+            line++;
+            x = 0;
+        }
+        if (parts != NULL)
+            parts[k] = (key_part){x, line};
+        x += mm + KEY_GAP_MM;
     }
-    double pt = words_mm > room ? fmax(TICK_PT * room / words_mm, LEAST_KEY_PT) : TICK_PT;
-    bool cut = words_mm * pt / TICK_PT > room + 1e-9;
-    for (size_t k = 0; k < count; k++) {
+    return form->key[0] != NULL ? line + 1 : 0;
+}
+
+static void draw_key(sf_panel *panel, const sf_panel_form *form, double top)
+{
+    key_part parts[SF_PANEL_KEYS];
+    lay_out_key(parts, form, panel->width);
+    for (size_t k = 0; k < SF_PANEL_KEYS && form->key[k] != NULL; k++) {
         const sf_ink ink = {.line = form->key_colours[k], .fill = SF_NO_COLOUR, .width_mm = 0.7};
+        double x = panel->left + parts[k].x, y = top + KEY_HEIGHT_MM * (double)(parts[k].line + 1) - 1.4,
+               room;
         char words[NAME_SIZE];
         snprintf(words, sizeof words, "%s", form->key[k]);
-        if (cut)
-            cut_words(words, fmax(room, 0) / (double)count / SF_WIDER, pt, false);
         if (ink.line != SF_NO_COLOUR) {
             sf_scene_segment(panel->scene, &ink, x, y - 0.8, x + KEY_LINE_MM - 0.8, y - 0.8);
             x += KEY_LINE_MM;
         }
+        room = panel->left + panel->width - x;
+        double mm = sf_words_width_mm(words, TICK_PT, false) * SF_WIDER,
+               pt = mm > room ? fmax(TICK_PT * room / mm, LEAST_KEY_PT) : TICK_PT;
+        cut_words(words, fmax(room, 0) / SF_WIDER + 1e-9, pt, false);
         sf_scene_text(panel->scene, x, y, words, &(sf_lettering){.pt = pt, .class = "key"});
-        x += KEY_GAP_MM + sf_words_width_mm(words, pt, false) * SF_WIDER;
     }
 }
 
@@ -484,16 +511,18 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
     mend_axis(&panel.x);
     mend_axis(&panel.y);
     double guess = form->height_mm > 0 ? form->height_mm : form->equal ? cell * MOST_UPRIGHT : cell * 2 / 3;
-    double beside = (form->y.bare && form->y.names == NULL
-                         ? 0
-                         : widest_tick(&figure->scene, &panel.y, guess) + TICK_MM + 1.8) +
+    double beside = (form->y.bare && form->y.names == NULL ? 0
+                                                           : widest_tick(&figure->scene, &panel.y, guess) *
+                                                                     (form->y.names != NULL ? SF_WIDER : 1) +
+                                                                 TICK_MM + 1.8) +
                     (form->y.label != NULL ? 3.6 : 0);
     double right = form->colours.label != NULL ? room_of_bar(&figure->scene, &form->colours, guess) : 1.5;
     if (!form->equal)
         beside = fmax(beside, 11);
-    double head = (form->title != NULL ? 4.2 : 0) + (form->key[0] != NULL ? 3.4 : 0) + 1;
     panel.left = left + beside;
     panel.width = fmax(cell - beside - right, 5);
+    double title = form->title != NULL ? 4.2 : 0,
+           head = title + KEY_HEIGHT_MM * (double)lay_out_key(NULL, form, panel.width) + 1;
     panel.top = figure->at_mm + head;
     set_height(&panel, form);
     char attributes[512], x[160], y[160];
@@ -504,7 +533,7 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
     sf_scene_group(panel.scene, "panel", attributes);
     if (form->title != NULL)
         draw_title(panel.scene, left, figure->at_mm + 3, cell, form->title);
-    draw_key(&panel, form, panel.top - 1.4);
+    draw_key(&panel, form, figure->at_mm + title + 1);
     if (form->colours.label != NULL && form->colours.to > form->colours.from)
         draw_colour_bar(&panel, &form->colours);
     sf_scene_clip(panel.scene, panel.left, panel.top, panel.width, panel.height);
@@ -536,7 +565,10 @@ void sf_panel_end(sf_panel *panel)
     }
     if (panel->y.label != NULL) {
         sf_lettering turned = label;
+        double natural = sf_words_width_mm(panel->y.label, LABEL_PT, false) * SF_WIDER,
+               room = panel->height + 5;
         turned.degrees = -90;
+        turned.pt = natural > room ? fmax(LABEL_PT * room / natural, LEAST_PT) : LABEL_PT;
         double beside = panel->y.bare && panel->y.names == NULL
                             ? 1.2
                             : widest_tick(scene, &panel->y, panel->height) * SF_WIDER + TICK_MM + 1.8;
@@ -684,34 +716,72 @@ void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, dou
 }
 
 #define HEAD_MM 1.5
+#define CURVE_STEPS 12
+#define LOOP_MM 1.6
 
-void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
-                    double short_mm, bool head, double value, const char *note)
+typedef struct place {
+    double x, y;
+} place;
+
+/* A point of the quadratic curve from a to c that is drawn towards b. */
+static place on_curve(place a, place b, place c, double t)
 {
-    const double x[2] = {x0, x1}, y[2] = {y0, y1};
-    tell(panel,
-         &(mark){"arrow", .note = note, .x = x, .y = y, .count = 2, .values = &value, .value_count = 1});
-    double from_x = sf_panel_x(panel, x0), from_y = sf_panel_y(panel, y0);
-    double to_x = sf_panel_x(panel, x1), to_y = sf_panel_y(panel, y1);
-    double length = hypot(to_x - from_x, to_y - from_y);
-    double ux = length > 0 ? (to_x - from_x) / length : 0, uy = length > 0 ? (to_y - from_y) / length : 0;
-    double cut = length > 2.5 * short_mm ? short_mm : 0;
-    to_x -= ux * cut;
-    to_y -= uy * cut;
-    sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, "edge", note);
-    sf_scene_point(panel->scene, from_x + ux * cut, from_y + uy * cut);
-    sf_scene_point(panel->scene, to_x, to_y);
-    if (!head || length < HEAD_MM)
+    double u = 1 - t;
+    return (place){u * u * a.x + 2 * u * t * b.x + t * t * c.x, u * u * a.y + 2 * u * t * b.y + t * t * c.y};
+}
+
+/* A head that points from one place to another, its middle halfway. */
+static void draw_head(sf_panel *panel, const sf_ink *ink, place from, place to)
+{
+    double length = hypot(to.x - from.x, to.y - from.y);
+    if (!(length > 0))
         return;
+    double size = HEAD_MM + ink->width_mm, ux = (to.x - from.x) / length, uy = (to.y - from.y) / length;
+    place tip = {(from.x + to.x) / 2 + ux * size / 2, (from.y + to.y) / 2 + uy * size / 2};
     sf_ink solid = *ink;
     solid.fill = ink->line;
     solid.width_mm = 0.05;
     sf_scene_begin(panel->scene, SF_SHAPE_AREA, &solid, NULL, NULL);
-    sf_scene_point(panel->scene, to_x, to_y);
+    sf_scene_point(panel->scene, tip.x, tip.y);
     for (int side = -1; side <= 1; side += 2)
-        sf_scene_point(panel->scene, to_x - HEAD_MM * ux + side * HEAD_MM * 0.35 * uy,
-                       to_y - HEAD_MM * uy - side * HEAD_MM * 0.35 * ux);
+        sf_scene_point(panel->scene, tip.x - size * ux + side * size * 0.38 * uy,
+                       tip.y - size * uy - side * size * 0.38 * ux);
 }
+
+static void draw_loop(sf_panel *panel, const sf_ink *ink, place at, const char *note)
+{
+    sf_scene_begin(panel->scene, SF_SHAPE_DISC, ink, "edge", note);
+    sf_scene_radius(panel->scene, LOOP_MM);
+    sf_scene_point(panel->scene, at.x, at.y - LOOP_MM);
+}
+
+void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
+                    double short_mm, double bend, double value, const char *note)
+{
+    const double x[2] = {x0, x1}, y[2] = {y0, y1};
+    tell(panel,
+         &(mark){"arrow", .note = note, .x = x, .y = y, .count = 2, .values = &value, .value_count = 1});
+    place a = {sf_panel_x(panel, x0), sf_panel_y(panel, y0)},
+          c = {sf_panel_x(panel, x1), sf_panel_y(panel, y1)};
+    double length = hypot(c.x - a.x, c.y - a.y), cut = length > 2.5 * short_mm ? short_mm / length : 0;
+    if (length == 0) {
+        draw_loop(panel, ink, a, note);
+        return;
+    }
+    const place b = {(a.x + c.x) / 2 + (c.y - a.y) * bend, (a.y + c.y) / 2 - (c.x - a.x) * bend};
+    sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, "edge", note);
+    int steps = bend != 0 ? CURVE_STEPS : 1;
+    for (int k = 0; k <= steps; k++) {
+        place at = on_curve(a, b, c, cut + (1 - 2 * cut) * k / steps);
+        sf_scene_point(panel->scene, at.x, at.y);
+    }
+    if (length * (1 - 2 * cut) >= 2 * HEAD_MM)
+        draw_head(panel, ink, on_curve(a, b, c, 0.5 - 0.01), on_curve(a, b, c, 0.5 + 0.01));
+}
+
+/* Viewers that smooth images blur the edges of cells no further than a pixel: each is as many as make this
+ * many. */
+#define FINE_PIXELS 500
 
 void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,
                     const sf_colour_scale *scale)
@@ -719,11 +789,15 @@ void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_
     const double x[2] = {panel->x.from, panel->x.to}, y[2] = {panel->y.from, panel->y.to};
     tell(panel, &(mark){"image", .x = x, .y = y, .count = 2, .values = values, .value_count = columns * rows,
                         .columns = columns});
-    sf_colour *pixels =
-        sf_scene_image(panel->scene, panel->left, panel->top, panel->width, panel->height, columns, rows);
-    for (size_t r = 0; pixels != NULL && r < rows; r++)
-        for (size_t c = 0; c < columns; c++)
-            pixels[(rows - 1 - r) * columns + c] = sf_colour_of(scale, values[r * columns + c]);
+    if (columns == 0 || rows == 0)
+        return;
+    size_t across = (FINE_PIXELS + columns - 1) / columns, down = (FINE_PIXELS + rows - 1) / rows;
+    sf_colour *pixels = sf_scene_image(panel->scene, panel->left, panel->top, panel->width, panel->height,
+                                       columns * across, rows * down);
+    for (size_t r = 0; pixels != NULL && r < rows * down; r++)
+        for (size_t c = 0; c < columns * across; c++)
+            pixels[r * columns * across + c] =
+                sf_colour_of(scale, values[(rows - 1 - r / down) * columns + c / across]);
 }
 
 void sf_panel_words(sf_panel *panel, double x, double y, sf_anchor anchor, const char *words)

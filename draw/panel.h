@@ -24,15 +24,21 @@ typedef struct sf_axis {
     size_t name_count; /**< of either */
 } sf_axis;
 
-/** Values as colours: viridis from the lowest to the highest, NaN white. */
+/** Values as colours: viridis from the lowest to the highest, NaN white; or of `diverging` blue below the
+ * middle of the scale, white there and red above, NaN grey. */
 typedef struct sf_colour_scale {
     const char *label; /**< with its unit; NULL: no bar is drawn */
     double from, to;
-    bool log;      /**< by their logarithm; what is not above 0 is the lowest */
-    bool reversed; /**< the highest are the darkest: of what lies on white */
+    bool log;       /**< by their logarithm; what is not above 0 is the lowest */
+    bool reversed;  /**< the highest are the darkest: of what lies on white */
+    bool marks;     /**< any value is black: something is there */
+    bool diverging; /**< around its middle, of a logarithmic one the geometric mean of both ends */
 } sf_colour_scale;
 
 sf_colour sf_colour_of(const sf_colour_scale *scale, double value);
+
+/** One for each unit of the longest chain. */
+#define SF_PANEL_KEYS 16
 
 /** What a panel is to be like. */
 typedef struct sf_panel_form {
@@ -42,9 +48,10 @@ typedef struct sf_panel_form {
     bool equal;       /**< one scale for both axes; the height then follows */
     size_t columns;   /**< of the figure that it takes; 0: one */
     sf_colour_scale colours;
-    const char *key[4];       /**< what colours mean, NULL at the end, in small letters above the axes */
-    sf_colour key_colours[4]; /**< a line of this colour before it, or SF_NO_COLOUR */
-    const char *name;         /**< of the group in SVG: a letter for programs; or NULL */
+    const char *key[SF_PANEL_KEYS]; /**< what colours mean, NULL at the end, in small letters above the axes,
+                                       in as many lines as they take */
+    sf_colour key_colours[SF_PANEL_KEYS]; /**< a line of this colour before it, or SF_NO_COLOUR */
+    const char *name;                     /**< of the group in SVG: a letter for programs; or NULL */
 } sf_panel_form;
 
 typedef struct sf_figure {
@@ -104,14 +111,15 @@ void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const
 void sf_panel_dots(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                    size_t count, double radius_mm);
 
-/** One dot, one cell or one arrow with what it is; the arrow ends `short_mm` before and after its ends.
- * `value`: the number that its colour tells, or NaN. */
+/** One dot, one cell or one arrow with what it is. The arrow ends `short_mm` before and after its ends, is
+ * bent to its left by `bend` of its length, so that both directions of a pair are seen, and is a loop where
+ * it comes back. `value`: the number that its colour tells, or NaN. */
 void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, double value,
                   const char *note);
 void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
                    const char *note);
 void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
-                    double short_mm, bool head, double value, const char *note);
+                    double short_mm, double bend, double value, const char *note);
 
 /** Rows of values that fill the axes, the first row at the bottom. */
 void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,

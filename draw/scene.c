@@ -13,19 +13,31 @@ static const sf_colour viridis[] = {0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39
                                     0x2a788e, 0x23888e, 0x1f988b, 0x22a884, 0x35b779, 0x54c568,
                                     0x7ad151, 0xa5db36, 0xd2e21b, 0xfde725};
 
-sf_colour sf_viridis(double share)
+/* Cool to warm (Moreland, Diverging color maps for scientific visualization, 2009), through white. */
+static const sf_colour diverging[] = {0x3b4cc0, 0x6f92f3, 0xaac7fd, 0xffffff, 0xf7b89c, 0xe7745b, 0xb40426};
+
+static sf_colour between(const sf_colour *stops, int last, double share)
 {
-    const int last = sizeof viridis / sizeof viridis[0] - 1;
     if (isnan(share))
         return SF_PALE;
     double at = fmin(fmax(share, 0), 1) * last;
     int below = at < last ? (int)at : last - 1;
     sf_colour mixed = 0;
     for (int shift = 16; shift >= 0; shift -= 8) {
-        double from = viridis[below] >> shift & 0xff, to = viridis[below + 1] >> shift & 0xff;
+        double from = stops[below] >> shift & 0xff, to = stops[below + 1] >> shift & 0xff;
         mixed |= (sf_colour)lround(from + (to - from) * (at - below)) << shift;
     }
     return mixed;
+}
+
+sf_colour sf_viridis(double share)
+{
+    return between(viridis, sizeof viridis / sizeof viridis[0] - 1, share);
+}
+
+sf_colour sf_diverging(double share)
+{
+    return between(diverging, sizeof diverging / sizeof diverging[0] - 1, share);
 }
 
 sf_colour sf_series_colour(size_t k)

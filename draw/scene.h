@@ -31,6 +31,10 @@ typedef uint32_t sf_colour; /**< 0xRRGGBB */
 /** Viridis: the colour of a share, held within 0 .. 1; of NaN SF_PALE. */
 sf_colour sf_viridis(double share);
 
+/** Blue, white and red (Moreland 2009), for what lies below and above a middle: the colour of a share, white
+ * of 0.5; of NaN SF_PALE. */
+sf_colour sf_diverging(double share);
+
 /** Of series k. */
 sf_colour sf_series_colour(size_t k);
 

@@ -254,10 +254,11 @@ static void print_image(sf_text *svg, const sf_scene *scene, const sf_shape *sha
     const double *corner = scene->points + 2 * shape->first;
     sf_text png = {0};
     encode(&png, scene, shape);
-    sf_text_printf(svg,
-                   "<image x=\"%.3f\" y=\"%.3f\" width=\"%.3f\" height=\"%.3f\" preserveAspectRatio=\"none\" "
-                   "style=\"image-rendering:pixelated\" href=\"data:image/png;base64,",
-                   corner[0], corner[1], corner[2] - corner[0], corner[3] - corner[1]);
+    sf_text_printf(
+        svg,
+        "<image x=\"%.3f\" y=\"%.3f\" width=\"%.3f\" height=\"%.3f\" preserveAspectRatio=\"none\" "
+        "image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64,",
+        corner[0], corner[1], corner[2] - corner[0], corner[3] - corner[1]);
     print_base64(svg, &png);
     sf_text_printf(svg, "\"/>\n");
     svg->failed = svg->failed || png.failed;

@@ -107,8 +107,13 @@ static bool accounts_for(uint64_t longer, uint64_t count, double expected)
     return (double)count - (double)longer <= chance;
 }
 
+static bool is_significant(const double *q, size_t i)
+{
+    return q != NULL && q[i] <= SF_SIGNIFICANT_Q;
+}
+
 int sf_fold(size_t *parents, const sf_episode *episodes, const uint64_t *counts, const double *expected,
-            size_t count, sf_error *error)
+            const double *q, size_t count, sf_error *error)
 {
     size_t *order = sf_resize(NULL, count, sizeof *order);
     if (order == NULL)
@@ -123,6 +128,7 @@ int sf_fold(size_t *parents, const sf_episode *episodes, const uint64_t *counts,
             sf_episode part = part_of(&episodes[i], from);
             size_t at = find_episode(&part, episodes, order, count);
             if (at != SIZE_MAX && accounts_for(counts[i], counts[at], expected[at]) &&
+                (is_significant(q, i) || !is_significant(q, at)) &&
                 (parents[at] == SIZE_MAX || counts[parents[at]] < counts[i]))
                 parents[at] = i;
         }

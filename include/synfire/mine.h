@@ -509,7 +509,8 @@ typedef struct sf_episodes_columns {
     /** Bit k: one electrode saw both units of link k, or their spikes look like one neuron's. */
     const uint16_t *one_electrode;
     /** The episode with one unit more, at either end, that with chance accounts for this one; SF_NO_PARENT.
-     * It comes later in the order of sf_mine. */
+     * Of a significant one (a q of SF_SIGNIFICANT_Q or less) only one that is significant, too. It comes
+     * later in the order of sf_mine. Of tested episodes it is known without details. */
     const size_t *parents;
     const uint64_t *stretches; /**< bursts or spans it occurs in, whichever are more; SF_NO_COUNT */
     const sf_span *bursts;     /**< of the network, in order; mine/bursts.h defines them */
@@ -553,6 +554,10 @@ typedef struct sf_episodes_columns {
     const double *expected_given_rest;
     /** By window, how much of it was recorded: what rates are over. 0: nothing is known of it. */
     const int64_t *window_recorded_ns;
+    /** Of those found with a q of SF_SIGNIFICANT_Q or less, told of or not: `chains` are no part of another,
+     * `parts` are folded under one of them, directly or by way of others. Each is counted once: chains +
+     * parts are all. */
+    size_t chains, parts;
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */

@@ -496,6 +496,16 @@ class Episodes(Sequence[Episode]):
         return int(self._columns.worth)
 
     @property
+    def chains(self) -> int:
+        """Of those found with a q of 0.05 or less, how many are part of no other one: those without `folded_under`."""
+        return int(self._columns.chains)
+
+    @property
+    def significant_parts(self) -> int:
+        """How many others with a q of 0.05 or less are folded under these."""
+        return int(self._columns.parts)
+
+    @property
     def stopped(self) -> str | None:
         """What was stopped before it was whole: "searching", "testing", "telling"."""
         return _STOPPED.get(self._columns.stopped)

@@ -77,6 +77,38 @@ assert panels and all(p.y.first < 0 and abs((0 - p.y.first) / (p.y.last - p.y.fi
 assert all([e.get("class") for e in p.group.iter() if e.get("class") in ("replicate", "recording")][-1] == "recording" for p in panels)
 '
 cp out first
+cp made/measures.svg again.svg
+# Beside each condition how many replicates it has; the mean has its interval, and a picture says how large an effect is.
+# Nothing joins conditions that were not compared in pairs; on a shared scale the first condition has a mean of 1.
+$SYNFIRE compare table.csv --out made $fast --shared-scale --plot shared.svg --json >out
+PYTHONPATH=$E2E "${SYNFIRE_PYTHON:-python3}" -B -c '
+import figures, json, re
+told = json.load(open("first"))
+panels = {p.name: p for p in figures.panels("again.svg")}
+of = {m["measure"]: m for c in told["contrasts"] for m in c["measures"]}
+paired = any(c["paired"] for c in told["contrasts"])
+written = intervals = 0
+for name, panel in panels.items():
+    ticks = [e.text for e in panel.elements("text", "tick")]
+    assert any(re.search(r"\(\d+\)$", t) for t in ticks), ticks
+    said = [e.text for e in panel.elements("text", "words")]
+    assert len(said) == (of[name]["g"] is not None), (name, said)
+    written += len(said)
+    assert all("g = " in s for s in said)
+    assert paired or not panel.elements("path", "pair")
+    levels = {round((a + b) / 2): y for (a, y), (b, _) in (panel.points(m.get("d"))[0] for m in panel.elements("path", "mean"))}
+    for interval in panel.elements("path", "interval"):
+        ends = panel.points(interval.get("d"))[0]
+        level, height = levels[round(ends[0][0])], panel.y.last - panel.y.first
+        assert abs((ends[0][1] + ends[-1][1]) / 2 - level) < 2e-3 * height, (name, ends, level)
+        intervals += 1
+assert written > 3 and intervals > 3
+shared = figures.panels("shared.svg")
+assert len(shared) > 3 and len({(p.y.first, p.y.last) for p in shared}) == 1
+assert all(abs(p.points(p.elements("path", "mean")[0].get("d"))[0][0][1] - 1) < 0.02 for p in shared)
+'
+$SYNFIRE compare table.csv --out made $fast --json >out
+cp made/measures.svg again.svg
 { echo 'file,condition,animal'; for i in 1 2 3 4 5; do echo "w$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),a$i"; done; for i in 1 2 3 4; do echo "m$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),b$i"; done; } >none.csv
 $SYNFIRE compare none.csv --out none $fast --json >out
 check '

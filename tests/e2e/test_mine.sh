@@ -79,6 +79,20 @@ grep -q 'are folded, which count no more.*--verbose lists them' table
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --verbose >table 2>/dev/null
 grep -q '^A -(4,6]-> B  ' table
 
+# What a test finds is folded as everything is, by one rule, and counted so: two chains, and all else their parts.
+tested="--delay 4:6 --min-count 100 --max-size 8 --significance segment-shift --surrogates 200 --quiet"
+# shellcheck disable=SC2086
+{
+    $SYNFIRE mine demo.h5 $tested >table
+    $SYNFIRE mine demo.h5 $tested --json >out
+    $SYNFIRE mine demo.h5 $tested --top 1 >first
+}
+check 'assert (out["chains"], out["significant_parts"]) == (2, 29), (out["chains"], out["significant_parts"])
+standing = [e for e in out["episodes"] if e["q"] <= 0.05]
+assert sorted(len(e["units"]) for e in standing if e["folded_under"] is None) == [3, 8] and len(standing) == 31'
+for told in table first; do grep -qx '2 chains, 29 significant parts (q of 0.05 or less)' $told; done
+[ "$(grep -Ec '^[A-K] -' table)" = 2 ]
+
 # Bursts: a chain planted in shared bursts lies in them.
 $SYNFIRE simulate bursting.h5 --unit-count 12 --rate 2 --duration 120 --burst-rate 0.2 --chain 'A -(4,6]-> B' \
     --chain-rate 1 --quiet >/dev/null

@@ -20,23 +20,35 @@ assert [units.count(u["unit"]) for u in info["unit_detail"]] == [u["spikes"] for
 assert abs(min(mark[0][0] for mark in marks) - info["start_s"]) < 0.01
 PY
 
-# As an image it has rates over what was recorded of a cell, of which a pause may have cut some.
+# More marks than a file of lines holds are an image, in which no spike is lost and the rows of units lie apart.
 python3 - <<'PY' >dense.csv
 for k in range(3000):
     print(f"a,{0.005 + k / 100}")
 PY
 printf '0,10.01\n20,30\n' >pause.csv
 $SYNFIRE plot raster dense.csv -o dense.svg --recorded 0:30 --epochs pause.csv --quiet --json >out
-check 'rates = [rate for rate in out["panels"][0]["marks"][0]["values"] if rate is not None]
-assert len(rates) == 801 and min(rates) > 79, (len(rates), min(rates))'
+check 'assert {m["shape"] for m in out["panels"][0]["marks"]} == {"ticks"}, "few marks are lines"'
+python3 - <<'PY' >many.csv
+for k in range(20001):
+    print(f"a,{0.0003 + k / 1000}\nb,{0.0006 + k / 1000}")
+PY
+$SYNFIRE plot raster many.csv -o many.svg --quiet --json >out
+check 'image, = out["panels"][0]["marks"]
+counts = image["values"]; width = image["columns"]
+rows = [counts[i:i + width] for i in range(0, len(counts), width)]
+assert sum(c or 0 for c in counts) == 40002 and out["panels"][0]["y"]["names"] == ["a", "b"]
+each = len(rows) // 2
+assert all(c is None for row in rows[each - 1::each] for c in row) and sum(c is not None for c in rows[0]) > 2300
+assert out["panels"][0]["colours"] is None'
 
 # Every kind: what is drawn is what the command tells. Tested by as many surrogates as figures have.
 $SYNFIRE simulate waves.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 \
     --marker-every 5 --seed 3 --quiet >out
 test="--significance segment-shift --surrogates 200 --quiet --json"
-for kind in array rates intervals chains chain correlograms graph edges matrix tiling motifs map; do
+for kind in chains chain correlograms graph edges matrix tiling motifs; do
     $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet --json >$kind.told
 done
+for kind in array rates intervals map; do $SYNFIRE plot $kind waves.h5 -o $kind.svg --quiet --json >$kind.told; done
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet --json >markers.told
 $SYNFIRE plot raster waves.h5 -o raster.svg --quiet --json >raster.told
 python3 -B - <<'PY'
@@ -60,7 +72,7 @@ $SYNFIRE info waves.h5 --json >info.json
     $SYNFIRE count waves.h5 --episodes 'A -(4,6]-> B' --correlogram $test >count.json
 }
 $SYNFIRE plot correlograms waves.h5 -o pair.svg --episodes 'A -(4,6]-> B' --quiet >caption
-grep -q "Line and band: what is expected by rates.* Dashed: the mean of 200 surrogates" caption
+grep -q "Grey line and band: what is expected by rates.* Dashed: the mean of 200 surrogates" caption
 python3 -B - <<'PY'
 import json, figures
 read = lambda name: json.load(open(name + ".json"))
@@ -80,11 +92,15 @@ assert len(histogram.elements("path", "refractory")) == (histogram.x.first < 0.0
 
 spell = lambda e: f"{e['count']}, expected by rates {e['expected']:.4g}, q {e['q']:.3g}"
 said = {n.split(": count ")[0]: n.split(": count ")[1] for n in figures.panels("chains.svg", "ratios")[0].notes()}
-best = {" > ".join(e["names"]): spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
-assert best and said == best, (said, best)
+standing = [e for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05]
+folded = [e for e in standing if e["folded_under"] is not None]
+best = {" > ".join(e["names"]): spell(e) for e in standing if e["folded_under"] is None}
+assert best and folded and said == best, (said, best)
+assert (mine["chains"], mine["significant_parts"]) == (len(best), len(folded))
+assert "1 chain, 2 significant parts, which" in json.load(open("chains.told"))["caption"]
 times, = figures.panels("chains.svg", "occurrences")
 begins = sum(len(times.points(e.get("d"))) for e in times.elements("path", "occurrence"))
-assert begins == sum(e["count"] for e in mine["episodes"] if e["q"] <= 0.05)
+assert begins == sum(e["count"] for e in standing if e["folded_under"] is None)
 edges = lambda tell: {f"{e['from_name']} to {e['to_name']}: count {spell(e)}" for e in graph["edge_detail"] if tell(e)}
 drawn, = figures.panels("graph.svg")
 assert {n for n in drawn.notes() if " to " in n} == edges(lambda e: e["q"] <= 0.05)
@@ -108,12 +124,84 @@ for panel in figures.panels("chain.svg")[1:]:
     assert abs(sum(panel.steps("counts")) - chain["count"]) < 1
 triads = {t["name"]: t for t in read("census")["triads"]}
 notes = figures.panels("motifs.svg")[0].notes()
-assert len(notes) == 13
-for note in notes:
+# Columns of nothing are left out, each of the others has its triad drawn: three vertices, a line and head for each edge.
+ways = {"021C": 2, "021D": 2, "021U": 2, "030T": 3, "030C": 3}
+import xml.etree.ElementTree as tree
+drawn = [g for g in tree.parse("motifs.svg").getroot().iter(figures.NS + "g") if g.get("class") == "triad"]
+assert 0 < len(notes) == len(drawn) < 13
+assert {n.split(": ")[0] for n in notes} == {t["name"] for t in read("census")["triads"] if t["edges"].count(" ") and (t["count"] or t["mean"])}
+for note, picture in zip(notes, drawn):
     name, said = note.split(": ")
+    assert len(list(picture.iter(figures.NS + "circle"))) == 3
+    assert len(list(picture.iter(figures.NS + "path"))) == 2 * ways[name], (name, len(list(picture.iter(figures.NS + "path"))))
     of = triads[name]
     assert said.startswith(f"{of['count']}, rewired {of['mean']:.4g}, "), (note, of)
 PY
+# What paper shows: names at units, edges that are bent and as wide as strong, scales around what means nothing, a colour for
+# each unit of a chain, densities at electrodes alone.
+cat >seen.py <<'PY'
+import figures, json, math
+colours = lambda kind: json.load(open(kind + ".told"))["panels"][0]["colours"]
+panel, = figures.panels("graph.svg")
+assert {e.text for e in panel.elements("text", "words")} >= {"A", "B", "C"}
+paths = panel.elements("path", "edge")
+for path in paths:
+    (first, *between, last), = panel.points(path.get("d"))
+    assert len(between) > 5
+    away = max(abs((last[0] - first[0]) * (y - first[1]) - (last[1] - first[1]) * (x - first[0])) for x, y in between)
+    assert away > 0.04 * math.dist(first, last) ** 2, (away, first, last)
+assert len({p.get("stroke-width") for p in paths}) == len(paths) > 1, [p.get("stroke-width") for p in paths]
+matrix, tiling = colours("matrix"), colours("tiling")
+assert matrix["log"] and abs(matrix["from"] * matrix["to"] - 1) < 1e-9 and tiling["from"] == -tiling["to"] < 0
+assert "within 6 ms" in json.load(open("tiling.told"))["caption"]
+chain = figures.panels("long.svg", "occurrences")[0]
+key = [e.text for e in chain.elements("text", "key")]
+assert key == [f"{name}" for name in "ABCDEFGHI"], key
+fills = [e.get("fill") for e in chain.elements("circle", "spike")]
+assert len(set(fills)) == 9
+lines = [e.get("stroke") for e in chain.elements("path") if e.get("stroke-width") == "0.7"]
+assert list(dict.fromkeys(fills)) == lines, (fills[:3], lines)
+assert all("in all" in " ".join(e.text for e in p.elements("text", "key")) for p in figures.panels("long.svg")[1:])
+places = figures.panels("map.svg")[0]
+assert len(places.elements("circle")) == 12 and len(places.elements("image")) == 1, "only the bar of colours is an image"
+density = json.load(open("density.json"))
+def at(place):
+    """The density where a place lies, between the points of its grid."""
+    (xs, ys), values, (x, y) = density["grid"], density["density"], place
+    across, up = (x - xs[0]) / (xs[1] - xs[0]), (y - ys[0]) / (ys[1] - ys[0])
+    c, r = int(across), int(up)
+    one = lambda row: (1 - across + c) * row[c] + (across - c) * row[c + 1]
+    return (1 - up + r) * one(values[r]) + (up - r) * one(values[r + 1])
+for mark in json.load(open("map.told"))["panels"][0]["marks"]:
+    assert abs(mark["values"][0] - 1e6 * at((mark["x"][0], mark["y"][0]))) < 1e-6 * mark["values"][0], mark
+column = figures.panels("column.svg")
+assert len({p.x.start for p in column}) == 2 and all(p.x.end - p.x.start < 40 and p.y.start - p.y.end < 20 for p in column)
+marked, = figures.panels("marked.svg")
+assert [e.text for e in marked.elements("text", "key")] == ["A > B > C"]
+told = [m for m in json.load(open("marked.told"))["panels"][0]["marks"] if m["of"] == "chain"]
+assert len(told) == 1 and sum(y is None for y in told[0]["y"]) == json.load(open("mine.json"))["episodes"][-1]["count"]
+assert told[0]["y"][:4] == [0, 1, 2, None], told[0]["y"][:4]
+PY
+$SYNFIRE simulate long.h5 --unit-count 12 --rate 5 --duration 60 --chain-rate 1 --seed 3 --quiet \
+    --chain 'A -(4,6]-> B -(4,6]-> C -(4,6]-> D -(4,6]-> E -(4,6]-> F -(4,6]-> G -(4,6]-> H -(4,6]-> I' >out
+$SYNFIRE plot chain long.h5 -o long.svg --delay 4:6 --min-count 20 --max-size 9 --quiet >out
+$SYNFIRE density waves.h5 --quantity position --json >density.json
+$SYNFIRE plot correlograms waves.h5 -o column.svg --delay 4:6 --width column --quiet >out
+$SYNFIRE plot raster waves.h5 -o marked.svg --episodes 'A -(4,6]-> B -(4,6]-> C' --quiet --json >marked.told
+python3 -B seen.py
+
+# No option is ignored in silence.
+expect 64 "--delay: says nothing to the figure raster" $SYNFIRE plot raster waves.h5 -o x.svg --delay 4:6
+expect 64 "--surrogates: says nothing to the figure tiling" $SYNFIRE plot tiling waves.h5 -o x.svg --surrogates 30
+expect 64 "--max-size: says nothing to the figure graph" $SYNFIRE plot graph waves.h5 -o x.svg --max-size 5
+expect 64 "--align: says nothing to the figure rates" $SYNFIRE plot rates waves.h5 -o x.svg --align ttl0,-5,5
+expect 64 "--min-count: is for what is looked for, and --episodes gives it" \
+    $SYNFIRE plot chain waves.h5 -o x.svg --episodes 'A -(4,6]-> B' --min-count 5
+for option in delay:4:6 min-count:5 min-rate:1 min-fraction:0.1 self: min-distance:10 threads:1 max-size:5 surrogates:30 seed:2 \
+    episodes:waves.txt align:ttl0,-5,5; do
+    expect 64 "--${option%%:*}: says nothing to the figure array" $SYNFIRE plot array waves.h5 -o x.svg "--${option%%:*}" \
+        ${option#*:}
+done
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption
 grep -q "^Around 1[0-9] markers" caption
 
@@ -135,7 +223,7 @@ $SYNFIRE plot intervals short.csv -o short.svg --quiet --json >out
 check 'assert [m["of"] for m in out["panels"][0]["marks"]] == ["counts", "refractory"] and " 1 is under 2 ms, which few neurons leave" in out["caption"], out'
 $SYNFIRE plot markers waves.h5 -o apart.svg --align ttl0,0,0.001ms --delay 4:6 --quiet --json >out
 check 'assert [m["note"] for p in out["panels"][1:] for m in p["marks"] if m["shape"] == "words"] == ["none here"] * (len(out["panels"]) - 1)'
-check 'assert len(out["panels"]) > 1 and "chains that stand out" in out["caption"], out["caption"]'
+check 'assert len(out["panels"]) > 1 and "of 1 chain that stands out" in out["caption"], out["caption"]'
 $SYNFIRE simulate apart.h5 --unit-count 8 --rate 8 --duration 60 --chain "A -(4,6]-> B" --chain "C -(4,6]-> D" \
     --chain-rate 2 --seed 3 --quiet >out
 expect 65 "the 2 edges that stand out make no pattern of three units" $SYNFIRE plot motifs apart.h5 -o x.svg --delay 4:6 --quiet

@@ -13,6 +13,7 @@ mv out told.json
 $SYNFIRE report "few <b>'s.csv" -o few.html --quiet >out
 grep -q '^wrote few.html$' out
 $SYNFIRE info sim.h5 >info.txt
+$SYNFIRE info sim.h5 --json >info.json
 $SYNFIRE mine sim.h5 --delay 4:6 --significance segment-shift --surrogates 200 --quiet --json >mine.json
 $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --surrogates 200 --quiet --json >graph.json
 python3 -B - <<'PY'
@@ -48,7 +49,7 @@ assert page.ids == KINDS or sorted(page.ids) == sorted(KINDS), page.ids
 for line in open("info.txt"):
     assert line.strip() in page.text, line
 pictures = {}
-for kind, svg in re.findall(r'<figure id="(\w+)">\n(<svg .*?\n</svg>)\n<figcaption>', text, re.S):
+for kind, svg in re.findall(r'<figure id="(\w+)"[^>]*>\n(<svg .*?\n</svg>)\n<figcaption>', text, re.S):
     open(kind + ".svg", "w").write(svg)
     pictures[kind] = figures.panels(kind + ".svg")
 assert set(pictures) == set(KINDS), set(KINDS) - set(pictures)
@@ -59,12 +60,41 @@ for kind, one in told.items():
     figures.hold_numbers(one["panels"], kind + ".svg")
 mine, graph = json.load(open("mine.json")), json.load(open("graph.json"))
 spell = lambda e: f"{e['count']}, expected by rates {e['expected']:.4g}, q {e['q']:.3g}"
-best = {" > ".join(e["names"]) + ": count " + spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
+best = {" > ".join(e["names"]) + ": count " + spell(e) for e in mine["episodes"]
+        if e["q"] is not None and e["q"] <= 0.05 and e["folded_under"] is None}
 assert best and set(pictures["chains"][0].notes()) == best
 assert {n for n in pictures["graph"][0].notes() if " to " in n} == {
     f"{e['from_name']} to {e['to_name']}: count {spell(e)}" for e in graph["edge_detail"] if e["q"] <= 0.05}
 assert mine["methods"].split(".")[0] in page.text or "200 surrogates" in page.text
 assert "synfire report sim.h5 -o sim.html --delay 4:6 --align ttl0,-50ms,200ms --quiet --json" in page.text
+# Five lines come first, before any figure: what was recorded, what is doubtful, what was found with its q, what could not be
+# tested, and the command; what info tells, methods and JSON come behind, JSON folded.
+def brief(text):
+    table = re.search(r'<h1>.*?</h1>\n<table class="brief">\n(.*?)</table>\n<h2>Figures</h2>', text, re.S)[1]
+    rows = dict(re.findall(r"<tr><th>(.*?)</th><td>(.*?)</td></tr>", table))
+    assert list(rows) == ["Recorded", "Doubtful", "Found", "Not testable", "Made by"], rows
+    return {head: html.unescape(words) for head, words in rows.items()}
+lines = brief(text)
+info = json.load(open("info.json"))
+assert lines["Recorded"].startswith(f"{info['spikes']} spikes of 12 units at 12 places, 60 s recorded; {info['network_bursts']} network")
+for line in open("info.txt"):
+    assert not line.startswith("  ! ") or line[4:].strip() in lines["Doubtful"], line
+standing = [e for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05]
+best, = (e for e in standing if e["folded_under"] is None)
+untested = [e for e in mine["episodes"] if e["not_testable"] is not None]
+assert lines["Found"].startswith(f"1 chain, {len(standing) - 1} significant parts with a q of 0.05 or less, of {len(mine['episodes'])} that are")
+assert f"A > B > C (counted {best['count']} times, expected by rates {best['expected']:.3g}, q {best['q']:.2g})" in lines["Found"]
+assert f"{sum(e['q'] is not None and e['q'] <= 0.05 for e in graph['edge_detail'])} of {graph['edges']} frequent pairs are edges" in lines["Found"]
+assert lines["Not testable"].startswith(f"{len(untested)} of {len(mine['episodes'])} that are frequent: ") == (len(untested) > 0), lines
+assert lines["Made by"].startswith("synfire report sim.h5 -o sim.html ")
+folded = re.search(r"<details><summary>.*?</summary>\n<pre>(.*?)</pre>\n</details>", text, re.S)[1]
+assert json.loads(html.unescape(folded))["program"].startswith("synfire ") and text.count(folded) == 1
+assert text.index("misleads in it") > text.rindex("</figure>") and text.index("<h2>Methods") < text.index("<details>")
+# Figures about as high as wide stand two in a row, so that no page is half empty.
+halves = {kind for kind in KINDS if f'<figure id="{kind}" class="half">' in text}
+assert halves == {"array", "map", "matrix", "tiling", "edges", "motifs"}
+assert all(f'width="{85 if kind in halves else 180}mm"' in open(kind + ".svg").read() for kind in KINDS)
+assert brief(open("few.html").read())["Not testable"] == "nothing is frequent, so nothing was tested"
 small = Page(open("few.html").read())
 assert "few <b>'s.csv" in small.text and "this recording has no positions" in small.text
 assert "'few <b>'\\''s.csv'" in small.text

@@ -273,7 +273,8 @@ static void names_do_not_crowd(void **state)
     sf_text_free(&svg);
 }
 
-/* What colours mean stays over its panel, in letters that can be read. */
+/* What colours mean stays over its panel, in letters that can be read and in as many lines as it takes; only
+ * what is wider than the panel by itself is cut. */
 static void keys_stay_over_their_panels(void **state)
 {
     (void)state;
@@ -281,8 +282,12 @@ static void keys_stay_over_their_panels(void **state)
         {"mean and 2 sd of rewired", "b"},
         {"unit of the first probe", "the second one", "a", "fourth of them"},
         {"a unit with a name that goes on", "and on, and on, for so long", "that nobody would read it beside",
-         "the others of this recording"}};
-    for (int c = 0; c < 3; c++) {
+         "the others of this recording"},
+        {"a name that goes on and on and on, for so long that nobody would read it beside anything else in a "
+         "figure, "
+         "nor even by itself",
+         "b"}};
+    for (int c = 0; c < 4; c++) {
         sf_panel_form form = {.x = {.to = 1}, .y = {.to = 1}};
         for (int k = 0; k < 4; k++) {
             form.key[k] = keys[c][k];
@@ -290,21 +295,27 @@ static void keys_stay_over_their_panels(void **state)
         }
         sf_figure keyed = sf_figure_begin("keyed", SF_COLUMN_MM, 1);
         sf_panel panel = sf_panel_begin(&keyed, &form);
-        double end = panel.left - 2;
-        int count = 0;
+        double end = panel.left - 2, line = 0, top = keyed.at_mm + 1;
+        int count = 0, lines = 0;
         for (size_t k = 0; k < keyed.scene.count; k++) {
             const sf_shape *shape = &keyed.scene.shapes[k];
             if (shape->kind != SF_SHAPE_TEXT)
                 continue;
             const char *words = keyed.scene.words.data + shape->words;
-            double x = keyed.scene.points[2 * shape->first];
-            assert_true(x - 4.3 > end + 1.9 && shape->size >= 4.5);
-            assert_int_equal(strstr(words, "...") != NULL, c == 2);
+            double x = keyed.scene.points[2 * shape->first], y = keyed.scene.points[2 * shape->first + 1];
+            if (y > line) {
+                line = y;
+                lines++;
+                end = panel.left - 2;
+            }
+            assert_true(x - 4.3 > end + 1.9 && shape->size >= 4.5 && y < panel.top);
+            assert_int_equal(strstr(words, "...") != NULL, c == 3 && count == 0);
             end = x + sf_words_width_mm(words, shape->size, false) * SF_WIDER;
+            assert_true(end <= panel.left + panel.width + 1e-6);
             count++;
         }
-        assert_int_equal(count, c == 0 ? 2 : 4);
-        assert_true(end <= panel.left + panel.width + 1e-6);
+        assert_int_equal(count, c == 0 || c == 3 ? 2 : 4);
+        assert_true(lines >= (c < 2 ? 1 : 2) && fabs(panel.top - top - 3.4 * lines) < 1e-9);
         sf_panel_end(&panel);
         sf_figure_end(&keyed, NULL);
         sf_scene_free(&keyed.scene);

@@ -158,13 +158,20 @@ static void parts_are_folded(void **state)
     const uint64_t counts[] = {120, 300, 120, 100, 90, 100};
     const double expected[] = {10, 20, 10, 1, 0.1, 0.1};
     size_t parents[6];
-    assert_int_equal(sf_fold(parents, episodes, counts, expected, 6, NULL), SF_OK);
+    assert_int_equal(sf_fold(parents, episodes, counts, expected, NULL, 6, NULL), SF_OK);
     assert_int_equal(parents[0], 3);        /* 20 beyond it, and chance is 10 + 2 sqrt(120) */
     assert_int_equal(parents[1], SIZE_MAX); /* 200 beyond it: a link of its own */
     assert_int_equal(parents[2], SIZE_MAX);
     assert_int_equal(parents[3], 4);
     assert_int_equal(parents[4], SIZE_MAX);
     assert_int_equal(parents[5], SIZE_MAX);
+    const double q[] = {0.01, 0.01, NAN, 0.05, 0.06, NAN};
+    assert_int_equal(sf_fold(parents, episodes, counts, expected, q, 6, NULL), SF_OK);
+    assert_int_equal(parents[0], 3);        /* both are significant */
+    assert_int_equal(parents[3], SIZE_MAX); /* the longer one is not */
+    const double others[] = {0.06, 0.01, NAN, 0.05, 0.05, NAN};
+    assert_int_equal(sf_fold(parents, episodes, counts, expected, others, 6, NULL), SF_OK);
+    assert_true(parents[0] == 3 && parents[3] == 4);
 }
 
 static int do_all(void *context)
@@ -183,7 +190,7 @@ static int do_all(void *context)
     if (status == SF_OK)
         status = sf_details_make(&details, &episodes[0], times, 2, &bursts, NULL);
     if (status == SF_OK)
-        status = sf_fold(parents, episodes, counts, expected, 2, NULL);
+        status = sf_fold(parents, episodes, counts, expected, NULL, 2, NULL);
     sf_bursts_free(&bursts);
     return status;
 }
