@@ -884,6 +884,7 @@ function healthFigures(status) {
     ["tested last", status.not_tested ?? whole(status.tested)], ...lossFigures(status),
     ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
     ["stream time", `${seconds(status.time_ns * 1e-9)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
+    ["found", status.list_age_s === null ? "not yet" : `${seconds(status.list_age_s)} s ago${status.list_every_s === null ? "" : `, each ${seconds(status.list_every_s)} s`}`],
     ["watched", whole(status.watched)], ["edges", whole(status.edges)],
   ];
 }
