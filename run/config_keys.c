@@ -44,6 +44,8 @@ static const sf_key source_keys[] = {
     {0},
 };
 
+static const sf_key topic = {.name = "", .type = SF_KEY_TEXT, .words = sf_topic_names};
+
 static const sf_key sink_keys[] = {
     {.name = "ring",
      .type = SF_KEY_WHOLE,
@@ -54,6 +56,17 @@ static const sf_key sink_keys[] = {
      .type = SF_KEY_CHOICE,
      .offset = offsetof(sf_sink_settings, policy),
      .words = policies},
+    {.name = "topics",
+     .type = SF_KEY_LIST,
+     .offset = offsetof(sf_sink_settings, topics),
+     .count_offset = offsetof(sf_sink_settings, topic_count),
+     .most = SF_TOPIC_COUNT,
+     .item = &topic},
+    {.name = "top",
+     .type = SF_KEY_WHOLE,
+     .offset = offsetof(sf_sink_settings, top),
+     .least = 0,
+     .most = 1000000},
     {0},
 };
 

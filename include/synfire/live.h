@@ -336,6 +336,7 @@ typedef struct sf_episodes_message {
     uint64_t spikes; /**< in the window */
     size_t count;
     sf_episode_count *items;
+    size_t counted; /**< episodes that are within the limits: `count` but where a sink is told fewer */
     size_t rule_count;
     sf_prediction *rules; /**< in the order of the options */
     sf_left_out left_out;

@@ -119,7 +119,7 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
         kept++;
     }
     left_out.count = episodes->count - kept;
-    episodes->count = kept;
+    episodes->count = episodes->counted = kept;
     episodes->left_out = left_out;
 }
 

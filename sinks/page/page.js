@@ -356,7 +356,7 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${told.episodes.length > 0 ? `${told.episodes.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${told.counted > 0 ? `${whole(told.counted)} counted${told.counted > told.episodes.length ? `, the ${told.episodes.length} that stand out most shown` : ""}` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [chainText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],

@@ -307,6 +307,7 @@ static void check_windows(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&window, "spikes"), episodes->spikes);
         check_left_out(&window, &episodes->left_out);
         is_f64(&window, "list_age_s", episodes->list_age_s);
+        assert_int_equal(get_u64(&window, "counted"), episodes->counted);
         assert_int_equal(get_u64(&window, "partial"), episodes->partial);
         assert_int_equal(get_u64(&window, "episodes"), episodes->count);
         for (size_t i = 0; i < episodes->count; i++, count.row++) {

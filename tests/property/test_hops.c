@@ -146,7 +146,8 @@ static void messages_tell_how_old_the_list_is(void **state)
         if (s.newest[SF_TOPIC_EPISODES] == NULL)
             continue;
         uint64_t number = s.newest[SF_TOPIC_EPISODES]->episodes.hop;
-        double age_s = (double)((number + 1) % 3) * 0.1, told_s = s.newest[SF_TOPIC_EPISODES]->episodes.list_age_s;
+        double age_s = (double)((number + 1) % 3) * 0.1,
+               told_s = s.newest[SF_TOPIC_EPISODES]->episodes.list_age_s;
         const sf_status_message *status = &s.newest[SF_TOPIC_STATUS]->status;
         lists += (number + 1) % 3 == 0;
         assert_true(lists > 0 ? fabs(told_s - age_s) < 1e-9 : isnan(told_s));
@@ -159,7 +160,8 @@ static void messages_tell_how_old_the_list_is(void **state)
     close_scene(&s);
 }
 
-/* A window that came too early is replaced by the first that does not; one that comes before that is missed. */
+/* A window that came too early is replaced by the first that does not; one that comes before that is missed.
+ */
 static void a_late_window_is_mined_as_soon_as_may_be(void **state)
 {
     (void)state;

@@ -132,6 +132,7 @@ static void fill_episodes(test_random *random, sf_episodes_message *message, con
         item->not_tested = random_reason(random);
     }
     message->left_out = random_left_out(random);
+    message->counted = (size_t)random_count(random);
     message->list_age_s = random_real(random);
     message->rules = random_list(random, sizeof *message->rules, &message->rule_count);
     for (size_t i = 0; i < message->rule_count; i++) {

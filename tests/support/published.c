@@ -244,6 +244,7 @@ static void check_episodes(fields *from, const sf_episodes_message *episodes, co
     const json_t *list = take_list(from, "episodes", episodes->count);
     for (size_t i = 0; i < episodes->count; i++)
         check_count(json_array_get(list, i), &episodes->items[i], units);
+    is_integer(take(from, "counted"), (int64_t)episodes->counted);
     list = take_list(from, "rules", episodes->rule_count);
     for (size_t i = 0; i < episodes->rule_count; i++)
         check_prediction(json_array_get(list, i), &episodes->rules[i]);
