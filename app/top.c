@@ -76,6 +76,19 @@ static void add_keys(sf_text *text, const sf_tool_top *top)
                        top->control_refused);
 }
 
+/* How old the episodes are that are counted, and how often others come. */
+static void add_list(sf_text *text, const sf_tool_top *top)
+{
+    if (!isfinite(top->list_age_s))
+        return;
+    sf_text_printf(text, "episodes found %.1f s ago", top->list_age_s);
+    if (isfinite(top->list_every_s))
+        sf_text_printf(text, ", each %.1f s", top->list_every_s);
+    if (top->lists_missed > 0)
+        sf_text_printf(text, "; %" PRIu64 " windows were to be mined and were not", top->lists_missed);
+    sf_text_printf(text, "\n");
+}
+
 static void add_table(sf_text *text, const sf_tool_top *top)
 {
     static const char *const heads[] = {"",     "",       "busy",   "of hop", "queue",
@@ -93,6 +106,7 @@ static void add_table(sf_text *text, const sf_tool_top *top)
     if (isfinite(top->latency_p50_ms))
         sf_text_printf(text, "due to watched  median %.3f ms  p99 %.3f ms  max %.3f ms  busy over %.1f s\n",
                        top->latency_p50_ms, top->latency_p99_ms, top->latency_max_ms, top->since_s);
+    add_list(text, top);
     app_table_print(&table, text, COLUMNS);
     add_behind(text, top);
     add_keys(text, top);
@@ -113,6 +127,9 @@ static void add_json(sf_text *text, const app_call *call, const char *endpoint, 
     sf_json_real(&json, "latency_p50_ms", top->latency_p50_ms);
     sf_json_real(&json, "latency_p99_ms", top->latency_p99_ms);
     sf_json_real(&json, "latency_max_ms", top->latency_max_ms);
+    sf_json_real(&json, "list_age_s", top->list_age_s);
+    sf_json_real(&json, "list_every_s", top->list_every_s);
+    sf_json_uint(&json, "lists_missed", top->lists_missed);
     sf_json_array(&json, "rows");
     for (size_t i = 0; i < top->count; i++) {
         const sf_tool_busy *row = &top->rows[i];

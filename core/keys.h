@@ -48,6 +48,7 @@ typedef struct sf_key {
     const char *where;        /**< the neighbour that gives it a meaning, as "metric=sttc,x"; NULL: always */
     const char *const *words; /**< of a choice, or of a text that is one of these; up to NULL */
     const struct sf_key_table *table; /**< below a group, or of a list's items; NULL: a list of texts */
+    const struct sf_key *item;        /**< of a list of texts: what each may be; NULL: any text */
     /** What 0, or no text, stands for: "all cores". Command lines say it by leaving the option out, and take
      * numbers above 0 alone. NULL: 0 is a number as others. */
     const char *zero;

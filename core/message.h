@@ -51,6 +51,13 @@ void sf_message_to_json(sf_text *text, const sf_message *message, const sf_strea
 /** Milliseconds since the newest spike in it arrived; NaN where it holds none. */
 double sf_message_age_ms(const sf_message *message);
 
+/**
+ * A copy of an `episodes` message with the `most` episodes that stand out most, in the order in which they
+ * were: those of the lowest q, then those furthest above chance; and beside them those with one of these ids,
+ * each of SF_EPISODE_ID_SIZE bytes. NULL: no memory.
+ */
+sf_message *sf_message_top(const sf_message *message, size_t most, const char *const *ids, size_t id_count);
+
 /** Bytes of memory that a message takes with its arrays; of names and patterns, which are short, about. */
 size_t sf_message_bytes(const sf_message *message);
 

@@ -226,6 +226,12 @@ static const sf_column_row prediction_rows[] = {
 };
 #undef ROW
 
+#define LIST_AGE                                                                                             \
+    SF_MEMBER_IS(REAL, list_age_s,                                                                           \
+                 "stream time from the end of the window in which discovery found the list of tracked "      \
+                 "episodes to time_ns",                                                                      \
+                 .unit = "s", .null = "discovery has found nothing yet")
+
 #define ROW sf_episodes_message
 static const sf_column_row episodes_rows[] = {
     SF_MEMBER_IS(COUNT, hop,
@@ -234,10 +240,13 @@ static const sf_column_row episodes_rows[] = {
     WINDOW,
     SF_MEMBER_IS(FLAG, partial, "the window is not full: the stream began or ended inside it"),
     SF_MEMBER_IS(COUNT, spikes, "in the window"),
-    SF_RECORDS_OF("episodes", items, count, count_rows, "those that are tracked"),
+    SF_RECORDS_OF("episodes", items, count, count_rows,
+                  "those that are tracked; where a sink has `top`, those of them that stand out most"),
+    SF_FIELD_IS(COUNT, "counted", counted, "so many are tracked and within the limits of left_out"),
     SF_RECORDS_OF("rules", rules, rule_count, prediction_rows,
                   "what each rule of the configuration says of the window"),
     LEFT_OUT,
+    LIST_AGE,
 };
 #undef ROW
 
@@ -925,6 +934,14 @@ static const sf_column_row status_rows[] = {
     SF_MEMBER_IS(COUNT, blank_dropped, "likewise: blanked after a marker (`blank`)"),
     SF_MEMBER_IS(COUNT, trigger_dropped, "likewise: blanked after a trigger was sent (`blank_ms`)"),
     SF_FIELD_IS(COUNT, "tracked", tracked, "episodes counted every hop"),
+    LIST_AGE,
+    SF_MEMBER_IS(REAL, list_every_s,
+                 "stream time from the window of the list before to that of this one; `mine.every` asks for "
+                 "that many hops",
+                 .unit = "s", .null = "there was no list before"),
+    SF_MEMBER_IS(COUNT, lists_missed,
+                 "windows that `mine.every` asks for and that were not mined, since the list before was not "
+                 "ready or too many episodes were frequent"),
     SF_FIELD_IS(COUNT, "watched", watched, "episodes watched"),
     SF_FIELD_IS(COUNT, "edges", edges, "of the graph"),
     SF_MEMBER_IS(COUNT, window_dropped,

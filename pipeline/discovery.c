@@ -141,6 +141,7 @@ static int list_found(sf_discovery *discovery)
     sf_tracking_free(&discovery->next);
     int status = sf_tracking_renew(&discovery->next, &discovery->pinned, discovery->found,
                                    discovery->found_count, discovery->units, &discovery->error);
+    discovery->next.mined = discovery->window;
     return status == SF_OK ? sf_tracking_ready(&discovery->next, discovery->there != NULL, &discovery->error)
                            : status;
 }
@@ -241,11 +242,16 @@ void sf_discovery_close(sf_discovery *discovery)
 
 bool sf_discovery_may_start(sf_discovery *discovery)
 {
-    if (!sf_background_is_idle(&discovery->background))
-        return false;
-    bool rests = discovery->resting > 0;
+    bool idle = sf_background_is_idle(&discovery->background), rests = idle && discovery->resting > 0;
+    discovery->missed += discovery->late + rests;
+    discovery->late = !idle;
     discovery->resting -= rests;
-    return !rests;
+    return idle && !rests;
+}
+
+bool sf_discovery_may_start_late(sf_discovery *discovery)
+{
+    return discovery->late && sf_background_is_idle(&discovery->background);
 }
 
 /* A matter of the threshold, not the end of the run. */
@@ -324,6 +330,7 @@ int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *windo
     if (status != SF_OK)
         return status;
     hand_over(discovery);
+    discovery->late = false;
     discovery->begin = window->begin;
     discovery->end = window->end;
     memcpy(discovery->unit_spikes, window->unit_spikes,

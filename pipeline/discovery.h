@@ -83,6 +83,8 @@ typedef struct sf_discovery {
     sf_discovered taken; /**< the window thread's: of the newest result that was taken */
     uint32_t too_many;   /* likewise: results in a row that held too many episodes, ... */
     uint32_t resting;    /* ... and windows that are passed over for it */
+    bool late;           /* likewise: a window that was to be mined came while the last one was not done */
+    uint64_t missed;     /* likewise: windows that were to be mined and never are */
 } sf_discovery;
 
 /** What a discovery works with, all borrowed until it is closed. */
@@ -115,6 +117,9 @@ typedef struct sf_discovery_window {
  * that held too many episodes some are passed over, at first one and at most 63, so that no thread works for
  * nothing all the time. */
 bool sf_discovery_may_start(sf_discovery *discovery);
+
+/** Asked of the windows between: whether this one may be mined in place of one for which it was too early. */
+bool sf_discovery_may_start_late(sf_discovery *discovery);
 
 /** Copies the spikes of the newest window that are new: in each hop, also while a window is being mined, so
  * that no hop has many to copy. SF_NO_MEMORY. */

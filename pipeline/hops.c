@@ -247,12 +247,24 @@ static void put_off_status(sf_hops *hops, int64_t by_ns)
     hops->tell_due_ns = sf_clock_monotonic_ns() + STATUS_EVERY_NS + by_ns;
 }
 
+/* Half of what hops are apart is left to what comes next, so that a stream that is played faster than its
+ * hops can be is not held up. */
+static void begin_hop(sf_hops *hops, int64_t now_ns)
+{
+    int64_t apart_ns = hops->began_ns == 0 ? 0 : now_ns - hops->began_ns;
+    if (apart_ns > hops->times.hop_ns)
+        apart_ns = hops->times.hop_ns;
+    hops->began_ns = now_ns;
+    hops->rest_ns = now_ns + apart_ns / 2;
+}
+
 static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     int64_t began_ns = sf_clock_monotonic_ns();
     sf_times_begin(&hops->times);
     if (!segment->closes)
         return run(hops, TAKE, TAKE + 1, segment, false, error);
+    begin_hop(hops, began_ns);
     sf_device *device = hops->device.device;
     sf_device_reserve(device);
     int status = run(hops, TAKE, hops->schedule.count, segment, false, error);
@@ -292,6 +304,17 @@ int sf_hops_tell_status(sf_hops *hops, sf_error *error)
 {
     put_off_status(hops, 0);
     return report(hops, false, error);
+}
+
+int sf_hops_go_on(sf_hops *hops, bool *went_on, sf_error *error)
+{
+    int64_t now_ns = sf_clock_monotonic_ns();
+    *went_on = !hops->options.virtual_clock && hops->tracked.preparing && now_ns < hops->rest_ns;
+    if (!*went_on)
+        return SF_OK;
+    hops->tracked.went_on = true;
+    return sf_tracked_go_on(&hops->tracked, &hops->summaries, &hops->history,
+                            now_ns + hops->times.hop_ns / SF_PREPARING_SHARE, error);
 }
 
 int sf_hops_finish(sf_hops *hops, sf_error *error)

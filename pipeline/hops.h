@@ -59,6 +59,8 @@ typedef struct sf_hops {
     int64_t last_ns;     /**< time of the newest spike fed */
     int64_t leapt_ns;    /**< of sf_handoff; silences before it of over a second are steps of a clock */
     int64_t tell_due_ns; /**< monotonic clock at which a live run's next status is due */
+    int64_t began_ns;    /**< monotonic clock, when the newest hop began; 0: none has */
+    int64_t rest_ns;     /**< until then of the monotonic clock the next hop is not near */
 } sf_hops;
 
 /** Stays where it is while open. */
@@ -74,6 +76,12 @@ int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error);
 
 /** Publishes a status between two hops. */
 int sf_hops_tell_status(sf_hops *hops, sf_error *error);
+
+/** Between two hops of a run in real time: goes on preparing what is to be tracked, for a small part of a
+ * hop, while the next hop is not near. *went_on: it has, and is to be called again before anything is waited
+ * for.
+ */
+int sf_hops_go_on(sf_hops *hops, bool *went_on, sf_error *error);
 
 /** The stream ended: publishes the last, partial window, which stops just after the last spike, and a closing
  * status. */

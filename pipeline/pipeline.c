@@ -212,8 +212,12 @@ static void *run(void *argument)
         int64_t watermark_ns = atomic_load_explicit(&handoff->watermark_ns, memory_order_acquire);
         status = work_off(pipeline, watermark_ns, &pipeline->error);
         if (status == SF_OK && !ended) {
+            bool went_on = false;
             status = tell_live(pipeline, &pipeline->error);
-            sf_bell_wait(&handoff->filled, 100);
+            if (status == SF_OK)
+                status = sf_hops_go_on(&pipeline->hops, &went_on, &pipeline->error);
+            if (!went_on)
+                sf_bell_wait(&handoff->filled, 100);
         }
     }
     if (status == SF_OK)

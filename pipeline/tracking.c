@@ -5,6 +5,7 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -135,6 +136,11 @@ int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_e
     return status;
 }
 
+static bool was_mined(const sf_tracking *tracking)
+{
+    return tracking->mined.stop_ns > tracking->mined.start_ns;
+}
+
 int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
                      int64_t until_ns, sf_error *error)
 {
@@ -142,11 +148,18 @@ int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const 
     int status = sf_counting_go_on(counting, history, until_ns, &ready, error);
     if (status != SF_OK || !ready)
         return status;
+    if (was_mined(&tracked->now))
+        tracked->every_ns = tracked->next.mined.stop_ns - tracked->now.mined.stop_ns;
     sf_tracking_free(&tracked->now);
     tracked->now = tracked->next;
     tracked->next = (sf_tracking){0};
     tracked->preparing = false;
     return SF_OK;
+}
+
+double sf_tracked_age_s(const sf_tracked_episodes *tracked, int64_t time_ns)
+{
+    return was_mined(&tracked->now) ? (double)(time_ns - tracked->now.mined.stop_ns) * 1e-9 : NAN;
 }
 
 void sf_tracking_free(sf_tracking *tracking)

@@ -23,13 +23,23 @@ typedef struct sf_tracking {
     sf_tracked *items;
     size_t count, capacity;
     sf_counted counted; /**< the same for counting, where it was made ahead (sf_tracking_ready) */
+    sf_span mined;      /**< the window that discovery found it in; empty: discovery has found nothing yet */
 } sf_tracking;
+
+/** Preparing a list takes a hop, or a turn between two, so small a part of what a hop lasts. */
+#define SF_PREPARING_SHARE 40
 
 /** What is tracked, and what will be once it is prepared. */
 typedef struct sf_tracked_episodes {
     sf_tracking now, next;
     bool preparing;
+    bool went_on;     /**< between the last hop and this one: then the hop need not */
+    int64_t every_ns; /**< stream time from the window of the list before to that of `now`; 0: not known */
 } sf_tracked_episodes;
+
+/** How old the list is at a time of the stream, from the end of the window it was found in; NaN: discovery
+ * has found nothing yet. */
+double sf_tracked_age_s(const sf_tracked_episodes *tracked, int64_t time_ns);
 
 /** Adds an episode that stays tracked, unless it is already. SF_NO_MEMORY. */
 int sf_tracking_pin_one(sf_tracking *tracking, const sf_episode *episode, const sf_units *units,

@@ -37,10 +37,19 @@ static const sf_key source_keys[] = {
 };
 #undef ROW
 
+static const sf_key topic = {.name = "", .type = SF_KEY_TEXT, .words = sf_topic_names};
+
 #define ROW sf_sink_settings
 static const sf_key sink_keys[] = {
     WHOLE("ring", ring, 1, 1 << 20),
     CHOICE("policy", policy, policies),
+    {.name = "topics",
+     .type = SF_KEY_LIST,
+     .offset = offsetof(sf_sink_settings, topics),
+     .count_offset = offsetof(sf_sink_settings, topic_count),
+     .most = SF_TOPIC_COUNT,
+     .item = &topic},
+    WHOLE("top", top, 0, 1000000),
     {0},
 };
 #undef ROW

@@ -17,7 +17,12 @@ typedef struct schema {
     const sf_key_table *table; /* of a mapping */
 } schema;
 
-static const sf_key text_item = {.name = "", .type = SF_KEY_TEXT};
+/* Of a list of texts. */
+static const sf_key *item_of(const sf_key *list)
+{
+    static const sf_key text = {.name = "", .type = SF_KEY_TEXT};
+    return list->item != NULL ? list->item : &text;
+}
 
 static schema schema_of(const sf_key *key)
 {
@@ -31,7 +36,7 @@ static schema schema_of_top(void)
 
 static schema schema_of_item(const sf_key *list)
 {
-    return list->table != NULL ? (schema){SF_KEY_GROUP, NULL, list->table} : schema_of(&text_item);
+    return list->table != NULL ? (schema){SF_KEY_GROUP, NULL, list->table} : schema_of(item_of(list));
 }
 
 int sf_config_refuse_at(const sf_config *config, const sf_config_place *place, const char *key,
@@ -649,7 +654,7 @@ static int read_item(sf_config_tree *tree, int node, const sf_key *list, void *i
     if (status != SF_OK)
         return status;
     if (table == NULL)
-        return read_scalar(tree, node, &text_item, item);
+        return read_scalar(tree, node, item_of(list), item);
     if (table->kind != NULL)
         return read_item_of_kind(tree, node, table, item);
     return read_mapping(tree, node, table, item, sf_keys_defaults(table, 0));

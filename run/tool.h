@@ -151,8 +151,10 @@ typedef struct sf_tool_top {
     uint64_t spikes;
     double rate_hz, run_s, hop_ms;
     double latency_p50_ms, latency_p99_ms, latency_max_ms; /**< from due until watched */
-    double since_s;           /**< that `busy` is of: since the status before this one, or since the start */
-    bool last;                /**< the run has ended */
+    double since_s; /**< that `busy` is of: since the status before this one, or since the start */
+    bool last;      /**< the run has ended */
+    double list_age_s, list_every_s; /**< of the status; NaN: not known */
+    uint64_t lists_missed;
     uint64_t control_refused; /**< connections to its control socket without a key that is let in */
     size_t count;
     sf_tool_busy rows[SF_TOOL_MOST_BUSY]; /**< in the order of the stream; what goes beyond is left out */

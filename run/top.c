@@ -183,6 +183,9 @@ static void fill(sf_tool_top *top, const json_t *map)
                          .latency_p50_ms = real(latency, "p50_ms"),
                          .latency_p99_ms = real(latency, "p99_ms"),
                          .latency_max_ms = real(latency, "max_ms"),
+                         .list_age_s = real(map, "list_age_s"),
+                         .list_every_s = real(map, "list_every_s"),
+                         .lists_missed = whole(map, "lists_missed"),
                          .last = json_is_true(json_object_get(map, "last"))};
     text(top->stream, sizeof top->stream, map, "stream");
     top->control_refused = whole(map, "control_refused");

@@ -54,6 +54,8 @@ struct sf_sink {
     atomic_bool has_failed;    /* first_failure is written, and stays as it is */
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
     sf_durations took;         /* publishing */
+    uint32_t wanted;           /* bits of topics */
+    size_t top;                /* of episodes; 0: all */
     _Atomic uint64_t published, given_up, failed, triggers_settled;
     /* The rest belongs to the serving thread. */
     sf_message *offered; /* taken from a ring and not settled yet */
@@ -91,13 +93,24 @@ static void release_item(void *item)
     sf_message_release(queued->message);
 }
 
+/* Of more episodes than the sink is to get those that stand out most. Where memory is out, all. */
+static sf_message *pick(const sf_sink *sink, sf_message *message)
+{
+    bool all = sink->top == 0 || message->topic != SF_TOPIC_EPISODES || message->episodes.count <= sink->top;
+    sf_message *top = all ? NULL : sf_message_top(message, sink->top, NULL, 0);
+    if (top == NULL)
+        return message;
+    sf_message_release(message);
+    return top;
+}
+
 static bool pop_message(sf_sink *sink)
 {
     queued_message queued;
     if (sf_ring_pop(&sink->messages, &queued, 1, release_item) == 0)
         return false;
     atomic_fetch_sub(&sink->waiting, queued.bytes);
-    sink->offered = queued.message;
+    sink->offered = pick(sink, queued.message);
     return true;
 }
 
@@ -433,6 +446,15 @@ int sf_sink_begin(sf_sink *sink, sf_error *error)
     return status;
 }
 
+/* As bits. */
+static uint32_t find_topics(const sf_sink_settings *settings)
+{
+    uint32_t wanted = settings->topic_count == 0 ? UINT32_MAX : 0;
+    for (uint32_t i = 0; i < settings->topic_count; i++)
+        wanted |= UINT32_C(1) << sf_keys_word(sf_topic_names, settings->topics[i]);
+    return wanted;
+}
+
 int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_settings *settings,
                       const sf_stream_info *stream, sf_storage *storage, sf_error *error)
 {
@@ -445,6 +467,8 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
         return sf_fail_memory(error);
     sink->kind = kind;
     sink->storage = kind->on_storage_thread ? storage : NULL;
+    sink->wanted = find_topics(settings);
+    sink->top = kind->picks ? 0 : settings->top;
     sink->flush_due_ns = INT64_MAX;
     atomic_init(&sink->ending_ns, INT64_MAX);
     atomic_init(&sink->ready, kind->ready == NULL);
@@ -533,8 +557,15 @@ static bool push_message(sf_sink *sink, const queued_message *queued)
     return false;
 }
 
+static bool is_wanted(const sf_sink *sink, sf_topic topic)
+{
+    return (sink->wanted >> topic & 1) != 0;
+}
+
 void sf_sink_publish(sf_sink *sink, sf_message *message)
 {
+    if (!is_wanted(sink, message->topic))
+        return;
     const queued_message queued = {message, sf_message_bytes(message), &sink->waiting};
     sf_message_keep(message);
     while (!push_message(sink, &queued)) {
@@ -549,6 +580,8 @@ void sf_sink_publish(sf_sink *sink, sf_message *message)
 
 void sf_sink_trigger(sf_sink *sink, const sf_message *trigger)
 {
+    if (!is_wanted(sink, SF_TOPIC_TRIGGER))
+        return;
     const queued_trigger queued = {
         .seq = trigger->seq,
         .time_ns = trigger->time_ns,

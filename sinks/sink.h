@@ -27,6 +27,9 @@ typedef struct sf_sink_settings {
     sf_sink_encoding encoding;
     uint32_t ring; /**< messages; zmq: also how many a subscriber may be behind */
     sf_ring_policy policy;
+    char **topics; /**< those that it gets, by name; none: all */
+    uint32_t topic_count;
+    uint32_t top;              /**< of the episodes of a window, those that stand out most; 0: all */
     bool insecure;             /**< zmq, web: other machines may connect */
     uint32_t wait_subscribers; /**< zmq: hold the start until there are so many subscriptions */
     bool hold;                 /**< nothing is replaced, and nothing served, before sf_sink_begin */
@@ -64,6 +67,7 @@ typedef struct sf_sink_kind {
                       lost but not shown */
     bool is_tried; /**< open takes what another program may have, needs no units and changes nothing: a run
                       tries it before it waits for its sources */
+    bool picks;    /**< `top` is its own matter */
     bool acts; /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
                   what became of each that has a name */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);

@@ -65,7 +65,7 @@ static int open_web(void **self, const sf_sink_settings *settings, const sf_stre
     if (sink == NULL)
         return sf_fail_memory(error);
     sink->wanted = wanted->wait_browsers;
-    status = sf_web_board_open(&sink->board, stream, wanted->column_ms, error);
+    status = sf_web_board_open(&sink->board, stream, wanted->column_ms, settings->top, error);
     if (status == SF_OK)
         status = sf_web_server_open(&sink->server, sink->board, settings->endpoint, wanted->name, error);
     if (status != SF_OK) {
@@ -105,8 +105,9 @@ static const char *address_web(void *self)
     return sf_web_server_address(((web_sink *)self)->server);
 }
 
-static const web_settings defaults = {
-    .sink = {SF_SINK_DEFAULTS, .endpoint = "127.0.0.1:7730"}, .name = "localhost", .column_ms = 10};
+static const web_settings defaults = {.sink = {SF_SINK_DEFAULTS, .top = 100, .endpoint = "127.0.0.1:7730"},
+                                      .name = "localhost",
+                                      .column_ms = 10};
 
 #define ROW web_settings
 static const sf_key keys[] = {
@@ -124,6 +125,7 @@ const sf_sink_kind sf_sink_web = {
     .descriptors = 24,
     .is_tried = true,
     .shows = true,
+    .picks = true,
     .open = open_web,
     .examine = check_reach,
     .publish = publish_web,

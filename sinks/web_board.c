@@ -22,7 +22,10 @@
 typedef struct web_item {
     uint64_t version; /* 0: nothing yet */
     sf_message *message;
-    sf_text frame; /* made when the first browser asks for it; emptied with every change */
+    sf_text frame;      /* made when the first browser asks for it; emptied with every change */
+    size_t size;        /* of the newest frame that was made */
+    int64_t changed_ns; /* monotonic, of the version */
+    bool waits;         /* the message is newer than the version: its frame would come too soon */
 } web_item;
 
 struct sf_web_board {
@@ -35,6 +38,8 @@ struct sf_web_board {
     sf_web_raster raster;
     sf_web_watched *watched;
     size_t watched_count;
+    const sf_web_view *marking[SF_WEB_MARKING]; /* NULL: a free place */
+    size_t top;
     sf_spike *recent;
     uint64_t spikes;    /* that were drawn; the newest RECENT of them are in `recent` */
     int64_t arrival_ns; /* monotonic, when the newest spike came; 0: none did */
@@ -83,13 +88,15 @@ static int read_watched(sf_web_board *board, sf_error *error)
     return status;
 }
 
-int sf_web_board_open(sf_web_board **out, const sf_stream_info *stream, uint32_t column_ms, sf_error *error)
+int sf_web_board_open(sf_web_board **out, const sf_stream_info *stream, uint32_t column_ms, uint32_t top,
+                      sf_error *error)
 {
     *out = NULL;
     sf_web_board *board = sf_alloc(1, sizeof *board);
     if (board == NULL)
         return sf_fail_memory(error);
     board->stream = stream;
+    board->top = top;
     board->recent = sf_alloc(RECENT, sizeof *board->recent);
     int status = board->recent != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
@@ -152,10 +159,51 @@ const sf_web_watched *sf_web_board_watched(const sf_web_board *board, size_t *co
 
 /* ---- what comes ---- */
 
-static void change(sf_web_board *board, web_item *item)
+/* Whether the item's frame goes out as often as its size allows. */
+static bool is_due(const sf_web_board *board, const web_item *item, int64_t now_ns)
+{
+    size_t density_count = board->density_count > 0 ? (size_t)board->density_count : 1;
+    bool is_density = item >= board->densities && item < board->densities + DENSITIES,
+         is_window = item >= board->episodes && item < board->episodes + EPISODES;
+    double share =
+        is_window ? SF_WEB_EPISODES_SHARE : SF_WEB_SHARE / (is_density ? (double)density_count : 1);
+    double apart_s = item->size > SF_WEB_AT_ONCE ? (double)item->size / share : 0;
+    return (double)(now_ns - item->changed_ns) * 1e-9 >= apart_s;
+}
+
+static void show(sf_web_board *board, web_item *item, int64_t now_ns)
 {
     item->version = ++board->version;
+    item->changed_ns = now_ns;
+    item->waits = false;
     sf_text_clear(&item->frame);
+}
+
+static void change(sf_web_board *board, web_item *item)
+{
+    int64_t now_ns = sf_clock_monotonic_ns();
+    item->waits = !is_due(board, item, now_ns);
+    if (!item->waits)
+        show(board, item, now_ns);
+}
+
+static void show_waiting(sf_web_board *board, web_item *items, size_t count, bool now)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t now_ns = items[i].waits ? sf_clock_monotonic_ns() : 0;
+        if (items[i].waits && (now || is_due(board, &items[i], now_ns)))
+            show(board, &items[i], now_ns);
+    }
+}
+
+/* What came too soon and is due by now, or all of it. */
+static void show_all_waiting(sf_web_board *board, bool now)
+{
+    show_waiting(board, &board->status, 1, now);
+    show_waiting(board, &board->graph, 1, now);
+    show_waiting(board, &board->edges, 1, now);
+    show_waiting(board, board->episodes, EPISODES, now);
+    show_waiting(board, board->densities, (size_t)board->density_count, now);
 }
 
 static void put(sf_web_board *board, web_item *item, const sf_message *message)
@@ -169,11 +217,37 @@ static void put(sf_web_board *board, web_item *item, const sf_message *message)
 
 static int take_graph(sf_web_board *board, const sf_message *message, sf_error *error)
 {
+    bool changed = message->graph.change_count > 0 || board->edges.version == 0;
     put(board, &board->graph, message);
     int status = sf_web_edges_apply(&board->graph_edges, &message->graph, error);
-    if (status == SF_OK)
+    if (status == SF_OK && changed)
         change(board, &board->edges);
     return status;
+}
+
+/* Those that stand out and those that a view has marked; one that came too soon after the window before takes
+ * its place. Only they are kept: of all that are counted the windows would be gigabytes. */
+static int take_episodes(sf_web_board *board, const sf_message *message, sf_error *error)
+{
+    const char *ids[SF_WEB_MARKING];
+    size_t id_count = 0;
+    for (size_t i = 0; i < SF_WEB_MARKING; i++)
+        if (board->marking[i] != NULL)
+            ids[id_count++] = board->marking[i]->id;
+    bool all = board->top == 0 || message->episodes.count <= board->top;
+    sf_message *top = all ? NULL : sf_message_top(message, board->top, ids, id_count);
+    if (!all && top == NULL)
+        return sf_fail_memory(error);
+    web_item *newest = &board->episodes[(board->episode_count + EPISODES - 1) % EPISODES];
+    if (board->episode_count == 0 || is_due(board, newest, sf_clock_monotonic_ns())) {
+        show_waiting(board, newest, 1, true); /* before the one after it */
+        board->episode_count++;
+    }
+    web_item *item = &board->episodes[(board->episode_count - 1) % EPISODES];
+    item->size = item == newest ? item->size : 0;
+    put(board, item, all ? message : top);
+    sf_message_release(top);
+    return SF_OK;
 }
 
 /* The watch path's message is not counted by references, and is over when this returns. */
@@ -216,8 +290,7 @@ int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *
         return SF_OK;
     case SF_TOPIC_EPISODES:
         sf_web_raster_pass(&board->raster, message->time_ns);
-        put(board, &board->episodes[board->episode_count++ % EPISODES], message);
-        return SF_OK;
+        return take_episodes(board, message, error);
     case SF_TOPIC_GRAPH:
         return take_graph(board, message, error);
     case SF_TOPIC_DENSITY:
@@ -245,6 +318,7 @@ void sf_web_board_draw(sf_web_board *board, const sf_raw_batch *batch)
 void sf_web_board_end(sf_web_board *board)
 {
     sf_web_raster_end(&board->raster);
+    show_all_waiting(board, true);
 }
 
 /* ---- frames ---- */
@@ -344,8 +418,10 @@ static web_item *next_item(sf_web_board *board, uint64_t version)
 
 static void send_item(sf_web_board *board, web_item *item, sf_text *frame)
 {
-    if (item->frame.length == 0)
+    if (item->frame.length == 0) {
         encode(board, item);
+        item->size = item->frame.length;
+    }
     sf_web_frame_begin(board, frame, (sf_web_frame)item->frame.data[1]); /* with its age now */
     sf_text_append(frame, item->frame.data + SF_WEB_HEADER, item->frame.length - SF_WEB_HEADER);
     frame->failed = frame->failed || item->frame.failed;
@@ -409,6 +485,7 @@ bool sf_web_board_next(sf_web_board *board, sf_web_view *view, sf_text *frame)
         view->greeted = !frame->failed;
         return view->greeted;
     }
+    show_all_waiting(board, false);
     web_item *item = next_item(board, view->version);
     if (item != NULL) {
         send_item(board, item, frame);
@@ -435,8 +512,20 @@ static const sf_episode *find_episode(const sf_web_board *board, const char *id)
     return NULL;
 }
 
+/* The place of a view among those that mark, or a free one. */
+static const sf_web_view **place_of(sf_web_board *board, const sf_web_view *view)
+{
+    for (size_t i = 0; i < SF_WEB_MARKING; i++)
+        if (board->marking[i] == view)
+            return &board->marking[i];
+    return view != NULL ? place_of(board, NULL) : NULL;
+}
+
 static void unmark(sf_web_view *view)
 {
+    if (view->board != NULL)
+        *place_of(view->board, view) = NULL;
+    view->board = NULL;
     sf_watch_close(view->watch);
     view->watch = NULL;
     sf_text_clear(&view->marks);
@@ -453,12 +542,18 @@ int sf_web_board_mark(sf_web_board *board, sf_web_view *view, const char *id, sf
     view->marked = *episode;
     snprintf(view->id, sizeof view->id, "%s", id);
     view->spike = 0;
-    return sf_watch_open(&view->watch, &view->marked, 1, board->stream->units->count, 0, error);
+    int status = sf_watch_open(&view->watch, &view->marked, 1, board->stream->units->count, 0, error);
+    const sf_web_view **place = status == SF_OK ? place_of(board, view) : NULL;
+    if (place != NULL) {
+        *place = view;
+        view->board = board;
+    }
+    return status;
 }
 
 void sf_web_view_close(sf_web_view *view)
 {
-    sf_watch_close(view->watch);
+    unmark(view);
     sf_text_free(&view->marks);
     *view = (sf_web_view){0};
 }

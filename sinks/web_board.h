@@ -15,6 +15,15 @@
 #define SF_WEB_VERSION 1
 #define SF_WEB_HEADER 16
 
+/** A frame of up to so many bytes goes out as soon as there is one. Of larger ones each of the status, the
+ * graph, its edges and all densities together has so many bytes a second, and the windows' counts so many. */
+#define SF_WEB_AT_ONCE (16u << 10)
+#define SF_WEB_SHARE 150000
+#define SF_WEB_EPISODES_SHARE 350000
+
+/** Views that mark an episode, at most. */
+#define SF_WEB_MARKING 16
+
 typedef enum sf_web_frame {
     SF_WEB_HELLO = 1, /**< what stays as it is for the whole run, as JSON */
     SF_WEB_MESSAGE,   /**< a message as docs/messages.md has it, as JSON; of the graph without its edges */
@@ -32,17 +41,19 @@ typedef struct sf_web_view {
     uint64_t version; /**< of the newest item */
     int64_t column;   /**< of the raster, the next one */
     bool has_column;
-    sf_watch *watch; /**< of the marked episode, NULL: none is */
+    sf_web_board *board; /**< which tells the marked episode's counts, too */
+    sf_watch *watch;     /**< of the marked episode, NULL: none is */
     sf_episode marked;
     char id[SF_EPISODE_ID_SIZE];
     uint64_t spike; /**< number of the next one to look for it in */
     sf_text marks;  /**< occurrences found and not sent yet */
 } sf_web_view;
 
-/** The stream is borrowed until close; column_ms is what a column of the raster lasts, of stream time. */
-int sf_web_board_open(sf_web_board **board, const sf_stream_info *stream, uint32_t column_ms,
+/** The stream is borrowed until close; column_ms is what a column of the raster lasts, of stream time; of a
+ * window's episodes the `top` that stand out most are shown, 0: all, and those that are marked. */
+int sf_web_board_open(sf_web_board **board, const sf_stream_info *stream, uint32_t column_ms, uint32_t top,
                       sf_error *error);
-void sf_web_board_close(sf_web_board *board); /**< NULL is allowed */
+void sf_web_board_close(sf_web_board *board); /**< NULL is allowed. After its views */
 
 /** Keeps what it needs of a message. SF_NO_MEMORY: it is left out. */
 int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *error);
@@ -50,7 +61,7 @@ int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *
 /** Takes spikes for the raster. */
 void sf_web_board_draw(sf_web_board *board, const sf_raw_batch *batch);
 
-/** No spike follows: the last column is whole. */
+/** Nothing follows: the last column is whole, and what was held back for its size goes out. */
 void sf_web_board_end(sf_web_board *board);
 
 /** Appends the next frame that the view lacks and notes that it has it; false where it lacks none, or where

@@ -317,6 +317,11 @@ static void add_status(sf_text *text, const sf_status_message *status)
     one(text, "rate_hertz", "gauge", "All units together, over the window.", status->rate_hz);
     one(text, "units", "gauge", "Units of the run.", (double)status->unit_count);
     one(text, "tracked_episodes", "gauge", "Episodes that are counted every hop.", (double)status->tracked);
+    one(text, "list_age_seconds", "gauge",
+        "Stream time since the window in which the list of these was found.", status->list_age_s);
+    one(text, "list_every_seconds", "gauge", "Stream time from one list to the next.", status->list_every_s);
+    one(text, "lists_missed_total", "counter", "Windows that were to be mined and were not.",
+        (double)status->lists_missed);
     one(text, "watched_episodes", "gauge", "Episodes that are watched.", (double)status->watched);
     one(text, "graph_edges", "gauge", "Edges of the connectivity graph.", (double)status->edges);
     one(text, "window_lost_spikes_total", "counter", "Spikes that the window path had no room for.",

@@ -336,9 +336,12 @@ typedef struct sf_episodes_message {
     uint64_t spikes; /**< in the window */
     size_t count;
     sf_episode_count *items;
+    size_t counted; /**< episodes that are within the limits: `count` but where a sink is told fewer */
     size_t rule_count;
     sf_prediction *rules; /**< in the order of the options */
     sf_left_out left_out;
+    double list_age_s; /**< stream time from the end of the window that discovery found the episodes in to the
+                          end of this one; NaN: discovery has found nothing yet */
 } sf_episodes_message;
 
 typedef struct sf_trigger_message {
@@ -581,6 +584,10 @@ typedef struct sf_status_message {
     size_t stage_count;
     sf_stage_status stages[SF_STATUS_STAGES];
     size_t tracked, watched, edges;
+    double list_age_s;     /**< of the tracked episodes, as in sf_episodes_message */
+    double list_every_s;   /**< stream time from the window of the list before to that of this one; NaN: there
+                              was none */
+    uint64_t lists_missed; /**< windows that mine.every asks for and that were not mined */
     uint64_t window_dropped;      /**< spikes that the window path had no room for */
     uint64_t watch_overflows;     /**< watched partial occurrences given up for want of room */
     char device[64];              /**< of the run: "cpu", "cuda:0" */

@@ -10,9 +10,6 @@
 #include "pipeline/hop.h"
 #include "window/segment.h"
 
-/* Of a hop, for preparing what is to be tracked: so small a part. */
-#define PREPARING_SHARE 40
-
 static int mine(sf_hop *hop, sf_error *error);
 static int track(sf_hop *hop, sf_error *error);
 
@@ -55,7 +52,8 @@ static int mine(sf_hop *hop, sf_error *error)
                                  .end = window->end,
                                  .spikes = sf_history_view(history, window->begin),
                                  .unit_spikes = rates->spikes};
-    if ((hop->segment->hop + 1) % every != 0 || !sf_discovery_may_start(found))
+    bool is_asked_for = (hop->segment->hop + 1) % every == 0;
+    if (!(is_asked_for ? sf_discovery_may_start(found) : sf_discovery_may_start_late(found)))
         return sf_discovery_see(found, &mined, error);
     const sf_pairing *pairs = sf_read_pairs(hop);
     mined.pairs_known = sf_pairing_counts(pairs);
@@ -77,7 +75,8 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     return sf_tracked_prepare(tracked, summaries, error);
 }
 
-/* In steps of a share of the hop. On a virtual clock hops have all the time they need. */
+/* A share of the hop goes into it where none of the time before the hop did. On a virtual clock hops have all
+ * the time they need. */
 static int track(sf_hop *hop, sf_error *error)
 {
     if (hop->config->mine.every == 0)
@@ -85,9 +84,11 @@ static int track(sf_hop *hop, sf_error *error)
     sf_tracked_episodes *tracked = sf_change_tracked(hop, SF_PLAN_ASSIGN);
     sf_counting *summaries = sf_change_summaries(hop, SF_PLAN_ASSIGN);
     int status = tracked->preparing ? SF_OK : take_found(hop, tracked, summaries, error);
-    if (status != SF_OK || !tracked->preparing)
+    bool went_on = tracked->went_on;
+    tracked->went_on = false;
+    if (status != SF_OK || !tracked->preparing || went_on)
         return status;
-    int64_t share_ns = sf_seconds_to_ns(hop->config->window.hop_s) / PREPARING_SHARE;
+    int64_t share_ns = sf_seconds_to_ns(hop->config->window.hop_s) / SF_PREPARING_SHARE;
     int64_t until_ns = hop->virtual_clock ? INT64_MAX : sf_clock_monotonic_ns() + share_ns;
     return sf_tracked_go_on(tracked, summaries, sf_read_history(hop), until_ns, error);
 }

@@ -89,6 +89,7 @@ static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_er
     episodes->window = window->span;
     episodes->partial = hop->segment->partial;
     episodes->spikes = window->end - window->begin;
+    episodes->list_age_s = sf_tracked_age_s(sf_read_tracked(hop), window->span.stop_ns);
     episodes->items = sf_resize(NULL, tracking->count, sizeof *episodes->items);
     if (episodes->items == NULL)
         return sf_fail_memory(error);
@@ -118,7 +119,7 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
         kept++;
     }
     left_out.count = episodes->count - kept;
-    episodes->count = kept;
+    episodes->count = episodes->counted = kept;
     episodes->left_out = left_out;
 }
 
@@ -252,7 +253,11 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     memcpy(into->unit_rates_hz, rates->hz, into->unit_count * sizeof *into->unit_rates_hz);
     into->spikes = sf_read_history(hop)->end;
     into->rate_hz = rate_of_all(rates, into->unit_count);
-    into->tracked = sf_read_tracked(hop)->now.count;
+    const sf_tracked_episodes *tracked = sf_read_tracked(hop);
+    into->tracked = tracked->now.count;
+    into->list_age_s = sf_tracked_age_s(tracked, sf_read_window(hop)->span.stop_ns);
+    into->list_every_s = tracked->every_ns > 0 ? (double)tracked->every_ns * 1e-9 : NAN;
+    into->lists_missed = sf_read_found(hop)->missed;
     into->edges = sf_read_graph(hop)->snapshot.count;
     into->last = hop->last;
     into->control_refused = -1;

@@ -356,7 +356,7 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${told.episodes.length > 0 ? `${told.episodes.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${told.counted > 0 ? `${whole(told.counted)} counted${told.counted > told.episodes.length ? `, the ${told.episodes.length} that stand out most shown` : ""}` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [chainText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
@@ -884,6 +884,7 @@ function healthFigures(status) {
     ["tested last", status.not_tested ?? whole(status.tested)], ...lossFigures(status),
     ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
     ["stream time", `${seconds(status.time_ns * 1e-9)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
+    ["found", status.list_age_s === null ? "not yet" : `${seconds(status.list_age_s)} s ago${status.list_every_s === null ? "" : `, each ${seconds(status.list_every_s)} s`}`],
     ["watched", whole(status.watched)], ["edges", whole(status.edges)],
   ];
 }

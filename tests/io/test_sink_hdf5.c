@@ -306,6 +306,8 @@ static void check_windows(hid_t file, const recorded *all)
         assert_int_equal(get_i64(&window, "to_ns"), episodes->window.stop_ns);
         assert_int_equal(get_u64(&window, "spikes"), episodes->spikes);
         check_left_out(&window, &episodes->left_out);
+        is_f64(&window, "list_age_s", episodes->list_age_s);
+        assert_int_equal(get_u64(&window, "counted"), episodes->counted);
         assert_int_equal(get_u64(&window, "partial"), episodes->partial);
         assert_int_equal(get_u64(&window, "episodes"), episodes->count);
         for (size_t i = 0; i < episodes->count; i++, count.row++) {
@@ -547,6 +549,9 @@ static void check_statuses(hid_t file, const recorded *all)
         is_f64(&at, "rate_hz", status->rate_hz);
         assert_int_equal(get_u64(&at, "window_dropped"), status->window_dropped);
         assert_int_equal(get_u64(&at, "tracked"), status->tracked);
+        is_f64(&at, "list_age_s", status->list_age_s);
+        is_f64(&at, "list_every_s", status->list_every_s);
+        assert_int_equal(get_u64(&at, "lists_missed"), status->lists_missed);
         assert_int_equal(get_u64(&at, "watched"), status->watched);
         assert_int_equal(get_u64(&at, "edges"), status->edges);
         assert_int_equal(get_u64(&at, "watch_overflows"), status->watch_overflows);

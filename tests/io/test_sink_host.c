@@ -25,6 +25,7 @@ typedef struct test_sink {
     pthread_t thread;
     size_t count; /* what was taken, in order */
     atomic_bool fail_raw;
+    size_t rows; /* episodes of the newest message */
     uint64_t raw_spikes, raw_markers;
     bool raw_in_order; /* each spike's time is its number */
     uint64_t seqs[MOST];
@@ -69,6 +70,7 @@ static int publish_test(void *self, const sf_message *message, sf_error *error)
     if (sink->fail_every != 0 && sink->offered % sink->fail_every == 0)
         return sf_fail(error, SF_IO, "test", "message %llu is the first to fail",
                        (unsigned long long)message->seq);
+    sink->rows = message->topic == SF_TOPIC_EPISODES ? message->episodes.count : 0;
     if (sink->count < MOST) {
         sink->seqs[sink->count] = message->seq;
         sink->topics[sink->count] = message->topic;
@@ -224,6 +226,67 @@ static void drop_oldest_keeps_the_newest(void **state)
 {
     (void)state;
     check_drop_oldest(&test_kind, &stream_info);
+}
+
+static sf_sink *open_for(const sf_sink_kind *kind, char **topics, uint32_t topic_count, uint32_t top)
+{
+    memset(&sink_state, 0, sizeof sink_state);
+    sf_sink_settings settings;
+    test_sink_settings(&settings);
+    settings.path = "x";
+    settings.topics = topics;
+    settings.topic_count = topic_count;
+    settings.top = top;
+    sf_sink *sink;
+    assert_int_equal(sf_sink_open_kind(&sink, kind, &settings, &stream_info, NULL, NULL), SF_OK);
+    return sink;
+}
+
+static void publish_episodes(sf_sink *sink, size_t count)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
+    message->episodes.items = sf_alloc(count, sizeof *message->episodes.items);
+    message->episodes.count = count;
+    sf_sink_publish(sink, message);
+    sf_message_release(message);
+}
+
+/* What a sink does not ask for is neither handed to it nor counted. */
+static void a_sink_gets_the_topics_that_it_asks_for(void **state)
+{
+    (void)state;
+    char *topics[] = {"episodes", "trigger"};
+    for (uint32_t count = 0; count <= 2; count++) {
+        sf_sink *sink = open_for(&test_kind, topics, count, 0);
+        publish(sink, 1);
+        publish_episodes(sink, 3);
+        trigger(sink, 1);
+        uint32_t wanted = count == 0 ? 3 : count;
+        assert_int_equal(settled_status(sink, wanted).published, wanted);
+        assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+        assert_int_equal(sink_state.count, wanted);
+    }
+}
+
+static void a_sink_gets_the_top_of_the_episodes(void **state)
+{
+    (void)state;
+    long before = sf_memory_live();
+    sf_sink_kind own_kind = test_kind;
+    own_kind.picks = true;
+    static const struct {
+        uint32_t top;
+        bool picks;
+        size_t rows;
+    } cases[] = {{0, false, 5}, {2, false, 2}, {5, false, 5}, {7, false, 5}, {2, true, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_sink *sink = open_for(cases[i].picks ? &own_kind : &test_kind, NULL, 0, cases[i].top);
+        publish_episodes(sink, 5);
+        settled_status(sink, 1);
+        assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+        assert_int_equal(sink_state.rows, cases[i].rows);
+    }
+    assert_int_equal(sf_memory_live(), before);
 }
 
 /* Whatever the policy; files in real time are not, nor is anybody else. */
@@ -664,6 +727,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_loses_nothing_and_keeps_order),
         cmocka_unit_test(drop_oldest_keeps_the_newest),
+        cmocka_unit_test(a_sink_gets_the_topics_that_it_asks_for),
+        cmocka_unit_test(a_sink_gets_the_top_of_the_episodes),
         cmocka_unit_test(files_are_waited_for_on_a_virtual_clock),
         cmocka_unit_test(drop_newest_keeps_the_oldest),
         cmocka_unit_test(bytes_that_wait_are_bounded),

@@ -270,7 +270,7 @@ static void views_get_the_newest_once(void **state)
     test_stream stream;
     test_stream_make(&stream, &random, 9);
     sf_web_board *board;
-    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, NULL), SF_OK);
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, 100, NULL), SF_OK);
     sf_web_view views[3] = {{0}};
     uint64_t sequence[SF_TOPIC_COUNT] = {0};
     sf_text frame = {0};
@@ -305,6 +305,141 @@ static void views_get_the_newest_once(void **state)
     test_stream_free(&stream);
 }
 
+/* A window of so many episodes, the last of them the least remarkable. */
+static sf_message *window_of(size_t count, uint64_t seq)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
+    message->seq = seq;
+    message->episodes.items = sf_alloc(count, sizeof *message->episodes.items);
+    message->episodes.rules = sf_alloc(0, sizeof *message->episodes.rules);
+    message->episodes.count = message->episodes.counted = count;
+    for (size_t i = 0; i < count; i++) {
+        sf_episode_count *item = &message->episodes.items[i];
+        *item = (sf_episode_count){.episode = {.size = 2}, .count = count - i, .q = NAN, .expected = 1};
+        item->episode.units[1] = 1;
+        item->episode.delays[0] = (sf_delay){0, SF_MILLISECOND};
+        snprintf(item->id, sizeof item->id, "%016zx", i);
+    }
+    return message;
+}
+
+static void take_and_release(sf_web_board *board, sf_message *message)
+{
+    assert_int_equal(sf_web_board_take(board, message, NULL), SF_OK);
+    sf_message_release(message);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, what)) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* Of many episodes those that stand out are shown, and the one that a browser has marked. */
+static void what_stands_out_is_shown(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000, TOP = 100 };
+    test_random random = test_random_start("top", 19);
+    test_stream stream;
+    test_stream_make(&stream, &random, 4);
+    sf_web_board *board;
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, TOP, NULL), SF_OK);
+    sf_web_view view = {0};
+    sf_text frame = {0};
+    for (int round = 0; round < 3; round++) {
+        take_and_release(board, window_of(COUNT, (uint64_t)round + 1));
+        sf_web_board_end(board); /* nothing waits */
+        size_t rows = 0, marked = 0;
+        for (sf_text_clear(&frame); sf_web_board_next(board, &view, &frame); sf_text_clear(&frame)) {
+            if (frame.data[1] != SF_WEB_MESSAGE)
+                continue;
+            rows = count_of(frame.data + SF_WEB_HEADER, "\"id\":");
+            marked = count_of(frame.data + SF_WEB_HEADER, "\"id\":\"0000000000000063\"");
+            assert_non_null(strstr(frame.data + SF_WEB_HEADER, "\"counted\":5000,"));
+            assert_true(frame.length < 60000);
+        }
+        assert_int_equal(marked, 1);
+        assert_int_equal(rows, TOP + (round == 1));
+        assert_int_equal(sf_web_board_mark(board, &view, round == 0 ? "0000000000000063" : NULL, NULL),
+                         SF_OK);
+        if (round == 0) /* one that is not among them from now on, in place of one that is */
+            memcpy(view.id, "0000000000001000", 16);
+    }
+    sf_text_free(&frame);
+    sf_web_view_close(&view);
+    sf_web_board_close(board);
+    test_stream_free(&stream);
+}
+
+/* A status of 18 MB: two minutes' worth. */
+static void large_frames_come_rarely(void **state)
+{
+    (void)state;
+    enum { UNITS_OF_IT = 1000000 };
+    test_random random = test_random_start("rarely", 23);
+    test_stream stream;
+    test_stream_make(&stream, &random, 4);
+    sf_web_board *board;
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, 100, NULL), SF_OK);
+    sf_web_view view = {0};
+    sf_text frame = {0};
+    for (uint64_t seq = 1; seq <= 3; seq++) {
+        sf_message *message = sf_message_new(SF_TOPIC_STATUS);
+        message->seq = seq;
+        message->status.unit_count = UNITS_OF_IT;
+        message->status.unit_rates_hz = sf_alloc(UNITS_OF_IT, sizeof(double));
+        for (size_t i = 0; i < UNITS_OF_IT; i++)
+            message->status.unit_rates_hz[i] = 1.0 / 3;
+        take_and_release(board, message);
+        size_t frames = 0;
+        for (sf_text_clear(&frame); sf_web_board_next(board, &view, &frame); sf_text_clear(&frame))
+            frames += frame.data[1] == SF_WEB_MESSAGE;
+        assert_int_equal(frames, seq == 1);
+        take_and_release(board, window_of(3, seq)); /* which is small, and comes at once */
+        sf_text_clear(&frame);
+        assert_true(sf_web_board_next(board, &view, &frame));
+    }
+    sf_web_board_end(board); /* with the newest */
+    sf_text_clear(&frame);
+    assert_true(sf_web_board_next(board, &view, &frame));
+    assert_non_null(strstr(frame.data + SF_WEB_HEADER, "\"seq\":3,"));
+    sf_text_free(&frame);
+    sf_web_view_close(&view);
+    sf_web_board_close(board);
+    test_stream_free(&stream);
+}
+
+/* A graph that stays as it is has no edges to send. */
+static void edges_come_when_they_change(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("unchanged", 29);
+    test_stream stream;
+    test_stream_make(&stream, &random, 4);
+    sf_web_board *board;
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, 100, NULL), SF_OK);
+    sf_web_view view = {0};
+    sf_text frame = {0};
+    for (int i = 0; i < 4; i++) {
+        sf_message *message = sf_message_new(SF_TOPIC_GRAPH);
+        message->graph.change_count = i == 2 ? 1 : 0;
+        message->graph.changes = sf_alloc(1, sizeof *message->graph.changes);
+        message->graph.changes[0] = (sf_edge_change){.from = 0, .to = 1, .weight = 1};
+        take_and_release(board, message);
+        size_t frames = 0;
+        for (sf_text_clear(&frame); sf_web_board_next(board, &view, &frame); sf_text_clear(&frame))
+            frames += frame.data[1] == SF_WEB_EDGES;
+        assert_int_equal(frames, i == 0 || i == 2); /* that there are none is news at first */
+    }
+    sf_text_free(&frame);
+    sf_web_view_close(&view);
+    sf_web_board_close(board);
+    test_stream_free(&stream);
+}
+
 /* A browser's raster goes on in silence: by the windows' ends. */
 static void silence_is_drawn(void **state)
 {
@@ -313,7 +448,7 @@ static void silence_is_drawn(void **state)
     test_stream stream;
     test_stream_make(&stream, &random, 3);
     sf_web_board *board;
-    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, NULL), SF_OK);
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, 100, NULL), SF_OK);
     sf_web_board_draw(board, &(sf_raw_batch){.spikes = &(sf_spike){.time_ns = 0}, .spike_count = 1});
     sf_message *message = test_message_random(&random, SF_TOPIC_EPISODES, &stream.units);
     message->time_ns = SF_SECOND;
@@ -342,7 +477,7 @@ static void metrics_escape_names(void **state)
     test_stream_make(&stream, &random, 2);
     stream.info.name = "a\"b\\c\nd";
     sf_web_board *board;
-    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, NULL), SF_OK);
+    assert_int_equal(sf_web_board_open(&board, &stream.info, 10, 100, NULL), SF_OK);
     sf_text text = {0};
     sf_web_board_metrics(board, &text);
     assert_non_null(strstr(text.data, "stream=\"a\\\"b\\\\c\\\\x0ad\"} 1\n"));
@@ -359,6 +494,8 @@ int main(void)
         cmocka_unit_test(columns_pass_without_spikes),        cmocka_unit_test(old_columns_go),
         cmocka_unit_test(edges_are_what_the_changes_leave),   cmocka_unit_test(silence_is_drawn),
         cmocka_unit_test(views_get_the_newest_once),          cmocka_unit_test(metrics_escape_names),
+        cmocka_unit_test(what_stands_out_is_shown),           cmocka_unit_test(large_frames_come_rarely),
+        cmocka_unit_test(edges_come_when_they_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,8 @@ static void fill_episodes(test_random *random, sf_episodes_message *message, con
         item->not_tested = random_reason(random);
     }
     message->left_out = random_left_out(random);
+    message->counted = (size_t)random_count(random);
+    message->list_age_s = random_real(random);
     message->rules = random_list(random, sizeof *message->rules, &message->rule_count);
     for (size_t i = 0; i < message->rule_count; i++) {
         sf_prediction *rule = &message->rules[i];
@@ -433,6 +435,9 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->window_size = random_count(random);
     message->latency = random_took(random);
     message->tracked = (size_t)random_count(random);
+    message->list_age_s = random_real(random);
+    message->list_every_s = random_real(random);
+    message->lists_missed = random_count(random);
     message->watched = (size_t)random_count(random);
     message->edges = (size_t)random_count(random);
     message->window_dropped = random_count(random);

@@ -244,10 +244,12 @@ static void check_episodes(fields *from, const sf_episodes_message *episodes, co
     const json_t *list = take_list(from, "episodes", episodes->count);
     for (size_t i = 0; i < episodes->count; i++)
         check_count(json_array_get(list, i), &episodes->items[i], units);
+    is_integer(take(from, "counted"), (int64_t)episodes->counted);
     list = take_list(from, "rules", episodes->rule_count);
     for (size_t i = 0; i < episodes->rule_count; i++)
         check_prediction(json_array_get(list, i), &episodes->rules[i]);
     check_left_out(from, &episodes->left_out);
+    is_real(take(from, "list_age_s"), episodes->list_age_s);
 }
 
 static void check_trigger(fields *from, const sf_trigger_message *trigger)
@@ -638,6 +640,9 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_integer(take(from, "blank_dropped"), (int64_t)status->blank_dropped);
     is_integer(take(from, "trigger_dropped"), (int64_t)status->trigger_dropped);
     is_integer(take(from, "tracked"), (int64_t)status->tracked);
+    is_real(take(from, "list_age_s"), status->list_age_s);
+    is_real(take(from, "list_every_s"), status->list_every_s);
+    is_integer(take(from, "lists_missed"), (int64_t)status->lists_missed);
     is_integer(take(from, "watched"), (int64_t)status->watched);
     is_integer(take(from, "edges"), (int64_t)status->edges);
     is_integer(take(from, "window_dropped"), (int64_t)status->window_dropped);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The episodes that stand out are the first of all of them in order, and stay in the order of the message. */
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "core/message.h"
+
+#include <math.h>
+
+enum { MOST = 300 };
+
+static double value_of(test_random *random)
+{
+    return test_random_below(random, 4) == 0 ? (double)NAN : (double)test_random_below(random, 6) / 5;
+}
+
+static sf_message *make(test_random *random, size_t count)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
+    message->seq = 7;
+    message->time_ns = 8;
+    message->arrival_ns = 9;
+    message->episodes.items = sf_alloc(count, sizeof *message->episodes.items);
+    message->episodes.rules = sf_alloc(2, sizeof *message->episodes.rules);
+    message->episodes.rules[1].count = 11;
+    message->episodes.rule_count = 2;
+    message->episodes.count = message->episodes.counted = count;
+    for (size_t i = 0; i < count; i++) {
+        sf_episode_count *item = &message->episodes.items[i];
+        item->q = value_of(random);
+        item->expected = value_of(random);
+        item->count = test_random_below(random, 3);
+        snprintf(item->id, sizeof item->id, "%016zx", i);
+    }
+    return message;
+}
+
+/* Whether a comes before b, for each pair anew. */
+static bool is_before(const sf_episode_count *a, const sf_episode_count *b)
+{
+    double q[2] = {isnan(a->q) ? 1 : a->q, isnan(b->q) ? 1 : b->q}, above[2];
+    for (int k = 0; k < 2; k++) {
+        const sf_episode_count *item = k == 0 ? a : b;
+        double expected = isnan(item->expected) ? 0 : item->expected;
+        above[k] = ((double)item->count - expected) / sqrt(expected + 1);
+    }
+    if (q[0] != q[1])
+        return q[0] < q[1];
+    if (above[0] != above[1])
+        return above[0] > above[1];
+    return a->count != b->count ? a->count > b->count : a < b;
+}
+
+static void check(test_random *random)
+{
+    size_t count = test_random_below(random, MOST), most = test_random_below(random, MOST);
+    sf_message *message = make(random, count);
+    const char *ids[] = {"0000000000000003", "no such episode."};
+    size_t id_count = test_random_below(random, 3);
+    sf_message *top = sf_message_top(message, most, ids, id_count);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const sf_episode_count *item = &message->episodes.items[i];
+        size_t before = 0;
+        for (size_t k = 0; k < count; k++)
+            before += k != i && is_before(&message->episodes.items[k], item);
+        if (before >= most && !(id_count > 0 && i == 3))
+            continue;
+        assert_true(kept < top->episodes.count);
+        assert_memory_equal(&top->episodes.items[kept++], item, sizeof *item);
+    }
+    assert_int_equal(top->episodes.count, kept);
+    assert_int_equal(top->episodes.counted, count);
+    assert_int_equal(top->episodes.rule_count, 2);
+    assert_int_equal(top->episodes.rules[1].count, 11);
+    assert_true(top->seq == 7 && top->time_ns == 8 && top->arrival_ns == 9);
+    sf_message_release(top);
+    sf_message_release(message);
+}
+
+static void those_that_stand_out_are_kept(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("stand out", 3);
+    for (int i = 0; i < 300; i++)
+        check(&random);
+}
+
+static int pick(void *context)
+{
+    sf_message *top = sf_message_top(context, 5, NULL, 0);
+    sf_message_release(top);
+    return top != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("stand out", 4);
+    sf_message *message = make(&random, 20);
+    test_fail_every_allocation(pick, message);
+    sf_message_release(message);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_that_stand_out_are_kept),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
