@@ -44,6 +44,19 @@ const sf_measure_kind *sf_measure_about(sf_measured measure)
                                    "share of a unit's pairs of neighbours that are neighbours, mean"},
         [SF_MEASURE_RECIPROCITY] = {"reciprocity", "", "reciprocity",
                                     "share of edges whose reverse is an edge too"},
+        [SF_MEASURE_PATH_LENGTH] =
+            {"path_length", "", "path length",
+             "edges on the shortest path between two active units that one joins, mean"},
+        [SF_MEASURE_EFFICIENCY] = {"efficiency", "", "efficiency",
+                                   "1 / path length over all ordered pairs of active units, mean"},
+        [SF_MEASURE_LOCAL_EFFICIENCY] = {"local_efficiency", "", "local efficiency",
+                                         "efficiency among a unit's neighbours, mean"},
+        [SF_MEASURE_MODULARITY] = {"modularity", "", "modularity",
+                                   "share of edges within modules less that of chance"},
+        [SF_MEASURE_PARTICIPATION] = {"participation", "", "participation",
+                                      "how evenly a unit's edges spread over modules, mean"},
+        [SF_MEASURE_SMALL_WORLD] = {"small_world", "", "small-worldness",
+                                    "clustering over path length, each over its mean in rewired graphs"},
         [SF_MEASURE_CHAINS] = {"chains", "", "chains", "significant chains of three and more units"},
     };
     return &kinds[measure];

@@ -10,6 +10,7 @@
 #ifndef SF_ANALYSIS_ACTIVITY_H
 #define SF_ANALYSIS_ACTIVITY_H
 
+#include "graph/measure/measure.h"
 #include "mine/bursts.h"
 
 #include <synfire/graph.h>
@@ -31,6 +32,12 @@ typedef enum sf_measured {
     SF_MEASURE_DEGREE,
     SF_MEASURE_CLUSTERING,
     SF_MEASURE_RECIPROCITY,
+    SF_MEASURE_PATH_LENGTH,
+    SF_MEASURE_EFFICIENCY,
+    SF_MEASURE_LOCAL_EFFICIENCY,
+    SF_MEASURE_MODULARITY,
+    SF_MEASURE_PARTICIPATION,
+    SF_MEASURE_SMALL_WORLD,
     SF_MEASURE_CHAINS,
     SF_MEASURES
 } sf_measured;
@@ -98,18 +105,9 @@ int sf_activity_chance(double chance[SF_MEASURES], const sf_recording *recording
 
 #define SF_CHANCE_ROUNDS 20
 
-/** Numbers of a graph on the vertices that take part. */
-typedef struct sf_network {
-    size_t vertices;    /**< that take part */
-    uint64_t edges;     /**< between two of them, each ordered pair once; of an undirected graph each pair */
-    double density;     /**< edges / pairs; NaN of fewer than two vertices */
-    double degree;      /**< mean number of neighbours, whatever the direction */
-    double clustering;  /**< mean over vertices of the share of pairs of neighbours that are neighbours, 0 of
-                           vertices with fewer than two (Watts and Strogatz 1998), whatever the direction */
-    double reciprocity; /**< share of edges whose reverse is there; NaN undirected, or without edges */
-} sf_network;
-
-/** Of a graph without the vertices that take no part (NULL: all do). SF_NO_MEMORY. */
-int sf_network_measure(sf_network *network, const sf_graph *graph, const bool *takes_part, sf_error *error);
+/** What the graph of those that take part is like (NULL: all), every edge alike, beside as many rewired
+ * graphs; docs/network.md has each measure. SF_NO_MEMORY; sf_network_measures_free whatever happened. */
+int sf_network_measure(sf_network_measures *measures, const sf_graph *graph, const bool *takes_part,
+                       uint32_t rewired, sf_error *error);
 
 #endif

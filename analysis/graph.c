@@ -364,6 +364,7 @@ void sf_graph_free(sf_graph *graph)
     if (graph == NULL)
         return;
     sf_csr_free(&graph->csr);
+    sf_network_measures_free(&graph->measures);
     sf_connectivity_free(&graph->links);
     sf_free(graph->link_columns);
     sf_free(graph);

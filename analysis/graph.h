@@ -7,6 +7,7 @@
 #include "core/backend/ways.h"
 #include "core/recording.h"
 #include "graph/match/pattern.h"
+#include "graph/measure/measure.h"
 
 #include <synfire/graph.h>
 
@@ -17,6 +18,7 @@ struct sf_graph {
     sf_graph_columns columns;
     void *link_columns;           /**< where those of links lie */
     sf_significance significance; /**< where columns.significance is not NULL */
+    sf_network_measures measures; /**< once it was measured */
 };
 
 struct sf_motif {

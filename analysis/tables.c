@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static const sf_table *const tables[] = {&sf_episodes_columns_table, &sf_edges_columns_table};
+static const sf_table *const tables[] = {&sf_episodes_columns_table, &sf_edges_columns_table,
+                                         &sf_network_table, &sf_network_units_table};
 
 enum { RESULTS = sizeof tables / sizeof *tables };
 

@@ -5,6 +5,7 @@
 
 #include <synfire/table.h>
 
-extern const sf_table sf_episodes_columns_table, sf_edges_columns_table;
+extern const sf_table sf_episodes_columns_table, sf_edges_columns_table, sf_network_table,
+    sf_network_units_table;
 
 #endif

@@ -23,6 +23,9 @@
 const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
                                                             "edges.csv", "chains.csv"};
 
+/* Graphs that small-worldness is by. */
+#define REWIRED 20
+
 /* ---- columns ---- */
 
 typedef struct unit_row {
@@ -245,7 +248,8 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     double values[SF_MEASURES], chance[SF_MEASURES];
     const char *edges_why = a->graph != NULL ? not_testable(a->g.significance) : NULL;
     const char *chains_why = a->chains != NULL ? not_testable(a->c.significance) : NULL;
-    sf_network network = {.density = NAN, .degree = NAN, .clustering = NAN, .reciprocity = NAN};
+    sf_network_measures measures = {0};
+    const sf_network *network = &measures.network;
     bool *active = sf_alloc(a->of.unit_count, sizeof *active);
     size_t units = 0;
     if (active == NULL)
@@ -254,18 +258,23 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         active[u] = a->activity.units[u].active;
         units += is_looked_at(a, u);
     }
-    int status =
-        a->graph != NULL && edges_why == NULL ? sf_network_measure(&network, a->graph, active, error) : SF_OK;
+    const bool connected = a->graph != NULL && edges_why == NULL;
+    int status = connected ? sf_network_measure(&measures, a->graph, active, REWIRED, error) : SF_OK;
     sf_free(active);
     if (status == SF_OK)
         status = sf_activity_chance(chance, a->recording, &a->how->activity, a->how->seed, error);
-    if (status != SF_OK)
+    if (status != SF_OK) {
+        sf_network_measures_free(&measures);
         return status;
+    }
     sf_activity_measure(&a->activity, values);
-    values[SF_MEASURE_DENSITY] = network.density;
-    values[SF_MEASURE_DEGREE] = network.degree;
-    values[SF_MEASURE_CLUSTERING] = network.clustering;
-    values[SF_MEASURE_RECIPROCITY] = network.reciprocity;
+    const double of_graph[] = {network->density,          network->degree,      network->clustering,
+                               network->reciprocity,      network->path_length, network->efficiency,
+                               network->local_efficiency, network->modularity,  network->participation,
+                               network->small_world}; /* in the order of sf_measured */
+    for (int m = SF_MEASURE_DENSITY; m <= SF_MEASURE_SMALL_WORLD; m++)
+        values[m] = connected ? of_graph[m - SF_MEASURE_DENSITY] : NAN;
+    sf_network_measures_free(&measures);
     values[SF_MEASURE_CHAINS] = a->chains != NULL && chains_why == NULL ? (double)chains : NAN;
     app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
     app_csv_uint(csv, a->activity.spikes);

@@ -32,7 +32,8 @@ const app_option app_connect_options[] = {
      "edges are the links of these episodes: lines as A -(0,5]-> B, or the document of `synfire mine "
      "--json`; tested, q corrects for these alone"},
     SURROGATES,
-    {"seed", NULL, "of random numbers: surrogates, shifts (default 1)"},
+    {"seed", NULL,
+     "of random numbers: surrogates, shifts; of --measures modules and rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -79,7 +80,7 @@ static int refuse_surrogates(const app_call *call, sf_error *error)
     static const char *const surrogates[] = {"surrogates", NULL}, *const seed[] = {"seed", NULL};
     const char *with = "goes with --metric sttc or --significance";
     int status = app_refuse(call, surrogates, with, error);
-    if (status != SF_OK || app_has(call, "rewired"))
+    if (status != SF_OK || app_has(call, "rewired") || app_has(call, "measures"))
         return status;
     bool rewires = app_takes(call, app_match_connect_options);
     return app_refuse(call, seed, rewires ? "goes with --metric sttc, --significance or --rewired" : with,

@@ -4,6 +4,7 @@
 #include "app/electrodes.h"
 #include "app/epochs.h"
 #include "app/load.h"
+#include "app/measures.h"
 #include "app/mining.h"
 #include "app/nwb.h"
 #include "app/significance.h"
@@ -26,6 +27,7 @@ static const app_option options[] = {
      "(count/expected, by the lower end of its interval), weight, count"},
     {"out", "G", "write the graph: .graphml .dot .mtx .el .h5, or .json (what --json prints)"},
     APP_NWB_OPTION,
+    APP_MEASURES_OPTIONS,
     {NULL, NULL, NULL},
 };
 
@@ -345,13 +347,15 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
 
 /* ---- the command ---- */
 
-static int report(const drawing *d, sf_error *error)
+static int report(const drawing *d, const sf_table *network, const sf_table *units, sf_error *error)
 {
     const char *out = app_value(d->call, "out", NULL);
     bool spared = app_stop_spares(&d->stop, d->call, out);
     int status = out != NULL && !spared ? write_out(d, out, error) : SF_OK;
     if (status == SF_OK && !app_stop_spares(&d->stop, d->call, app_value(d->call, "nwb", NULL)))
-        status = app_nwb_edges(d->call, d->recording, d->graph, error);
+        status = app_nwb_edges(d->call, d->recording, d->graph, network != NULL ? units : NULL, error);
+    if (status == SF_OK && network != NULL)
+        return app_measures_print(network, units, d->graph, d->call, &d->stop, error);
     sf_text text = {0};
     if (status == SF_OK && d->call->json)
         print_json(&text, d);
@@ -393,10 +397,29 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
                        "have");
     else if (d.g.link_count == 0 && d.g.is_tiling && d.stop.where == NULL)
         app_warn(call, "there is no edge: try a wider --delay, or --surrogates 0 for all pairs");
-    status = look_at_epochs(&d, error);
+    sf_table network, units;
+    const bool measured = app_has(call, "measures");
+    status = measured ? app_measures_take(&network, &units, graph, call, error) : look_at_epochs(&d, error);
     if (status == SF_OK)
-        status = app_stop_report(&d.stop, report(&d, error), error);
+        status = app_stop_report(
+            &d.stop, report(&d, measured ? &network : NULL, measured ? &units : NULL, error), error);
     app_epochs_free(&d.epochs);
+    sf_graph_free(graph);
+    return status;
+}
+
+/* What the network of a graph's file is like. */
+static int measure_file(const app_call *call, const char *path, sf_error *error)
+{
+    const app_stop not_stopped = {0};
+    sf_graph *graph;
+    sf_table network, units;
+    int status = app_measures_open(&graph, call, path, error);
+    if (status != SF_OK)
+        return status;
+    status = app_measures_take(&network, &units, graph, call, error);
+    if (status == SF_OK)
+        status = app_measures_print(&network, &units, graph, call, &not_stopped, error);
     sf_graph_free(graph);
     return status;
 }
@@ -404,7 +427,11 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
 static int run(app_call *call, sf_error *error)
 {
     const char *path = call->arguments[0];
-    int status = check_ending(app_value(call, "out", NULL), error);
+    int status = app_measures_check(call, error);
+    if (status == SF_OK && app_has(call, "measures") && !app_is_recording(call, path))
+        return measure_file(call, path, error);
+    if (status == SF_OK)
+        status = check_ending(app_value(call, "out", NULL), error);
     sf_recording *recording;
     if (status == SF_OK)
         status = app_nwb_check(call, error);
@@ -413,7 +440,9 @@ static int run(app_call *call, sf_error *error)
                          "has no room for what single epochs have: without --epochs, or "
                          "with --from and --to");
     if (status == SF_OK && sf_graph_file_kind(path) == SF_GRAPH_FILE_READ)
-        status = sf_fail(error, SF_DATA, path, "is a graph already, expected a recording");
+        status =
+            sf_fail(error, SF_DATA, path,
+                    "is a graph already, expected a recording; --measures tells what its network is like");
     if (status == SF_OK)
         status = app_load(call, path, &recording, error);
     if (status != SF_OK)
@@ -439,9 +468,11 @@ const app_command app_command_graph = {
         "the "
         "count with them. "
         "asymmetry compares the count with that of the reverse edge: +1 all one way, 0 both ways alike.\n"
-        "docs/connectivity.md says what an edge means and when not to trust it.",
+        "docs/connectivity.md says what an edge means and when not to trust it, docs/network.md what "
+        "measures "
+        "of networks are.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table, &sf_network_options_table},
     .run = run,
 };

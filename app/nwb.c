@@ -139,15 +139,18 @@ int app_nwb_episodes(const app_call *call, const sf_recording *recording, const 
 
 /* ---- edges ---- */
 
-int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph *graph, sf_error *error)
+int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph *graph,
+                  const sf_table *units, sf_error *error)
 {
     if (!app_has(call, "nwb"))
         return SF_OK;
     sf_graph_columns g = {.size = sizeof g};
     sf_graph_get_columns(graph, &g);
-    sf_table table;
-    sf_graph_get_table(graph, &table);
-    return write_tables(call, recording, &table, 1,
+    sf_table tables[2];
+    sf_graph_get_table(graph, &tables[0]);
+    if (units != NULL)
+        tables[1] = *units;
+    return write_tables(call, recording, tables, units != NULL ? 2 : 1,
                         g.is_tiling
                             ? "Pairs of units by their spike-time tiling coefficients, without direction."
                             : "Functional connections: pairs of units that fire in this order.",

@@ -24,9 +24,10 @@ int app_nwb_check(const app_call *call, sf_error *error);
 int app_nwb_episodes(const app_call *call, const sf_recording *recording, const sf_episodes *found,
                      const sf_episodes_columns *told, sf_error *error);
 
-/** The table `edges`. Nothing without --nwb. */
+/** The table `edges`, and unless that is NULL that of what units are like in their network. Nothing without
+ * --nwb. */
 int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph *graph,
-                  sf_error *error);
+                  const sf_table *units, sf_error *error);
 
 /** The table `densities`, a row for each; of[i] is that of series indices[i]. */
 int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domain domain,

@@ -121,3 +121,28 @@ void sf_rewired_options_init(void *options, size_t size)
 {
     sf_keys_init(&sf_rewired_table, options, size);
 }
+
+/* ---- measures of networks ---- */
+
+static const sf_network_options measuring = {.size = sizeof measuring};
+
+#define ROW sf_network_options
+static const sf_key network_rows[] = {
+    REAL("threshold", threshold, 0, INFINITY, .zero = "any above 0", .argument = "W",
+         .what = "only edges of weight W or more"),
+    REAL("edge_density", edge_density, 0, 1, .zero = "all", .argument = "SHARE",
+         .what = "only the strongest edges, up to this share of all pairs"),
+    SWITCH("linked", linked,
+           .what = "leave out units that have no edge by then, which means count otherwise"),
+    REAL("resolution", resolution, 0, 100, .zero = "1", .argument = "GAMMA",
+         .what = "of modularity: above 1 for smaller modules"),
+    WHOLE("rewired", rewired, 2, 1000000, .zero = "none", .argument = "N",
+          .what = "hold clustering, path length, efficiency, modularity and the rich club against N graphs "
+                  "with the same degrees, rewired at random"),
+    {SF_ROW_SEED, AT(seed), .zero = "1", .what = "of modules and of rewired graphs"},
+    {SF_ROW_THREADS, AT(threads)},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_network_options_table = SF_KEY_TABLE(network_rows, measuring);

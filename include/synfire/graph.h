@@ -405,6 +405,41 @@ typedef struct sf_matches_columns {
 SF_API void sf_matches_get_columns(const sf_matches *matches, sf_matches_columns *columns);
 SF_API void sf_matches_free(sf_matches *matches); /**< NULL is allowed */
 
+/* ---- measures of networks ---- */
+
+/** Zeroed, every field but the size is its default. */
+typedef struct sf_network_options {
+    size_t size;
+    double threshold;    /**< edges of this weight or more; 0: of any above 0 */
+    double edge_density; /**< of these the strongest, up to this share of all pairs; 0: all. Where several
+                            share the last place none of them is left out */
+    bool linked;       /**< leave out vertices that have no edge by then; else means are over all vertices */
+    double resolution; /**< of modularity; 0: 1 */
+    uint32_t rewired;  /**< graphs with the same degrees to compare with; 0: none */
+    uint64_t seed;     /**< of modules and of rewired graphs; 0: 1 */
+    unsigned threads;  /**< 0: all cores; the numbers do not depend on it */
+} sf_network_options;
+
+static inline sf_network_options sf_network_options_default(void)
+{
+    sf_network_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    return options;
+}
+
+/**
+ * What the graph is like as papers on networks describe it: degrees, strength, clustering, paths, efficiency,
+ * betweenness, modules, participation, hubs of every vertex (the table `network_units`), and of all in one
+ * row (the table `network`), which has the rich club, and small-worldness beside rewired graphs. Loops are
+ * left out, weights of parallel edges are added up, and edges whose weight is not above 0 are left out.
+ * docs/network.md has every definition. The tables live as long as the graph, or until it is measured again:
+ * no other thread may use it meanwhile. SF_USAGE; SF_UNAVAILABLE from 2^31 edges on, SF_CANCELLED,
+ * SF_NO_MEMORY.
+ */
+SF_API int sf_graph_measure(sf_graph *graph, const sf_network_options *options, sf_table *network,
+                            sf_table *vertices, const sf_progress *progress, sf_error *error);
+
 /* ---- triads, and rewired graphs ---- */
 
 #define SF_TRIADS 16

@@ -30,7 +30,7 @@ from .densities import Aggregate, Density, bandwidth, density
 from .episodes import Correlogram, Episode, Episodes, Significance, count, mine, test
 from .errors import (Cancelled, CannotCreate, ConfigurationError, DataError, Error, InputOutputError, InternalError,
                      NoInput, NoMemory, Unavailable, UsageError)
-from .graphs import Graph, Matches, Search, Spread, graph, match
+from .graphs import Graph, Matches, Measures, Search, Spread, graph, match
 from .recording import MARKER, SPAN, SPIKE, Overview, Recording, load
 from .streams import Live, Message, live
 
@@ -38,7 +38,7 @@ NO_COUNT = 2**64 - 1  #: in arrays of counts: there is none, or it is not known
 
 __all__ = [
     "Aggregate", "Cancelled", "CannotCreate", "ConfigurationError", "Correlogram", "DataError", "Density", "Episode",
-    "Episodes", "Error", "Graph", "InputOutputError", "InternalError", "Live", "MARKER", "Matches", "Message", "NO_COUNT",
+    "Episodes", "Error", "Graph", "InputOutputError", "InternalError", "Live", "MARKER", "Matches", "Measures", "Message", "NO_COUNT",
     "NoInput", "NoMemory", "Overview", "Progress", "Recording", "SPAN", "SPIKE", "Search", "Significance", "Spread",
     "Unavailable", "UsageError", "__version__", "bandwidth", "count", "density", "graph", "has_files", "live", "load", "match",
     "mine", "test",

@@ -191,8 +191,14 @@ def call(function: Callable[..., int], *arguments: Any) -> int:
 
 def table_of(get: Callable[..., None], handle: Handle, *, by_column: bool = False) -> Any:
     """The rows of a result's table as dictionaries, or of each column that CSV has all values."""
-    table, text = c.sf_table(), ctypes.c_char_p()
+    table = c.sf_table()
     get(handle.pointer, ctypes.byref(table))
+    return json_of(table, by_column=by_column)
+
+
+def json_of(table: Any, *, by_column: bool = False) -> Any:
+    """The same of a table that is there."""
+    text = ctypes.c_char_p()
     call(lib.sf_table_json, ctypes.byref(table), by_column, ctypes.byref(text))
     try:
         return json.loads(text.value or b"null")
@@ -214,8 +220,12 @@ def _array(column: dict[str, Any]) -> Array:
 
 def frame_of(get: Callable[..., None], handle: Handle, **more: Any) -> pandas.DataFrame:
     """The table with the columns that CSV has, and what else is given."""
+    return frame_of_columns(table_of(get, handle, by_column=True), **more)
+
+
+def frame_of_columns(columns: dict[str, Any], **more: Any) -> pandas.DataFrame:
+    """The same of columns as table_of has them."""
     import pandas
-    columns = table_of(get, handle, by_column=True)
     return pandas.DataFrame({**{name: _array(column) for name, column in columns.items()}, **more})
 
 

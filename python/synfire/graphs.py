@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, frame_of, lib, options_of, path_of,
+from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, frame_of, frame_of_columns, json_of, lib, options_of, path_of,
                        pointer_to, table_of, text_of, text_or_none, view, word, work, work_with)
 from .episodes import Episodes, Significance, mine
 from .errors import UsageError
@@ -398,6 +398,39 @@ class Graph:
         work(lib.sf_graph_census, counts, self._handle.pointer, threads, progress=progress)
         triads = lib.sf_triad_list()
         return {text_of(triads[i].name): counts[i] for i in range(c.SF_TRIADS)}
+
+    def measures(self, *, threshold: float = 0, edge_density: float = 0, linked: bool = False, resolution: float = 1,
+                 rewired: int = 0, seed: int = 1, threads: int = 0, progress: Progress = None) -> Measures:
+        """What the network is like, as `synfire graph --measures` tells: edges of this weight or more, or the strongest
+        up to this share of all pairs; `linked` leaves out vertices without an edge. `rewired` compares with so many
+        graphs of the same degrees."""
+        how = options_of(c.sf_network_options, threshold=threshold, edge_density=edge_density, linked=linked,
+                         resolution=resolution, rewired=rewired, seed=seed, threads=threads)
+        network, units = c.sf_table(), c.sf_table()
+        work(lib.sf_graph_measure, self._handle.pointer, ctypes.byref(how), ctypes.byref(network), ctypes.byref(units),
+             progress=progress)
+        of, = json_of(network)
+        return Measures(of, json_of(units), json_of(units, by_column=True))
+
+
+class Measures:
+    """What a network is like in all, and each of its vertices: the columns of `synfire describe network`."""
+
+    def __init__(self, network: dict[str, Any], vertices: list[dict[str, Any]], columns: dict[str, Any]) -> None:
+        self.network = network  #: one dictionary
+        self._vertices = vertices
+        self._columns = columns
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary for each vertex, as `synfire graph --measures --json` has them."""
+        return self._vertices
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each vertex, with the columns that `synfire graph --measures --csv` has."""
+        return frame_of_columns(self._columns)
+
+    def __repr__(self) -> str:
+        return f"<Measures of {len(self._vertices)} vertices>"
 
 
 class Search:

@@ -156,6 +156,8 @@ def schema_of(document):
         return "occurrences"
     if command in ("match", "motif") and "triads" in document:
         return "census"
+    if command == "graph" and "network" in document:
+        return "network"
     return aliases.get(command, command)
 
 

@@ -151,6 +151,7 @@ printf 'condition\tfile\nx\tc1.h5\ny\tc2.h5\n' >two.tsv
 $SYNFIRE compare two.tsv --out two $mine --json >out 2>err
 grep -q 'with so few replicates no permutation gives a p below' err || ! grep -q . err
 $SYNFIRE graph c1.h5 $mine --significance segment-shift --max-q 0.05 --json >graph.json
+$SYNFIRE graph c1.h5 $mine --significance segment-shift --max-q 0.05 --measures --rewired 20 --json >network.json
 $SYNFIRE mine c1.h5 $mine --significance segment-shift --max-q 0.05 --json >mine.json
 check '
 import csv
@@ -165,6 +166,10 @@ assert "A -(4,6]-> B -(4,6]-> C" in [c["episode"] for c in chains]
 row, = rows("recordings.csv")
 assert float(row["chains"]) == len(chains) and float(row["edges"]) == len(edges)
 assert abs(float(row["density"]) - len(edges) / 30) < 1e-12 and float(row["reciprocity"]) == 0
+network = json.load(open("network.json"))["network"]
+for name in ("path_length", "efficiency", "local_efficiency", "modularity", "participation", "small_world"):
+    assert row[name] == ("" if network[name] is None else repr(network[name])) or float(row[name]) == network[name], name
+assert network["path_length"] > 1 and network["modularity"] is not None
 '
 $SYNFIRE compare two.tsv --out two --metric sttc --delay 4:6 --min-count 10 --surrogates 20 --json >out 2>/dev/null
 $SYNFIRE graph c1.h5 --metric sttc --delay 4:6 --surrogates 20 --max-q 0.05 --json >graph.json

@@ -450,6 +450,12 @@ class Graphs(unittest.TestCase):
         self.assertEqual(graph.reach_all(1)[0].tolist(), [3, 2, 2])
         self.assertEqual(synfire.Graph.from_edges([0, 2], [1, 3]).components().tolist(), [0, 0, 2, 2])
         self.assertEqual(sum(graph.census().values()), 1)
+        measures = graph.measures(rewired=5)
+        self.assertEqual([unit["unit_name"] for unit in measures.records()], ["a", "b", "c"])
+        self.assertEqual([unit["strength"] for unit in measures.records()], [8, 3, 9])
+        self.assertEqual(measures.network["edges"], 4)
+        self.assertEqual(measures.network["rewired"], 5)
+        self.assertEqual(graph.measures(threshold=2).network["edges"], 3)
         with self.assertRaises(synfire.DataError):
             synfire.Graph.from_edges([0], [5], vertex_count=2)
         with self.assertRaises(synfire.UsageError):
