@@ -258,7 +258,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         a->graph != NULL && edges_why == NULL ? sf_network_measure(&network, a->graph, active, error) : SF_OK;
     sf_free(active);
     if (status == SF_OK)
-        status = sf_activity_chance(chance, a->recording, &a->how->activity, a->how->seed, error);
+        status = sf_activity_chance(chance, NULL, a->recording, &a->how->activity, a->how->seed, error);
     if (status != SF_OK)
         return status;
     sf_activity_measure(&a->activity, values);
