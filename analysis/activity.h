@@ -10,6 +10,7 @@
 #ifndef SF_ANALYSIS_ACTIVITY_H
 #define SF_ANALYSIS_ACTIVITY_H
 
+#include "core/keys.h"
 #include "mine/bursts.h"
 #include "mine/unit_bursts.h"
 
@@ -52,6 +53,11 @@ typedef struct sf_activity_options {
     sf_network_rule network; /**< SF_NETWORK_RULE; which units are active, too */
     sf_burst_rule bursts;    /**< SF_BURST_RULE */
 } sf_activity_options;
+
+/** Their rows, and what these do not say: SF_USAGE of bursts that would begin by longer intervals than they go
+ * on by. */
+extern const sf_key_table sf_activity_table;
+int sf_activity_check(const sf_activity_options *options, sf_error *error);
 
 #define SF_ACTIVITY_OPTIONS ((sf_activity_options){SF_NETWORK_RULE, SF_BURST_RULE})
 
