@@ -73,13 +73,15 @@ bool sf_measure_has_chance(sf_measured measure)
 typedef struct trains {
     int64_t *times_ns;
     size_t *first;
+    int64_t *intervals_ns; /* room for those of one */
 } trains;
 
 static int sort_by_unit(trains *t, const sf_recording *recording, sf_error *error)
 {
     size_t units = recording->units.count, *first = t->first = sf_alloc(units + 2, sizeof *first);
     t->times_ns = sf_resize(NULL, recording->spike_count, sizeof *t->times_ns);
-    if (first == NULL || t->times_ns == NULL)
+    t->intervals_ns = sf_resize(NULL, recording->spike_count, sizeof *t->intervals_ns);
+    if (first == NULL || t->times_ns == NULL || t->intervals_ns == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++)
         first[recording->spikes[i].unit + 2]++;
@@ -88,6 +90,13 @@ static int sort_by_unit(trains *t, const sf_recording *recording, sf_error *erro
     for (size_t i = 0; i < recording->spike_count; i++)
         t->times_ns[first[recording->spikes[i].unit + 1]++] = recording->spikes[i].time_ns;
     return SF_OK;
+}
+
+static void free_trains(trains *t)
+{
+    sf_free(t->times_ns);
+    sf_free(t->first);
+    sf_free(t->intervals_ns);
 }
 
 /* Where the stretch of observation ends that the spike lies in: nothing is known of what lies behind it. */
@@ -121,12 +130,26 @@ static void add_intervals(moments *m, const int64_t *times_ns, size_t count)
     }
 }
 
+/* The limits of its bursts, by the intervals of all its segments. */
+static sf_burst_limits find_limits(int64_t *intervals_ns, const sf_recording *recording,
+                                   const int64_t *times_ns, size_t count, const sf_burst_rule *rule)
+{
+    size_t intervals = 0;
+    for (size_t from = 0, end; from < count; from = end) {
+        end = end_of_stretch(recording, times_ns, from, count);
+        for (size_t i = from; i + 1 < end; i++)
+            intervals_ns[intervals++] = times_ns[i + 1] - times_ns[i];
+    }
+    return sf_burst_limits_find(intervals_ns, intervals, rule);
+}
+
 static int look_at_unit(sf_activity *activity, sf_unit_activity *unit, const sf_recording *recording,
-                        const int64_t *times_ns, size_t count, const sf_activity_options *options,
-                        sf_error *error)
+                        const int64_t *times_ns, size_t count, int64_t *intervals_ns,
+                        const sf_activity_options *options, sf_error *error)
 {
     moments m = {0};
     int status = SF_OK;
+    unit->limits = find_limits(intervals_ns, recording, times_ns, count, &options->bursts);
     unit->spikes = count;
     unit->rate_hz = activity->duration_s > 0 ? (double)count / activity->duration_s : NAN;
     unit->active = unit->rate_hz >= options->network.active_hz;
@@ -135,8 +158,8 @@ static int look_at_unit(sf_activity *activity, sf_unit_activity *unit, const sf_
         size_t before = activity->unit_bursts.count;
         end = end_of_stretch(recording, times_ns, from, count);
         add_intervals(&m, times_ns + from, end - from);
-        status =
-            sf_unit_bursts_find(&activity->unit_bursts, times_ns + from, end - from, &options->bursts, error);
+        status = sf_unit_bursts_find(&activity->unit_bursts, times_ns + from, end - from, &options->bursts,
+                                     &unit->limits, error);
         for (size_t b = before; b < activity->unit_bursts.count; b++)
             activity->unit_bursts.items[b].first += from;
     }
@@ -200,15 +223,14 @@ int sf_activity_find(sf_activity *activity, const sf_recording *recording, const
     int status = activity->units == NULL ? sf_fail_memory(error) : sort_by_unit(&t, recording, error);
     for (size_t u = 0; status == SF_OK && u < activity->unit_count; u++) {
         status = look_at_unit(activity, &activity->units[u], recording, t.times_ns + t.first[u],
-                              t.first[u + 1] - t.first[u], options, error);
+                              t.first[u + 1] - t.first[u], t.intervals_ns, options, error);
         activity->active_units += activity->units[u].active;
     }
     if (status == SF_OK)
         status = count_electrodes(activity, recording, error);
     if (status == SF_OK)
         status = sf_bursts_find(&activity->network, recording, &options->network, error);
-    sf_free(t.times_ns);
-    sf_free(t.first);
+    free_trains(&t);
     return status;
 }
 
@@ -424,6 +446,7 @@ typedef struct drawing {
     double *room;
     sf_spike *spikes, *spare;
     totals totals;
+    sf_unit_chance *by_unit; /* or NULL */
 } drawing;
 
 static int draw_units(drawing *d, sf_activity *drawn, uint64_t seed, uint64_t round, sf_error *error)
@@ -435,7 +458,12 @@ static int draw_units(drawing *d, sf_activity *drawn, uint64_t seed, uint64_t ro
         size_t first = d->trains.first[u], count = d->trains.first[u + 1] - first;
         drawn->units[u] = (sf_unit_activity){0};
         draw_train(d->times_ns, d->trains.times_ns + first, count, &d->timeline, d->room, &random);
-        status = look_at_unit(drawn, &drawn->units[u], d->recording, d->times_ns, count, d->options, error);
+        status = look_at_unit(drawn, &drawn->units[u], d->recording, d->times_ns, count,
+                              d->trains.intervals_ns, d->options, error);
+        if (d->by_unit != NULL) {
+            d->by_unit[u].bursts += (double)drawn->units[u].bursts / SF_CHANCE_ROUNDS;
+            d->by_unit[u].in_bursts += (double)drawn->units[u].in_bursts / SF_CHANCE_ROUNDS;
+        }
     }
     add_units(&d->totals, drawn);
     return status;
@@ -475,14 +503,16 @@ static void close_drawing(drawing *d)
     sf_free(d->room);
     sf_free(d->spikes);
     sf_free(d->spare);
-    sf_free(d->trains.times_ns);
-    sf_free(d->trains.first);
+    free_trains(&d->trains);
 }
 
-int sf_activity_chance(double chance[SF_MEASURES], const sf_recording *recording,
+int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const sf_recording *recording,
                        const sf_activity_options *options, uint64_t seed, sf_error *error)
 {
-    drawing d = {.recording = recording, .options = options, .totals = {.rounds = SF_CHANCE_ROUNDS}};
+    drawing d = {
+        .recording = recording, .options = options, .totals = {.rounds = SF_CHANCE_ROUNDS}, .by_unit = units};
+    for (size_t u = 0; units != NULL && u < recording->units.count; u++)
+        units[u] = (sf_unit_chance){0};
     sf_activity drawn;
     int status = sf_activity_find(&drawn, recording, options, error);
     for (int m = 0; m < SF_MEASURES; m++)

@@ -10,8 +10,10 @@
 #ifndef SF_ANALYSIS_ACTIVITY_H
 #define SF_ANALYSIS_ACTIVITY_H
 
+#include "core/keys.h"
 #include "graph/measure/measure.h"
 #include "mine/bursts.h"
+#include "mine/unit_bursts.h"
 
 #include <synfire/graph.h>
 
@@ -59,6 +61,11 @@ typedef struct sf_activity_options {
     sf_burst_rule bursts;    /**< SF_BURST_RULE */
 } sf_activity_options;
 
+/** Their rows, and what these do not say: SF_USAGE of bursts that would begin by longer intervals than they go
+ * on by. */
+extern const sf_key_table sf_activity_table;
+int sf_activity_check(const sf_activity_options *options, sf_error *error);
+
 #define SF_ACTIVITY_OPTIONS ((sf_activity_options){SF_NETWORK_RULE, SF_BURST_RULE})
 
 typedef struct sf_unit_activity {
@@ -69,6 +76,7 @@ typedef struct sf_unit_activity {
     double isi_cv;      /**< standard deviation / mean of these; NaN of fewer than SF_LEAST_INTERVALS */
     size_t first_burst, bursts; /**< where in unit_bursts its own begin, and how many they are */
     uint64_t in_bursts;         /**< its spikes in them */
+    sf_burst_limits limits;     /**< what they were found by */
 } sf_unit_activity;
 
 /** Of fewer intervals no coefficient of variation is told. */
@@ -94,13 +102,20 @@ void sf_activity_free(sf_activity *activity);
 /** Fills in the measures up to SF_MEASURE_NETWORK_UNITS, NaN where there is nothing to take one of. */
 void sf_activity_measure(const sf_activity *activity, double values[SF_MEASURES]);
 
+/** Of a unit's drawings, means. */
+typedef struct sf_unit_chance {
+    double bursts, in_bursts;
+} sf_unit_chance;
+
 /**
  * The measures of bursts as chance gives them, the mean of SF_CHANCE_ROUNDS drawings; NaN of all others.
  * Bursts of units are those of Poisson trains that keep of each unit the spikes in every 10 s of recorded
  * time, and its shortest interval; network bursts those of the unit's own trains, each shifted round the
  * recorded time as a whole. Durations, spikes and units of bursts are 0 where no drawing has a burst.
+ * Limits that a definition takes from a train are taken anew from each drawing. `units`, of every unit of the
+ * recording, may be NULL.
  */
-int sf_activity_chance(double chance[SF_MEASURES], const sf_recording *recording,
+int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const sf_recording *recording,
                        const sf_activity_options *options, uint64_t seed, sf_error *error);
 
 #define SF_CHANCE_ROUNDS 20

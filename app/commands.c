@@ -3,6 +3,7 @@
 #include "app/command.h"
 
 extern const app_command app_command_info;
+extern const app_command app_command_bursts;
 extern const app_command app_command_compare;
 extern const app_command app_command_plot;
 extern const app_command app_command_report;
@@ -31,6 +32,7 @@ extern const app_command app_command_rules;
 const app_command *const app_commands[] = {
     &app_command_info,
     &app_command_convert,
+    &app_command_bursts,
     &app_command_compare,
     &app_command_plot,
     &app_command_report,

@@ -36,6 +36,12 @@ static const app_option options[] = {
     {.name = "active"},
     {.name = "bursts"},
     {.name = "network-share"},
+    {.name = "burst-method"},
+    {.name = "burst-spikes"},
+    {.name = "burst-surprise"},
+    {.name = "network-method"},
+    {.name = "network-spikes"},
+    {.name = "network-within"},
     {.name = "without"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
@@ -69,14 +75,10 @@ static int read_bursts(void *comparing, const char *text, sf_error *error)
 }
 
 static const char *const may_lack[] = {"graph", "chains", "none", NULL}; /* as app_part */
-static const app_comparing usual = {.activity = {SF_NETWORK_RULE, SF_BURST_RULE}, .seed = 1};
+static const app_comparing usual = {.seed = 1};
 
 #define ROW app_comparing
 static const sf_key comparing_rows[] = {
-    REAL("active", activity.network.active_hz, 0, 1e6, .argument = "HZ",
-         .what = "a unit is active from this rate on"),
-    REAL("network_share", activity.network.share, 0, 1, .argument = "F",
-         .what = "share of the active units that must fire in a network burst"),
     FORM("bursts", read_bursts, .argument = "A,B,C,D,N",
          .what = "bursts of a unit: intervals of at most A ms begin one and of at most B go on, less than C "
                  "apart are one, none is shorter than D or has fewer than N spikes (default "
@@ -183,6 +185,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     uint64_t asked = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     c->folder = app_value(c->call, "out", NULL);
     c->how = usual;
+    c->how.activity = SF_ACTIVITY_OPTIONS;
     int status = c->folder == NULL
                      ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
                      : app_uint(c->call, "jobs", 1, 1024, &asked, error);
@@ -191,6 +194,8 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     c->shared_scale = app_has(c->call, "shared-scale");
     if (status == SF_OK && c->picture != NULL)
         status = sf_scene_check_path(c->picture, error);
+    if (status == SF_OK)
+        status = app_options_read(c->call, &sf_activity_table, &c->how.activity, error);
     if (status == SF_OK)
         status = app_options_read(c->call, &comparing_table, &c->how, error);
     if (status == SF_OK)
@@ -607,7 +612,8 @@ const app_command app_command_compare = {
         "docs/compare.md says what each measure means and when not to trust a test.",
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table},
-    .tables = {&app_compared_units, &app_compared_bursts, &app_compared_tests_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
+             &sf_activity_table},
+    .tables = {&app_compared_units, &app_compared_tests_table},
     .run = run,
 };

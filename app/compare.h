@@ -26,7 +26,7 @@ typedef enum app_compared_file {
 
 extern const char *const app_compared_names[APP_COMPARED_FILES]; /**< "recordings.csv", ... */
 
-extern const sf_table app_compared_units, app_compared_bursts, app_compared_tests_table;
+extern const sf_table app_compared_units, app_compared_tests_table;
 
 /** Appends the columns of a file, which begin with `well`, as they stand in its first line. */
 void app_compared_columns(sf_text *text, app_compared_file file);

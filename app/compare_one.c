@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compare writes of one recording. */
+#include "app/bursts.h"
 #include "app/compare.h"
 #include "app/connect.h"
 #include "app/load.h"
@@ -63,31 +64,6 @@ const sf_table app_compared_units = {.name = "compared_units",
                                      .about = "what units are like that compare looked at",
                                      SF_TABLE_OF(unit_rows)};
 
-typedef struct burst_row {
-    const char *kind;
-    uint32_t unit;
-    const char *name;
-    int64_t start_ns, stop_ns;
-    uint64_t spikes, units;
-} burst_row;
-
-#define ROW burst_row
-static const sf_column_row burst_rows[] = {
-    SF_MEMBER_IS(TEXT, kind, "unit or network: what bursts"),
-    SF_MEMBER_IS(UNIT, unit, "0-based index of the unit", .null = "of the network"),
-    SF_MEMBER_IS(TEXT, name, "its name", .null = "of the network"),
-    SF_FIELD_IS(TIME, "start_s", start_ns, "its first spike", .unit = "s"),
-    SF_FIELD_IS(TIME, "stop_s", stop_ns, "its last spike", .unit = "s"),
-    SF_MEMBER_IS(COUNT, spikes, "spikes in it"),
-    SF_MEMBER_IS(COUNT, units, "units that fire in it"),
-};
-#undef ROW
-
-const sf_table app_compared_bursts = {.name = "bursts",
-                                      .row = "burst",
-                                      .about = "bursts of units and of the network that compare found",
-                                      SF_TABLE_OF(burst_rows)};
-
 static void put_recording_columns(sf_text *text)
 {
     sf_text_printf(text, "spikes,duration_s,declared,units,active_electrodes");
@@ -102,7 +78,7 @@ static void put_recording_columns(sf_text *text)
 void app_compared_columns(sf_text *text, app_compared_file file)
 {
     const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_UNITS] = &app_compared_units,
-                                                        [APP_COMPARED_BURSTS] = &app_compared_bursts,
+                                                        [APP_COMPARED_BURSTS] = &app_bursts_table,
                                                         [APP_COMPARED_EDGES] = sf_table_find("edges"),
                                                         [APP_COMPARED_CHAINS] = sf_table_find("episodes")};
     sf_text_printf(text, "well,");
@@ -181,29 +157,9 @@ static void write_units(analysis *a)
     sf_free(degrees);
 }
 
-static void write_bursts(analysis *a)
+static void write_burst(void *user, const app_burst *burst)
 {
-    const sf_bursts *network = &a->activity.network;
-    for (size_t b = 0; b < network->count; b++)
-        write_row(a, APP_COMPARED_BURSTS, &app_compared_bursts,
-                  &(burst_row){.kind = "network",
-                               .unit = UINT32_MAX,
-                               .start_ns = network->items[b].start_ns,
-                               .stop_ns = network->items[b].stop_ns,
-                               .spikes = network->members[b].spikes,
-                               .units = network->members[b].units});
-    for (size_t u = 0; u < a->of.unit_count; u++)
-        for (size_t b = 0; b < a->activity.units[u].bursts; b++) {
-            const sf_unit_burst *burst = &a->activity.unit_bursts.items[a->activity.units[u].first_burst + b];
-            write_row(a, APP_COMPARED_BURSTS, &app_compared_bursts,
-                      &(burst_row){.kind = "unit",
-                                   .unit = (uint32_t)u,
-                                   .name = a->of.units[u].name,
-                                   .start_ns = burst->first_ns,
-                                   .stop_ns = burst->last_ns,
-                                   .spikes = burst->spikes,
-                                   .units = 1});
-        }
+    write_row(user, APP_COMPARED_BURSTS, &app_bursts_table, burst);
 }
 
 static void write_edges(analysis *a)
@@ -262,7 +218,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     int status = connected ? sf_network_measure(&measures, a->graph, active, REWIRED, error) : SF_OK;
     sf_free(active);
     if (status == SF_OK)
-        status = sf_activity_chance(chance, a->recording, &a->how->activity, a->how->seed, error);
+        status = sf_activity_chance(chance, NULL, a->recording, &a->how->activity, a->how->seed, error);
     if (status != SF_OK) {
         sf_network_measures_free(&measures);
         return status;
@@ -357,7 +313,7 @@ static int analyse_well(analysis *a, sf_error *error)
         status = find_chains(a, error);
     if (status == SF_OK) {
         write_units(a);
-        write_bursts(a);
+        app_bursts_each(&a->activity, a->of.units, write_burst, a);
         write_edges(a);
         status = write_recording(a, write_chains(a), error);
     }

@@ -272,7 +272,8 @@ static int run_burst_trial(void *context, unsigned worker, size_t round)
             if (status == SF_OK)
                 status = sf_activity_find(&activity, &c.recording, &SF_ACTIVITY_OPTIONS, &error);
             if (status == SF_OK)
-                status = sf_activity_chance(by_chance, &c.recording, &SF_ACTIVITY_OPTIONS, round, &error);
+                status =
+                    sf_activity_chance(by_chance, NULL, &c.recording, &SF_ACTIVITY_OPTIONS, round, &error);
             if (status == SF_OK)
                 sf_activity_measure(&activity, measured);
             memcpy(values[g] + i * BURST_MEASURES, measured + SF_MEASURE_BURST_RATE,

@@ -4,6 +4,8 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "mine/interval_limits.h"
+#include "mine/isi_n.h"
 
 #include <math.h>
 
@@ -19,6 +21,8 @@ static const int64_t scales[SCALES] = {1, 2, LONGEST};
  * some three windows of each length in ten hours hold as many spikes by chance. */
 #define DEVIATIONS 4.5
 #define SKEWNESS ((DEVIATIONS * DEVIATIONS - 1) / 6)
+
+const char *const sf_network_method_names[] = {"rate", "isi-n", NULL};
 
 /* ---- what trains hold by themselves ---- */
 
@@ -45,6 +49,17 @@ static int64_t bin_of(const finder *f, size_t spike)
     return (f->recording->spikes[spike].time_ns - f->origin_ns) / BIN_NS;
 }
 
+static void find_active(finder *f, double duration_ns)
+{
+    for (size_t i = 0; i < f->recording->spike_count; i++)
+        f->trains[f->recording->spikes[i].unit].spikes++;
+    for (size_t u = 0; u < f->recording->units.count; u++) {
+        train *t = &f->trains[u];
+        t->active = (double)t->spikes >= f->rule->active_hz * duration_ns / (double)SF_SECOND;
+        f->active_units += t->active;
+    }
+}
+
 /* Independent trains that keep their own bursts and their own regularity: the variance of the spikes in a
  * window is the sum of theirs, here as a multiple of the mean, which of Poisson trains is 1 and never taken
  * for less. */
@@ -56,7 +71,6 @@ static void measure_clumping(finder *f, double duration_ns)
     int64_t bin = -1;
     for (size_t i = 0; i < recording->spike_count; i++) {
         train *t = &f->trains[recording->spikes[i].unit];
-        t->spikes++;
         if (bin_of(f, i) != bin) {
             bin = bin_of(f, i);
             for (int k = 0; k < SCALES; k++)
@@ -68,12 +82,8 @@ static void measure_clumping(finder *f, double duration_ns)
             squares[k] += 2 * t->in_window[k] - 1;
         }
     }
-    for (size_t u = 0; u < recording->units.count; u++) {
-        train *t = &f->trains[u];
-        means += (double)t->spikes * (double)t->spikes;
-        t->active = (double)t->spikes >= f->rule->active_hz * duration_ns / (double)SF_SECOND;
-        f->active_units += t->active;
-    }
+    for (size_t u = 0; u < recording->units.count; u++)
+        means += (double)f->trains[u].spikes * (double)f->trains[u].spikes;
     for (int k = 0; k < SCALES; k++)
         f->clumping[k] =
             fmax(1, ((double)squares[k] - means * (double)(scales[k] * BIN_NS) / duration_ns) / count);
@@ -144,31 +154,43 @@ static bool stands_out(const finder *f, const run *r)
     return false;
 }
 
-static int end_run(finder *f, run *r, sf_error *error)
+/* The active units that fire in these spikes. */
+static size_t count_units(finder *f, size_t from, size_t to)
 {
-    const run ended = *r;
-    const sf_span span = {f->origin_ns + ended.first * BIN_NS,
-                          f->origin_ns + (ended.first + ended.bins) * BIN_NS};
-    sf_bursts *bursts = f->bursts;
-    *r = (run){0};
-    if (!ended.stands_out)
-        return SF_OK;
     size_t units = 0;
     f->runs++;
-    for (size_t i = ended.from; i < ended.to; i++) {
+    for (size_t i = from; i < to; i++) {
         train *t = &f->trains[f->recording->spikes[i].unit];
         units += t->active && t->run != f->runs;
         t->run = f->runs;
     }
-    if (units < 2 || (double)units < f->rule->share * (double)f->active_units)
-        return SF_OK;
+    return units;
+}
+
+static int add_burst(finder *f, sf_span span, sf_burst_members members, sf_error *error)
+{
+    sf_bursts *bursts = f->bursts;
     size_t capacity = f->capacity; /* the same of both */
     if (sf_reserve(&bursts->items, &capacity, bursts->count + 1, sizeof *bursts->items) != 0 ||
         sf_reserve(&bursts->members, &f->capacity, bursts->count + 1, sizeof *bursts->members) != 0)
         return sf_fail_memory(error);
     bursts->items[bursts->count] = span;
-    bursts->members[bursts->count++] = (sf_burst_members){ended.to - ended.from, units};
+    bursts->members[bursts->count++] = members;
     return SF_OK;
+}
+
+static int end_run(finder *f, run *r, sf_error *error)
+{
+    const run ended = *r;
+    const sf_span span = {f->origin_ns + ended.first * BIN_NS,
+                          f->origin_ns + (ended.first + ended.bins) * BIN_NS};
+    *r = (run){0};
+    if (!ended.stands_out)
+        return SF_OK;
+    size_t units = count_units(f, ended.from, ended.to);
+    if (units < 2 || (double)units < f->rule->share * (double)f->active_units)
+        return SF_OK;
+    return add_burst(f, span, (sf_burst_members){ended.to - ended.from, units}, error);
 }
 
 /* One bin that holds spikes; those between it and the one before hold none. */
@@ -210,6 +232,54 @@ static int find_runs(finder *f, sf_error *error)
     return status == SF_OK ? end_run(f, &r, error) : status;
 }
 
+/* ---- ISI_N ---- */
+
+/* The valley of the histogram of the times that N spikes take; 0: there is none. */
+static int find_within(int64_t *within_ns, const finder *f, sf_error *error)
+{
+    size_t needed = (size_t)f->rule->spikes, count = f->recording->spike_count;
+    size_t windows = count >= needed ? count - needed + 1 : 0;
+    int64_t *lengths_ns = sf_resize(NULL, windows, sizeof *lengths_ns);
+    if (lengths_ns == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < windows; i++)
+        lengths_ns[i] = f->recording->spikes[i + needed - 1].time_ns - f->recording->spikes[i].time_ns;
+    *within_ns = sf_interval_valley_of_peaks(lengths_ns, windows);
+    sf_free(lengths_ns);
+    return SF_OK;
+}
+
+/* What comes next starts where the burst ended. */
+static int take_burst(finder *f, const sf_isi_n *found, sf_error *error)
+{
+    const sf_network_burst *burst = &found->burst;
+    size_t to = (size_t)found->start, from = to - (size_t)burst->spikes;
+    return add_burst(f, (sf_span){burst->first_ns, burst->last_ns + 1},
+                     (sf_burst_members){burst->spikes, count_units(f, from, to)}, error);
+}
+
+static int find_isi_n(finder *f, sf_error *error)
+{
+    int64_t within_ns = f->rule->within_ns;
+    int status = within_ns > 0 ? SF_OK : find_within(&within_ns, f, error);
+    f->bursts->within_ns = within_ns;
+    if (status != SF_OK || within_ns == 0)
+        return status;
+    sf_isi_n found;
+    status = sf_isi_n_open(&found, f->rule->spikes, within_ns, f->recording->units.count, error);
+    for (size_t i = 0; i < f->recording->spike_count && status == SF_OK; i++) {
+        const sf_spike *spike = &f->recording->spikes[i];
+        if ((sf_isi_n_take(&found, spike->time_ns, spike->unit) & SF_BURST_ENDED) != 0)
+            status = take_burst(f, &found, error);
+    }
+    if (status == SF_OK && sf_isi_n_finish(&found) != 0)
+        status = take_burst(f, &found, error);
+    sf_isi_n_close(&found);
+    return status;
+}
+
+/* ---- either ---- */
+
 int sf_bursts_find(sf_bursts *bursts, const sf_recording *recording, const sf_network_rule *rule,
                    sf_error *error)
 {
@@ -224,8 +294,10 @@ int sf_bursts_find(sf_bursts *bursts, const sf_recording *recording, const sf_ne
                 .trains = sf_alloc(recording->units.count, sizeof *f.trains)};
     if (f.trains == NULL)
         return sf_fail_memory(error);
-    measure_clumping(&f, (double)duration_ns);
-    int status = find_runs(&f, error);
+    find_active(&f, (double)duration_ns);
+    if (rule->method == SF_NETWORK_RATE)
+        measure_clumping(&f, (double)duration_ns);
+    int status = rule->method == SF_NETWORK_RATE ? find_runs(&f, error) : find_isi_n(&f, error);
     sf_free(f.trains);
     if (status != SF_OK)
         sf_bursts_free(bursts);
@@ -250,56 +322,4 @@ size_t sf_bursts_at(const sf_bursts *bursts, int64_t time_ns)
             high = middle;
     }
     return low < bursts->count && bursts->items[low].start_ns <= time_ns ? low : SIZE_MAX;
-}
-
-/* ---- of one unit ---- */
-
-/* The run that begins with the first short interval from *next on; 0 spikes: there is none. */
-static sf_unit_burst next_run(const int64_t *times_ns, size_t count, size_t *next, const sf_burst_rule *rule)
-{
-    size_t i = *next;
-    while (i + 1 < count && times_ns[i + 1] - times_ns[i] > rule->begin_ns)
-        i++;
-    size_t last = i + 1;
-    if (last >= count)
-        return (sf_unit_burst){.spikes = 0};
-    while (last + 1 < count && times_ns[last + 1] - times_ns[last] <= rule->within_ns)
-        last++;
-    *next = last + 1;
-    return (sf_unit_burst){i, last - i + 1, times_ns[i], times_ns[last]};
-}
-
-static bool is_burst(const sf_unit_burst *burst, const sf_burst_rule *rule)
-{
-    return burst->last_ns - burst->first_ns >= rule->least_ns && burst->spikes >= rule->least_spikes;
-}
-
-static int add_unit_burst(sf_unit_bursts *bursts, const sf_unit_burst *burst, const sf_burst_rule *rule,
-                          sf_error *error)
-{
-    if (burst->spikes == 0 || !is_burst(burst, rule))
-        return SF_OK;
-    if (sf_reserve(&bursts->items, &bursts->capacity, bursts->count + 1, sizeof *burst) != 0)
-        return sf_fail_memory(error);
-    bursts->items[bursts->count++] = *burst;
-    return SF_OK;
-}
-
-int sf_unit_bursts_find(sf_unit_bursts *bursts, const int64_t *times_ns, size_t count,
-                        const sf_burst_rule *rule, sf_error *error)
-{
-    size_t next = 0;
-    int status = SF_OK;
-    sf_unit_burst before = next_run(times_ns, count, &next, rule);
-    while (before.spikes > 0 && status == SF_OK) {
-        sf_unit_burst after = next_run(times_ns, count, &next, rule);
-        if (after.spikes > 0 && after.first_ns - before.last_ns < rule->apart_ns) {
-            before.last_ns = after.last_ns;
-            before.spikes = after.first + after.spikes - before.first;
-            continue;
-        }
-        status = add_unit_burst(bursts, &before, rule, error);
-        before = after;
-    }
-    return status;
 }

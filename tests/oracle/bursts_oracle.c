@@ -52,6 +52,238 @@ size_t oracle_unit_bursts(sf_unit_burst *bursts, const int64_t *times_ns, size_t
     return found;
 }
 
+/* ---- limits from the histogram ---- */
+
+static double interval(const int64_t *times_ns, size_t i)
+{
+    return (double)(times_ns[i + 1] - times_ns[i]);
+}
+
+/* Bursts are the runs at the wider limit that hold a run of `least` spikes at the narrower one, intervals in
+ * ns. */
+static size_t runs_with_core(sf_unit_burst *bursts, const int64_t *times_ns, size_t count, double core,
+                             double wider, uint64_t least)
+{
+    size_t found = 0;
+    for (size_t first = 0; first < count; first++)
+        for (size_t last = first + 1; last < count; last++) {
+            bool is_run = (first == 0 || interval(times_ns, first - 1) > wider) &&
+                          (last + 1 == count || interval(times_ns, last) > wider);
+            for (size_t i = first; i < last; i++)
+                is_run = is_run && interval(times_ns, i) <= wider;
+            bool has_core = false;
+            for (size_t from = first; is_run && from + least - 1 <= last; from++) {
+                bool close = true;
+                for (size_t i = from; i + 1 < from + least; i++)
+                    close = close && interval(times_ns, i) <= core;
+                has_core = has_core || close;
+            }
+            if (is_run && has_core)
+                bursts[found++] = (sf_unit_burst){first, last - first + 1, times_ns[first], times_ns[last]};
+        }
+    return found;
+}
+
+/* Local linear regression at x over these points: the normal equations by Cramer's rule. */
+static double regress(const double *xs, const double *ys, double x)
+{
+    double most = 0, a = 0, b = 0, d = 0, e = 0, f = 0;
+    for (int i = 0; i < 5; i++)
+        most = fmax(most, fabs(xs[i] - x));
+    for (int i = 0; i < 5; i++) {
+        double u = fabs(xs[i] - x) / most, w = (1 - u * u * u) * (1 - u * u * u) * (1 - u * u * u);
+        a += w;
+        b += w * xs[i];
+        d += w * xs[i] * xs[i];
+        e += w * ys[i];
+        f += w * xs[i] * ys[i];
+    }
+    double slope = (a * f - b * e) / (a * d - b * b);
+    return (e - slope * b) / a + slope * x;
+}
+
+/* 0: no peak of short ones; -1: no valley; else ms. */
+static double log_valley(const int64_t *times_ns, size_t count)
+{
+    double edges[200], held[200] = {0}, smooth[200], xs[200], longest = 10;
+    int bins = 0;
+    for (size_t i = 0; i + 1 < count; i++)
+        while (interval(times_ns, i) * 1e-6 > longest)
+            longest *= 10;
+    for (double decade = 1; decade < longest * 0.99; decade *= 10)
+        for (int tenth = 0; tenth < 10; tenth++)
+            edges[bins++] = decade * pow(10, tenth / 10.0);
+    for (int bin = 0; bin < bins; bin++) {
+        xs[bin] = bin;
+        for (size_t i = 0; i + 1 < count; i++) {
+            double ms = interval(times_ns, i) * 1e-6;
+            held[bin] +=
+                ms >= edges[bin] * (1 - 1e-12) && (bin + 1 == bins || ms < edges[bin + 1] * (1 - 1e-12));
+        }
+    }
+    for (int bin = 0; bin < bins; bin++) {
+        int from = bin < 2 ? 0 : bin > bins - 3 ? bins - 5 : bin - 2;
+        smooth[bin] = regress(xs + from, held + from, bin);
+    }
+    bool peak[200] = {false};
+    int highest = -1;
+    for (int bin = 1; bin + 1 < bins; bin++) {
+        peak[bin] = true;
+        for (int other = 0; other < bins; other++)
+            if (other != bin && other >= bin - 2 && other <= bin + 2 && !(smooth[bin] - smooth[other] > 1e-9))
+                peak[bin] = false;
+        if (peak[bin] && edges[bin] < 100 * (1 - 1e-12) &&
+            (highest < 0 || smooth[bin] - smooth[highest] > 1e-9))
+            highest = bin;
+    }
+    for (int bin = highest + 1; highest >= 0 && bin < bins; bin++) {
+        int least = highest;
+        for (int between = highest; between <= bin; between++)
+            least = smooth[least] - smooth[between] > 1e-9 ? between : least;
+        if (peak[bin] && 1 - fmax(smooth[least], 0) / sqrt(smooth[highest] * smooth[bin]) >= 0.7)
+            return edges[least];
+    }
+    return highest < 0 ? 0 : -1;
+}
+
+size_t oracle_log_isi(sf_unit_burst *bursts, const int64_t *times_ns, size_t count, uint64_t least_spikes)
+{
+    double valley = log_valley(times_ns, count);
+    if (valley == 0)
+        return 0;
+    if (valley < 0 || valley >= 999.9999)
+        valley = 100;
+    return runs_with_core(bursts, times_ns, count, round(fmin(valley, 100) * 1e6), round(valley * 1e6),
+                          least_spikes);
+}
+
+size_t oracle_cma(sf_unit_burst *bursts, const int64_t *times_ns, size_t count, uint64_t least_spikes)
+{
+    double least = INFINITY, most = 0, mean = 0, squares = 0, cubes = 0;
+    for (size_t i = 0; i + 1 < count; i++) {
+        least = fmin(least, interval(times_ns, i));
+        most = fmax(most, interval(times_ns, i));
+    }
+    if (count < 3 || least == most)
+        return 0;
+    double width = (most - least) / (most - least < 1e6 ? 10 : 1000), sum = 0;
+    size_t bins = (size_t)floor(most / width + 1 + 1e-10), top = 0, at[2];
+    double *cma = calloc(bins, sizeof *cma);
+    for (size_t i = 0; i + 1 < count; i++) {
+        size_t bin = 0; /* (bin width, (bin + 1) width], but for R's tolerance */
+        while (interval(times_ns, i) > ((double)bin + 1 + 1e-7) * width)
+            bin++;
+        cma[bin]++;
+    }
+    for (size_t bin = 0; bin < bins; bin++) {
+        sum += cma[bin];
+        cma[bin] = sum / (double)(bin + 1);
+        top = cma[bin] > cma[top] ? bin : top;
+        mean += cma[bin] / (double)bins;
+    }
+    for (size_t bin = 0; bin < bins; bin++) {
+        squares += pow(cma[bin] - mean, 2);
+        cubes += pow(cma[bin] - mean, 3);
+    }
+    double skew = cubes / (double)bins / pow(squares / ((double)bins - 1), 1.5);
+    double alpha[2] = {skew < 1   ? 1
+                       : skew < 4 ? 0.7
+                       : skew < 9 ? 0.5
+                                  : 0.3,
+                       skew < 4   ? 0.5
+                       : skew < 9 ? 0.3
+                                  : 0.1};
+    for (int k = 0; k < 2; k++) {
+        at[k] = top;
+        for (size_t bin = top; bin < bins; bin++)
+            if (fabs(cma[bin] - alpha[k] * cma[top]) < fabs(cma[at[k]] - alpha[k] * cma[top]))
+                at[k] = bin;
+    }
+    free(cma);
+    double core = ceil(((double)at[0] + 0.5) * width) - 1, wider = ceil(((double)at[1] + 0.5) * width) - 1;
+    return runs_with_core(bursts, times_ns, count, core, fmax(core, wider), least_spikes);
+}
+
+/* ---- Poisson surprise ---- */
+
+/* -log of the sum of the terms from `least` on, each from its logarithm. */
+static double surprise(const int64_t *times_ns, size_t first, size_t spikes, double mean_interval)
+{
+    double mean = (double)(times_ns[first + spikes - 1] - times_ns[first]) / mean_interval, tail = 0;
+    double least = (double)spikes - 1;
+    if (mean == 0)
+        return INFINITY;
+    double top = fmax(least, mean), scale = top * log(mean) - mean - lgamma(top + 1);
+    for (double k = least; k < least + 300 + 10 * mean; k++)
+        tail += exp(k * log(mean) - mean - lgamma(k + 1) - scale);
+    return -scale - log(tail);
+}
+
+size_t oracle_surprise(sf_unit_burst *bursts, const int64_t *times_ns, size_t count,
+                       const sf_burst_rule *rule)
+{
+    size_t found = 0, n = 0;
+    double mean = count > 1 ? (double)(times_ns[count - 1] - times_ns[0]) / (double)(count - 1) : 0;
+    while (n + 2 < count) {
+        if (!(interval(times_ns, n) < mean / 2 && interval(times_ns, n + 1) < mean / 2)) {
+            n++;
+            continue;
+        }
+        size_t first = n, spikes = 3;
+        for (bool grows = true; grows;) {
+            double now = surprise(times_ns, first, spikes, mean);
+            grows = false;
+            for (size_t more = 1; more <= 10 && first + spikes + more <= count && !grows; more++) {
+                if (surprise(times_ns, first, spikes + more, mean) > now) {
+                    spikes += more;
+                    grows = true;
+                } else if (interval(times_ns, first + spikes + more - 2) > 2 * mean)
+                    break;
+            }
+        }
+        while (spikes > 3 &&
+               surprise(times_ns, first + 1, spikes - 1, mean) > surprise(times_ns, first, spikes, mean)) {
+            first++;
+            spikes--;
+        }
+        if (surprise(times_ns, first, spikes, mean) >= rule->least_surprise && spikes >= rule->least_spikes)
+            bursts[found++] = (sf_unit_burst){first, spikes, times_ns[first], times_ns[first + spikes - 1]};
+        n = first + spikes;
+    }
+    return found;
+}
+
+/* ---- ISI_N ---- */
+
+size_t oracle_isi_n(size_t *first, size_t *spikes, const int64_t *times_ns, size_t count, size_t needed,
+                    int64_t within_ns)
+{
+    bool *meets = calloc(count + 1, sizeof *meets), in_burst = false;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t from = i + 1 > needed ? i + 1 - needed : 0; from <= i; from++)
+            meets[i] = meets[i] ||
+                       (from + needed <= count && times_ns[from + needed - 1] - times_ns[from] <= within_ns);
+    for (size_t i = 0; i <= count; i++) {
+        bool far = in_burst && i < count && spikes[found] >= needed &&
+                   times_ns[i] - times_ns[i + 1 - needed] > within_ns;
+        if (in_burst && (i == count || !meets[i] || far)) {
+            found += spikes[found] >= needed;
+            in_burst = false;
+        }
+        if (i == count || !meets[i])
+            continue;
+        if (!in_burst) {
+            first[found] = i;
+            spikes[found] = 0;
+            in_burst = true;
+        }
+        spikes[found]++;
+    }
+    free(meets);
+    return found;
+}
+
 /* ---- of the network ---- */
 
 #define BIN 100000000

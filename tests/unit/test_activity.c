@@ -105,7 +105,9 @@ static void nothing_is_known_across_a_pause(void **state)
     sf_recording *recording = make_recording(true);
     sf_activity activity;
     sf_activity_options wide = SF_ACTIVITY_OPTIONS;
-    wide.bursts = (sf_burst_rule){1500 * MS, 20 * S, 0, 0, 2}; /* all of c is a burst, but for the pause */
+    wide.bursts = (sf_burst_rule){.begin_ns = 1500 * MS,
+                                  .within_ns = 20 * S,
+                                  .least_spikes = 2}; /* all of c is a burst, but for the pause */
     assert_int_equal(sf_activity_find(&activity, recording, &wide, NULL), SF_OK);
     assert_near(activity.duration_s, 97);
     assert_int_equal(activity.units[2].intervals, 44 + 51);
@@ -135,7 +137,7 @@ static void measure_trains(double values[SF_MEASURES], double chance[SF_MEASURES
     sf_activity activity;
     assert_int_equal(sf_spikes_sort(spikes, count, NULL), SF_OK);
     assert_int_equal(sf_activity_find(&activity, &recording, &SF_ACTIVITY_OPTIONS, NULL), SF_OK);
-    assert_int_equal(sf_activity_chance(chance, &recording, &SF_ACTIVITY_OPTIONS, 1, NULL), SF_OK);
+    assert_int_equal(sf_activity_chance(chance, NULL, &recording, &SF_ACTIVITY_OPTIONS, 1, NULL), SF_OK);
     sf_activity_measure(&activity, values);
     sf_activity_free(&activity);
     free(about);
@@ -346,7 +348,7 @@ static int scenario(void *context)
     double chance[SF_MEASURES];
     int status = sf_activity_find(&activity, context, &options, NULL);
     sf_activity_free(&activity);
-    return status == SF_OK ? sf_activity_chance(chance, context, &options, 1, NULL) : status;
+    return status == SF_OK ? sf_activity_chance(chance, NULL, context, &options, 1, NULL) : status;
 }
 
 static void every_allocation_may_fail(void **state)

@@ -115,7 +115,7 @@ static void delays_and_bursts_of_occurrences(void **state)
 {
     (void)state;
     sf_span spans[] = {{0, 100 * MS}, {200 * MS, 300 * MS}};
-    sf_bursts bursts = {spans, 2, NULL};
+    sf_bursts bursts = {.items = spans, .count = 2};
     sf_episode episode = {.size = 3, .units = {0, 1, 2}, .delays = {{0, 10 * MS}, {5 * MS, 6 * MS}}};
     int64_t times[][3] = {{0, 1 * MS, 7 * MS}, /* at most a tenth of the interval: the first bin */
                           {10 * MS, 20 * MS, 25 * MS + 1},
