@@ -27,10 +27,8 @@ static const sf_column_row burst_rows[] = {
 };
 #undef ROW
 
-const sf_table app_bursts_table = {.name = "bursts",
-                                   .row = "burst",
-                                   .about = "bursts of units and of the network",
-                                   SF_TABLE_OF(burst_rows)};
+const sf_table app_bursts_table = {
+    .name = "bursts", .row = "burst", .about = "bursts of units and of the network", SF_TABLE_OF(burst_rows)};
 
 void app_bursts_each(const sf_activity *activity, const sf_unit *units,
                      void (*put)(void *user, const app_burst *burst), void *user)
@@ -99,10 +97,8 @@ static const sf_column_row unit_rows[] = {
 };
 #undef ROW
 
-static const sf_table units_table = {.name = "burst_units",
-                                     .row = "burst_unit",
-                                     .about = "bursts of each unit",
-                                     SF_TABLE_OF(unit_rows)};
+static const sf_table units_table = {
+    .name = "burst_units", .row = "burst_unit", .about = "bursts of each unit", SF_TABLE_OF(unit_rows)};
 
 /* ---- the network ---- */
 
@@ -157,7 +153,6 @@ static const sf_table summary_table = {.name = "burst_summary",
 
 enum { MEASURES = SF_MEASURE_NETWORK_UNITS - SF_MEASURE_BURST_RATE + 1, OWN = 3 };
 
-static const char *const tables[] = {"units", "network", "bursts", "summary", NULL};
 enum { TABLE_UNITS, TABLE_NETWORK, TABLE_BURSTS, TABLE_SUMMARY };
 
 typedef struct bursts {
@@ -186,7 +181,8 @@ static const sf_key_table bursts_table = SF_KEY_TABLE(rows, usual);
 
 static const app_option options[] = {
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
-    {"table", "NAME", "units, network, bursts (single ones of both) or summary (default units)"},
+    {"table", "units|network|bursts|summary",
+     "which table --csv has, bursts being single ones of both (default units)"},
     {.name = "burst-method"},
     {.name = "burst-begin"},
     {.name = "burst-within"},
@@ -213,7 +209,7 @@ static int parse(bursts *b, sf_error *error)
     if (status == SF_OK)
         status = sf_activity_check(&b->options, error);
     if (status == SF_OK)
-        status = app_word(call, "table", tables, &b->table, error);
+        status = app_word(call, "table", &b->table, error);
     if (status == SF_OK && app_has(call, "table") && !app_has(call, "csv"))
         status = sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables");
     return status;
@@ -460,8 +456,8 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
     size_t count = b->activity.unit_count, listed = b->call->verbose || count < LISTED ? count : LISTED;
     bool *shown = sf_alloc(count, sizeof *shown);
     app_table table = {0};
-    static const char *const heads[] = {"unit",       "name",      "Hz",       "bursts",   "a minute",
-                                        "by chance",  "share",     "by chance", "lasts s", "spikes"};
+    static const char *const heads[] = {"unit",      "name",  "Hz",        "bursts",  "a minute",
+                                        "by chance", "share", "by chance", "lasts s", "spikes"};
     if (shown == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < 10; i++)
@@ -496,9 +492,9 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
 static int print_text(sf_text *text, const bursts *b, sf_error *error)
 {
     const sf_bursts *network = &b->activity.network;
-    sf_text_printf(text, "%zu bursts of units by %s, %zu of the network by %s",
-                   b->activity.unit_bursts.count, sf_burst_method_names[b->options.bursts.method],
-                   network->count, sf_network_method_names[b->options.network.method]);
+    sf_text_printf(text, "%zu bursts of units by %s, %zu of the network by %s", b->activity.unit_bursts.count,
+                   sf_burst_method_names[b->options.bursts.method], network->count,
+                   sf_network_method_names[b->options.network.method]);
     if (b->options.network.method == SF_NETWORK_ISI_N && network->within_ns > 0)
         sf_text_printf(text, " (%" PRIu64 " spikes within %.4g ms)", b->options.network.spikes,
                        (double)network->within_ns * 1e-6);
@@ -536,10 +532,11 @@ static void warn(const bursts *b)
 {
     double share = b->measured[SF_MEASURE_BURST_SHARE], chance = b->by_chance[SF_MEASURE_BURST_SHARE];
     if (isfinite(share) && isfinite(chance) && chance > share / 2 && chance > 0.05)
-        app_warn(b->call,
-                 "bursts of units are rate for the most part: a share of %.2g of the spikes lies in them, and "
-                 "%.2g of Poisson trains as fast",
-                 share, chance);
+        app_warn(
+            b->call,
+            "bursts of units are rate for the most part: a share of %.2g of the spikes lies in them, and "
+            "%.2g of Poisson trains as fast",
+            share, chance);
 }
 
 static int run(app_call *call, sf_error *error)
