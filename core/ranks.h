@@ -4,7 +4,7 @@
  * share of what is divided, and what they have is joined so that all know it. Where nobody said otherwise
  * there is one rank, its share is everything, and nothing here waits for anyone.
  *
- * How ranks talk is a struct of functions: those of MPI are in ranks/mpi.c, and tests run ranks as threads.
+ * How ranks talk is a struct of functions: those of MPI are in ranks/main.c, and tests run ranks as threads.
  * Calls that join are made by all ranks in the same order, from the thread that sf_ranks_use was called on.
  * Each is told how the rank's own share went: what any rank has failed at all of them have, with the sentence
  * of the first, and from then on no call waits for anyone.

@@ -3,14 +3,107 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "density/batch.h"
 #include "density/pairs.h"
 #include "density/plane.h"
+#include "density/samples.h"
 #include "density/spectral.h"
+#include "density/spectrum.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- all samples of one column at once, as a spectrum ---- */
+
+typedef struct sf_score_batch {
+    size_t n;
+    sf_moments moments;     /* of the samples as they came */
+    double *z;              /* (x - mean) / sigma; x / sigma where reflected */
+    double tick;            /* of the clock that rounded the samples, in z; 0: not known */
+    bool reflect;           /* the spectrum is that of the samples and their mirror images about 0 */
+    sf_spectrum spectrum;   /* of z */
+    double b_least, b_most; /* bandwidths of z that it serves */
+    bool ticking;           /* b_least is the tick of the clock that rounded the samples */
+} sf_score_batch;
+
+static int find_spectrum(sf_score_batch *batch, sf_error *error)
+{
+    double shift = batch->reflect ? 0 : batch->moments.mean;
+    double least = (batch->moments.least - shift) / batch->moments.sigma;
+    double most = (batch->moments.most - shift) / batch->moments.sigma;
+    sf_frame frame = sf_frame_for(batch->reflect ? -most : least, most, batch->b_least, batch->b_most);
+    sf_characteristic state;
+    int status = sf_characteristic_open(&state, &frame, error);
+    if (status == SF_OK)
+        status = sf_spectrum_open(&batch->spectrum, &frame, error);
+    if (status == SF_OK) {
+        sf_characteristic_add(&state, batch->z, batch->n, 1);
+        status = sf_spectrum_update(&batch->spectrum, &state, error);
+    }
+    if (status == SF_OK && batch->reflect)
+        sf_spectrum_reflect(&batch->spectrum);
+    batch->b_least = fmax(batch->b_least, sf_frame_least_bandwidth(&frame));
+    sf_characteristic_close(&state);
+    return status;
+}
+
+static void batch_close(sf_score_batch *batch)
+{
+    sf_free(batch->z);
+    sf_spectrum_close(&batch->spectrum);
+    *batch = (sf_score_batch){0};
+}
+
+/* Of one column. SF_DATA as sf_moments_find; SF_NO_MEMORY. */
+static int batch_open(sf_score_batch *batch, const sf_samples *samples, bool reflect, double b_least,
+                      double b_most, sf_error *error)
+{
+    size_t n = samples->n;
+    *batch = (sf_score_batch){.n = n, .reflect = reflect, .b_least = b_least, .b_most = b_most};
+    int status = sf_samples_standardise(&batch->z, &batch->moments, samples->values, n, error);
+    for (size_t i = 0; status == SF_OK && reflect && i < n; i++)
+        batch->z[i] = samples->values[i] / batch->moments.sigma;
+    if (status == SF_OK) {
+        batch->tick = samples->tick / batch->moments.sigma;
+        status = find_spectrum(batch, error);
+    }
+    if (status != SF_OK)
+        batch_close(batch);
+    return status;
+}
+
+/*
+ * Raises b_least to the tick of the clock where that is known, or samples are tied: under it a density shows
+ * the clock. Never above b_most.
+ */
+static int batch_hold_at_tick(sf_score_batch *batch, sf_error *error)
+{
+    double tick = batch->tick, multiplicity;
+    if (!(tick > 0)) {
+        if (sf_spectral_ties(&batch->spectrum) < SF_SAMPLES_TIED)
+            return SF_OK;
+        if (sf_samples_find_tick(&tick, &multiplicity, batch->z, batch->n, batch->b_least / 1000) != SF_OK)
+            return sf_fail_memory(error);
+    }
+    batch->ticking = tick > batch->b_least;
+    batch->b_least = fmin(fmax(batch->b_least, tick), batch->b_most);
+    return SF_OK;
+}
+
+/* Makes the spectrum again for a b_least a quarter as large. False where ticks or memory forbid it. */
+static bool batch_can_widen(const sf_score_batch *batch)
+{
+    return !batch->ticking && batch->spectrum.frame.modes < SF_FRAME_MOST_MODES;
+}
+
+static int batch_widen(sf_score_batch *batch, sf_error *error)
+{
+    sf_spectrum_close(&batch->spectrum);
+    batch->b_least /= 4;
+    return find_spectrum(batch, error);
+}
+
+/* ---- selectors ---- */
 
 enum { PAPER_POINTS = 150, WIDE_POINTS = 200, MOST_H0 = 4, MOST_WIDER = 5, PLANE_FROM = 3000 };
 
@@ -42,8 +135,8 @@ struct sf_selector {
 static int open_batch(selection *s)
 {
     double h0 = s->result->h0;
-    int status = sf_batch_open(&s->batch, s->samples, s->options->domain == SF_DOMAIN_REFLECT, h0 / 60,
-                               h0 * MOST_H0, s->error);
+    int status = batch_open(&s->batch, s->samples, s->options->domain == SF_DOMAIN_REFLECT, h0 / 60,
+                            h0 * MOST_H0, s->error);
     s->sigma = s->score_unit = s->batch.moments.sigma;
     s->score = sf_spectral_lscv;
     s->score_context = &s->batch.spectrum;
@@ -175,12 +268,12 @@ static void set_floor(selection *s, const char *otherwise)
  */
 static int find_isj(selection *s, double *b)
 {
-    int status = sf_batch_hold_at_tick(&s->batch, s->error);
+    int status = batch_hold_at_tick(&s->batch, s->error);
     *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
-    while (status == SF_OK && isnan(*b) && sf_batch_can_widen(&s->batch)) {
-        status = sf_batch_widen(&s->batch, s->error);
+    while (status == SF_OK && isnan(*b) && batch_can_widen(&s->batch)) {
+        status = batch_widen(&s->batch, s->error);
         if (status == SF_OK)
-            status = sf_batch_hold_at_tick(&s->batch, s->error);
+            status = batch_hold_at_tick(&s->batch, s->error);
         if (status == SF_OK)
             *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
     }
@@ -306,14 +399,14 @@ static int search_wide_directly(selection *s, sf_search *search)
 static int search_wide(selection *s, sf_search *search)
 {
     for (;;) {
-        int status = sf_batch_hold_at_tick(&s->batch, s->error);
+        int status = batch_hold_at_tick(&s->batch, s->error);
         if (status != SF_OK)
             return status;
         sf_search_range(search, WIDE_POINTS, s->batch.b_least, s->batch.b_most, true);
         status = run_search(s, search);
-        if (status != SF_OK || search->lowest > 0 || !sf_batch_can_widen(&s->batch))
+        if (status != SF_OK || search->lowest > 0 || !batch_can_widen(&s->batch))
             return status;
-        status = sf_batch_widen(&s->batch, s->error);
+        status = batch_widen(&s->batch, s->error);
         if (status != SF_OK)
             return status;
     }
@@ -404,7 +497,7 @@ static int select_plain(sf_bandwidth *bandwidth, const sf_selector *selector, co
     selection s = {.samples = samples, .options = options, .result = bandwidth, .error = error};
     int status = selector->select(&s);
     tell_device(&s);
-    sf_batch_close(&s.batch);
+    batch_close(&s.batch);
     sf_pairs_close(&s.pairs);
     sf_plane_spectrum_close(&s.plane);
     return status;

@@ -1,21 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "ingest/byte_guard.h"
-#include "ingest/heartbeat.h"
 #include "ingest/transport.h"
 #include "io/descriptors.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <synfire/error.h>
+#include <sys/random.h>
 #include <zmq.h>
+
+/* ---- heartbeats ---- */
+
+#define EVERY_NS (2 * SF_SECOND)
+#define PATIENCE_NS (10 * SF_SECOND) /* without an answer the socket is made anew */
+
+/*
+ * Tells a rig every two seconds that somebody listens, over a ZeroMQ REQ socket, as Open Ephys' ZMQ Interface
+ * lists its clients by. A rig that does not answer loses nothing: the socket is made anew, and the heartbeat
+ * goes on.
+ */
+typedef struct heartbeat {
+    void *context, *socket;
+    char endpoint[256], uuid[40];
+    int64_t due_ns, sent_ns;
+    bool is_asked;          /* no answer yet */
+    bool is_heard, is_mute; /* as was logged */
+} heartbeat;
+
+/* NULL is allowed */
+static void heartbeat_close(heartbeat *it)
+{
+    if (it == NULL)
+        return;
+    if (it->socket != NULL)
+        zmq_close(it->socket);
+    sf_free(it);
+}
+
+/* Random, of the fourth kind of RFC 4122. */
+static int draw_uuid(heartbeat *it, sf_error *error)
+{
+    unsigned char b[16];
+    if (getrandom(b, sizeof b, 0) != sizeof b)
+        return sf_fail(error, SF_INTERNAL, NULL, "no random number for the heartbeat");
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    snprintf(it->uuid, sizeof it->uuid,
+             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3],
+             b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    return SF_OK;
+}
+
+static int connect_asker(heartbeat *it)
+{
+    const int none = 0;
+    it->socket = zmq_socket(it->context, ZMQ_REQ);
+    it->is_asked = false;
+    if (it->socket == NULL || zmq_setsockopt(it->socket, ZMQ_LINGER, &none, sizeof none) != 0)
+        return -1;
+    return zmq_connect(it->socket, it->endpoint);
+}
+
+/* Of a ZeroMQ context, which outlives it. SF_USAGE where the text is no endpoint. */
+static int heartbeat_open(heartbeat **out, void *context, const char *endpoint, sf_error *error)
+{
+    *out = NULL;
+    heartbeat *it = sf_alloc(1, sizeof *it);
+    if (it == NULL)
+        return sf_fail_memory(error);
+    it->context = context;
+    snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
+    int status = draw_uuid(it, error);
+    if (status == SF_OK && connect_asker(it) != 0)
+        status = sf_fail(error, SF_USAGE, endpoint, "is no ZeroMQ endpoint to connect to: %s",
+                         zmq_strerror(zmq_errno()));
+    if (status != SF_OK) {
+        heartbeat_close(it);
+        return status;
+    }
+    *out = it;
+    return SF_OK;
+}
+
+static void take_answer(heartbeat *it)
+{
+    char answer[64];
+    if (!it->is_asked || zmq_recv(it->socket, answer, sizeof answer, ZMQ_DONTWAIT) < 0)
+        return;
+    it->is_asked = false;
+    if (!it->is_heard || it->is_mute)
+        sf_log(SF_LOG_INFO, "%s: the rig answers heartbeats", it->endpoint);
+    it->is_heard = true;
+    it->is_mute = false;
+}
+
+static void send_one(heartbeat *it, int64_t now_ns)
+{
+    char text[160];
+    snprintf(text, sizeof text, "{\"application\": \"synfire\", \"uuid\": \"%s\", \"type\": \"heartbeat\"}",
+             it->uuid);
+    it->due_ns = now_ns + EVERY_NS;
+    it->sent_ns = now_ns;
+    it->is_asked = zmq_send(it->socket, text, strlen(text), ZMQ_DONTWAIT) >= 0;
+}
+
+/* Sends one where it is due, and takes answers; now_ns is the monotonic clock. NULL is allowed. */
+static void heartbeat_tend(heartbeat *it, int64_t now_ns)
+{
+    if (it == NULL || it->socket == NULL || now_ns < it->due_ns)
+        return;
+    take_answer(it);
+    if (!it->is_asked) {
+        send_one(it, now_ns);
+    } else if (now_ns - it->sent_ns >= PATIENCE_NS) {
+        if (!it->is_mute)
+            sf_log(SF_LOG_WARNING, "%s: the rig does not answer heartbeats; its data is taken all the same",
+                   it->endpoint);
+        it->is_mute = true;
+        zmq_close(it->socket);
+        connect_asker(it);
+    }
+}
+
+/* ---- the transport ---- */
 
 typedef struct subscriber {
     sf_transport transport;
     void *context, *socket;
     sf_byte_guard *guard;
-    sf_heartbeat *heartbeat; /* NULL: the rig wants none */
+    heartbeat *heartbeat; /* NULL: the rig wants none */
     zmq_msg_t message;
     char endpoint[256];
 } subscriber;
@@ -50,7 +170,7 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     if (sf_byte_guard_gave_up(it->guard))
         connect_again(it);
     count_cuts(it, decoder);
-    sf_heartbeat_tend(it->heartbeat, now);
+    heartbeat_tend(it->heartbeat, now);
     if (zmq_msg_recv(&it->message, it->socket, ZMQ_DONTWAIT) < 0 && !wait_for_message(it, now, deadline_ns))
         return SF_AGAIN;
     for (;;) { /* libzmq hands over whole messages: their parts are all there */
@@ -72,7 +192,7 @@ static bool is_connected(const sf_transport *transport)
 static void close_subscriber(sf_transport *transport)
 {
     subscriber *it = (subscriber *)transport;
-    sf_heartbeat_close(it->heartbeat);
+    heartbeat_close(it->heartbeat);
     sf_byte_guard_close(it->guard);
     zmq_msg_close(&it->message);
     if (it->socket != NULL)
@@ -135,7 +255,7 @@ static int open_subscriber(sf_transport **out, const sf_transport_settings *sett
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     int status = connect_socket(it, settings, error);
     if (status == SF_OK && settings->request != NULL)
-        status = sf_heartbeat_open(&it->heartbeat, it->context, settings->request, error);
+        status = heartbeat_open(&it->heartbeat, it->context, settings->request, error);
     if (status != SF_OK) {
         close_subscriber(&it->transport);
         return status;

@@ -2,14 +2,15 @@
 #include "replay/recording_file.h"
 
 #include "analysis/selection.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/pieces.h"
 #include "core/ranks.h"
 #include "io/apart.h"
 #include "io/hdf.h"
 #include "io/hdf_about.h"
 #include "replay/csv.h"
-#include "replay/file_pieces.h"
 #include "replay/folder.h"
 #include "replay/mat.h"
 #include "replay/positions.h"
@@ -23,6 +24,224 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- a recording that is read in pieces ---- */
+
+typedef struct file_pieces {
+    sf_pieces base;
+    char *path;
+    sf_selection selection; /* of each piece; owns what it points to */
+    size_t unit_count, rows;
+    sf_span recorded;
+} file_pieces;
+
+/* ---- how long a piece is ---- */
+
+#define MEBIBYTE ((uint64_t)1 << 20)
+
+/* What a process takes beside its piece: the program, MPI, and the summaries of the candidates of one pass.
+ */
+#define BESIDE (96 * MEBIBYTE)
+#define LEAST_MEMORY (128 * MEBIBYTE)
+
+/* A spike as it was read, held, laid out and merged. */
+#define BYTES_OF_SPIKE 64
+
+static int count_pieces(file_pieces *f, uint64_t memory, sf_error *error)
+{
+    if (memory < LEAST_MEMORY)
+        return sf_fail(error, SF_USAGE, "memory", "is %" PRIu64 " bytes, expected at least %" PRIu64 " MiB",
+                       memory, LEAST_MEMORY / MEBIBYTE);
+    uint64_t length = (memory - BESIDE) / BYTES_OF_SPIKE, count = (f->rows + length - 1) / length;
+    count = count < sf_ranks_count() ? sf_ranks_count() : count;
+    f->base.count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    return SF_OK;
+}
+
+/* ---- reading ---- */
+
+/* A part of all rows, whatever is selected. */
+static int read_rows(sf_recording *recording, const file_pieces *f, uint32_t part, uint32_t parts,
+                     sf_error *error)
+{
+    sf_parcel parcel;
+    char kind[96];
+    snprintf(kind, sizeof kind, "piece:%" PRIu32 "/%" PRIu32 "@%.17g", part, parts, f->selection.rate_hz);
+    int status = sf_apart_read(&parcel, kind, f->path, f->selection.stream, NULL, error);
+    return status == SF_OK ? sf_recording_take(recording, &parcel, f->path, false, error) : status;
+}
+
+static int read_piece(const sf_pieces *pieces, uint32_t piece, sf_recording *recording, sf_error *error)
+{
+    const file_pieces *f = (const file_pieces *)pieces;
+    int status = read_rows(recording, f, piece, pieces->count, error);
+    if (status != SF_OK)
+        return status;
+    if (recording->units.count != f->unit_count || recording->file_spikes != f->rows)
+        status = sf_fail(error, SF_DATA, f->path, "has changed since it was opened");
+    recording->recorded = f->recorded; /* of the whole */
+    recording->declared = true;
+    if (status == SF_OK)
+        status = sf_selection_keep(recording, &f->selection, error);
+    if (status != SF_OK)
+        sf_recording_clear(recording);
+    return status;
+}
+
+static void close_pieces(sf_pieces *pieces)
+{
+    file_pieces *f = (file_pieces *)pieces;
+    sf_free(f->path);
+    sf_free((char *)f->selection.stream);
+    sf_free((char *)f->selection.units);
+    sf_free((char *)f->selection.kind);
+    sf_free((sf_epoch *)f->selection.epochs);
+    sf_free((char *)f->selection.blank);
+}
+
+/* ---- opening ---- */
+
+static bool copy_text(const char **to, const char *text)
+{
+    *to = text != NULL ? sf_copy_string(text) : NULL;
+    return (*to == NULL) == (text == NULL);
+}
+
+static int copy_selection(sf_selection *to, const sf_selection *from, sf_error *error)
+{
+    *to = *from;
+    to->epochs_path = NULL;
+    bool whole = copy_text(&to->stream, from->stream);
+    whole = copy_text(&to->units, from->units) && whole;
+    whole = copy_text(&to->kind, from->kind) && whole;
+    whole = copy_text(&to->blank, from->blank) && whole;
+    to->epochs = NULL;
+    sf_epoch *epochs = from->epochs != NULL ? sf_resize(NULL, from->epoch_count, sizeof *epochs) : NULL;
+    if (epochs != NULL && from->epoch_count > 0)
+        memcpy(epochs, from->epochs, from->epoch_count * sizeof *epochs);
+    to->epochs = epochs;
+    return whole && (epochs == NULL) == (from->epochs == NULL) ? SF_OK : sf_fail_memory(error);
+}
+
+/* The first and the last spike are what its times follow from. */
+static int read_ends(file_pieces *f, sf_recording *recording, sf_spike ends[2], sf_error *error)
+{
+    uint32_t parts = f->rows < UINT32_MAX ? (uint32_t)f->rows : UINT32_MAX;
+    sf_recording end;
+    for (uint32_t i = 0; i < 2 && parts > 0; i++) {
+        int status = read_rows(&end, f, i == 0 ? 0 : parts - 1, parts, error);
+        if (status != SF_OK)
+            return status;
+        bool same = end.spike_count > 0 && end.units.count == f->unit_count;
+        ends[i] = same ? end.spikes[i == 0 ? 0 : end.spike_count - 1] : (sf_spike){0};
+        sf_recording_clear(&end);
+        if (!same)
+            return sf_fail(error, SF_DATA, f->path, "has changed since it was opened");
+    }
+    if (!recording->declared)
+        recording->recorded = (sf_span){0, 0};
+    return SF_OK;
+}
+
+/* As if the whole had been read: then spikes go again. */
+static int find_times(file_pieces *f, sf_recording *recording, sf_error *error)
+{
+    sf_spike ends[2] = {{0}}, *own = recording->spikes;
+    int64_t stated_ns = recording->tick_ns;
+    int status = read_ends(f, recording, ends, error);
+    if (status != SF_OK)
+        return status;
+    recording->spikes = ends;
+    recording->spike_count = f->rows > 0 ? 2 : 0;
+    status = sf_recording_finish(recording, error);
+    recording->spikes = own;
+    recording->spike_count = 0;
+    recording->tick_ns = stated_ns; /* two spikes tell nothing of it */
+    f->recorded = recording->recorded;
+    sf_time_point *points[] = {&f->selection.from, &f->selection.to};
+    int64_t first_ns = f->rows > 0 ? ends[0].time_ns : recording->recorded.start_ns;
+    for (int i = 0; i < 2; i++) {
+        if (points[i]->from_first)
+            points[i]->ns = sf_time_plus(first_ns, points[i]->ns);
+        points[i]->from_first = false;
+    }
+    return status;
+}
+
+/* Of a recording without spikes, what was selected is told; then how many that is. */
+static int select_pieces(file_pieces *f, sf_recording *recording, const sf_selection *asked,
+                         const sf_progress *progress, sf_error *error)
+{
+    sf_selection told = f->selection;
+    told.epochs_path = asked->epochs_path;
+    int status = sf_selection_apply(recording, &told, error);
+    status = sf_ranks_agree(status, error);
+    if (status == SF_OK)
+        status = sf_pieces_survey(&f->base, f->unit_count, progress, error);
+    if (status != SF_OK)
+        return status;
+    if (recording->tick_ns == 0)
+        recording->tick_ns = sf_tick_find(&f->base.tick);
+    recording->selected->spikes = f->base.spike_count;
+    recording->selected->spikes_in_file = f->rows;
+    recording->pieces = &f->base;
+    recording->selected->data = sf_recording_hash(recording);
+    size_t lost = 0; /* which the recording itself knows; the rest are those of its pieces */
+    for (size_t i = 0; i < recording->dropped_count; i++)
+        if (recording->dropped[i].kind == SF_DROP_LOST)
+            recording->dropped[lost++] = recording->dropped[i];
+    recording->dropped_count = lost;
+    for (size_t i = 0; i < f->base.dropped_count; i++)
+        sf_recording_drop(recording, f->base.dropped[i].cause, f->base.dropped[i].count)->kind =
+            f->base.dropped[i].kind;
+    sf_selected *selected = recording->selected;
+    selected->dropped_count = recording->dropped_count;
+    memcpy(selected->dropped, recording->dropped, sizeof selected->dropped);
+    return SF_OK;
+}
+
+static int open_pieces(file_pieces *f, sf_recording *recording, const char *path,
+                       const sf_selection *selection, const sf_progress *progress, sf_error *error)
+{
+    if ((f->path = sf_copy_string(path)) == NULL)
+        return sf_fail_memory(error);
+    int status = copy_selection(&f->selection, selection, error);
+    if (status == SF_OK && selection->dedup_ns > 0)
+        status = sf_fail(error, SF_USAGE, "dedup", "needs all spikes at once, and these are read in pieces");
+    if (status == SF_OK)
+        status = read_rows(recording, f, 0, UINT32_MAX, error);
+    if (status != SF_OK)
+        return status;
+    f->rows = recording->file_spikes;
+    f->unit_count = recording->units.count;
+    status = count_pieces(f, selection->memory, error);
+    if (status == SF_OK)
+        status = find_times(f, recording, error);
+    return status == SF_OK ? select_pieces(f, recording, selection, progress, error) : status;
+}
+
+/*
+ * Reads all of the recording but its spikes, and goes through these once. What is selected is left of every
+ * piece, which is as long as selection->memory allows. On all ranks together. SF_USAGE for what cannot be
+ * read so; else as sf_recording_open.
+ */
+static int file_pieces_open(sf_recording *recording, const char *path, const sf_selection *selection,
+                            const sf_progress *progress, sf_error *error)
+{
+    *recording = (sf_recording){0};
+    file_pieces *f = sf_alloc(1, sizeof *f);
+    if (f == NULL)
+        return sf_fail_memory(error);
+    f->base.read = read_piece;
+    f->base.close = close_pieces;
+    int status = open_pieces(f, recording, path, selection, progress, error);
+    recording->pieces = &f->base;
+    if (status != SF_OK)
+        sf_recording_clear(recording);
+    return status;
+}
+
+/* ---- a recording that is read whole ---- */
 
 /* By the reading program, which a damaged file may break. */
 static int read_apart(sf_recording *recording, const char *path, const sf_reading *how,
@@ -115,7 +334,7 @@ static int read_pieces(sf_recording *recording, const char *path, const sf_selec
                          "text, folders, archives, MATLAB files and those of other systems are read as a "
                          "whole, not in pieces: "
                          "`synfire convert` writes it as HDF5 that is");
-    return status == SF_OK ? sf_file_pieces_open(recording, path, selection, progress, error) : status;
+    return status == SF_OK ? file_pieces_open(recording, path, selection, progress, error) : status;
 }
 
 int sf_recording_spare(const char *path, sf_error *error)

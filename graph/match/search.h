@@ -10,9 +10,20 @@
 #define SF_GRAPH_MATCH_SEARCH_H
 
 #include "graph/match/engine.h"
+#include "graph/match/pattern.h"
 #include "graph/match/plan.h"
 #include "graph/match/rows.h"
-#include "graph/match/share.h"
+
+#include <stdatomic.h>
+
+/** Some candidates of a step, below what was chosen for the steps before. */
+typedef struct sf_share_part {
+    uint32_t depth;                   /**< the step */
+    uint32_t places[SF_PATTERN_MOST]; /**< of the candidates of the vertices matched before it, by vertex */
+    uint32_t first, last;             /**< of the step's candidates: first .. last - 1 */
+} sf_share_part;
+
+typedef struct sf_share sf_share;
 
 typedef struct sf_match_search sf_match_search;
 
