@@ -400,13 +400,14 @@ static void cell(app_table *table, const char *format, double value)
         app_table_cell(table, "-");
 }
 
-static void print_contrast(sf_text *text, const app_groups *groups, const app_contrast *contrast)
+static void print_contrast(sf_text *text, const app_groups *groups, const app_contrast *contrast, bool wide)
 {
     const app_condition *first = &groups->conditions[contrast->first];
     const app_condition *second = &groups->conditions[contrast->second];
     app_table table = {0};
-    static const char *const heads[] = {"measure", "n", NULL,   "n", NULL, "difference",
-                                        "95 %",    "g", "95 %", "p", "q"};
+    static const char *const heads[] = {"measure", "n", NULL,        "n", NULL, "difference",
+                                        "95 %",    "g", "95 % of g", "p", "q"};
+    static const char *const drop[] = {"p", "95 % of g", "n", "95 %", NULL};
     sf_text_printf(text, "\n%s and %s%s\n", first->name, second->name, contrast->paired ? ", in pairs" : "");
     for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++)
         app_table_cell(&table, "%s", h == 2 ? first->name : h == 4 ? second->name : heads[h]);
@@ -433,7 +434,7 @@ static void print_contrast(sf_text *text, const app_groups *groups, const app_co
         cell(&table, "%.2g", of->p);
         cell(&table, "%.2g", of->q);
     }
-    app_table_print(&table, text, sizeof heads / sizeof heads[0]);
+    app_table_fit(&table, text, sizeof heads / sizeof heads[0], drop, wide);
 }
 
 void app_compare_print(sf_text *text, const app_comparison *c)
@@ -459,7 +460,7 @@ void app_compare_print(sf_text *text, const app_comparison *c)
                        c->groups.conditions[k].count, c->groups.conditions[k].count == 1 ? "" : "s",
                        c->groups.conditions[k].rows, c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
-        print_contrast(text, &c->groups, &c->groups.contrasts[i]);
+        print_contrast(text, &c->groups, &c->groups.contrasts[i], c->call->verbose);
     if (bursts_are_tested(&c->groups))
         sf_text_printf(
             text, "\n[in brackets] what chance gives at these rates: the difference, and all behind it, is "

@@ -192,7 +192,7 @@ static void print_counts(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
     app_table table = {0};
-    static const char *const head[] = {"no", "episode", "count", "expected", "count/expected", "95 %"};
+    static const char *const head[] = {"no", "episode", "count", "expected", "ratio", "95 %"};
     static const char *const last[] = {APP_DETAIL_HEADS};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         app_table_cell(&table, "%s", head[i]);
@@ -203,7 +203,7 @@ static void print_counts(sf_text *text, const app_counting *c)
     size_t columns = (told->significance != NULL ? 13 : 9) + app_epochs_heads(&table, &c->details.epochs);
     for (size_t i = 0; i < told->count; i++) {
         double count = (double)told->counts[i], expected = told->expected[i];
-        sf_text spelt = app_episode_text(c->recording, &told->episodes[i]);
+        sf_text spelt = app_details_name(&c->details, i);
         app_table_cell(&table, "%zu", i + 1);
         app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
         app_table_cell(&table, "%" PRIu64, told->counts[i]);
@@ -216,7 +216,7 @@ static void print_counts(sf_text *text, const app_counting *c)
         app_epochs_cells(&table, &c->details.epochs, i);
         sf_text_free(&spelt);
     }
-    app_table_print(&table, text, columns);
+    app_table_fit(&table, text, columns, app_details_drop, c->details.is_wide);
 }
 
 static void print_below(sf_text *text, const app_counting *c)
@@ -311,8 +311,10 @@ static void print_tables(sf_text *text, const app_counting *c)
         app_untested_print(text, told->burst_count, true);
     else if (told->count > 0)
         app_tested_print(text, told->significance, told->burst_count);
-    if (told->count > 0)
+    if (told->count > 0) {
+        app_details_print_delay(text, &c->details);
         print_counts(text, c);
+    }
     if (told->passing < told->found)
         sf_text_printf(text, "%zu of %zu have p and q within --max-p and --max-q%s\n", told->passing,
                        told->found, told->passing == 0 ? ": without them the table shows what all have" : "");

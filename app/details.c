@@ -6,12 +6,56 @@
 
 #include <inttypes.h>
 
+/* ---- names ---- */
+
+/* What ranks, q and what decides stay longest. */
+const char *const app_details_drop[] = {"needed", "strength", "reverse",    "bursts", "median delays ms",
+                                        "95 %",   "parts",    "given rest", "p",      NULL};
+
+static void find_common(app_details *d)
+{
+    const sf_episodes_columns *told = &d->told;
+    d->common = (sf_delay){0, 0};
+    for (size_t i = 0; i < told->count; i++)
+        for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++) {
+            sf_delay delay = told->episodes[i].delays[link];
+            if (d->common.high_ns == 0)
+                d->common = delay;
+            if (delay.low_ns != d->common.low_ns || delay.high_ns != d->common.high_ns) {
+                d->common = (sf_delay){0, 0};
+                return;
+            }
+        }
+}
+
+sf_text app_details_name(const app_details *d, size_t i)
+{
+    const sf_episode *episode = &d->told.episodes[i];
+    sf_text name = {0};
+    if (d->is_wide || d->common.high_ns == 0)
+        return app_episode_text(d->recording, episode);
+    for (uint32_t k = 0; k < episode->size; k++)
+        sf_text_printf(&name, "%s%s", k > 0 ? " > " : "", app_unit_name(d->recording, episode->units[k]));
+    return name;
+}
+
+void app_details_print_delay(sf_text *text, const app_details *d)
+{
+    if (!d->is_wide && d->common.high_ns > 0)
+        sf_text_printf(text, "> is a delay of (%g,%g] ms\n", (double)d->common.low_ns * 1e-6,
+                       (double)d->common.high_ns * 1e-6);
+}
+
+/* ---- what is told ---- */
+
 int app_details_take(app_details *d, const app_call *call, const sf_episodes *episodes, sf_error *error)
 {
     d->told = (sf_episodes_columns){.size = sizeof d->told};
     sf_episodes_get_columns(episodes, &d->told);
     sf_episodes_get_table(episodes, &d->table);
     d->in_pieces = app_has(call, "memory");
+    d->is_wide = call->verbose;
+    find_common(d);
     if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED && !d->in_pieces)
         app_warn(call,
                  "%zu episodes are too many to look at every occurrence: bursts and delays are told of up "

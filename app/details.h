@@ -13,6 +13,8 @@ typedef struct app_details {
     sf_table table;    /**< the same as rows */
     app_epochs epochs; /**< of --epochs, each with its counts */
     bool in_pieces;    /**< the spikes were read so: nothing is known of bursts and occurrences */
+    bool is_wide;      /**< --verbose: tables have all columns, and names of episodes their delays */
+    sf_delay common;   /**< of every link of all episodes; {0, 0}: there is none */
 } app_details;
 
 /** The columns of these episodes, and the epochs whose spans were counted; warns where they are too many to
@@ -29,6 +31,16 @@ void app_details_json(sf_json *json, const app_details *details);
 /** "2 chains, 29 significant parts": what is significant, folded, in every output. False, and nothing, where
  * nothing is significant. */
 bool app_chains_print(sf_text *text, const sf_episodes_columns *told);
+
+/** What names episode i in a table: "A > B > C" where `common` is the delay of every link of all, else as
+ * app_episode_text. */
+sf_text app_details_name(const app_details *details, size_t i);
+
+/** The line that says what the common delay is, above a table; nothing where there is none. */
+void app_details_print_delay(sf_text *text, const app_details *details);
+
+/** What tables leave out first where they have no room. */
+extern const char *const app_details_drop[];
 
 /** Three cells for episode i: bursts, the count of the reverse pair, the median delay of each link. */
 #define APP_DETAIL_HEADS "bursts", "reverse", "median delays ms"

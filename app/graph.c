@@ -219,12 +219,23 @@ static ranked rank_of(const drawing *d, size_t i)
     return (ranked){by[d->order], -ratio, i};
 }
 
+/* Of all edges, which then stands above the table once. */
+static bool has_one_delay(const drawing *d)
+{
+    const sf_graph_columns *g = &d->g;
+    for (size_t i = 1; i < g->link_count; i++)
+        if (g->low_ns[i] != g->low_ns[0] || g->high_ns[i] != g->high_ns[0])
+            return false;
+    return g->link_count > 0 && !d->call->verbose;
+}
+
 static void print_episode_row(app_table *table, const drawing *d, size_t i)
 {
     const sf_graph_columns *g = &d->g;
     app_table_cell(table, "%s", g->names[g->from[i]]);
     app_table_cell(table, "%s", g->names[g->to[i]]);
-    app_table_cell(table, "(%g,%g]", (double)g->low_ns[i] * 1e-6, (double)g->high_ns[i] * 1e-6);
+    if (!has_one_delay(d))
+        app_table_cell(table, "(%g,%g]", (double)g->low_ns[i] * 1e-6, (double)g->high_ns[i] * 1e-6);
     app_table_cell(table, "%" PRIu64, g->count[i]);
     app_table_cell(table, g->expected[i] < 1 ? "%.2g" : "%.1f", g->expected[i]);
     app_table_cell(table, "%.2f", (double)g->count[i] / g->expected[i]);
@@ -251,21 +262,31 @@ static void print_tiling_row(app_table *table, const drawing *d, size_t i)
     app_table_cell(table, isnan(g->q[i]) ? "-" : "%.3g", g->q[i]);
 }
 
+#define DELAY_COLUMN 2
+
 static void print_rows(sf_text *text, const drawing *d, const size_t *links, size_t shown)
 {
     const sf_graph_columns *g = &d->g;
-    static const char *const episodes[] = {"from", "to",        "delay ms",   "count", "expected", "obs/exp",
+    static const char *const episodes[] = {"from", "to",        "delay ms",   "count", "expected", "ratio",
                                            "95 %", "asymmetry", "given rest", "p",     "q"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p", "q"};
+    static const char *const drop[] = {"asymmetry", "95 %", "given rest", "p", NULL};
     const char *const *head = g->is_tiling ? tiling : episodes;
-    size_t columns = g->is_tiling ? 5 : g->significance != NULL ? 11 : 8;
+    size_t heads = g->is_tiling ? 5 : g->significance != NULL ? 11 : 8, columns = 0;
+    bool one = !g->is_tiling && has_one_delay(d);
     app_table table = {0};
-    for (size_t c = 0; c < columns; c++)
-        app_table_cell(&table, "%s", head[c]);
+    if (one)
+        sf_text_printf(text, "delays of (%g,%g] ms\n", (double)g->low_ns[0] * 1e-6,
+                       (double)g->high_ns[0] * 1e-6);
+    for (size_t c = 0; c < heads; c++)
+        if (!one || c != DELAY_COLUMN) {
+            app_table_cell(&table, "%s", head[c]);
+            columns++;
+        }
     columns += app_epochs_heads(&table, &d->epochs);
     for (size_t i = 0; i < shown; i++)
         (g->is_tiling ? print_tiling_row : print_episode_row)(&table, d, links[i]);
-    app_table_print(&table, text, columns);
+    app_table_fit(&table, text, columns, drop, d->call->verbose);
 }
 
 static void print_electrodes(sf_text *text, const sf_graph_columns *g, const size_t *links, size_t shown)

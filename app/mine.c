@@ -149,7 +149,7 @@ static int count_parts(const sf_episodes_columns *told, size_t **parts)
 /* Returns how many columns there are. */
 static size_t print_head(app_table *table, const finding *f)
 {
-    static const char *const first[] = {"episode", "count", "expected", "count/expected", "95 %", "strength"};
+    static const char *const first[] = {"episode", "count", "expected", "ratio", "95 %", "strength"};
     static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         app_table_cell(table, "%s", first[i]);
@@ -163,7 +163,7 @@ static size_t print_head(app_table *table, const finding *f)
 static void print_row(app_table *table, const finding *f, size_t i, size_t parts)
 {
     const sf_episodes_columns *told = &f->details.told;
-    sf_text spelt = app_episode_text(f->recording, &told->episodes[i]);
+    sf_text spelt = app_details_name(&f->details, i);
     app_table_cell(table, "%s", spelt.data != NULL ? spelt.data : "");
     app_table_cell(table, "%" PRIu64, told->counts[i]);
     app_table_cell(table, isfinite(told->expected[i]) ? "%.4g" : "-", told->expected[i]);
@@ -215,7 +215,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
                 listed[listed_count++] = i;
             }
         }
-        app_table_print(&table, text, columns);
+        app_table_fit(&table, text, columns, app_details_drop, f->details.is_wide);
         if (listed_count < rows)
             sf_text_printf(
                 text,
@@ -308,6 +308,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     }
     if (told->count > 0) {
         sf_text_printf(text, "\n");
+        app_details_print_delay(text, &f->details);
         print_episodes(text, f, unfolded);
     }
     if (told->passing < told->found)

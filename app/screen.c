@@ -105,6 +105,12 @@ void app_screen_leave(void)
     kept_count = 0;
 }
 
+int app_screen_columns(int file)
+{
+    struct winsize size = {0};
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 app_page app_screen_page(void)
 {
     struct winsize size = {0};

@@ -28,6 +28,9 @@ void app_screen_enter(FILE *out);
 /** An empty page of the terminal's size now; 80 columns and 24 rows where it does not tell. */
 app_page app_screen_page(void);
 
+/** The width of a terminal; 0 of anything else. */
+int app_screen_columns(int file);
+
 /** Shows the page and frees it. */
 void app_screen_show(app_page *page);
 

@@ -363,20 +363,171 @@ static void print_cell(sf_text *out, const char *cell, const table_column *colum
         sf_text_printf(out, "%s%*s", cell, last ? 0 : padding, "");
 }
 
-void app_table_print(app_table *table, sf_text *out, size_t columns)
+/* How a table is laid out: columns that are left out have a width of 0. */
+typedef struct layout {
+    table_column *columns;
+    size_t count, width; /**< width: of the screen; SIZE_MAX: any */
+} layout;
+
+#define BETWEEN 2 /* columns */
+
+static size_t last_kept(const layout *l)
 {
-    table_column *measured = sf_alloc(columns, sizeof *measured);
-    for (size_t column = 0; measured != NULL && column < columns; column++)
-        measured[column] = measure_column(table, columns, column);
-    for (size_t i = 0; measured != NULL && i < table->count; i++) {
-        bool last = i % columns + 1 == columns;
-        print_cell(out, table->cells[i], &measured[i % columns], last);
-        sf_text_printf(out, last ? "\n" : "  ");
+    size_t last = 0;
+    for (size_t c = 0; c < l->count; c++)
+        last = l->columns[c].widest > 0 ? c : last;
+    return last;
+}
+
+static size_t total_width(const layout *l)
+{
+    size_t width = 0;
+    for (size_t c = 0; c < l->count; c++)
+        width += l->columns[c].widest > 0 ? l->columns[c].widest + (width > 0 ? BETWEEN : 0) : 0;
+    return width;
+}
+
+/* As many whole words as fit into so many characters; at least one. */
+static size_t fit_words(const char *cell, size_t width)
+{
+    size_t fits = 0, next = 0;
+    while (cell[next] != '\0') {
+        next += strspn(cell + next, " ");
+        next += strcspn(cell + next, " ");
+        size_t characters = 0;
+        for (size_t i = 0; i < next; i++)
+            characters += (cell[i] & 0xc0) != 0x80;
+        if (fits > 0 && characters > width)
+            break;
+        fits = next;
     }
-    out->failed = out->failed || table->failed || measured == NULL;
-    sf_free(measured);
+    return fits;
+}
+
+#define INDENT 2 /* of what goes on */
+
+/* The first cell, of which what has no room goes into further lines. Returns where these begin. */
+static const char *print_first(sf_text *out, const char *cell, const table_column *column, bool last)
+{
+    if (width_of(cell) <= column->widest) {
+        print_cell(out, cell, column, last);
+        return "";
+    }
+    size_t fits = fit_words(cell, column->widest);
+    sf_text part = {0};
+    sf_text_append(&part, cell, fits);
+    if (!part.failed)
+        print_cell(out, part.data,
+                   &(table_column){.widest = column->widest > width_of(part.data) ? column->widest
+                                                                                  : width_of(part.data)},
+                   last);
+    out->failed = out->failed || part.failed;
+    sf_text_free(&part);
+    return cell + fits + strspn(cell + fits, " ");
+}
+
+static void print_table(sf_text *out, const app_table *table, const layout *l)
+{
+    size_t last = last_kept(l);
+    for (size_t row = 0; row < table->count; row += l->count) {
+        const char *rest = print_first(out, table->cells[row], &l->columns[0], last == 0);
+        for (size_t c = 1; c <= last; c++) {
+            if (l->columns[c].widest == 0)
+                continue;
+            sf_text_printf(out, "%*s", BETWEEN, "");
+            print_cell(out, table->cells[row + c], &l->columns[c], c == last);
+        }
+        sf_text_printf(out, "\n");
+        while (*rest != '\0') {
+            size_t fits = fit_words(rest, l->columns[0].widest - INDENT);
+            sf_text_printf(out, "%*s%.*s\n", INDENT, "", (int)fits, rest);
+            rest += fits + strspn(rest + fits, " ");
+        }
+    }
+}
+
+#define LEAST_FIRST 24 /* a first column is not made narrower */
+
+/* Below its head it has anything. */
+static bool tells(const app_table *table, size_t columns, size_t column)
+{
+    for (size_t i = columns + column; i < table->count; i += columns)
+        if (strcmp(table->cells[i], "-") != 0 && table->cells[i][0] != '\0')
+            return true;
+    return false;
+}
+
+/* The columns whose head this is: shown where they tell anything, or left out. */
+static void set_columns(layout *l, const app_table *table, const char *head, bool shown)
+{
+    for (size_t c = 1; c < l->count; c++)
+        if (strcmp(table->cells[c], head) == 0)
+            l->columns[c].widest =
+                shown && tells(table, l->count, c) ? measure_column(table, l->count, c).widest : 0;
+}
+
+/* Of the columns that may be left out keeps those that have room, the last of `drop` first, and then narrows
+ * the first column. Appends the heads of those left out. */
+static void fit(layout *l, const app_table *table, const char *const *drop, sf_text *dropped)
+{
+    size_t count = 0;
+    if (l->width == SIZE_MAX)
+        return;
+    while (drop != NULL && drop[count] != NULL)
+        count++;
+    for (size_t k = 0; k < count && total_width(l) > l->width; k++)
+        set_columns(l, table, drop[k], false);
+    for (size_t k = count; k-- > 0;) {
+        set_columns(l, table, drop[k], true);
+        if (total_width(l) > l->width)
+            set_columns(l, table, drop[k], false);
+    }
+    for (size_t k = 0; k < count; k++)
+        for (size_t c = 1; c < l->count; c++)
+            if (strcmp(table->cells[c], drop[k]) == 0 && l->columns[c].widest == 0 &&
+                tells(table, l->count, c)) {
+                sf_text_printf(dropped, "%s%s", dropped->length > 0 ? ", " : "", drop[k]);
+                break;
+            }
+    size_t total = total_width(l), first = l->columns[0].widest;
+    if (total > l->width && first > LEAST_FIRST)
+        l->columns[0].widest = first - (total - l->width) > LEAST_FIRST && total - l->width < first
+                                   ? first - (total - l->width)
+                                   : LEAST_FIRST;
+}
+
+#define LEAST_WIDTH 80
+
+static size_t screen_width(void)
+{
+    int columns = app_screen_columns(STDOUT_FILENO);
+    return columns > LEAST_WIDTH ? (size_t)columns : LEAST_WIDTH;
+}
+
+void app_table_fit(app_table *table, sf_text *out, size_t columns, const char *const *drop, bool wide)
+{
+    layout l = {.columns = sf_alloc(columns, sizeof *l.columns),
+                .count = columns,
+                .width = wide ? SIZE_MAX : screen_width()};
+    sf_text dropped = {0};
+    if (l.columns != NULL && !table->failed && table->count >= columns) {
+        for (size_t column = 0; column < columns; column++)
+            l.columns[column] = measure_column(table, columns, column);
+        fit(&l, table, drop, &dropped);
+        print_table(out, table, &l);
+        if (dropped.length > 0)
+            sf_text_printf(out, "--verbose adds %s\n", dropped.data);
+    }
+    out->failed = out->failed || table->failed || l.columns == NULL || dropped.failed;
+    sf_text_free(&dropped);
+    sf_free(l.columns);
     for (size_t i = 0; i < table->count; i++)
         sf_free(table->cells[i]);
     sf_free(table->cells);
     *table = (app_table){0};
+}
+
+void app_table_print(app_table *table, sf_text *out, size_t columns)
+{
+    app_table_fit(table, out, columns, NULL, true);
 }
