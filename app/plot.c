@@ -13,6 +13,9 @@ static const app_option options[] = {
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
      "most)"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
+    {"measure", "COLUMN",
+     "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
+     "strength)"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -136,6 +139,7 @@ const app_command app_command_plot = {
              "  correlograms  cross-correlograms of pairs, beside what is expected by rates and surrogates\n"
              "  markers       rates and chains around markers\n"
              "  graph         edges that stand out against surrogates, on the array\n"
+             "  network       units on the array by module, hub and a measure of the network\n"
              "  edges         counts of all frequent pairs beside what is expected by rates\n"
              "  matrix        the same for every pair of units\n"
              "  tiling        spike-time tiling coefficients, ordered by clusters\n"

@@ -34,7 +34,7 @@ assert len(rates) == 801 and min(rates) > 79, (len(rates), min(rates))'
 $SYNFIRE simulate waves.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 \
     --marker-every 5 --seed 3 --quiet >out
 test="--significance segment-shift --surrogates 200 --quiet --json"
-for kind in array rates intervals chains chain correlograms graph edges matrix tiling motifs map; do
+for kind in array rates intervals chains chain correlograms graph network edges matrix tiling motifs map; do
     $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet --json >$kind.told
 done
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet --json >markers.told
@@ -42,7 +42,7 @@ $SYNFIRE plot raster waves.h5 -o raster.svg --quiet --json >raster.told
 python3 -B - <<'PY'
 import glob, json, figures
 told = {path[:-5]: json.load(open(path)) for path in glob.glob("*.told")}
-assert len(told) == 14
+assert len(told) == 15
 for kind in ("correlograms", "edges", "graph", "chains"):
     assert " 200 surrogates" in told[kind]["caption"], told[kind]["caption"]
 for kind in ("correlograms", "edges", "matrix", "graph", "chains", "chain"):
@@ -56,6 +56,7 @@ $SYNFIRE info waves.h5 --json >info.json
 {
     $SYNFIRE mine waves.h5 --delay 4:6 $test >mine.json
     $SYNFIRE graph waves.h5 --delay 4:6 $test >graph.json
+    $SYNFIRE graph waves.h5 --delay 4:6 $test --max-q 0.05 --measures >network.json
     $SYNFIRE match waves.h5 census --delay 4:6 --max-q 0.05 --rewired 100 $test >census.json
     $SYNFIRE count waves.h5 --episodes 'A -(4,6]-> B' --correlogram $test >count.json
 }
@@ -113,7 +114,19 @@ for note in notes:
     name, said = note.split(": ")
     of = triads[name]
     assert said.startswith(f"{of['count']}, rewired {of['mean']:.4g}, "), (note, of)
+units = {u["unit_name"]: u for u in read("network")["network_units"]}
+modules, strengths = (panel.notes() for panel in figures.panels("network.svg"))
+def told_of(notes): return dict(note.split(": ") for note in notes if ": " in note)
+modules, strengths = told_of(modules), told_of(strengths)
+assert set(modules) == set(strengths) == set(units)
+for name, of in units.items():
+    module = "nan" if of["module"] is None else of["module"]
+    assert modules[name] == f"module {module}, degree {of['degree']}" + ", a hub" * of["hub"], (modules[name], of)
+    assert strengths[name] == f"strength {of['strength']:.4g}", (strengths[name], of)
 PY
+$SYNFIRE plot network waves.h5 -o betweenness.svg --delay 4:6 --measure betweenness --quiet >caption
+grep -q "right by betweenness" caption
+expect 64 "did you mean betweenness" $SYNFIRE plot network waves.h5 -o x.svg --delay 4:6 --measure betweennes --quiet
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption
 grep -q "^Around 1[0-9] markers" caption
 
