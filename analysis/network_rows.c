@@ -49,9 +49,10 @@ static const sf_column_row unit_rows[] = {
     SF_MEMBER_IS(COUNT, module, "0-based number of its module, the largest first, every edge alike",
                  .null = ALONE),
     SF_MEMBER_IS(COUNT, module_weighted, "the same by weights", .null = ALONE ", or edges have no weights"),
-    SF_MEMBER_IS(REAL, participation,
-                 "0 where all its edges lie in one module, towards 1 as they spread evenly over many (Guimera "
-                 "and Amaral 2005)"),
+    SF_MEMBER_IS(
+        REAL, participation,
+        "0 where all its edges lie in one module, towards 1 as they spread evenly over many (Guimera "
+        "and Amaral 2005)"),
     SF_MEMBER_IS(REAL, participation_weighted, "the same by weights and weighted modules",
                  .null = WEIGHTLESS),
     SF_MEMBER_IS(REAL, module_degree_z,
@@ -149,5 +150,7 @@ static const sf_column_row network_rows[] = {
 };
 #undef ROW
 
-const sf_table sf_network_table = {
-    .name = "network", .row = "network", .about = "what the network of a graph is like", SF_TABLE_OF(network_rows)};
+const sf_table sf_network_table = {.name = "network",
+                                   .row = "network",
+                                   .about = "what the network of a graph is like",
+                                   SF_TABLE_OF(network_rows)};

@@ -60,19 +60,29 @@ int app_measures_take(sf_table *network, sf_table *units, sf_graph *graph, const
 
 /* ---- lines ---- */
 
-static double number_of(const sf_table *table, const char *column, size_t row)
+double app_measures_number(const sf_table *table, const char *column, size_t row)
 {
     sf_value value = {0};
     size_t at = sf_table_find_column(table, column);
     sf_table_get(table, at, row, 0, &value);
     if (!value.known)
         return NAN;
-    return sf_table_column(table, at)->type == SF_COLUMN_REAL ? value.real : (double)value.count;
+    switch (sf_table_column(table, at)->type) {
+    case SF_COLUMN_REAL:
+        return value.real;
+    case SF_COLUMN_COUNT:
+    case SF_COLUMN_UNIT:
+        return (double)value.count;
+    case SF_COLUMN_FLAG:
+        return value.flag;
+    default:
+        return NAN;
+    }
 }
 
 static void print_number(sf_text *text, const sf_table *network, const char *column)
 {
-    double number = number_of(network, column, 0);
+    double number = app_measures_number(network, column, 0);
     if (isnan(number))
         sf_text_printf(text, "-");
     else
@@ -100,7 +110,7 @@ static const line lines[] = {
 
 static void number_cell(app_table *table, const sf_table *of, const char *column, size_t row)
 {
-    double number = column != NULL ? number_of(of, column, row) : NAN;
+    double number = column != NULL ? app_measures_number(of, column, row) : NAN;
     if (isnan(number))
         app_table_cell(table, "-");
     else
@@ -109,7 +119,7 @@ static void number_cell(app_table *table, const sf_table *of, const char *column
 
 static void print_network(sf_text *text, const sf_table *network)
 {
-    const bool rewired = number_of(network, "rewired", 0) > 0;
+    const bool rewired = app_measures_number(network, "rewired", 0) > 0;
     static const char *const head[] = {"", "edges alike", "by weight", "rewired", "z"};
     app_table table = {0};
     for (size_t c = 0; c < (rewired ? 5 : 3); c++)
@@ -141,14 +151,15 @@ static void print_network(sf_text *text, const sf_table *network)
 /* The units of most strength, or where there are no weights of most edges. */
 static int print_units(sf_text *text, const sf_table *units, sf_error *error)
 {
-    static const char *const columns[] = {"degree",      "strength", "clustering", "path_length",
+    static const char *const columns[] = {"degree",      "strength", "clustering",    "path_length",
                                           "betweenness", "module",   "participation", "hub_score"};
     sf_rank *ranks = sf_alloc(units->row_count, sizeof *ranks);
     app_table table = {0};
     if (ranks == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < units->row_count; i++) {
-        double strength = number_of(units, "strength", i), degree = number_of(units, "degree", i);
+        double strength = app_measures_number(units, "strength", i),
+               degree = app_measures_number(units, "degree", i);
         ranks[i] = (sf_rank){-(isnan(strength) ? degree : strength), i};
     }
     sf_ranks_sort(ranks, units->row_count);
@@ -163,7 +174,7 @@ static int print_units(sf_text *text, const sf_table *units, sf_error *error)
         if (name.known)
             app_table_cell(&table, "%s", name.text);
         else
-            app_table_cell(&table, "#%.0f", number_of(units, "unit", row));
+            app_table_cell(&table, "#%.0f", app_measures_number(units, "unit", row));
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
             number_cell(&table, units, columns[c], row);
     }
@@ -181,19 +192,22 @@ static int print_text(sf_text *text, const sf_table *network, const sf_table *un
     sf_graph_columns g = {.size = sizeof g};
     sf_graph_get_columns(graph, &g);
     app_stop_print(text, stop, "");
-    sf_text_printf(text, "%.0f units, %.0f without an edge, %.0f edges", number_of(network, "vertices", 0),
-                   number_of(network, "isolated", 0), number_of(network, "edges", 0));
-    if (number_of(network, "edges_left_out", 0) > 0)
-        sf_text_printf(text, " (%.0f left out)", number_of(network, "edges_left_out", 0));
+    sf_text_printf(text, "%.0f units, %.0f without an edge, %.0f edges",
+                   app_measures_number(network, "vertices", 0), app_measures_number(network, "isolated", 0),
+                   app_measures_number(network, "edges", 0));
+    if (app_measures_number(network, "edges_left_out", 0) > 0)
+        sf_text_printf(text, " (%.0f left out)", app_measures_number(network, "edges_left_out", 0));
     sf_text_printf(text, ", %.0f components, the largest of %.0f; %.0f hubs\n",
-                   number_of(network, "components", 0), number_of(network, "largest_component", 0),
-                   number_of(network, "hubs", 0));
+                   app_measures_number(network, "components", 0),
+                   app_measures_number(network, "largest_component", 0),
+                   app_measures_number(network, "hubs", 0));
     app_edges_print(text, &g, false);
     sf_text_printf(text, "\n");
     print_network(text, network);
     int status = print_units(text, units, error);
-    sf_text_printf(text, "\nAlmost all of these follow from how many edges there are: compare networks of one "
-                         "density (--edge-density), or with rewired ones (--rewired).");
+    sf_text_printf(text,
+                   "\nAlmost all of these follow from how many edges there are: compare networks of one "
+                   "density (--edge-density), or with rewired ones (--rewired).");
     return status;
 }
 

@@ -13,7 +13,9 @@
      "tell what the network is like in place of its edges: strength, clustering, paths, efficiency, "        \
      "betweenness, modules, participation, hubs of every unit, and in all; of a graph file, too"},           \
         {.name = "threshold"}, {.name = "edge-density"}, {.name = "linked"}, {.name = "resolution"},         \
-        {.name = "rewired"}
+    {                                                                                                        \
+        .name = "rewired"                                                                                    \
+    }
 
 /** SF_USAGE where options of measures stand without --measures, or others with it. */
 int app_measures_check(const app_call *call, sf_error *error);
@@ -24,6 +26,9 @@ int app_measures_open(sf_graph **graph, const app_call *call, const char *path, 
 /** Measures by the options of the call; the tables live as long as the graph. */
 int app_measures_take(sf_table *network, sf_table *units, sf_graph *graph, const app_call *call,
                       sf_error *error);
+
+/** A number of a row, by the name of its column; NaN where it is null, or no number. */
+double app_measures_number(const sf_table *table, const char *column, size_t row);
 
 /** Prints them: --json both, --csv the units. */
 int app_measures_print(const sf_table *network, const sf_table *units, const sf_graph *graph,

@@ -14,6 +14,9 @@ static const app_option options[] = {
      "most); raster: the chains to mark"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
     {.name = "max-size"},
+    {"measure", "COLUMN",
+     "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
+     "strength)"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -63,7 +66,8 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_SIZE, {"max-size", NULL}},
                 {APP_BY_TEST, {"surrogates", "seed", NULL}},
                 {APP_BY_EPISODES, {"episodes", NULL}},
-                {APP_BY_ALIGN, {"align", NULL}}};
+                {APP_BY_ALIGN, {"align", NULL}},
+                {APP_BY_MEASURE, {"measure", NULL}}};
     bool given = app_has(call, "episodes");
     int status = SF_OK;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
@@ -167,6 +171,7 @@ const app_command app_command_plot = {
              "  correlograms  cross-correlograms of pairs, beside what is expected by rates and surrogates\n"
              "  markers       rates and chains around markers\n"
              "  graph         edges that stand out against surrogates, on the array\n"
+             "  network       units on the array by module, hub and a measure of the network\n"
              "  edges         counts of all frequent pairs beside what is expected by rates\n"
              "  matrix        the same for every pair of units\n"
              "  tiling        spike-time tiling coefficients, ordered by clusters\n"

@@ -81,8 +81,8 @@ static int take_numbers(const comparing *how, double *values, const sf_net *net,
     return status;
 }
 
-static int measure_rewired(const void *what, double *values, const sf_csr *graph,
-                           const sf_progress *progress, sf_error *error)
+static int measure_rewired(const void *what, double *values, const sf_csr *graph, const sf_progress *progress,
+                           sf_error *error)
 {
     (void)progress; /* one graph takes milliseconds */
     const sf_net_rule all = {0};
@@ -217,8 +217,7 @@ static int measure_paths(sf_network_measures *m, columns *c, const sf_net *net, 
                          const sf_measuring *how, sf_error *error)
 {
     sf_network *network = &m->network;
-    int status =
-        sf_betweenness(c->values, c->sums, net, by_length, how->threads, how->progress, error);
+    int status = sf_betweenness(c->values, c->sums, net, by_length, how->threads, how->progress, error);
     if (status != SF_OK)
         return status;
     const path_means paths = mean_paths(c->sums, net->count);
@@ -259,9 +258,8 @@ static int measure_modules(sf_network_measures *m, columns *c, const sf_net *net
                            const sf_measuring *how, sf_error *error)
 {
     sf_network *network = &m->network;
-    int status = sf_modules_find(c->module,
-                                 weighted ? &network->modularity_weighted : &network->modularity, net,
-                                 weighted, how->resolution, SF_MODULE_ORDERS, how->seed, error);
+    int status = sf_modules_find(c->module, weighted ? &network->modularity_weighted : &network->modularity,
+                                 net, weighted, how->resolution, SF_MODULE_ORDERS, how->seed, error);
     if (status == SF_OK)
         status = sf_participation_find(c->values, c->module, net, weighted, error);
     if (status != SF_OK)

@@ -51,7 +51,7 @@ typedef struct sf_network {
     uint64_t modules, modules_weighted;
     double participation, participation_weighted;
     uint64_t hubs;
-    uint64_t rewired; /**< graphs */
+    uint64_t rewired;                       /**< graphs */
     sf_spread beside[SF_COMPARED_MEASURES]; /**< NaN without them */
     double small_world;
     sf_club *clubs;

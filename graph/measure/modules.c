@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A move that gains less than this share of what all edges weigh is none: rounding would go round for ever. */
+/* A move that gains less than this share of what all edges weigh is none: rounding would go round for ever.
+ */
 #define LEAST_GAIN 1e-10
 
 /* Vertices, or modules found so far, as vertices of a smaller graph. */
@@ -354,8 +355,8 @@ static int number_by_size(uint32_t *module, const level *base, uint32_t *number,
     return SF_OK;
 }
 
-int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, bool weighted,
-                    double resolution, uint32_t orders, uint64_t seed, sf_error *error)
+int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, bool weighted, double resolution,
+                    uint32_t orders, uint64_t seed, sf_error *error)
 {
     level base;
     search s = {0};

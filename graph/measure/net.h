@@ -21,16 +21,16 @@ typedef struct sf_neighbours {
 
 /** Read-only once built. */
 typedef struct sf_net {
-    uint32_t count; /**< vertices */
+    uint32_t count;          /**< vertices */
     bool directed, weighted; /**< weighted: there were weights, and the rule takes them */
-    uint32_t *vertices; /**< of each its number in the graph, ascending */
-    sf_neighbours out, in; /**< the same arrays of an undirected graph */
-    sf_neighbours both;    /**< whoever is joined in either direction */
-    uint8_t *ways;         /**< beside both.ids: 2 where edges go both ways, or the graph is undirected; else 1 */
-    double *roots;         /**< beside both.ids: the sum over directions of the cube roots of the weights */
-    uint64_t edges;        /**< an undirected one once */
-    uint64_t left_out;     /**< edges that the rule leaves out, loops and parallel ones not counted */
-    double greatest;       /**< weight; 1 without edges */
+    uint32_t *vertices;      /**< of each its number in the graph, ascending */
+    sf_neighbours out, in;   /**< the same arrays of an undirected graph */
+    sf_neighbours both;      /**< whoever is joined in either direction */
+    uint8_t *ways;     /**< beside both.ids: 2 where edges go both ways, or the graph is undirected; else 1 */
+    double *roots;     /**< beside both.ids: the sum over directions of the cube roots of the weights */
+    uint64_t edges;    /**< an undirected one once */
+    uint64_t left_out; /**< edges that the rule leaves out, loops and parallel ones not counted */
+    double greatest;   /**< weight; 1 without edges */
 } sf_net;
 
 /** Which vertices and edges take part. */

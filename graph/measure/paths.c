@@ -378,9 +378,8 @@ static int measure_neighbourhood(void *context, unsigned worker, size_t v)
     w->out[v] = 0;
     if (k < 2)
         return SF_OK;
-    int status =
-        open_neighbourhood(&h, w->by_length ? &net->out : &net->in, net->both.ids + first, k,
-                           w->local + (size_t)worker * net->count);
+    int status = open_neighbourhood(&h, w->by_length ? &net->out : &net->in, net->both.ids + first, k,
+                                    w->local + (size_t)worker * net->count);
     if (status == SF_OK)
         w->out[v] = sum_inverse(&h, w->by_length, &w->searches[worker]) / ((double)k * (double)(k - 1));
     close_neighbourhood(&h);

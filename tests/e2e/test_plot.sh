@@ -45,7 +45,7 @@ assert out["panels"][0]["colours"] is None'
 $SYNFIRE simulate waves.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 \
     --marker-every 5 --seed 3 --quiet >out
 test="--significance segment-shift --surrogates 200 --quiet --json"
-for kind in chains chain correlograms graph edges matrix tiling motifs; do
+for kind in chains chain correlograms graph network edges matrix tiling motifs; do
     $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet --json >$kind.told
 done
 for kind in array rates intervals map; do $SYNFIRE plot $kind waves.h5 -o $kind.svg --quiet --json >$kind.told; done
@@ -54,7 +54,7 @@ $SYNFIRE plot raster waves.h5 -o raster.svg --quiet --json >raster.told
 python3 -B - <<'PY'
 import glob, json, figures
 told = {path[:-5]: json.load(open(path)) for path in glob.glob("*.told")}
-assert len(told) == 14
+assert len(told) == 15
 for kind in ("correlograms", "edges", "graph", "chains"):
     assert " 200 surrogates" in told[kind]["caption"], told[kind]["caption"]
 for kind in ("correlograms", "edges", "matrix", "graph", "chains", "chain"):
@@ -68,6 +68,7 @@ $SYNFIRE info waves.h5 --json >info.json
 {
     $SYNFIRE mine waves.h5 --delay 4:6 $test >mine.json
     $SYNFIRE graph waves.h5 --delay 4:6 $test >graph.json
+    $SYNFIRE graph waves.h5 --delay 4:6 $test --max-q 0.05 --measures >network.json
     $SYNFIRE match waves.h5 census --delay 4:6 --max-q 0.05 --rewired 100 $test >census.json
     $SYNFIRE count waves.h5 --episodes 'A -(4,6]-> B' --correlogram $test >count.json
 }
@@ -136,6 +137,15 @@ for note, picture in zip(notes, drawn):
     assert len(list(picture.iter(figures.NS + "path"))) == 2 * ways[name], (name, len(list(picture.iter(figures.NS + "path"))))
     of = triads[name]
     assert said.startswith(f"{of['count']}, rewired {of['mean']:.4g}, "), (note, of)
+units = {u["unit_name"]: u for u in read("network")["network_units"]}
+modules, strengths = (panel.notes() for panel in figures.panels("network.svg"))
+def told_of(notes): return dict(note.split(": ") for note in notes if ": " in note)
+modules, strengths = told_of(modules), told_of(strengths)
+assert set(modules) == set(strengths) == set(units)
+for name, of in units.items():
+    module = "nan" if of["module"] is None else of["module"]
+    assert modules[name] == f"module {module}, degree {of['degree']}" + ", a hub" * of["hub"], (modules[name], of)
+    assert strengths[name] == f"strength {of['strength']:.4g}", (strengths[name], of)
 PY
 # What paper shows: names at units, edges that are bent and as wide as strong, scales around what means nothing, a colour for
 # each unit of a chain, densities at electrodes alone.
@@ -194,6 +204,7 @@ python3 -B seen.py
 expect 64 "--delay: says nothing to the figure raster" $SYNFIRE plot raster waves.h5 -o x.svg --delay 4:6
 expect 64 "--surrogates: says nothing to the figure tiling" $SYNFIRE plot tiling waves.h5 -o x.svg --surrogates 30
 expect 64 "--max-size: says nothing to the figure graph" $SYNFIRE plot graph waves.h5 -o x.svg --max-size 5
+expect 64 "--measure: says nothing to the figure graph" $SYNFIRE plot graph waves.h5 -o x.svg --measure degree
 expect 64 "--align: says nothing to the figure rates" $SYNFIRE plot rates waves.h5 -o x.svg --align ttl0,-5,5
 expect 64 "--min-count: is for what is looked for, and --episodes gives it" \
     $SYNFIRE plot chain waves.h5 -o x.svg --episodes 'A -(4,6]-> B' --min-count 5
@@ -202,6 +213,9 @@ for option in delay:4:6 min-count:5 min-rate:1 min-fraction:0.1 self: min-distan
     expect 64 "--${option%%:*}: says nothing to the figure array" $SYNFIRE plot array waves.h5 -o x.svg "--${option%%:*}" \
         ${option#*:}
 done
+$SYNFIRE plot network waves.h5 -o betweenness.svg --delay 4:6 --measure betweenness --quiet >caption
+grep -q "right by betweenness" caption
+expect 64 "did you mean betweenness" $SYNFIRE plot network waves.h5 -o x.svg --delay 4:6 --measure betweennes --quiet
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption
 grep -q "^Around 1[0-9] markers" caption
 

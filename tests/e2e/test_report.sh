@@ -41,8 +41,8 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         self.text += data
 
-KINDS = ["raster", "array", "map", "rates", "intervals", "chains", "chain", "correlograms", "markers", "graph", "edges", "matrix",
-         "tiling", "motifs"]
+KINDS = ["raster", "array", "map", "rates", "intervals", "chains", "chain", "correlograms", "markers", "graph", "network", "edges",
+         "matrix", "tiling", "motifs"]
 text = open("sim.html").read()
 page = Page(text)
 assert page.ids == KINDS or sorted(page.ids) == sorted(KINDS), page.ids

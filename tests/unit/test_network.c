@@ -14,9 +14,9 @@
 
 static void assert_near(const char *what, double found, double expected)
 {
-    bool same = isnan(expected) ? isnan(found)
-                                : isfinite(expected) ? fabs(found - expected) <= 1e-9 * fmax(1, fabs(expected))
-                                                     : found == expected;
+    bool same = isnan(expected)      ? isnan(found)
+                : isfinite(expected) ? fabs(found - expected) <= 1e-9 * fmax(1, fabs(expected))
+                                     : found == expected;
     if (!same)
         fail_msg("%s: found %.12g, expected %.12g", what, found, expected);
 }
