@@ -27,10 +27,8 @@ static const sf_column_row burst_rows[] = {
 };
 #undef ROW
 
-const sf_table app_bursts_table = {.name = "bursts",
-                                   .row = "burst",
-                                   .about = "bursts of units and of the network",
-                                   SF_TABLE_OF(burst_rows)};
+const sf_table app_bursts_table = {
+    .name = "bursts", .row = "burst", .about = "bursts of units and of the network", SF_TABLE_OF(burst_rows)};
 
 void app_bursts_each(const sf_activity *activity, const sf_unit *units,
                      void (*put)(void *user, const app_burst *burst), void *user)
@@ -99,10 +97,8 @@ static const sf_column_row unit_rows[] = {
 };
 #undef ROW
 
-static const sf_table units_table = {.name = "burst_units",
-                                     .row = "burst_unit",
-                                     .about = "bursts of each unit",
-                                     SF_TABLE_OF(unit_rows)};
+static const sf_table units_table = {
+    .name = "burst_units", .row = "burst_unit", .about = "bursts of each unit", SF_TABLE_OF(unit_rows)};
 
 /* ---- the network ---- */
 
@@ -460,8 +456,8 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
     size_t count = b->activity.unit_count, listed = b->call->verbose || count < LISTED ? count : LISTED;
     bool *shown = sf_alloc(count, sizeof *shown);
     app_table table = {0};
-    static const char *const heads[] = {"unit",       "name",      "Hz",       "bursts",   "a minute",
-                                        "by chance",  "share",     "by chance", "lasts s", "spikes"};
+    static const char *const heads[] = {"unit",      "name",  "Hz",        "bursts",  "a minute",
+                                        "by chance", "share", "by chance", "lasts s", "spikes"};
     if (shown == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < 10; i++)
@@ -496,9 +492,9 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
 static int print_text(sf_text *text, const bursts *b, sf_error *error)
 {
     const sf_bursts *network = &b->activity.network;
-    sf_text_printf(text, "%zu bursts of units by %s, %zu of the network by %s",
-                   b->activity.unit_bursts.count, sf_burst_method_names[b->options.bursts.method],
-                   network->count, sf_network_method_names[b->options.network.method]);
+    sf_text_printf(text, "%zu bursts of units by %s, %zu of the network by %s", b->activity.unit_bursts.count,
+                   sf_burst_method_names[b->options.bursts.method], network->count,
+                   sf_network_method_names[b->options.network.method]);
     if (b->options.network.method == SF_NETWORK_ISI_N && network->within_ns > 0)
         sf_text_printf(text, " (%" PRIu64 " spikes within %.4g ms)", b->options.network.spikes,
                        (double)network->within_ns * 1e-6);
@@ -536,10 +532,11 @@ static void warn(const bursts *b)
 {
     double share = b->measured[SF_MEASURE_BURST_SHARE], chance = b->by_chance[SF_MEASURE_BURST_SHARE];
     if (isfinite(share) && isfinite(chance) && chance > share / 2 && chance > 0.05)
-        app_warn(b->call,
-                 "bursts of units are rate for the most part: a share of %.2g of the spikes lies in them, and "
-                 "%.2g of Poisson trains as fast",
-                 share, chance);
+        app_warn(
+            b->call,
+            "bursts of units are rate for the most part: a share of %.2g of the spikes lies in them, and "
+            "%.2g of Poisson trains as fast",
+            share, chance);
 }
 
 static int run(app_call *call, sf_error *error)
