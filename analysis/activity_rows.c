@@ -34,8 +34,7 @@ static const sf_key rows[] = {
          .what = "surprise: no burst has a lower one, -ln P"),
     CHOICE("network_method", network.method, sf_network_method_names,
            .what = "definition of network bursts: a rate above what is usual around it, or ISI_N"),
-    REAL("active", network.active_hz, 0, 1e6, .argument = "HZ",
-         .what = "a unit is active from this rate on"),
+    REAL("active", network.active_hz, 0, 1e6, .argument = "HZ", .what = "a unit is active from this rate on"),
     REAL("network_share", network.share, 0, 1, .argument = "F",
          .what = "rate: share of the active units that must fire in a network burst"),
     COUNT("network_spikes", network.spikes, 2, SF_ISI_N_MOST, .argument = "N",
@@ -52,6 +51,7 @@ int sf_activity_check(const sf_activity_options *options, sf_error *error)
 {
     if (options->bursts.begin_ns <= options->bursts.within_ns)
         return SF_OK;
-    return sf_fail(error, SF_USAGE, "--burst-begin", "found %.15g ms, expected no more than --burst-within, %.15g",
+    return sf_fail(error, SF_USAGE, "--burst-begin",
+                   "found %.15g ms, expected no more than --burst-within, %.15g",
                    (double)options->bursts.begin_ns * 1e-6, (double)options->bursts.within_ns * 1e-6);
 }

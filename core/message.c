@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-const char *const sf_topic_names[] = {"episodes", "trigger",  "density",  "graph",          "status",
-                                      "decision", "delivery", "features", "features_names", NULL};
+const char *const sf_topic_names[] = {"episodes", "trigger",  "density",        "graph", "status", "decision",
+                                      "delivery", "features", "features_names", "burst", NULL};
 
 const char *sf_topic_name(sf_topic topic)
 {
@@ -65,6 +65,7 @@ static void free_parts(sf_message *message)
     case SF_TOPIC_TRIGGER:
     case SF_TOPIC_DECISION:
     case SF_TOPIC_DELIVERY:
+    case SF_TOPIC_BURST:
         break;
     case SF_TOPIC_DENSITY:
         sf_free(message->density.values);
@@ -134,6 +135,7 @@ static size_t array_bytes(const sf_message *message)
     case SF_TOPIC_TRIGGER:
     case SF_TOPIC_DECISION:
     case SF_TOPIC_DELIVERY:
+    case SF_TOPIC_BURST:
     case SF_TOPIC_COUNT:
         break;
     }

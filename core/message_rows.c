@@ -351,6 +351,22 @@ static const sf_column_row features_rows[] = {
 };
 #undef ROW
 
+static const char *const burst_events[] = {"begin", "end", NULL};
+
+#define ROW sf_burst_message
+static const sf_column_row burst_rows[] = {
+    SF_MEMBER_IS(TEXT, event,
+                 "begin: the burst is known by the spike at time_ns; end: none after time_ns is of it",
+                 .words = burst_events),
+    SF_MEMBER_IS(COUNT, burst, "its number in the run, from 0"),
+    SF_MEMBER_IS(INTEGER, first_ns, "its first spike", .unit = "ns"),
+    SF_MEMBER_IS(INTEGER, last_ns, "its last spike, of one that begins so far, as what follows",
+                 .unit = "ns"),
+    SF_MEMBER_IS(COUNT, spikes, "spikes in it"),
+    SF_MEMBER_IS(COUNT, units, "units that fire in it"),
+};
+#undef ROW
+
 #define ROW sf_features_names_message
 static const sf_column_row features_names_rows[] = {
     SF_FIELD_IS(TIME, "bin_ms", bin_ns, "the length of a bin", .unit = "ms"),
@@ -1007,6 +1023,7 @@ static const sf_table tables[SF_TOPIC_COUNT] = {
     [SF_TOPIC_FEATURES] = TABLE_OF("features", features_rows, "what was counted in a bin of the stream"),
     [SF_TOPIC_FEATURES_NAMES] =
         TABLE_OF("features_names", features_names_rows, "what the values of features are of"),
+    [SF_TOPIC_BURST] = TABLE_OF("burst", burst_rows, "a network burst is known, or over"),
 };
 
 const sf_table *sf_message_table(sf_topic topic)

@@ -95,9 +95,9 @@ unsigned sf_isi_n_take(sf_isi_n *bursts, int64_t time_ns, uint32_t unit)
 
 int64_t sf_isi_n_open_until_ns(const sf_isi_n *bursts)
 {
-    return bursts->in_burst ? sf_time_plus(time_of(bursts, bursts->taken + 1 - bursts->spikes_needed),
-                                           bursts->within_ns)
-                            : INT64_MAX;
+    return bursts->in_burst
+               ? sf_time_plus(time_of(bursts, bursts->taken + 1 - bursts->spikes_needed), bursts->within_ns)
+               : INT64_MAX;
 }
 
 unsigned sf_isi_n_reach(sf_isi_n *bursts, int64_t time_ns)

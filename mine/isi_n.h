@@ -40,12 +40,12 @@ enum {
 typedef struct sf_isi_n {
     uint64_t spikes_needed; /**< N */
     int64_t within_ns;
-    uint64_t mask;    /**< of the rings, of 2 N spikes or more */
+    uint64_t mask; /**< of the rings, of 2 N spikes or more */
     int64_t *times_ns;
     uint32_t *units;
-    uint64_t *seen; /**< by unit: the number + 1 of the last burst that it fired in */
-    uint64_t taken; /**< spikes so far */
-    uint64_t known; /**< bursts so far */
+    uint64_t *seen;          /**< by unit: the number + 1 of the last burst that it fired in */
+    uint64_t taken;          /**< spikes so far */
+    uint64_t known;          /**< bursts so far */
     uint64_t start, covered; /**< from start on, below covered, spikes meet the criterion */
     bool in_burst;
     sf_network_burst burst; /**< the newest that is known */

@@ -7,8 +7,8 @@
  * longer than `begin` and goes on while they are no longer than `within`; bursts less than `apart` from each
  * other become one; then those shorter than `least` or of fewer than `least_spikes` spikes go.
  *
- * logISI and CMA (mine/interval_limits.h). `least_spikes` spikes or more with intervals of the core's limit at
- * most make a burst, which takes in the spikes on both sides while intervals stay within the wider limit.
+ * logISI and CMA (mine/interval_limits.h). `least_spikes` spikes or more with intervals of the core's limit
+ * at most make a burst, which takes in the spikes on both sides while intervals stay within the wider limit.
  *
  * Poisson surprise (Legendy and Salcman, J Neurophysiol 53 (1985), 926-939), as Cotterill et al. search for
  * it. Where two intervals in a row are shorter than half the mean, three spikes begin a burst; it grows to

@@ -116,6 +116,7 @@ static void take(sf_control *control, const sf_trigger_event *event, int64_t now
         take(control, &off, now_ns);
     }
     const sf_decision *decisions;
+    control->asked_ns = now_ns;
     size_t count = sf_triggers_take(control->triggers, event, now_ns, &decisions);
     for (size_t i = 0; i < count; i++) {
         const sf_decision *decision = &decisions[i];
@@ -173,6 +174,68 @@ static void watch_one(sf_control *control, const sf_spike *spike, int64_t arriva
             complete(control, &completions[c], arrival_ns);
 }
 
+/* ---- network bursts ---- */
+
+/* Completes the triggers that wait for this of a burst that had `before` spikes. */
+static void fire(sf_control *control, sf_live_trigger_on on, uint64_t before, int64_t time_ns,
+                 int64_t arrival_ns)
+{
+    const sf_live_options *config = control->setup.config;
+    int64_t now_ns = now_at(control, time_ns);
+    now_ns = now_ns > control->asked_ns ? now_ns : control->asked_ns;
+    for (uint32_t i = 0; i < control->trigger_count; i++) {
+        uint64_t wanted = config->triggers[i].spike;
+        if (config->triggers[i].on != on ||
+            (on == SF_LIVE_ON_BURST && (before >= wanted || control->bursts.burst.spikes < wanted)))
+            continue;
+        pass(control, now_ns);
+        const sf_cause cause = {.time_ns = time_ns,
+                                .arrival_ns = control->setup.inputs->virtual_clock ? now_ns : arrival_ns,
+                                .q = NAN,
+                                .number = sf_triggers_state(control->triggers, i, now_ns).completed + 1};
+        take(control, &(sf_trigger_event){.kind = SF_EVENT_COMPLETED, .trigger = i, .occurrence = &cause},
+             now_ns);
+        post(control, i, now_ns);
+    }
+}
+
+static void tell_burst(sf_control *control, bool ended, int64_t time_ns, int64_t arrival_ns)
+{
+    bool real_time = !control->setup.inputs->virtual_clock;
+    sf_handoff_burst(control->setup.handoff,
+                     &(sf_burst_news){.ended = ended,
+                                      .burst = control->bursts.burst,
+                                      .time_ns = time_ns,
+                                      .arrival_ns = real_time ? arrival_ns : sf_clock_monotonic_ns()});
+    if (ended)
+        fire(control, SF_LIVE_ON_BURST_END, 0, time_ns, arrival_ns);
+}
+
+/* No spike before this time is to come: the burst that goes on may be over since before. */
+static void reach_bursts(sf_control *control, int64_t time_ns)
+{
+    int64_t until_ns = control->bursts_wanted ? sf_isi_n_open_until_ns(&control->bursts) : INT64_MAX;
+    if (until_ns >= time_ns)
+        return;
+    sf_isi_n_finish(&control->bursts);
+    tell_burst(control, true, until_ns, control->newest_arrival_ns + (until_ns - control->newest_ns));
+}
+
+static void watch_bursts(sf_control *control, const sf_spike *spike, int64_t arrival_ns)
+{
+    uint64_t before = control->bursts.burst.spikes;
+    unsigned brought = sf_isi_n_take(&control->bursts, spike->time_ns, spike->unit);
+    if ((brought & SF_BURST_BEGAN) != 0)
+        tell_burst(control, false, spike->time_ns, arrival_ns);
+    if ((brought & (SF_BURST_BEGAN | SF_BURST_GREW)) != 0)
+        fire(control, SF_LIVE_ON_BURST, (brought & SF_BURST_BEGAN) != 0 ? 0 : before, spike->time_ns,
+             arrival_ns);
+    if ((brought & SF_BURST_ENDED) != 0)
+        tell_burst(control, true, spike->time_ns, arrival_ns);
+}
+
+/* ---- the stream ---- */
+
 void sf_control_expect(sf_control *control, const sf_marker *markers, size_t count)
 {
     control->markers = markers;
@@ -224,7 +287,9 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
         return analysed;
     await_spikes(control);
     control->stream_ns = spikes[count - 1].time_ns;
-    for (size_t i = 0; i < count && (control->watched_count > 0 || filters); i++) {
+    bool looks = control->watched_count > 0 || filters || control->bursts_wanted;
+    for (size_t i = 0; i < count && looks; i++) {
+        reach_bursts(control, spikes[i].time_ns);
         if (control->setup.inputs->virtual_clock) /* what is sent is in one order in every replay */
             pass(control, spikes[i].time_ns);
         control->newest_ns = spikes[i].time_ns;
@@ -236,6 +301,8 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
             control->kept_arrivals_ns[analysed.count++] = arrivals_ns[i];
         }
         watch_one(control, &spikes[i], arrivals_ns[i]);
+        if (control->bursts_wanted)
+            watch_bursts(control, &spikes[i], arrivals_ns[i]);
     }
     note_age(control, arrivals_ns[count - 1]);
     return analysed;
@@ -246,6 +313,7 @@ void sf_control_reach(sf_control *control, int64_t watermark_ns)
     if (watermark_ns > control->stream_ns)
         control->stream_ns = watermark_ns;
     mark_until(control, INT64_MAX);
+    reach_bursts(control, watermark_ns);
     if (control->setup.inputs->virtual_clock)
         pass(control, watermark_ns);
 }
@@ -253,6 +321,8 @@ void sf_control_reach(sf_control *control, int64_t watermark_ns)
 void sf_control_end(sf_control *control)
 {
     const sf_trigger_event end = {.kind = SF_EVENT_DISARM, .trigger = SF_ALL_TRIGGERS};
+    if (control->bursts_wanted && sf_isi_n_finish(&control->bursts) != 0)
+        tell_burst(control, true, control->stream_ns, control->newest_arrival_ns);
     if (sf_triggers_next_ns(control->triggers) < INT64_MAX)
         take(control, &end, now_at(control, control->stream_ns));
 }
@@ -662,7 +732,8 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
     *control = (sf_control){.setup = *setup,
                             .watched_count = sf_watched_count(config),
                             .trigger_count = config->trigger_count,
-                            .stream_ns = INT64_MIN};
+                            .stream_ns = INT64_MIN,
+                            .asked_ns = INT64_MIN};
     pthread_mutex_init(&control->ordering, NULL);
     control->lockable = true;
     control->watched = sf_alloc(control->watched_count, sizeof *control->watched);
@@ -679,6 +750,10 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
         status = open_triggers(control, error);
     if (status == SF_OK)
         status = open_filter(control, error);
+    control->bursts_wanted = config->bursts.within_ms > 0;
+    if (status == SF_OK && control->bursts_wanted)
+        status = sf_isi_n_open(&control->bursts, config->bursts.spikes, in_ns(config->bursts.within_ms),
+                               setup->inputs->units.count, error);
     if (status == SF_OK)
         status = sf_ring_open(&control->orders, sizeof(sf_command), MOST_ORDERS, SF_RING_DROP_NEWEST, error);
     return status;
@@ -687,6 +762,7 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
 void sf_control_close(sf_control *control)
 {
     sf_watch_close(control->watch);
+    sf_isi_n_close(&control->bursts);
     sf_triggers_close(control->triggers);
     sf_filter_close(control->filter);
     sf_free(control->blanks);

@@ -8,6 +8,7 @@
 #define SF_PIPELINE_CONTROL_H
 
 #include "core/filter.h"
+#include "mine/isi_n.h"
 #include "pipeline/feeder.h"
 #include "pipeline/handoff.h"
 #include "pipeline/hop.h"
@@ -84,6 +85,9 @@ typedef struct sf_control {
     atomic_bool halted; /**< no trigger is sent any more ... */
     bool disarmed;      /**< ... which the front has seen to */
     bool began;         /**< spikes came */
+    bool bursts_wanted;
+    sf_isi_n bursts;  /**< where they are wanted */
+    int64_t asked_ns; /**< the time that triggers went by last */
 } sf_control;
 
 /** Resolves watched episodes and triggers. */

@@ -3,6 +3,7 @@
 
 #define MOST_DECIDED 4096
 #define MOST_BLANKED 4096
+#define MOST_BURSTS 4096
 
 int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *error)
 {
@@ -17,6 +18,8 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
     if (status == SF_OK)
         status = sf_ring_open(&handoff->blanked, sizeof(sf_span), MOST_BLANKED, policy, error);
     if (status == SF_OK)
+        status = sf_ring_open(&handoff->bursts, sizeof(sf_burst_news), MOST_BURSTS, policy, error);
+    if (status == SF_OK)
         status = sf_bell_open(&handoff->filled, error);
     if (status == SF_OK)
         status = sf_bell_open(&handoff->emptied, error);
@@ -30,6 +33,7 @@ void sf_handoff_close(sf_handoff *handoff)
     sf_ring_close(&handoff->spikes);
     sf_ring_close(&handoff->decided);
     sf_ring_close(&handoff->blanked);
+    sf_ring_close(&handoff->bursts);
     sf_bell_close(&handoff->filled);
     sf_bell_close(&handoff->emptied);
 }
@@ -82,6 +86,16 @@ void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided)
 bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided)
 {
     return pop_one(handoff, &handoff->decided, decided);
+}
+
+void sf_handoff_burst(sf_handoff *handoff, const sf_burst_news *news)
+{
+    push_one(handoff, &handoff->bursts, news);
+}
+
+bool sf_handoff_next_burst(sf_handoff *handoff, sf_burst_news *news)
+{
+    return pop_one(handoff, &handoff->bursts, news);
 }
 
 void sf_handoff_blank(sf_handoff *handoff, sf_span span)

@@ -8,6 +8,7 @@
 
 #include "core/ring.h"
 #include "core/thread.h"
+#include "mine/isi_n.h"
 #include "pipeline/trigger.h"
 
 #include <synfire/recording.h>
@@ -22,8 +23,16 @@ typedef struct sf_decided {
     int64_t time_ns, arrival_ns, decided_ns;
 } sf_decided;
 
+/** A network burst is known, or over. */
+typedef struct sf_burst_news {
+    bool ended;
+    sf_network_burst burst;
+    int64_t time_ns, arrival_ns;
+} sf_burst_news;
+
 typedef struct sf_handoff {
     sf_ring spikes;
+    sf_ring bursts;  /**< of sf_burst_news */
     sf_ring decided; /**< of sf_decided */
     sf_ring blanked; /**< of sf_span */
     _Atomic int64_t watermark_ns, arrival_ns;
@@ -48,6 +57,10 @@ void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided);
 
 /** Windows: the next decision; false where there is none. */
 bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided);
+
+/** Front: the same with a network burst; windows: the next one, false where there is none. */
+void sf_handoff_burst(sf_handoff *handoff, const sf_burst_news *news);
+bool sf_handoff_next_burst(sf_handoff *handoff, sf_burst_news *news);
 
 /** Front: the same with a span whose spikes are not analysed, before any spike of its time. */
 void sf_handoff_blank(sf_handoff *handoff, sf_span span);

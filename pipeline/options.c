@@ -10,6 +10,7 @@
 #include "core/options.h"
 #include "core/row_macros.h"
 #include "density/live.h"
+#include "mine/isi_n.h"
 #include "mine/rows.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ const sf_live_options sf_live_defaults = {
     .safe_loss = {.gaps = true, .malformed = true, .late = true, .dropped = true, .leaps = true},
     .topics = (1u << SF_TOPIC_COUNT) - 1,
     .queue = 1024,
+    .bursts = {.spikes = 10},
     .queue_policy = SF_RING_BLOCK,
 };
 
@@ -49,8 +51,14 @@ static const sf_live_pattern default_pattern = {.limit = 10};
 static const sf_live_blank default_blank = {.to_ms = 1};
 
 /* As SF_LIVE_TRIGGER_DEFAULTS, with a word for any label. */
-static const sf_live_trigger default_trigger = {
-    .armed = true, .max_age_ms = 100, .most_s = 1, .within_s = 1, .max_q = 1, .seed = 1, .label = "*"};
+static const sf_live_trigger default_trigger = {.armed = true,
+                                                .max_age_ms = 100,
+                                                .most_s = 1,
+                                                .within_s = 1,
+                                                .max_q = 1,
+                                                .seed = 1,
+                                                .label = "*",
+                                                .spike = 1};
 
 void sf_live_options_init(void *options, size_t size)
 {
@@ -106,7 +114,7 @@ static const sf_key density_keys[] = {
 #undef ROW
 
 #define ROW sf_live_trigger
-static const char *const trigger_causes[] = {"episode", "trigger", "rule", NULL};
+static const char *const trigger_causes[] = {"episode", "trigger", "rule", "burst", "burst-end", NULL};
 static const sf_key trigger_keys[] = {
     CHOICE("on", on, trigger_causes),
     TEXT("name", name, .needed = true),
@@ -114,6 +122,7 @@ static const sf_key trigger_keys[] = {
     TEXT("follows", follows, .where = "on=trigger", .needed = true),
     TEXT("rule", rule, .where = "on=rule", .needed = true),
     TEXT("label", label, .where = "on=rule"),
+    WHOLE("spike", spike, 1, 1000000, .where = "on=burst"),
     SWITCH("armed", armed),
     REAL("arm_s", arm_s, 0, 1e6, .live = true),
     REAL("max_age_ms", max_age_ms, 0, 60000, .live = true),
@@ -228,6 +237,13 @@ static const sf_key features_keys[] = {
     {0},
 };
 
+static const sf_key bursts_keys[] = {
+    WHOLE("spikes", bursts.spikes, 2, SF_ISI_N_MOST),
+    REAL("within_ms", bursts.within_ms, 0, 60000),
+    {0},
+};
+
+static const sf_key_table bursts_table = {.parts = {bursts_keys}};
 static const sf_key_table features_table = {.parts = {features_keys}};
 static const sf_key_table merge_table = {.parts = {merge_keys}};
 static const sf_key_table dedup_table = {.parts = {dedup_keys}};
@@ -252,6 +268,7 @@ const sf_key sf_live_keys[] = {
     LIST("triggers", triggers, trigger_count, 256, &trigger_table),
     GROUP("safe_loss", safe_loss_table),
     GROUP("features", features_table),
+    GROUP("bursts", bursts_table),
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
@@ -405,6 +422,12 @@ static int check_trigger(const sf_live_options *options, uint32_t index, sf_erro
     if (trigger->on == SF_LIVE_ON_RULE && trigger->max_q < 1)
         return sf_live_refuse(key, error, "found %g, expected 1: what a rule says of a window has no q",
                               trigger->max_q);
+    bool of_bursts = trigger->on == SF_LIVE_ON_BURST || trigger->on == SF_LIVE_ON_BURST_END;
+    if (of_bursts && trigger->max_q < 1)
+        return sf_live_refuse(key, error, "found %g, expected 1: a network burst has no q", trigger->max_q);
+    snprintf(key, sizeof key, "triggers.%u.on", index);
+    if (of_bursts && options->bursts.within_ms <= 0)
+        return sf_live_refuse(key, error, "it waits for network bursts: set bursts.within_ms");
     snprintf(key, sizeof key, "triggers.%u.delay_to_ms", index);
     if (trigger->delay_to_ms > 0 && trigger->delay_to_ms < trigger->delay_ms)
         return sf_live_refuse(key, error, "found %g ms, expected 0 or at least delay_ms, %g",

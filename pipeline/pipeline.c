@@ -47,6 +47,32 @@ static int tell_decisions(sf_pipeline *pipeline, sf_error *error)
     return SF_OK;
 }
 
+static int tell_bursts(sf_pipeline *pipeline, sf_error *error)
+{
+    sf_burst_news news;
+    while (sf_handoff_next_burst(&pipeline->handoff, &news)) {
+        sf_message *message = sf_message_new(SF_TOPIC_BURST);
+        if (message == NULL)
+            return sf_fail_memory(error);
+        message->time_ns = news.time_ns;
+        message->arrival_ns = news.arrival_ns;
+        message->burst = (sf_burst_message){.event = news.ended ? "end" : "begin",
+                                            .burst = news.burst.number,
+                                            .first_ns = news.burst.first_ns,
+                                            .last_ns = news.burst.last_ns,
+                                            .spikes = news.burst.spikes,
+                                            .units = news.burst.units};
+        sf_publish(&pipeline->publisher, message);
+    }
+    return SF_OK;
+}
+
+static int tell_found(sf_pipeline *pipeline, sf_error *error)
+{
+    int status = tell_decisions(pipeline, error);
+    return status == SF_OK ? tell_bursts(pipeline, error) : status;
+}
+
 static int take_blanked(sf_pipeline *pipeline, sf_error *error)
 {
     sf_span span;
@@ -144,7 +170,7 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
     const uint64_t until = sf_ring_pushed(&handoff->spikes);
     int status = take_blanked(pipeline, error); /* of all times up to these spikes */
     if (status == SF_OK)
-        status = tell_decisions(pipeline, error);
+        status = tell_found(pipeline, error);
     if (status == SF_OK)
         status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
     if (status == SF_OK)
@@ -159,7 +185,7 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
         sf_ring_release(&handoff->spikes, count);
         sf_bell_ring(&handoff->emptied);
         if (status == SF_OK)
-            status = tell_decisions(pipeline, error);
+            status = tell_found(pipeline, error);
         if (status == SF_OK)
             status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
         if (status == SF_OK) /* what comes later is not before it */
@@ -181,7 +207,9 @@ static void let_go(sf_pipeline *pipeline)
     while (!atomic_load(&pipeline->handoff.ended)) {
         sf_decided decided;
         sf_span blanked;
-        while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
+        sf_burst_news news;
+        while (sf_handoff_next_burst(&pipeline->handoff, &news) ||
+               sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
                sf_handoff_next(&pipeline->handoff, &decided) ||
                sf_handoff_next_blanked(&pipeline->handoff, &blanked))
             ;

@@ -247,6 +247,7 @@ static int append_message(hdf5_sink *self, const sf_message *message, sf_error *
         return append_status(self, message, error);
     case SF_TOPIC_FEATURES: /* follow from the raw spikes, which are there */
     case SF_TOPIC_FEATURES_NAMES:
+    case SF_TOPIC_BURST:
     case SF_TOPIC_COUNT:
         break;
     }

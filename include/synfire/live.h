@@ -134,9 +134,11 @@ typedef struct sf_live_rule {
 
 /** What a trigger waits for. */
 typedef enum sf_live_trigger_on {
-    SF_LIVE_ON_EPISODE, /**< its episode completes */
-    SF_LIVE_ON_TRIGGER, /**< the one that it follows is sent: a yoked control */
-    SF_LIVE_ON_RULE     /**< its rule predicts another label than of the full window before */
+    SF_LIVE_ON_EPISODE,  /**< its episode completes */
+    SF_LIVE_ON_TRIGGER,  /**< the one that it follows is sent: a yoked control */
+    SF_LIVE_ON_RULE,     /**< its rule predicts another label than of the full window before */
+    SF_LIVE_ON_BURST,    /**< a network burst has `spike` spikes, and is known */
+    SF_LIVE_ON_BURST_END /**< a network burst is over */
 } sf_live_trigger_on;
 
 /**
@@ -165,12 +167,14 @@ typedef struct sf_live_trigger {
     const char *rule;  /**< the name of one of the rules */
     const char *label; /**< only where it predicts this one from now on; "*" or NULL: any */
     double blank_ms;   /**< of the stream after it was sent, sham or not, nothing is analysed; 0: all is */
+    uint32_t spike;    /**< of a network burst: its k-th, or where that is less than bursts.spikes, the one by
+                          which it is known */
 } sf_live_trigger;
 
 /** Armed, and sent within 100 ms or not at all; `name` is to be set, and `episode` or `follows`. */
 #define SF_LIVE_TRIGGER_DEFAULTS                                                                             \
     {                                                                                                        \
-        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, NULL, NULL, 0      \
+        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, NULL, NULL, 0, 1   \
     }
 
 /** What is counted in each bin of the stream, for decoders. */
@@ -183,6 +187,14 @@ typedef struct sf_live_features {
     const char *const *edges; /**< episodes of two units */
     uint32_t edge_count;
 } sf_live_features;
+
+/** Network bursts by ISI_N (Bakkum et al. 2014): runs of spikes of any units in which so many in a row last
+ * no longer than this. `synfire bursts --network-method isi-n` tells what a recording has by the same rule.
+ */
+typedef struct sf_live_bursts {
+    uint32_t spikes;  /**< 2 to 4096 */
+    double within_ms; /**< 0: none are looked for */
+} sf_live_bursts;
 
 /** Times after markers of which nothing is analysed: stimulus artefacts. */
 typedef struct sf_live_blank {
@@ -263,6 +275,7 @@ typedef struct sf_live_options {
     const sf_live_blank *blank;
     uint32_t blank_count;
     sf_live_safe_loss safe_loss; /**< all but out_of_range */
+    sf_live_bursts bursts;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -290,6 +303,7 @@ typedef enum sf_topic {
     SF_TOPIC_DELIVERY,       /**< what a sink that somebody may act on did with such a trigger */
     SF_TOPIC_FEATURES,       /**< what was counted in a bin */
     SF_TOPIC_FEATURES_NAMES, /**< what its numbers are of */
+    SF_TOPIC_BURST,          /**< a network burst is known, or over */
     SF_TOPIC_COUNT
 } sf_topic;
 
@@ -638,6 +652,17 @@ typedef struct sf_features_names_message {
     char **names;
 } sf_features_names_message;
 
+/** Its time_ns is that of the spike by which it is known, or the last time at which a spike could have been
+ * of it. */
+typedef struct sf_burst_message {
+    const char *event; /**< "begin", "end" */
+    uint64_t burst;    /**< number in the run, from 0 */
+    int64_t first_ns;
+    int64_t last_ns; /**< its last spike, of one that begins so far, as the next two */
+    uint64_t spikes;
+    uint64_t units; /**< that fire in it */
+} sf_burst_message;
+
 struct sf_message {
     sf_topic topic;
     uint64_t seq;       /**< per topic, from 1 without holes */
@@ -652,6 +677,7 @@ struct sf_message {
         sf_delivery_message delivery;
         sf_features_message features;
         sf_features_names_message features_names;
+        sf_burst_message burst;
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;

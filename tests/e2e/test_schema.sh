@@ -66,6 +66,8 @@ for of in sim.h5 few.csv; do
 done
 holds info all.h5
 holds recover sim.h5
+holds bursts sim.h5
+holds bursts sim.h5 --burst-method logisi --network-method isi-n --network-within 20
 holds info sim.h5 --units A,B --from 1 --to +30 --epochs epochs.csv --dedup 0.4,100 --blank ttl0,-1,5 --preset culture-60
 holds describe
 holds mine sim.h5 $mine --epochs epochs.csv --max-size 3
@@ -165,6 +167,7 @@ mine: {delays_ms: "4:6", every: 1, max_size: 3}
 watch: ["A -(4,6]-> B -(4,6]-> C"]
 triggers: [{name: reward, episode: "A -(4,6]-> B", refractory_ms: 100}, {on: trigger, name: control, follows: reward}]
 track: ["A -(4,6]-> B"]
+bursts: {within_ms: 15}
 features: {bin_ms: 100, units: ["*"], episodes: ["*"], edges: ["B -(4,6]-> C"]}
 graph:
   reach: [{from: A, hops: 3}]
@@ -184,7 +187,7 @@ sinks:
 YAML
 holds run all.yaml --quiet
 schema lines run.jsonl >topics
-for topic in decision delivery density episodes features features_names graph status trigger; do
+for topic in burst decision delivery density episodes features features_names graph status trigger; do
     grep -q "$topic [1-9]" topics || { cat topics; exit 1; }
 done
 holds run all.yaml --quiet --max-q 0.5 --max-p 0.5 --set graph.metric=sttc --set graph.surrogates=0 --set sinks.0.overwrite=true

@@ -198,6 +198,17 @@ static void fill_features(test_random *random, sf_features_message *message)
         message->values[i] = (uint32_t)test_random_bits(random);
 }
 
+static void fill_burst(test_random *random, sf_burst_message *message)
+{
+    int64_t first_ns = (int64_t)test_random_below(random, 1000000);
+    *message = (sf_burst_message){.event = test_random_below(random, 2) == 0 ? "begin" : "end",
+                                  .burst = test_random_below(random, 1000),
+                                  .first_ns = first_ns,
+                                  .last_ns = first_ns + (int64_t)test_random_below(random, 1000000),
+                                  .spikes = test_random_below(random, 1000),
+                                  .units = test_random_below(random, 100)};
+}
+
 static void fill_features_names(test_random *random, sf_features_names_message *message)
 {
     message->bin_ns = random_time(random);
@@ -494,6 +505,9 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
         break;
     case SF_TOPIC_FEATURES_NAMES:
         fill_features_names(random, &message->features_names);
+        break;
+    case SF_TOPIC_BURST:
+        fill_burst(random, &message->burst);
         break;
     case SF_TOPIC_COUNT:
         break;

@@ -303,6 +303,16 @@ static void check_features(fields *from, const sf_features_message *features)
         is_integer(json_array_get(values, i), features->values[i]);
 }
 
+static void check_burst(fields *from, const sf_burst_message *burst)
+{
+    is_string(take(from, "event"), burst->event);
+    is_integer(take(from, "burst"), (int64_t)burst->burst);
+    is_integer(take(from, "first_ns"), burst->first_ns);
+    is_integer(take(from, "last_ns"), burst->last_ns);
+    is_integer(take(from, "spikes"), (int64_t)burst->spikes);
+    is_integer(take(from, "units"), (int64_t)burst->units);
+}
+
 static void check_features_names(fields *from, const sf_features_names_message *names)
 {
     is_scaled(take(from, "bin_ms"), names->bin_ns, 1e6);
@@ -695,6 +705,9 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         break;
     case SF_TOPIC_FEATURES_NAMES:
         check_features_names(&from, &message->features_names);
+        break;
+    case SF_TOPIC_BURST:
+        check_burst(&from, &message->burst);
         break;
     case SF_TOPIC_DENSITY:
         check_density(&from, &message->density);
