@@ -30,6 +30,9 @@ int app_subject_open(app_subject *subject, const app_call *call, const sf_record
     subject->max_size = subject->mining.options.max_size;
     if (status == SF_OK)
         status = app_options_read(call, &sf_significance_table, &subject->test, error);
+    subject->activity = SF_ACTIVITY_OPTIONS;
+    if (status == SF_OK)
+        status = app_options_read(call, &sf_activity_table, &subject->activity, error);
     if (status == SF_OK && subject->test.surrogates < APP_FIGURE_LEAST_SURROGATES)
         status =
             sf_fail(error, SF_USAGE, "--surrogates", "found '%u', expected a whole number from %d to 1000000",

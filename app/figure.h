@@ -25,6 +25,7 @@ typedef struct app_subject {
     char name[512];    /**< of the recording's file, without its folders, and of its stream: "plate.h5: A1" */
     app_mining mining; /**< what is looked for */
     uint32_t max_size; /**< of chains: --max-size */
+    sf_activity_options activity; /**< what network bursts are */
     bool in_report; /**< among other figures: the raster marks chains that stand out, which others draw, too,
                        and none is as high as a page */
     sf_significance_options
@@ -77,6 +78,7 @@ enum {
     APP_BY_EPISODES = 32,
     APP_BY_ALIGN = 64,
     APP_BY_MEASURE = 128,
+    APP_BY_BURSTS = 256, /**< the options of network bursts */
     APP_BY_EDGES = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_MINING | APP_BY_TEST,
     APP_BY_CHAINS = APP_BY_EDGES | APP_BY_SIZE
 };

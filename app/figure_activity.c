@@ -363,8 +363,10 @@ static double round_bin(double seconds)
 }
 
 /* Long recordings have less paper for a burst than can be seen. */
-static void tell_bursts(sf_text *caption, const sf_span *bursts, size_t count, double least_s)
+static void tell_bursts(sf_text *caption, const sf_bursts *found, sf_network_method method, double least_s)
 {
+    const sf_span *bursts = found->items;
+    size_t count = found->count;
     size_t widened = 0;
     double all_s = 0;
     for (size_t k = 0; k < count; k++) {
@@ -376,11 +378,14 @@ static void tell_bursts(sf_text *caption, const sf_span *bursts, size_t count, d
         sf_text_printf(caption, "No network burst was found. ");
         return;
     }
-    sf_text_printf(
-        caption,
-        "Orange: %zu network burst%s, in which more spikes of all units fall together than trains without "
-        "anything in common have, %.4g s in all. ",
-        count, count == 1 ? "" : "s", all_s);
+    sf_text_printf(caption, "Orange: %zu network burst%s, ", count, count == 1 ? "" : "s");
+    if (method == SF_NETWORK_ISI_N)
+        sf_text_printf(caption, "in which spikes follow each other within %.4g ms by ISI_N",
+                       (double)found->within_ns * 1e-6);
+    else
+        sf_text_printf(caption, "in which more spikes of all units fall together than trains without "
+                                "anything in common have");
+    sf_text_printf(caption, ", %.4g s in all. ", all_s);
     if (widened > 0)
         sf_text_printf(caption, "%zu of them %s drawn %.3g s wide to be seen, more than %s. ", widened,
                        widened == 1 ? "is" : "are", least_s, widened == 1 ? "it lasts" : "they last");
@@ -391,16 +396,15 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     app_time_axis time = app_time_axis_of(subject);
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE};
     const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.6};
-    sf_overview_columns told;
+    sf_activity activity = {0};
+    const sf_bursts *bursts = &activity.network;
     size_t units = subject->of.selected != NULL ? subject->of.selected->unit_count : subject->of.unit_count;
     double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to;
     double width = round_bin(end * time.unit_s) / time.unit_s;
     size_t count = (size_t)fmin(fmax(ceil(end / width - 1e-9), 1), RATE_BINS);
     if (subject->of.spike_count == 0)
         return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
-    int status = app_subject_overview(subject, &told, error);
-    if (status != SF_OK)
-        return status;
+    int status = SF_OK;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
         double at = app_time_at(&time, subject->of.spikes[i].time_ns) / width;
         bins[at < 0 ? 0 : at >= (double)count ? count - 1 : (size_t)at]++;
@@ -413,21 +417,25 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
         bins[k] = seconds > 0.01 * width * time.unit_s ? bins[k] / (seconds * (double)units) : NAN;
         most = fmax(most, bins[k]);
     }
-    if (status != SF_OK)
+    if (status == SF_OK)
+        status = sf_activity_find(&activity, subject->recording, &subject->activity, error);
+    if (status != SF_OK) {
+        sf_activity_free(&activity);
         return status;
+    }
     sf_panel_form form = {.title = "Rate over time",
                           .x = time.axis,
                           .y = {.label = "rate of a mean unit, Hz", .to = most * 1.05},
                           .height_mm = 32,
                           .columns = figure->columns};
-    if (told.burst_count > 0) {
+    if (bursts->count > 0) {
         form.key[0] = "network bursts";
         form.key_colours[0] = SF_ORANGE;
     }
     sf_panel panel = sf_panel_begin(figure, &form);
-    for (size_t k = 0; k < told.burst_count; k++) {
-        double from = app_time_at(&time, told.bursts[k].start_ns),
-               to = app_time_at(&time, told.bursts[k].stop_ns);
+    for (size_t k = 0; k < bursts->count; k++) {
+        double from = app_time_at(&time, bursts->items[k].start_ns),
+               to = app_time_at(&time, bursts->items[k].stop_ns);
         sf_panel_stretch(&panel, &burst, "burst", from, to);
     }
     sf_panel_steps(&panel, &ink, "rate", 0, width, bins, count, 0);
@@ -437,12 +445,13 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     if (paused)
         sf_text_printf(caption,
                        "Rates are over what was recorded of each bin; where nothing was, there is none. ");
-    tell_bursts(caption, told.bursts, told.burst_count, least_s);
+    tell_bursts(caption, bursts, subject->activity.network.method, least_s);
+    sf_activity_free(&activity);
     return SF_OK;
 }
 
 const app_figure_kind app_figure_rates = {
-    .name = "rates", .summary = "the rate over time, bursts marked", .draw = draw_rates};
+    .name = "rates", .summary = "the rate over time, bursts marked", .by = APP_BY_BURSTS, .draw = draw_rates};
 
 /* ---- intervals ---- */
 

@@ -17,6 +17,11 @@ static const app_option options[] = {
     {"measure", "COLUMN",
      "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
      "strength)"},
+    {.name = "network-method"},
+    {.name = "network-spikes"},
+    {.name = "network-within"},
+    {.name = "network-share"},
+    {.name = "active"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -67,7 +72,9 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_TEST, {"surrogates", "seed", NULL}},
                 {APP_BY_EPISODES, {"episodes", NULL}},
                 {APP_BY_ALIGN, {"align", NULL}},
-                {APP_BY_MEASURE, {"measure", NULL}}};
+                {APP_BY_MEASURE, {"measure", NULL}},
+                {APP_BY_BURSTS,
+                 {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}}};
     bool given = app_has(call, "episodes");
     int status = SF_OK;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
@@ -182,6 +189,6 @@ const app_command app_command_plot = {
              "says which "
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table},
     .run = run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What network bursts cost on the watch path: ISI_N of Poisson spikes, with bursts and without, a second of the
- * stream at a time. Usage: bench_bursts [units [spikes a second [seconds]]] */
+/* What network bursts cost on the watch path: ISI_N of Poisson spikes, with bursts and without, a second of
+ * the stream at a time. Usage: bench_bursts [units [spikes a second [seconds]]] */
 #include "mine/isi_n.h"
 
 #include "core/clock.h"
@@ -39,7 +39,8 @@ static uint64_t take_second(sf_isi_n *bursts, sf_random *random, size_t units, s
 
 int main(int argc, char **argv)
 {
-    size_t units = argc > 1 ? (size_t)atol(argv[1]) : 4096, spikes = argc > 2 ? (size_t)atol(argv[2]) : 100000;
+    size_t units = argc > 1 ? (size_t)atol(argv[1]) : 4096,
+           spikes = argc > 2 ? (size_t)atol(argv[2]) : 100000;
     int64_t seconds = argc > 3 ? atol(argv[3]) : 60;
     for (unsigned burst = 0; burst <= 50; burst += 50) {
         sf_random random = sf_random_start(1, burst);

@@ -375,7 +375,9 @@ static const sf_column_row features_names_rows[] = {
     SF_FIELD_IS(COUNT, "edges", edges, "then so many of edges"),
     SF_ITEMS_ARE(
         TEXT, "names", names, count,
-        "one for each value: of units, episodes and edges as the configuration has them, of triggers"),
+        "one for each value: of units, episodes and edges as the configuration has them, of triggers, and "
+        "last `bursts` where features.bursts is set: spikes of network bursts, from the one on by which a "
+        "burst is known"),
 };
 #undef ROW
 

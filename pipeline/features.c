@@ -72,6 +72,13 @@ static void pass(sf_features *features, int64_t time_ns)
     begin_bin(features, number + silent, (int64_t)((uint64_t)start_ns + silent * (uint64_t)features->bin_ns));
 }
 
+/* A spike of a burst that is known by it, or before. */
+static void count_burst(sf_features *features, const sf_spike *spike)
+{
+    unsigned brought = sf_isi_n_take(&features->bursts, spike->time_ns, spike->unit);
+    features->open->counts[features->width - 1] += (brought & (SF_BURST_BEGAN | SF_BURST_GREW)) != 0;
+}
+
 void sf_features_take(sf_features *features, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count)
 {
     if (features->bin_ns == 0 || count == 0)
@@ -88,6 +95,8 @@ void sf_features_take(sf_features *features, const sf_spike *spikes, const int64
             features->doubted = false;
         if (features->slots[spikes[i].unit] != UINT32_MAX)
             open->counts[features->slots[spikes[i].unit]]++;
+        if (features->has_bursts)
+            count_burst(features, &spikes[i]);
         size_t completed = 0;
         if (features->watch != NULL)
             completed = sf_watch_advance(features->watch, &spikes[i], &completions);
@@ -312,6 +321,15 @@ static int add_watched(sf_features *features, sf_episode *episodes, sf_error *er
     return status;
 }
 
+static int open_bursts(sf_features *features, sf_error *error)
+{
+    const sf_live_bursts *asked = &features->setup.config->bursts;
+    features->has_bursts = true;
+    int status = sf_isi_n_open(&features->bursts, asked->spikes, (int64_t)(asked->within_ms * 1e6),
+                               features->setup.inputs->units.count, error);
+    return status == SF_OK ? add_name(features, "bursts", error) : status;
+}
+
 static int resolve(sf_features *features, sf_episode *episodes, sf_error *error)
 {
     const sf_live_features *asked = &features->setup.config->features;
@@ -322,9 +340,11 @@ static int resolve(sf_features *features, sf_episode *episodes, sf_error *error)
         status = add_episodes(features, "episodes", asked->episodes, asked->episode_count, episodes, error);
     if (status == SF_OK)
         status = add_episodes(features, "edges", asked->edges, asked->edge_count, episodes, error);
+    size_t count = features->width - features->unit_count;
+    if (status == SF_OK && features->setup.config->bursts.in_features)
+        status = open_bursts(features, error);
     if (status == SF_OK && features->width == 0)
         return sf_live_refuse("features.episodes", error, "found no episode that is watched, expected one");
-    size_t count = features->width - features->unit_count;
     if (status == SF_OK && count > 0)
         status =
             sf_watch_open(&features->watch, episodes, count, features->setup.inputs->units.count, 0, error);
@@ -360,7 +380,7 @@ int sf_features_open(sf_features *features, const sf_features_setup *setup, sf_e
     size_t units = setup->inputs->units.count,
            episodes = (size_t)asked->episode_count + asked->edge_count + sf_watched_count(config);
     sf_episode *parsed = sf_alloc(episodes, sizeof *parsed);
-    features->names = sf_alloc(units + asked->unit_count + episodes, sizeof *features->names);
+    features->names = sf_alloc(units + asked->unit_count + episodes + 1, sizeof *features->names);
     features->slots = sf_alloc(units, sizeof *features->slots);
     features->faults = sf_alloc(setup->inputs->count, sizeof *features->faults);
     bool whole =
@@ -381,6 +401,7 @@ void sf_features_close(sf_features *features)
     sf_free(features->empty);
     sf_free(features->taken);
     sf_watch_close(features->watch);
+    sf_isi_n_close(&features->bursts);
     sf_ring_close(&features->bins);
     *features = (sf_features){0};
 }

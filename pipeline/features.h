@@ -38,7 +38,9 @@ typedef struct sf_features {
     char **names;
     uint32_t *slots; /**< by unit: its place among the counts; UINT32_MAX: none */
     sf_watch *watch; /**< of episodes and edges, which stand behind the units */
-    sf_ring bins;    /**< of sf_features_bins */
+    bool has_bursts; /**< the last count is of spikes of network bursts */
+    sf_isi_n bursts;
+    sf_ring bins; /**< of sf_features_bins */
     size_t item_size;
     _Atomic uint64_t dropped; /**< bins */
     /* Front thread. */

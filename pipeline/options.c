@@ -234,6 +234,7 @@ static const sf_key features_keys[] = {
     LIST("units", features.units, features.unit_count, 100000, NULL),
     LIST("episodes", features.episodes, features.episode_count, 100000, NULL),
     LIST("edges", features.edges, features.edge_count, 100000, NULL),
+    SWITCH("bursts", bursts.in_features),
     {0},
 };
 
@@ -446,12 +447,16 @@ static int check_triggers(const sf_live_options *options, sf_error *error)
 static int check_features(const sf_live_options *options, sf_error *error)
 {
     const sf_live_features *asked = &options->features;
-    bool any = asked->unit_count + asked->episode_count + asked->edge_count > 0;
+    bool bursts = options->bursts.in_features,
+         any = asked->unit_count + asked->episode_count + asked->edge_count > 0 || bursts;
+    if (bursts && options->bursts.within_ms <= 0)
+        return sf_live_refuse("features.bursts", error, "it counts network bursts: set bursts.within_ms");
     if (asked->bin_ms < 1 && (asked->bin_ms > 0 || any))
         return sf_live_refuse("features.bin_ms", error, "found %g ms, expected from 1 to 100%s",
                               asked->bin_ms, any ? "" : ", or 0 for none");
     if (asked->bin_ms > 0 && !any)
-        return sf_live_refuse("features", error, "found no units, episodes or edges, expected some to count");
+        return sf_live_refuse("features", error,
+                              "found no units, episodes, edges or bursts, expected some to count");
     return SF_OK;
 }
 

@@ -194,6 +194,8 @@ typedef struct sf_live_features {
 typedef struct sf_live_bursts {
     uint32_t spikes;  /**< 2 to 4096 */
     double within_ms; /**< 0: none are looked for */
+    bool in_features; /**< bins of features count the spikes of bursts, too, from the one on by which each is
+                         known */
 } sf_live_bursts;
 
 /** Times after markers of which nothing is analysed: stimulus artefacts. */

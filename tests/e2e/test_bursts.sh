@@ -49,6 +49,21 @@ done
 grep -q "^network_inter_burst_s,9.95" summary.csv
 $SYNFIRE bursts few.csv --recorded 0:100 2>err | grep -q "20 bursts of units by max-interval"
 
+# compare goes by the same definitions.
+printf 'file,condition,recorded\nfew.csv,x,0:100\n' >table.csv
+$SYNFIRE compare table.csv --out compared --without graph,chains --burst-method logisi --network-method isi-n --network-spikes 6 \
+    --network-within 40 >/dev/null 2>err
+$SYNFIRE bursts few.csv --recorded 0:100 --burst-method logisi --network-method isi-n --network-spikes 6 --network-within 40 --json >same.json 2>err
+python3 - <<'PY'
+import csv, json
+told = {m["measure"]: m for m in json.load(open("same.json"))["summary"]}
+row = next(csv.DictReader(open("compared/recordings.csv")))
+for measure in ("burst_rate", "burst_share", "network_burst_rate", "network_burst_units"):
+    assert float(row[measure]) == told[measure]["value"], (measure, row[measure], told[measure])
+    assert float(row[measure + "_chance"]) == told[measure]["chance"], measure
+assert sum(r["kind"] == "network" for r in csv.DictReader(open("compared/bursts.csv"))) == 10
+PY
+
 expect 64 "--burst-begin: found 400 ms, expected no more than --burst-within, 300" $SYNFIRE bursts few.csv --burst-begin 400
 expect 64 "--table: is of --csv" $SYNFIRE bursts few.csv --table units
 expect 64 "--table: found 'x'" $SYNFIRE bursts few.csv --csv --table x

@@ -205,6 +205,14 @@ expect 64 "--delay: says nothing to the figure raster" $SYNFIRE plot raster wave
 expect 64 "--surrogates: says nothing to the figure tiling" $SYNFIRE plot tiling waves.h5 -o x.svg --surrogates 30
 expect 64 "--max-size: says nothing to the figure graph" $SYNFIRE plot graph waves.h5 -o x.svg --max-size 5
 expect 64 "--measure: says nothing to the figure graph" $SYNFIRE plot graph waves.h5 -o x.svg --measure degree
+expect 64 "--network-method: says nothing to the figure graph" $SYNFIRE plot graph waves.h5 -o x.svg --network-method isi-n
+$SYNFIRE plot rates waves.h5 -o isi_n.svg --network-method isi-n --network-spikes 4 --network-within 4 --json >isi_n.told
+$SYNFIRE bursts waves.h5 --network-method isi-n --network-spikes 4 --network-within 4 --json >isi_n.json
+python3 -c '
+import json
+told, bursts = json.load(open("isi_n.told")), json.load(open("isi_n.json"))["network_bursts"]
+assert f"{len(bursts)} network bursts" in told["caption"] and "within 4 ms by ISI_N" in told["caption"], told["caption"]
+assert len(bursts) > 5, bursts'
 expect 64 "--align: says nothing to the figure rates" $SYNFIRE plot rates waves.h5 -o x.svg --align ttl0,-5,5
 expect 64 "--min-count: is for what is looked for, and --episodes gives it" \
     $SYNFIRE plot chain waves.h5 -o x.svg --episodes 'A -(4,6]-> B' --min-count 5

@@ -32,11 +32,15 @@ typedef struct heard {
     size_t begin_count, end_count;
     int64_t first_ns[MOST], sixth_ns[MOST], over_ns[MOST]; /* triggers */
     size_t first_count, sixth_count, over_count;
+    uint64_t in_bins; /* spikes of bursts by the features */
 } heard;
 
 static void hear(heard *all, const sf_message *message)
 {
-    if (message->topic == SF_TOPIC_BURST && strcmp(message->burst.event, "begin") == 0) {
+    if (message->topic == SF_TOPIC_FEATURES) {
+        assert_int_equal(message->features.count, 2);
+        all->in_bins += message->features.values[1];
+    } else if (message->topic == SF_TOPIC_BURST && strcmp(message->burst.event, "begin") == 0) {
         all->began_ns[all->begin_count] = message->time_ns;
         all->begins[all->begin_count++] = message->burst;
     } else if (message->topic == SF_TOPIC_BURST) {
@@ -71,11 +75,12 @@ static void run(heard *all, const sf_spike *spikes, size_t count, const sf_live_
     options.graph.enabled = false;
     options.significance.kind = 0;
     options.bursts = *bursts;
+    options.features = (sf_live_features){.bin_ms = 20, .units = (const char *const[]){"a"}, .unit_count = 1};
     options.triggers = triggers;
     options.trigger_count = 3;
     options.sources = &source;
     options.source_count = 1;
-    options.topics = 1u << SF_TOPIC_BURST | 1u << SF_TOPIC_TRIGGER;
+    options.topics = 1u << SF_TOPIC_BURST | 1u << SF_TOPIC_TRIGGER | 1u << SF_TOPIC_FEATURES;
     options.queue = 4096;
     sf_live *live;
     sf_error error;
@@ -108,12 +113,14 @@ static void check(const heard *all, const sf_bursts *expected, const sf_spike *s
                   const sf_live_bursts *rule)
 {
     size_t sixth = 0;
+    uint64_t from_known_on = 0;
     assert_int_equal(all->end_count, expected->count);
     assert_int_equal(all->begin_count, expected->count);
     assert_int_equal(all->first_count, expected->count);
     assert_int_equal(all->over_count, expected->count);
     for (size_t b = 0; b < expected->count; b++) {
         const sf_burst_message *end = &all->ends[b];
+        from_known_on += end->spikes - all->begins[b].spikes + 1;
         assert_int_equal(end->burst, b);
         assert_int_equal(end->first_ns, expected->items[b].start_ns);
         assert_int_equal(end->last_ns, expected->items[b].stop_ns - 1);
@@ -134,6 +141,7 @@ static void check(const heard *all, const sf_bursts *expected, const sf_spike *s
         }
     }
     assert_int_equal(all->sixth_count, sixth);
+    assert_int_equal(all->in_bins, from_known_on);
 }
 
 static void live_bursts_are_those_of_the_recording(void **state)
@@ -147,7 +155,7 @@ static void live_bursts_are_those_of_the_recording(void **state)
         size_t count = make_spikes(&random, spikes);
         sf_unit units[UNITS] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}};
         const sf_live_bursts live = {2 + (uint32_t)test_random_below(&random, 6),
-                                     (double)(1 + test_random_below(&random, 40))};
+                                     (double)(1 + test_random_below(&random, 40)), true};
         sf_network_rule rule = SF_NETWORK_RULE;
         rule.active_hz = 0;
         rule.method = SF_NETWORK_ISI_N;
@@ -185,6 +193,11 @@ static void triggers_on_bursts_need_them(void **state)
     sf_live *live;
     sf_error error;
     test_assert_fails(sf_live_open(&live, &options, &error), &error, SF_CONFIG, "bursts.within_ms");
+    options.trigger_count = 0;
+    options.features.bin_ms = 10;
+    options.bursts.in_features = true;
+    test_assert_fails(sf_live_open(&live, &options, &error), &error, SF_CONFIG, "set bursts.within_ms");
+    options.trigger_count = 1;
     options.bursts.within_ms = 10;
     trigger.max_q = 0.05;
     test_assert_fails(sf_live_open(&live, &options, &error), &error, SF_CONFIG, "has no q");
