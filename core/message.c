@@ -53,6 +53,7 @@ static void free_graph(sf_graph_message *graph)
     }
     sf_free(graph->motifs);
     sf_free(graph->triads);
+    sf_free(graph->measures);
 }
 
 static void free_parts(sf_message *message)
@@ -105,7 +106,7 @@ static size_t graph_bytes(const sf_graph_message *graph)
     enum { BY_UNIT = 3 * sizeof(uint32_t) }; /* reach_all and components, at most */
     size_t bytes = graph->change_count * sizeof *graph->changes + graph->reach_count * sizeof *graph->reach +
                    graph->motif_count * sizeof *graph->motifs + graph->triad_count * sizeof *graph->triads +
-                   graph->unit_count * BY_UNIT;
+                   graph->unit_count * BY_UNIT + graph->measure_count * sizeof *graph->measures;
     for (size_t i = 0; i < graph->reach_count; i++)
         bytes += graph->reach[i].count * (3 * sizeof(uint32_t) + sizeof(sf_delay));
     for (size_t i = 0; i < graph->motif_count; i++)

@@ -654,7 +654,32 @@ static const sf_column_row triad_rows[] = {
 };
 #undef ROW
 
+#define ROW sf_unit_measures
+static const sf_column_row unit_measures_rows[] = {
+    SF_MEMBER_IS(UNIT, unit, "0-based index of a unit that has an edge"),
+    SF_MEMBER_IS(COUNT, degree, "units that it has an edge with, in whichever direction"),
+    SF_MEMBER_IS(REAL, strength, "the weight of its edges, to and from it"),
+    SF_MEMBER_IS(COUNT, module,
+                 "0-based number of its module by weights, the largest first; of this window alone: the same "
+                 "number in the next may be other units"),
+};
+#undef ROW
+
 #define ROW sf_graph_message
+static bool count_measures(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column, (void)row;
+    *length = ((const sf_graph_message *)of)->measure_count;
+    return ((const sf_graph_message *)of)->measured;
+}
+
+GETTER(get_measure)
+{
+    (void)column, (void)row;
+    value->known = true;
+    value->record.of = &((const sf_graph_message *)of)->measures[item];
+}
+
 GETTER(get_metric)
 {
     UNUSED;
@@ -705,6 +730,10 @@ static const sf_column_row graph_rows[] = {
         REAL, pairs_by_chance,
         "of these, so many would be edges on average if no two units had anything to do with each other",
         .null = "pairs_tested is null; with max_q, which bounds the chance of any in this window"),
+    SF_RECORDS_BY("measures", get_measure, count_measures, unit_measures_rows,
+                  "of every unit that has an edge, each as many windows as `measures` says",
+                  .null = "not asked for, or not of this window"),
+    SF_MEMBER_IS(REAL, modularity, "of these modules", .null = "likewise, or there is no edge"),
 };
 #undef ROW
 

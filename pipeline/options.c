@@ -213,6 +213,7 @@ static const sf_key graph_keys[] = {
     SWITCH("components", graph.components),
     LIST("patterns", graph.patterns, graph.pattern_count, 100, &pattern_table),
     SWITCH("census", graph.census),
+    WHOLE("measures", graph.measures, 0, 1000000),
     WHOLE("rewired", graph.rewired, 0, 100000),
     WHOLE("seed", graph.seed, 0, UINT32_MAX),
     {0},

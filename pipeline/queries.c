@@ -5,10 +5,12 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "graph/measure/modules.h"
 #include "graph/motif/census.h"
 #include "graph/motif/motif.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -307,6 +309,36 @@ static int take_census(const sf_live_options *config, const sf_csr *csr, sf_grap
     return status;
 }
 
+/* Of units with an edge. One order of them for the modules: a window waits for no better one. */
+static int put_measures(sf_graph_message *message, const sf_net *net, sf_error *error)
+{
+    uint32_t *module = sf_resize(NULL, net->count, sizeof *module);
+    message->measures = sf_alloc(net->count, sizeof *message->measures);
+    int status = module != NULL && message->measures != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_modules_find(module, &message->modularity, net, true, 1, 1, 1, error);
+    for (uint32_t v = 0; v < net->count && status == SF_OK; v++)
+        message->measures[message->measure_count++] =
+            (sf_unit_measures){.unit = net->vertices[v],
+                               .degree = net->both.first[v + 1] - net->both.first[v],
+                               .strength = sf_net_strength(net, v),
+                               .module = module[v]};
+    sf_free(module);
+    return status;
+}
+
+static int measure_units(const sf_csr *csr, sf_graph_message *message, sf_error *error)
+{
+    const sf_net_rule rule = {.linked = true};
+    sf_net net;
+    int status = sf_net_build(&net, csr, &rule, error);
+    if (status == SF_OK)
+        status = put_measures(message, &net, error);
+    message->measured = status == SF_OK;
+    sf_net_free(&net);
+    return status;
+}
+
 static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
                         sf_graph_message *message, sf_error *error)
 {
@@ -322,6 +354,9 @@ static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, co
         status = sf_reaching_search(&queries->reaching, &message->reach_all, csr, config->reach_all, error);
     if (status == SF_OK && config->components)
         status = sf_connectivity_components(&message->components, csr, error);
+    message->modularity = NAN;
+    if (status == SF_OK && config->measures > 0 && queries->answered++ % config->measures == 0)
+        status = measure_units(csr, message, error);
     return status;
 }
 

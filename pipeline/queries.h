@@ -41,6 +41,7 @@ typedef struct sf_queries {
     double time_limit_s; /**< of one pattern; 0: none */
     const char *asked;   /**< the device that patterns are searched for on, as far as it can; or NULL */
     char matched_on[32]; /**< the device of the newest searches for patterns; empty: none yet, or several */
+    uint64_t answered;   /**< snapshots so far */
     sf_background rewiring;
     sf_rewired_job job;
     sf_motif_spread *spreads; /**< the newest of each count */

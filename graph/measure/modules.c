@@ -299,21 +299,6 @@ static double modularity_of(search *s, const level *base, const uint32_t *module
     return inside / 2 / s->total - s->resolution * expected / (s->total * s->total);
 }
 
-int sf_modularity(double *modularity, const uint32_t *module, const sf_net *net, bool weighted,
-                  double resolution, sf_error *error)
-{
-    level base;
-    search s = {0};
-    int status = level_of_net(&base, net, weighted, error);
-    if (status == SF_OK)
-        status = open_search(&s, net->count, total_of(&base), resolution, error);
-    if (status == SF_OK)
-        *modularity = s.total > 0 ? modularity_of(&s, &base, module) : NAN;
-    close_search(&s);
-    close_level(&base);
-    return status;
-}
-
 /* ---- the best of several orders ---- */
 
 static int find_once(uint32_t *module, double *modularity, search *s, const level *base, uint32_t *own,

@@ -24,8 +24,4 @@
 int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, bool weighted, double resolution,
                     uint32_t orders, uint64_t seed, sf_error *error);
 
-/** The modularity of these modules. SF_NO_MEMORY. */
-int sf_modularity(double *modularity, const uint32_t *module, const sf_net *net, bool weighted,
-                  double resolution, sf_error *error);
-
 #endif

@@ -244,6 +244,14 @@ void sf_net_free(sf_net *net)
     *net = (sf_net){0};
 }
 
+double sf_net_strength(const sf_net *net, uint32_t v)
+{
+    double sum = 0;
+    for (uint32_t e = net->both.first[v]; e < net->both.first[v + 1]; e++)
+        sum += net->both.weights[e];
+    return sum * net->greatest / (net->directed ? 1 : 2); /* both: its weight from either end */
+}
+
 int sf_net_topology(sf_csr *graph, const sf_net *net, sf_error *error)
 {
     sf_edge_list list = {.directed = net->directed};

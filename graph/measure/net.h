@@ -47,7 +47,10 @@ typedef struct sf_net_rule {
 int sf_net_build(sf_net *net, const sf_csr *graph, const sf_net_rule *rule, sf_error *error);
 void sf_net_free(sf_net *net);
 
-/** The same without weights, as other parts of graph/ take it. SF_NO_MEMORY. */
+/** The weight of a vertex's edges, to and from it, in the unit of weights. */
+double sf_net_strength(const sf_net *net, uint32_t v);
+
+/** The graph without weights, as other parts of graph/ take it. SF_NO_MEMORY. */
 int sf_net_topology(sf_csr *graph, const sf_net *net, sf_error *error);
 
 #endif

@@ -77,6 +77,8 @@ typedef struct sf_live_graph {
     const sf_live_pattern *patterns;
     uint32_t pattern_count;
     bool census;
+    uint32_t
+        measures;     /**< windows from one to the next whose units are measured in the network; 0: none is */
     uint32_t rewired; /**< graphs that counts of patterns are held against; 0: none */
     uint32_t seed;    /**< of surrogates and rewired graphs */
 } sf_live_graph;
@@ -472,6 +474,14 @@ typedef struct sf_triad_result {
     sf_motif_spread spread;
 } sf_triad_result;
 
+/** What a unit with an edge is like in the network, as in the table `network_units`. */
+typedef struct sf_unit_measures {
+    uint32_t unit;
+    uint64_t degree;
+    double strength;
+    uint64_t module; /**< by weights; of this window alone */
+} sf_unit_measures;
+
 typedef struct sf_graph_message {
     sf_span window;
     bool is_tiling;    /**< edges are spike-time tiling coefficients, undirected, and have no counts */
@@ -491,6 +501,10 @@ typedef struct sf_graph_message {
     sf_left_out left_out;   /**< of edges: neither counted in `edges` nor searched */
     size_t pairs_tested;    /**< as in sf_graph_columns */
     double pairs_by_chance; /**< likewise */
+    bool measured;          /**< units were measured in this window */
+    double modularity;      /**< of their modules; NaN where no unit has an edge, or none was measured */
+    size_t measure_count;
+    sf_unit_measures *measures;
 } sf_graph_message;
 
 typedef enum sf_source_state {

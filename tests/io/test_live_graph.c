@@ -6,6 +6,8 @@
 #include "analysis/sttc.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "graph/measure/measure.h"
+#include "graph/measure/modules.h"
 #include "graph/motif/census.h"
 #include "graph/motif/spread.h"
 #include "graph/rows.h"
@@ -246,8 +248,39 @@ static void check_reach(const sf_reach_result *found, const sf_connectivity *gra
     sf_reach_result_free(&expected);
 }
 
+/* Every second window, from the first on. */
+static void check_measures(const sf_graph_message *message, const sf_csr *csr, size_t number)
+{
+    const sf_measuring how = {.rule = {.linked = true}, .resolution = 1, .seed = 1, .threads = 1};
+    sf_network_measures expected;
+    uint32_t module[UNITS];
+    double modularity;
+    sf_net net;
+    assert_int_equal(message->measured, number % 2 == 0);
+    if (!message->measured) {
+        assert_int_equal(message->measure_count, 0);
+        return;
+    }
+    assert_int_equal(sf_network_measures_find(&expected, csr, &how, NULL), SF_OK);
+    assert_int_equal(message->measure_count, expected.vertex_count);
+    for (size_t i = 0; i < message->measure_count; i++) {
+        const sf_unit_measures *found = &message->measures[i];
+        assert_int_equal(found->unit, expected.vertices[i].unit);
+        assert_int_equal(found->degree, expected.vertices[i].degree);
+        assert_true(fabs(found->strength - expected.vertices[i].strength) < 1e-9 * (1 + found->strength));
+    }
+    assert_int_equal(sf_net_build(&net, csr, &how.rule, NULL), SF_OK);
+    assert_int_equal(sf_modules_find(module, &modularity, &net, true, 1, 1, 1, NULL), SF_OK);
+    for (size_t i = 0; i < message->measure_count; i++)
+        assert_int_equal(message->measures[i].module, module[i]);
+    assert_true(expected.vertex_count == 0 ? isnan(message->modularity)
+                                           : fabs(message->modularity - modularity) < 1e-9);
+    sf_net_free(&net);
+    sf_network_measures_free(&expected);
+}
+
 static void check_answers(const sf_graph_message *message, const sf_connectivity *graph,
-                          const sf_config *config)
+                          const sf_config *config, size_t number)
 {
     sf_csr csr;
     assert_int_equal(sf_connectivity_csr(&csr, graph, NULL, NULL), SF_OK);
@@ -269,6 +302,7 @@ static void check_answers(const sf_graph_message *message, const sf_connectivity
     for (size_t i = 0; i < message->motif_count; i++)
         check_motif(&message->motifs[i], &csr, message, config);
     check_census(&csr, message, config);
+    check_measures(message, &csr, number);
     sf_csr_free(&csr);
 }
 
@@ -301,7 +335,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording, bool as
             alone = mine_window(recording, recording->spikes + first, last - first, message, &config);
         assert_same_graph(&held_graph, &alone);
         if (asks)
-            check_answers(message, &held_graph, &config);
+            check_answers(message, &held_graph, &config, graphs);
         edges += now.count;
         graphs++;
         sf_connectivity_free(&held_graph);
@@ -315,7 +349,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording, bool as
 
 #define QUERIES                                                                                              \
     "reach: [{from: e1, hops: 1}, {from: e3, hops: 4}], reach_all: 2, components: true, rewired: 7, "        \
-    "census: true, "                                                                                         \
+    "census: true, measures: 2, "                                                                            \
     "patterns: [{pattern: chain-3, limit: 3}, {pattern: reciprocal-pair, limit: 3}, "                        \
     "{pattern: 030T, limit: 3}, {pattern: 'A -> B [weight > 1]; C -> B; A.rate > C.rate', limit: 3}]"
 

@@ -301,6 +301,14 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     message->left_out = random_left_out(random);
     message->pairs_tested = (size_t)random_count(random);
     message->pairs_by_chance = random_real(random);
+    message->modularity = random_real(random);
+    message->measures = random_list(random, sizeof *message->measures, &message->measure_count);
+    message->measured = message->measure_count > 0;
+    for (size_t i = 0; i < message->measure_count; i++)
+        message->measures[i] = (sf_unit_measures){.unit = random_unit(random, units),
+                                                  .degree = random_count(random),
+                                                  .strength = (double)test_random_below(random, 1000) / 8,
+                                                  .module = random_count(random)};
     message->changes = random_list(random, sizeof *message->changes, &message->change_count);
     for (size_t i = 0; i < message->change_count; i++)
         message->changes[i] = (sf_edge_change){.from = random_unit(random, units),

@@ -468,6 +468,23 @@ static void check_census(const json_t *list, const sf_graph_message *graph)
     }
 }
 
+static void check_measures(const json_t *list, const sf_graph_message *graph)
+{
+    if (!graph->measured) {
+        assert_true(json_is_null(list));
+        return;
+    }
+    assert_int_equal(json_array_size(list), graph->measure_count);
+    for (size_t i = 0; i < graph->measure_count; i++) {
+        fields from = {.map = json_array_get(list, i)};
+        is_integer(take(&from, "unit"), graph->measures[i].unit);
+        is_integer(take(&from, "degree"), (int64_t)graph->measures[i].degree);
+        is_real(take(&from, "strength"), graph->measures[i].strength);
+        is_integer(take(&from, "module"), (int64_t)graph->measures[i].module);
+        all_taken(&from);
+    }
+}
+
 static void check_graph(fields *from, const sf_graph_message *graph, const sf_units *units)
 {
     check_window(from, &graph->window);
@@ -489,6 +506,8 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     for (size_t i = 0; i < graph->motif_count; i++)
         check_motif(json_array_get(motifs, i), &graph->motifs[i], units);
     check_census(take(from, "census"), graph);
+    check_measures(take(from, "measures"), graph);
+    is_real(take(from, "modularity"), graph->modularity);
 }
 
 static void check_source(const json_t *map, const sf_source_status *source)
