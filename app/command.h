@@ -195,10 +195,10 @@ typedef struct app_table {
 void app_table_cell(app_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void app_table_print(app_table *table, sf_text *out, size_t columns); /**< appends the table and empties it */
 
-/** The same within 80 characters, or as many as the terminal on stdout has where these are more: of the columns
- * whose heads are in `drop` (NULL at the end) those are shown that have room, the last of the list first, and the
- * others are named below; those of nothing but - are left out without a word. A first column that is too wide
- * even then goes on in further lines. Cells are never cut. `wide`: nothing is left out. */
+/** The same within 80 characters, or as many as the terminal on stdout has where these are more: of the
+ * columns whose heads are in `drop` (NULL at the end) those are shown that have room, the last of the list
+ * first, and the others are named below; those of nothing but - are left out without a word. A first column
+ * that is too wide even then goes on in further lines. Cells are never cut. `wide`: nothing is left out. */
 void app_table_fit(app_table *table, sf_text *out, size_t columns, const char *const *drop, bool wide);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/console.h"
 
+#include "app/mining.h"
+
 #include "app/command.h"
 #include "app/screen.h"
 
@@ -207,26 +209,60 @@ static const char *in_short(const char *reason)
     return reason;
 }
 
-static void add_row(const app_console *console, const sf_episode_count *item, app_page *page)
+/* How rows are written. */
+typedef struct row_form {
+    bool has_reasons; /* in full */
+    sf_delay common;  /* of every link; {0, 0}: there is none */
+} row_form;
+
+#define REASON_WIDTH 24
+#define Q_WIDTH 9
+
+static row_form form_of(const sf_episodes_message *episodes, bool has_reasons)
+{
+    row_form form = {.has_reasons = has_reasons};
+    for (size_t i = 0; i < episodes->count; i++)
+        if (!app_delay_is_common(&form.common, &episodes->items[i].episode)) {
+            form.common = (sf_delay){0, 0};
+            break;
+        }
+    return form;
+}
+
+static void add_head(const row_form *form, app_page *page)
+{
+    char head[64] = "episode (delays in ms)";
+    if (form->common.high_ns > 0)
+        snprintf(head, sizeof head, "episode, > is (%g,%g] ms", (double)form->common.low_ns * 1e-6,
+                 (double)form->common.high_ns * 1e-6);
+    app_page_line(page, "%7s  %8s  %5s  %*s  %s", "count", "by chance", "ratio",
+                  form->has_reasons ? REASON_WIDTH : Q_WIDTH, "q", head);
+}
+
+static void add_row(const app_console *console, const sf_episode_count *item, const row_form *form,
+                    app_page *page)
 {
     char name[4096], chance[32], ratio[32], q[32];
-    bool wide = page->columns >= WIDE;
+    bool wide = form->has_reasons;
     double times = (double)item->count / item->expected;
     sf_live_print_episode(console->live, &item->episode, name, sizeof name);
+    if (form->common.high_ns > 0)
+        app_episode_shorten(name);
     snprintf(chance, sizeof chance, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
     snprintf(ratio, sizeof ratio, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
     if (item->not_tested != NULL)
         snprintf(q, sizeof q, "%s", wide ? item->not_tested : in_short(item->not_tested));
     else
         snprintf(q, sizeof q, "%.2g", item->q);
-    app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio, wide ? 24 : 9, q,
-                  name);
+    app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio,
+                  wide ? REASON_WIDTH : Q_WIDTH, q, name);
 }
 
 /* As many episodes as there are rows for, but for so many. */
-static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes, app_page *page,
-                             int left)
+static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes,
+                             bool has_reasons, app_page *page, int left)
 {
+    const row_form form = form_of(episodes, has_reasons);
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
     if (order == NULL)
         return;
@@ -234,11 +270,10 @@ static void add_top_episodes(const app_console *console, const sf_episodes_messa
         order[i] = &episodes->items[i];
     qsort(order, episodes->count, sizeof *order, by_interest);
     size_t kept = fold_parts(order, episodes->count);
-    app_page_line(page, "%7s  %8s  %5s  %*s  %s", "count", "by chance", "ratio",
-                  page->columns >= WIDE ? 24 : 9, "q", "episode (delays in ms)");
+    add_head(&form, page);
     size_t shown = 0;
     for (; shown < kept && page->used + left + 1 < page->rows; shown++)
-        add_row(console, order[shown], page);
+        add_row(console, order[shown], &form, page);
     if (shown < kept && kept < episodes->count)
         app_page_line(page, "%zu more, and %zu parts of these", kept - shown, episodes->count - kept);
     else if (shown < kept)
@@ -535,7 +570,7 @@ static void draw_page(const app_console *console)
     }
     app_page_line(&page, "%s", "");
     if (console->episodes != NULL && console->episodes->episodes.count > 0)
-        add_top_episodes(console, &console->episodes->episodes, &page, kept);
+        add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, kept);
     else if (console->episodes != NULL)
         add_hint(console, &page);
     int room = page.rows - page.used;
@@ -587,10 +622,10 @@ void app_console_draw(app_console *console)
 
 static void add_last_table(const app_console *console, const sf_episodes_message *window, sf_text *text)
 {
-    app_page page = {.columns = 200, .rows = 16};
+    app_page page = {.columns = 200, .rows = 16}; /* a long chain is not cut */
     sf_text_printf(text, "the last full window, %.1f-%.1f s:\n", (double)window->window.start_ns * 1e-9,
                    (double)window->window.stop_ns * 1e-9);
-    add_top_episodes(console, window, &page, 0);
+    add_top_episodes(console, window, false, &page, 0);
     if (page.text.data != NULL && !page.text.failed)
         sf_text_append(text, page.text.data, page.text.length);
     sf_text_free(&page.text);

@@ -14,28 +14,19 @@ const char *const app_details_drop[] = {"needed", "strength", "reverse",    "bur
 
 static void find_common(app_details *d)
 {
-    const sf_episodes_columns *told = &d->told;
     d->common = (sf_delay){0, 0};
-    for (size_t i = 0; i < told->count; i++)
-        for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++) {
-            sf_delay delay = told->episodes[i].delays[link];
-            if (d->common.high_ns == 0)
-                d->common = delay;
-            if (delay.low_ns != d->common.low_ns || delay.high_ns != d->common.high_ns) {
-                d->common = (sf_delay){0, 0};
-                return;
-            }
+    for (size_t i = 0; i < d->told.count; i++)
+        if (!app_delay_is_common(&d->common, &d->told.episodes[i])) {
+            d->common = (sf_delay){0, 0};
+            return;
         }
 }
 
 sf_text app_details_name(const app_details *d, size_t i)
 {
-    const sf_episode *episode = &d->told.episodes[i];
-    sf_text name = {0};
-    if (d->is_wide || d->common.high_ns == 0)
-        return app_episode_text(d->recording, episode);
-    for (uint32_t k = 0; k < episode->size; k++)
-        sf_text_printf(&name, "%s%s", k > 0 ? " > " : "", app_unit_name(d->recording, episode->units[k]));
+    sf_text name = app_episode_text(d->recording, &d->told.episodes[i]);
+    if (!d->is_wide && d->common.high_ns > 0 && name.data != NULL)
+        app_episode_shorten(name.data);
     return name;
 }
 

@@ -263,10 +263,10 @@ const app_figure_kind app_figure_chains = {
 
 #define MOST_ROWS 1000
 
-/* Of panels that are three or four in a row. */
+/* Of panels that are four in a row. */
 static double small_height(const sf_figure *figure)
 {
-    return figure->columns > 3 ? 24 : figure->columns > 2 ? 34 : 0;
+    return figure->columns > 3 ? 28 : 0;
 }
 
 /* Those of a long chain go from blue to green to yellow, in its order: there are no sixteen colours that
@@ -326,7 +326,7 @@ static void draw_link_delays(sf_figure *figure, const app_subject *subject, cons
     const sf_link_delays *delays = &told->details[0].links[link];
     double counts[SF_DELAY_BINS], expected[SF_DELAY_BINS], low = (double)episode->delays[link].low_ns * 1e-6;
     char title[256], chance[96];
-    snprintf(chance, sizeof chance, "expected by rates, 2 sd: %.3g in all", told->expected[0]);
+    snprintf(chance, sizeof chance, "by rates: %.3g in all", told->expected[0]);
     for (int k = 0; k < SF_DELAY_BINS; k++) {
         counts[k] = (double)delays->histogram[k];
         expected[k] = told->expected[0] * delays->by_chance[k];
@@ -400,7 +400,7 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
             status = sf_fail(error, SF_DATA, NULL, "this chain does not occur");
     }
     if (status == SF_OK && episode.size > 3 && subject->width_mm > 120)
-        figure->columns = episode.size > 7 ? 4 : 3;
+        figure->columns = 4;
     if (status == SF_OK)
         status = draw_rows(figure, subject, &episode, &columns, error);
     for (uint32_t link = 0; status == SF_OK && told.details != NULL && link + 1 < episode.size; link++)
@@ -411,7 +411,9 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
             caption,
             "%s, counted %" PRIu64
             " times. Each row is an occurrence, each colour a unit, from its first spike on. Then the delays "
-            "of each link; grey: what is expected by rates, of units that fire independently%s. ",
+            "of each link; grey: what is expected by rates, of units that fire independently%s, and 2 "
+            "standard "
+            "deviations. ",
             spelt.data != NULL ? spelt.data : "", told.counts[0],
             episode.size > 2 ? ", with all delays alike" : "");
         sf_text_free(&spelt);

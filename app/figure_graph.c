@@ -211,7 +211,9 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
                               .y.bare = true,
                               .equal = true,
                               .columns = figure->columns,
-                              .height_mm = subject->width_mm > 120 ? 110 : 0,
+                              .height_mm = subject->width_mm <= 120 ? 0
+                                           : subject->in_report     ? 88
+                                                                    : 110,
                               .colours = scale_ratios(&g)};
         app_cover_places(&form, x, y, units);
         if (!known) { /* names stand outside the circle */

@@ -385,6 +385,35 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
     sf_json_delays(json, "delays_ms", episode->delays, episode->size - 1);
 }
 
+bool app_delay_is_common(sf_delay *common, const sf_episode *episode)
+{
+    for (uint32_t link = 0; link + 1 < episode->size; link++) {
+        sf_delay delay = episode->delays[link];
+        if (common->high_ns == 0)
+            *common = delay;
+        if (delay.low_ns != common->low_ns || delay.high_ns != common->high_ns)
+            return false;
+    }
+    return true;
+}
+
+void app_episode_shorten(char *text)
+{
+    static const char end[] = "]-> ";
+    const char *first = strstr(text, " -("), *last = first != NULL ? strstr(first, end) : NULL;
+    char link[96];
+    if (last == NULL || (size_t)(last - first) + sizeof end > sizeof link)
+        return;
+    size_t length = (size_t)(last - first) + strlen(end);
+    memcpy(link, first, length);
+    link[length] = '\0';
+    for (char *at = strstr(text, link); at != NULL; at = strstr(at, link)) {
+        memmove(at + 3, at + length, strlen(at + length) + 1);
+        memcpy(at, " > ", 3);
+        at += 3;
+    }
+}
+
 void app_ratio_cell(app_table *table, double low, double high)
 {
     app_table_cell(table, isfinite(low) ? "%.3g-%.3g" : "-", low, high);

@@ -139,7 +139,10 @@ static ticks ticks_of(const sf_axis *of, double wanted)
     if (axis.bare || axis.names != NULL)
         return all;
     if (!axis.log || axis.to < 2 * axis.from) {
-        list_even(&all, &axis, wanted);
+        for (double more = wanted; all.count < 2 && more <= 2 * wanted; more *= 2) {
+            all.count = 0;
+            list_even(&all, &axis, more);
+        }
         return all;
     }
     double decades = log10(axis.to / axis.from), room = 1.5 * wanted;

@@ -322,6 +322,12 @@ function chainText(item) {
   return item.names.map((name, i) => i === 0 ? name : ` –${interval(item.delays_ms[i - 1])}→ ${name}`).join("");
 }
 
+/* In a line of a table: a delay that all links have stands behind the names once. */
+function rowText(item) {
+  const delays = item.delays_ms.map(interval);
+  return delays.every(delay => delay === delays[0]) ? `${item.names.join(" → ")} ${delays[0]}` : chainText(item);
+}
+
 /* By name, of what was counted once and of what is watched. */
 const itemText = id => page.run.items.has(id) ? chainText(page.run.items.get(id)) : id;
 
@@ -359,11 +365,11 @@ function drawEpisodes() {
   setText("episodes-what", `${told.counted > 0 ? `${whole(told.counted)} counted${told.counted > told.episodes.length ? `, the ${told.episodes.length} that stand out most shown` : ""}` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
-    item => [chainText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
+    item => [rowText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
       [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], [shortQ(item), item.q === null ? "n not" : "n"]],
     (row, item) => {
       makeMarkable(row, item.id);
-      row.title = testText(item);
+      row.title = `${chainText(item)}: ${testText(item)}`;
     });
   by("series").hidden = by("series-what").hidden = shown.length === 0;
   setText("series-what", `count in each window against stream time${page.marked && shown.length > 0 ? `; ${testText(shown[0])}` : ""}`);

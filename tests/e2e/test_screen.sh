@@ -19,20 +19,20 @@ for size in "80 24" "160 50" "40 12"; do
     grep -q "^from sim.h5 .* lost 0" page
     [ "${size%% *}" -lt 80 ] && continue
     grep -q "30 units  window .* spikes  .* Hz" page
-    grep -q "count  by chance  ratio *q  episode (delays in ms)" page
-    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A -\(4,6\]-> B -\(4,6\]-> C" page
+    grep -q "count  by chance  ratio *q  episode, > is (4,6\] ms" page
+    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B > C" page
     grep -Eq "^triggers [0-9]+: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
     grep -q "^q < 0.05: [1-9]" page
 done
 
 # More rows are used where there are more; and reasons are told in full.
 on 160 50 0 - "${run[@]}" --speed max >wide
-[ "$(sed '/^left/,$d' wide | grep -c -- '->')" -gt 30 ]
+[ "$(sed '/^left/,$d' wide | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -gt 30 ]
 
 # With limits only what is within them, and how much that leaves out; nothing within them is no riddle either.
 on 160 50 0 - "${run[@]}" --speed max --max-q 0.05 >limited
 grep -q "^q < 0.05: [1-9].* only q <= 0.05: [1-9][0-9]* left out" limited
-[ "$(sed '/^left/,$d' limited | grep -c -- '->')" -lt 15 ]
+[ "$(sed '/^left/,$d' limited | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -lt 15 ]
 on 80 24 0 - "${run[@]}" --speed max --max-q 1e-9 >limited
 grep -q "^nothing that is frequent has such a p or q so far" limited
 on 80 24 0 - "${run[@]}" --speed max --significance off >off

@@ -256,7 +256,7 @@ def every_view_by_keys_and_mouse():
         page.run.window = told;
         return [[...by('episodes').tBodies[0].rows[0].cells].map(cell => cell.textContent), by('delays-what').textContent];
     })()""")
-    assert row == ["A –(4,6]→ B –(4,6]→ C", "–", "–", "–", "not tested"] and what.endswith("of A → B → C, the newest"), (row, what)
+    assert row == ["A → B → C (4,6]", "–", "–", "–", "not tested"] and what.endswith("of A → B → C, the newest"), (row, what)
     # Of what was counted the newest is remembered, and what is watched.
     sizes = page.value("""(() => {
         for (let i = 0; i < 2 * MOST_ITEMS; i++) remember({id: `id ${i}`, names: ['A', 'B'], delays_ms: [[4, 6]]});

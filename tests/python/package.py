@@ -362,6 +362,18 @@ class Episodes(unittest.TestCase):
         self.assertEqual(tested.significance["surrogates"], 200)
         self.assertIn("segment", tested.methods)
         self.assertEqual(len(synfire.test(found, max_q=0.05)), 1)
+
+    def test_what_is_significant_is_folded(self):
+        random = np.random.default_rng(4)
+        at = random.uniform(0, 600, 700)
+        recording = synfire.Recording.from_trains([at, at + 0.005, at + 0.010, random.uniform(0, 600, 900)])
+        found = synfire.mine(recording, (4, 6), min_count=5, max_size=3,
+                             significance=synfire.Significance(surrogates=200, seed=3), max_q=0.05)
+        chains = [str(one) for one, parent in zip(found, found.parents) if parent is None]
+        self.assertEqual(chains, ["e1 -(4,6]-> e2 -(4,6]-> e3"])
+        self.assertEqual((found.chains, found.significant_parts), (1, 2))
+        untested = synfire.mine(recording, (4, 6), min_count=5, max_size=3)
+        self.assertEqual((untested.chains, untested.significant_parts), (0, 0))
         given = synfire.test(synfire.count(recording, "e1 -(4,6]-> e2"), synfire.Significance(surrogates=200))
         self.assertLess(given.q[0], 0.05)
 
