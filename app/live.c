@@ -42,33 +42,36 @@ static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][6
     return count;
 }
 
-static int add_schedule(const app_call *call, char settings[OWN_SETTINGS][64], size_t *count, sf_error *error)
+/* Options that say what a key says; of the first two the key refuses what it does not take. */
+static const char *const keyed[][2] = {{"significance", "significance.kind"},
+                                       {"schedule", "schedule"},
+                                       {"max-p", "significance.max_p"},
+                                       {"max-q", "significance.max_q"}};
+#define KEYED (sizeof keyed / sizeof *keyed)
+#define REFUSED_BY_KEY 2
+
+static int add_options(const app_call *call, char settings[OWN_SETTINGS][64], size_t *count, sf_error *error)
 {
-    bool sequential;
-    int status = app_schedule(call, &sequential, error);
-    if (status == SF_OK && app_has(call, "schedule"))
-        snprintf(settings[(*count)++], 64, "schedule=%s", sequential ? "sequential" : "derived");
+    sf_graph_options limits = sf_graph_options_default();
+    int status = app_options_read(call, &sf_graph_table, &limits, error); /* 0 is left out, not typed */
+    for (size_t i = 0; status == SF_OK && i < KEYED; i++)
+        if (app_has(call, keyed[i][0]))
+            snprintf(settings[(*count)++], 64, "%s=%s", keyed[i][1], app_value(call, keyed[i][0], ""));
     return status;
 }
 
-/* The same options as those of commands that test a recording. */
-static int add_significance(const app_call *call, char settings[OWN_SETTINGS][64], size_t *count,
-                            sf_error *error)
+/* Where a key was refused that an option stands for, the option is: SF_USAGE with it for its place. */
+static int name_keyed(const app_call *call, int status, sf_error *error)
 {
-    int kind = 0;
-    sf_graph_options limits = sf_graph_options_default();
-    int status = app_word(call, "significance", &kind, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_graph_table, &limits, error);
-    if (status != SF_OK)
-        return status;
-    if (app_has(call, "significance"))
-        snprintf(settings[(*count)++], 64, "significance.kind=%s", app_value(call, "significance", ""));
-    if (limits.max_p > 0)
-        snprintf(settings[(*count)++], 64, "significance.max_p=%.17g", limits.max_p);
-    if (limits.max_q > 0)
-        snprintf(settings[(*count)++], 64, "significance.max_q=%.17g", limits.max_q);
-    return SF_OK;
+    for (size_t i = 0; status != SF_OK && i < REFUSED_BY_KEY; i++)
+        if (app_has(call, keyed[i][0]) && !app_has(call, "set") && strncmp(error->place, "--set ", 6) == 0 &&
+            strcmp(error->place + 6, keyed[i][1]) == 0) {
+            char place[32];
+            sf_error reason = *error;
+            snprintf(place, sizeof place, "--%s", keyed[i][0]);
+            return sf_fail(error, SF_USAGE, place, "%s", reason.text);
+        }
+    return status;
 }
 
 static bool is_named_yaml(const char *path)
@@ -101,9 +104,7 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
     const char *settings[OWN_SETTINGS + MOST_SETTINGS];
     size_t own_count = status == SF_OK ? add_preset(preset, own) : 0, count = 0, from = 0;
     if (status == SF_OK)
-        status = add_significance(call, own, &own_count, error);
-    if (status == SF_OK)
-        status = add_schedule(call, own, &own_count, error);
+        status = add_options(call, own, &own_count, error);
     if (status != SF_OK)
         return status;
     for (; count < own_count; count++)
@@ -117,6 +118,7 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
         status = sf_config_load(config, path, settings, count, error);
     else
         status = sf_config_parse(config, "", 0, "defaults", settings, count, error);
+    status = name_keyed(call, status, error);
     if (status == SF_OK) {
         status = sf_config_read_episodes(config, app_value(call, "episodes", NULL), error);
         if (status != SF_OK)

@@ -389,14 +389,6 @@ int app_time(const app_call *call, const char *option, const char *unit, int64_t
     return read_given(call, option, &row, value, error);
 }
 
-int app_schedule(const app_call *call, bool *sequential, sf_error *error)
-{
-    int word = 0;
-    int status = app_word(call, "schedule", &word, error);
-    *sequential = word == 1;
-    return status;
-}
-
 int app_name_option(const app_call *call, int status, sf_error *error)
 {
     for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)

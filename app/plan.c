@@ -37,8 +37,8 @@ static int plan(const app_call *call, sf_text *text, app_csv *csv, sf_error *err
     const sf_tool_plan_form as = {.made_by = call->json ? call->provenance : NULL,
                                   .row = app_has(call, "csv") ? add_row : NULL,
                                   .user = csv};
-    bool sequential;
-    int status = app_schedule(call, &sequential, error);
+    int sequential = false; /* the place of the word */
+    int status = app_word(call, "schedule", &sequential, error);
     if (status != SF_OK)
         return status;
     if (call->argument_count == 0)
