@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* What a value is of, as a label: escaped as the form asks, and without what is no text. */
@@ -26,12 +27,46 @@ static void head(sf_text *text, const char *name, const char *type, const char *
     sf_text_printf(text, "# HELP synfire_%s %s\n# TYPE synfire_%s %s\n", name, help, name, type);
 }
 
-static void one(sf_text *text, const char *name, const char *type, const char *help, double value)
+/* ---- metrics of a member, a row each ---- */
+
+typedef enum form { COUNT, WHOLE, SIGNED, REAL } form;
+
+typedef struct metric {
+    const char *name, *type, *help;
+    const char *label, *value; /* which of several of one name: `cause`, `late`; NULL: the only one */
+    size_t member;
+    form form;                     /* of the member; a negative one and NaN are not told */
+    double unit;                   /* of the member, in that of the metric */
+    double (*get)(const void *of); /* in place of a member */
+} metric;
+
+#define FORM_OF(value) _Generic((value), uint64_t : COUNT, uint32_t : WHOLE, int64_t : SIGNED, double : REAL)
+#define OF(of, unit_of) .member = offsetof(ROW, of), .unit = unit_of, .form = FORM_OF(((ROW *)0)->of)
+#define IS(metric_name, kind, about) .name = metric_name, .type = kind, .help = about
+#define COUNTER(name, of, about) IS(name "_total", "counter", about), OF(of, 1)
+#define PART(name, label_name, part, of, about) COUNTER(name, of, about), .label = label_name, .value = part
+#define GAUGE(name, of, about) IS(name, "gauge", about), OF(of, 1)
+#define SECONDS(name, of, unit_of, about) IS(name "_seconds", "gauge", about), OF(of, unit_of)
+#define WHETHER(name, getter, about) IS(name, "gauge", about), .get = getter
+
+static double value_of(const metric *is, const void *of)
+{
+    const void *at = (const char *)of + is->member;
+    if (is->get != NULL)
+        return is->get(of);
+    double value = is->form == COUNT    ? (double)*(const uint64_t *)at
+                   : is->form == WHOLE  ? *(const uint32_t *)at
+                   : is->form == SIGNED ? (double)*(const int64_t *)at
+                                        : *(const double *)at;
+    return is->form == SIGNED && value < 0 ? NAN : value * is->unit;
+}
+
+static void one(sf_text *text, const metric *is, double value)
 {
     if (!isfinite(value))
         return;
-    head(text, name, type, help);
-    sf_text_printf(text, "synfire_%s ", name);
+    head(text, is->name, is->type, is->help);
+    sf_text_printf(text, "synfire_%s ", is->name);
     sf_text_real(text, value);
     sf_text_append(text, "\n", 1);
 }
@@ -52,108 +87,54 @@ static void end_row(sf_text *text, const char *label, const char *value, double 
     sf_text_append(text, "\n", 1);
 }
 
-typedef uint64_t source_count(const sf_source_status *source);
-
-static uint64_t spikes_of(const sf_source_status *source)
+/* Of structs that begin with their names. */
+static void each(sf_text *text, const metric *rows, const char *kind, const void *items, size_t count,
+                 size_t size)
 {
-    return source->spikes;
-}
-
-static uint64_t held_of(const sf_source_status *source)
-{
-    return source->held;
-}
-
-static uint64_t duplicate_of(const sf_source_status *source)
-{
-    return source->duplicate;
-}
-
-static uint64_t gap_lost_of(const sf_source_status *source)
-{
-    return source->gap_lost;
-}
-
-static uint64_t malformed_of(const sf_source_status *source)
-{
-    return source->malformed;
-}
-
-static void add_each_source(sf_text *text, const sf_status_message *status, const char *name,
-                            const char *type, const char *help, source_count *count)
-{
-    head(text, name, type, help);
-    for (size_t i = 0; i < status->source_count; i++) {
-        begin_row(text, name, "source", i, status->sources[i].name);
-        end_row(text, NULL, NULL, (double)count(&status->sources[i]));
+    for (const metric *first = rows, *end; first->name != NULL; first = end) {
+        for (end = first + 1; end->name != NULL && strcmp(end->name, first->name) == 0;)
+            end++;
+        head(text, first->name, first->type, first->help);
+        for (size_t i = 0; i < count; i++)
+            for (const metric *row = first; row < end; row++) {
+                const void *item = (const char *)items + i * size;
+                double value = value_of(row, item);
+                if (!isfinite(value))
+                    continue;
+                begin_row(text, row->name, kind, i, item);
+                end_row(text, row->label, row->value, value);
+            }
     }
 }
 
-/* The sender tells the first in its END, and a recording never. */
-static void add_missing(sf_text *text, const sf_status_message *status)
-{
-    head(text, "source_missing_spikes_total", "counter",
-         "Spikes that the sender counts and that did not come.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        if (status->sources[i].missing_spikes < 0)
-            continue;
-        begin_row(text, "source_missing_spikes_total", "source", i, status->sources[i].name);
-        end_row(text, NULL, NULL, (double)status->sources[i].missing_spikes);
-    }
-    head(text, "source_lost_markers_total", "counter", "Markers that did not enter, by cause.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        const sf_source_status *source = &status->sources[i];
-        begin_row(text, "source_lost_markers_total", "source", i, source->name);
-        end_row(text, "cause", "late", (double)source->markers_late);
-        begin_row(text, "source_lost_markers_total", "source", i, source->name);
-        end_row(text, "cause", "dropped", (double)source->markers_dropped);
-        begin_row(text, "source_lost_markers_total", "source", i, source->name);
-        end_row(text, "cause", "leaps", (double)source->markers_left_out);
-    }
-}
+#define NOT_IN "Spikes that did not enter, by cause."
+#define NO_MARKER "Markers that did not enter, by cause."
+#define ROW sf_source_status
+static const metric of_sources[] = {
+    {COUNTER("source_spikes", spikes, "Spikes that came of a source, whatever became of them.")},
+    {GAUGE("source_held_spikes", held, "Spikes of times that are in doubt now.")},
+    {COUNTER("source_duplicate_spikes", duplicate,
+             "Repeats of a unit at one instant; they do not enter where merge.drop_duplicates says so.")},
+    {PART("source_lost_spikes", "cause", "late", late, NOT_IN)},
+    {PART("source_lost_spikes", "cause", "out_of_range", out_of_range, NOT_IN)},
+    {PART("source_lost_spikes", "cause", "dropped", dropped, NOT_IN)},
+    {PART("source_lost_spikes", "cause", "leaps", leaps, NOT_IN)},
+    {COUNTER("source_missing_spikes", missing_spikes,
+             "Spikes that the sender counts and that did not come.")},
+    {PART("source_lost_markers", "cause", "late", markers_late, NO_MARKER)},
+    {PART("source_lost_markers", "cause", "dropped", markers_dropped, NO_MARKER)},
+    {PART("source_lost_markers", "cause", "leaps", markers_left_out, NO_MARKER)},
+    {COUNTER("source_gap_frames", gap_lost, "Frames lost in breaks of the sender's numbering.")},
+    {COUNTER("source_malformed_frames", malformed, "Frames with a fault.")},
+    {SECONDS("source_silent", silent_ns, 1e-9, "Since a source was heard last.")},
+    {SECONDS("source_behind", behind_ns, 1e-9, "The newest spikes came so long after they were due.")},
+    {0},
+};
+#undef ROW
 
 static void add_sources(sf_text *text, const sf_status_message *status)
 {
-    add_each_source(text, status, "source_spikes_total", "counter",
-                    "Spikes that came of a source, whatever became of them.", spikes_of);
-    add_each_source(text, status, "source_held_spikes", "gauge", "Spikes of times that are in doubt now.",
-                    held_of);
-    add_each_source(
-        text, status, "source_duplicate_spikes_total", "counter",
-        "Repeats of a unit at one instant; they do not enter where merge.drop_duplicates says so.",
-        duplicate_of);
-    head(text, "source_lost_spikes_total", "counter", "Spikes that did not enter, by cause.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        const sf_source_status *source = &status->sources[i];
-        const struct {
-            const char *cause;
-            uint64_t count;
-        } lost[] = {{"late", source->late},
-                    {"out_of_range", source->out_of_range},
-                    {"dropped", source->dropped},
-                    {"leaps", source->leaps}};
-        for (size_t k = 0; k < sizeof lost / sizeof lost[0]; k++) {
-            begin_row(text, "source_lost_spikes_total", "source", i, source->name);
-            end_row(text, "cause", lost[k].cause, (double)lost[k].count);
-        }
-    }
-    add_missing(text, status);
-    add_each_source(text, status, "source_gap_frames_total", "counter",
-                    "Frames lost in breaks of the sender's numbering.", gap_lost_of);
-    add_each_source(text, status, "source_malformed_frames_total", "counter", "Frames with a fault.",
-                    malformed_of);
-    head(text, "source_silent_seconds", "gauge", "Since a source was heard last.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        begin_row(text, "source_silent_seconds", "source", i, status->sources[i].name);
-        end_row(text, NULL, NULL, (double)status->sources[i].silent_ns * 1e-9);
-    }
-    head(text, "source_behind_seconds", "gauge", "The newest spikes came so long after they were due.");
-    for (size_t i = 0; i < status->source_count; i++) {
-        if (status->sources[i].behind_ns < 0)
-            continue;
-        begin_row(text, "source_behind_seconds", "source", i, status->sources[i].name);
-        end_row(text, NULL, NULL, (double)status->sources[i].behind_ns * 1e-9);
-    }
+    each(text, of_sources, "source", status->sources, status->source_count, sizeof *status->sources);
     head(text, "source_state", "gauge", "1 for the state that a source is in.");
     for (size_t i = 0; i < status->source_count; i++)
         for (sf_source_state state = SF_SOURCE_LIVE; state <= SF_SOURCE_FAILED; state++) {
@@ -162,64 +143,29 @@ static void add_sources(sf_text *text, const sf_status_message *status)
         }
 }
 
-static void add_sinks(sf_text *text, const sf_status_message *status)
+static double is_ok(const void *sink)
 {
-    head(text, "sink_messages_total", "counter", "Messages by what became of them.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        const sf_sink_status *sink = &status->sinks[i];
-        const struct {
-            const char *result;
-            uint64_t count;
-        } told[] = {{"published", sink->published}, {"dropped", sink->dropped}, {"failed", sink->failed}};
-        for (size_t k = 0; k < 3; k++) {
-            begin_row(text, "sink_messages_total", "sink", i, sink->name);
-            end_row(text, "result", told[k].result, (double)told[k].count);
-        }
-    }
-    head(text, "sink_spikes_total", "counter", "Raw spikes of a recorder by what became of them.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        begin_row(text, "sink_spikes_total", "sink", i, status->sinks[i].name);
-        end_row(text, "result", "recorded", (double)status->sinks[i].spikes);
-        begin_row(text, "sink_spikes_total", "sink", i, status->sinks[i].name);
-        end_row(text, "result", "lost", (double)status->sinks[i].spikes_lost);
-    }
-    head(text, "sink_journal_bytes_total", "counter", "Bytes that went into a recorder's journals.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        begin_row(text, "sink_journal_bytes_total", "sink", i, status->sinks[i].name);
-        end_row(text, NULL, NULL, (double)status->sinks[i].journal_bytes);
-    }
-    head(text, "sink_syncs_total", "counter", "Times that a recorder's journal was brought to the disk.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        begin_row(text, "sink_syncs_total", "sink", i, status->sinks[i].name);
-        end_row(text, NULL, NULL, (double)status->sinks[i].syncs);
-    }
-    head(text, "sink_sync_max_seconds", "gauge", "The longest of these.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        if (!isfinite(status->sinks[i].sync_max_ms))
-            continue;
-        begin_row(text, "sink_sync_max_seconds", "sink", i, status->sinks[i].name);
-        end_row(text, NULL, NULL, status->sinks[i].sync_max_ms * 1e-3);
-    }
-    head(text, "sink_disk_left_seconds", "gauge", "Until a recorder's disk is full at the present rate.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        if (!isfinite(status->sinks[i].disk_left_s))
-            continue;
-        begin_row(text, "sink_disk_left_seconds", "sink", i, status->sinks[i].name);
-        end_row(text, NULL, NULL, status->sinks[i].disk_left_s);
-    }
-    head(text, "sink_refused_total", "counter", "Connections without a key that is let in.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        if (status->sinks[i].refused < 0)
-            continue;
-        begin_row(text, "sink_refused_total", "sink", i, status->sinks[i].name);
-        end_row(text, NULL, NULL, (double)status->sinks[i].refused);
-    }
-    head(text, "sink_ok", "gauge", "0 where something could not be written or sent.");
-    for (size_t i = 0; i < status->sink_count; i++) {
-        begin_row(text, "sink_ok", "sink", i, status->sinks[i].name);
-        end_row(text, NULL, NULL, strcmp(status->sinks[i].state, "ok") == 0 ? 1 : 0);
-    }
+    return strcmp(((const sf_sink_status *)sink)->state, "ok") == 0;
 }
+
+#define MESSAGES "Messages by what became of them."
+#define RAW "Raw spikes of a recorder by what became of them."
+#define ROW sf_sink_status
+static const metric of_sinks[] = {
+    {PART("sink_messages", "result", "published", published, MESSAGES)},
+    {PART("sink_messages", "result", "dropped", dropped, MESSAGES)},
+    {PART("sink_messages", "result", "failed", failed, MESSAGES)},
+    {PART("sink_spikes", "result", "recorded", spikes, RAW)},
+    {PART("sink_spikes", "result", "lost", spikes_lost, RAW)},
+    {COUNTER("sink_journal_bytes", journal_bytes, "Bytes that went into a recorder's journals.")},
+    {COUNTER("sink_syncs", syncs, "Times that a recorder's journal was brought to the disk.")},
+    {SECONDS("sink_sync_max", sync_max_ms, 1e-3, "The longest of these.")},
+    {SECONDS("sink_disk_left", disk_left_s, 1, "Until a recorder's disk is full at the present rate.")},
+    {COUNTER("sink_refused", refused, "Connections without a key that is let in.")},
+    {WHETHER("sink_ok", is_ok, "0 where something could not be written or sent.")},
+    {0},
+};
+#undef ROW
 
 /* The sum of it is how busy a step was: its rate is a share of one core. */
 static void add_took(sf_text *text, const char *name, const char *label, const char *of, const sf_took *took)
@@ -266,32 +212,22 @@ static void add_triggers(sf_text *text, const sf_web_board *board)
     }
 }
 
-static void add_named_triggers(sf_text *text, const sf_status_message *status)
+static double is_armed(const void *trigger)
 {
-    head(text, "trigger_completions_total", "counter",
-         "Completions of a trigger with a name, by what became of them.");
-    for (size_t i = 0; i < status->trigger_count; i++) {
-        const sf_trigger_status *trigger = &status->triggers[i];
-        const struct {
-            const char *result;
-            uint64_t count;
-        } told[] = {{"sent", trigger->sent}, {"sham", trigger->sham}, {"withheld", trigger->withheld}};
-        for (size_t k = 0; k < 3; k++) {
-            begin_row(text, "trigger_completions_total", "trigger", i, trigger->name);
-            end_row(text, "result", told[k].result, (double)told[k].count);
-        }
-    }
-    head(text, "trigger_waiting", "gauge", "Completions that wait for their delay.");
-    for (size_t i = 0; i < status->trigger_count; i++) {
-        begin_row(text, "trigger_waiting", "trigger", i, status->triggers[i].name);
-        end_row(text, NULL, NULL, status->triggers[i].waiting);
-    }
-    head(text, "trigger_armed", "gauge", "1 where a trigger may be sent.");
-    for (size_t i = 0; i < status->trigger_count; i++) {
-        begin_row(text, "trigger_armed", "trigger", i, status->triggers[i].name);
-        end_row(text, NULL, NULL, status->triggers[i].not_armed == NULL ? 1 : 0);
-    }
+    return ((const sf_trigger_status *)trigger)->not_armed == NULL;
 }
+
+#define COMPLETIONS "Completions of a trigger with a name, by what became of them."
+#define ROW sf_trigger_status
+static const metric of_triggers[] = {
+    {PART("trigger_completions", "result", "sent", sent, COMPLETIONS)},
+    {PART("trigger_completions", "result", "sham", sham, COMPLETIONS)},
+    {PART("trigger_completions", "result", "withheld", withheld, COMPLETIONS)},
+    {GAUGE("trigger_waiting", waiting, "Completions that wait for their delay.")},
+    {WHETHER("trigger_armed", is_armed, "1 where a trigger may be sent.")},
+    {0},
+};
+#undef ROW
 
 /* What is recorded and enters no count. */
 static void add_left_out(sf_text *text, const sf_status_message *status)
@@ -309,40 +245,52 @@ static void add_left_out(sf_text *text, const sf_status_message *status)
                        left_out[i].cause, left_out[i].count);
 }
 
+static double is_device_ok(const void *status)
+{
+    return strcmp(((const sf_status_message *)status)->device_state, "sick") != 0;
+}
+
+#define ROW sf_status_message
+static const metric of_run[] = {
+    {SECONDS("run", run_s, 1, "Since the run was opened.")},
+    {SECONDS("hop", hop_ms, 1e-3, "How long a hop lasts.")},
+    {COUNTER("spikes", spikes, "Spikes that have come to the windows.")},
+    {GAUGE("rate_hertz", rate_hz, "All units together, over the window.")},
+    {GAUGE("units", unit_count, "Units of the run.")},
+    {GAUGE("tracked_episodes", tracked, "Episodes that are counted every hop.")},
+    {SECONDS("list_age", list_age_s, 1,
+             "Stream time since the window in which the list of these was found.")},
+    {SECONDS("list_every", list_every_s, 1, "Stream time from one list to the next.")},
+    {COUNTER("lists_missed", lists_missed, "Windows that were to be mined and were not.")},
+    {GAUGE("watched_episodes", watched, "Episodes that are watched.")},
+    {GAUGE("graph_edges", edges, "Edges of the connectivity graph.")},
+    {COUNTER("window_lost_spikes", window_dropped, "Spikes that the window path had no room for.")},
+    {GAUGE("window_waiting_spikes", window_fill, "Spikes that wait for the windows.")},
+    {0},
+};
+static const metric of_work[] = {
+    {COUNTER("watch_overflows", watch_overflows, "Occurrences in progress that the watch gave up.")},
+    {COUNTER("tests", tests, "Stretches of the stream that were tested.")},
+    {COUNTER("tests_missed", tests_missed, "Stretches left out for the time that tests take.")},
+    {WHETHER("device_ok", is_device_ok, "0 where the device has failed and the CPU does its work.")},
+    {GAUGE("device_memory_bytes", device_memory,
+           "Of the device's memory, what the run's jobs took at most.")},
+    {0},
+};
+#undef ROW
+
 static void add_status(sf_text *text, const sf_status_message *status)
 {
-    one(text, "run_seconds", "gauge", "Since the run was opened.", status->run_s);
-    one(text, "hop_seconds", "gauge", "How long a hop lasts.", status->hop_ms * 1e-3);
-    one(text, "spikes_total", "counter", "Spikes that have come to the windows.", (double)status->spikes);
-    one(text, "rate_hertz", "gauge", "All units together, over the window.", status->rate_hz);
-    one(text, "units", "gauge", "Units of the run.", (double)status->unit_count);
-    one(text, "tracked_episodes", "gauge", "Episodes that are counted every hop.", (double)status->tracked);
-    one(text, "list_age_seconds", "gauge",
-        "Stream time since the window in which the list of these was found.", status->list_age_s);
-    one(text, "list_every_seconds", "gauge", "Stream time from one list to the next.", status->list_every_s);
-    one(text, "lists_missed_total", "counter", "Windows that were to be mined and were not.",
-        (double)status->lists_missed);
-    one(text, "watched_episodes", "gauge", "Episodes that are watched.", (double)status->watched);
-    one(text, "graph_edges", "gauge", "Edges of the connectivity graph.", (double)status->edges);
-    one(text, "window_lost_spikes_total", "counter", "Spikes that the window path had no room for.",
-        (double)status->window_dropped);
-    one(text, "window_waiting_spikes", "gauge", "Spikes that wait for the windows.",
-        (double)status->window_fill);
+    for (const metric *row = of_run; row->name != NULL; row++)
+        one(text, row, value_of(row, status));
     head(text, "latency_seconds", "summary", "From the arrival of a spike until it had been watched.");
     add_took(text, "latency_seconds", "of", "watch", &status->latency);
-    one(text, "watch_overflows_total", "counter", "Occurrences in progress that the watch gave up.",
-        (double)status->watch_overflows);
-    one(text, "tests_total", "counter", "Stretches of the stream that were tested.", (double)status->tests);
-    one(text, "tests_missed_total", "counter", "Stretches left out for the time that tests take.",
-        (double)status->tests_missed);
-    one(text, "device_ok", "gauge", "0 where the device has failed and the CPU does its work.",
-        strcmp(status->device_state, "sick") == 0 ? 0 : 1);
-    one(text, "device_memory_bytes", "gauge", "Of the device's memory, what the run's jobs took at most.",
-        (double)status->device_memory);
+    for (const metric *row = of_work; row->name != NULL; row++)
+        one(text, row, value_of(row, status));
     add_left_out(text, status);
-    add_named_triggers(text, status);
+    each(text, of_triggers, "trigger", status->triggers, status->trigger_count, sizeof *status->triggers);
     add_sources(text, status);
-    add_sinks(text, status);
+    each(text, of_sinks, "sink", status->sinks, status->sink_count, sizeof *status->sinks);
     add_stages(text, status);
 }
 
@@ -353,7 +301,8 @@ void sf_web_board_metrics(sf_web_board *board, sf_text *text)
     sf_text_printf(text, "synfire_info{version=\"%s\",", SYNFIRE_VERSION);
     add_label(text, "stream", sf_web_board_stream(board)->name);
     sf_text_printf(text, "} 1\n");
-    one(text, "data_age_seconds", "gauge", "Since the newest spike came.", sf_web_board_age_ms(board) * 1e-3);
+    one(text, &(const metric){IS("data_age_seconds", "gauge", "Since the newest spike came.")},
+        sf_web_board_age_ms(board) * 1e-3);
     add_triggers(text, board);
     if (status != NULL)
         add_status(text, &status->status);

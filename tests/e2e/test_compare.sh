@@ -309,6 +309,7 @@ refused "--block: found 'condition', whose values are what is compared" --out ba
 refused "--control: found 'x', which no recording is of" --out made $fast --control x
 refused "found 'rates_hz': did you mean rate_hz?" --out bad --measures rates_hz
 refused "'chains' is of what --without leaves out" --out bad --without chains --measures rate_hz,chains
+refused "'chains' is of what --without leaves out" --out bad --without chains,graph --measures rate_hz,chains
 refused "'rate_hz' is there twice" --out bad --measures rate_hz,rate_hz
 refused "--without: found 'edges'" --out bad --without edges
 refused '--bursts: found' --out bad --bursts 300,170,200,10,3

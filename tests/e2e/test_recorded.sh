@@ -22,6 +22,10 @@ status=0
 "$SYNFIRE" info plate.csv --stream A1 --recorded 0:99 2>said || status=$?
 same "$status" 64
 grep -q -- "--recorded: found 0 to 99 s, and there are spikes from 0 to 100 s" said
+status=0
+"$SYNFIRE" info plate.csv --stream A1 --recorded 200:0 2>said || status=$?
+same "$status" 64
+grep -q -- "--recorded: found '200:0', expected A:B with A before B" said
 
 # What AxIS ran over, unless the list was cut.
 printf 'x,,Time (s),Electrode\nActual File Section Run,0s to 2m30s,0.5,A1_11\n,,140,A1_11\n' >whole.csv
