@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large blocks are kept while somebody wants that, as many as fit, and serve who asks for about as much next. */
+/* Large blocks are kept while somebody wants that, as many as fit, and serve who asks for about as much next.
+ */
 #include "support/support.h"
 
 #include "core/memory.h"
