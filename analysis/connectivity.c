@@ -37,21 +37,36 @@ static int check_links(const sf_connectivity *graph, sf_error *error)
     return SF_OK;
 }
 
-int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
-                          sf_error *error)
+static bool is_ordered(const sf_link *links, size_t count)
 {
-    *graph = (sf_connectivity){.unit_count = unit_count, .links = sf_resize(NULL, count, sizeof *links)};
-    if (graph->links == NULL)
-        return sf_fail_memory(error);
-    graph->count = count;
-    if (count > 0) {
-        memcpy(graph->links, links, count * sizeof *links);
-        qsort(graph->links, count, sizeof *links, compare_links);
-    }
+    size_t i = 1;
+    while (i < count && compare_links(&links[i - 1], &links[i]) <= 0)
+        i++;
+    return i >= count;
+}
+
+int sf_connectivity_take(sf_connectivity *graph, uint32_t unit_count, sf_link *links, size_t count,
+                         sf_error *error)
+{
+    *graph = (sf_connectivity){.unit_count = unit_count, .links = links, .count = count};
+    if (!is_ordered(links, count))
+        qsort(links, count, sizeof *links, compare_links);
     int status = check_links(graph, error);
     if (status != SF_OK)
         sf_connectivity_free(graph);
     return status;
+}
+
+int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
+                          sf_error *error)
+{
+    sf_link *copy = sf_resize(NULL, count, sizeof *copy);
+    *graph = (sf_connectivity){0};
+    if (copy == NULL)
+        return sf_fail_memory(error);
+    if (count > 0)
+        memcpy(copy, links, count * sizeof *copy);
+    return sf_connectivity_take(graph, unit_count, copy, count, error);
 }
 
 void sf_connectivity_free(sf_connectivity *graph)
@@ -64,6 +79,8 @@ void sf_connectivity_free(sf_connectivity *graph)
 void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits)
 {
     size_t kept = 0;
+    if (limits.max_p <= 0 && limits.max_q <= 0)
+        return;
     for (size_t i = 0; i < graph->count; i++) {
         sf_link link = graph->links[i];
         if (!sf_within_limits(limits, link.p, link.q))
@@ -269,8 +286,8 @@ static int describe_units(sf_columns *columns, const sf_connectivity *graph, con
     return status;
 }
 
-int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
-                         sf_error *error)
+static int list_edges(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
+                      sf_error *error)
 {
     int status = SF_OK;
     *list = (sf_edge_list){.directed = !graph->is_tiling};
@@ -280,12 +297,30 @@ int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const
         status = sf_edge_list_add_named(list, units->items[u].name, error);
     for (size_t i = 0; status == SF_OK && i < graph->count; i++)
         status = sf_edge_list_add(list, graph->links[i].from, graph->links[i].to, error);
+    return status;
+}
+
+int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
+                         sf_error *error)
+{
+    int status = list_edges(list, graph, units, error);
     if (status == SF_OK)
         status = fill_columns(&list->edge_columns, graph, error);
     if (status == SF_OK)
         status = describe_units(&list->vertex_columns, graph, units, error);
     if (status != SF_OK)
         sf_edge_list_free(list);
+    return status;
+}
+
+int sf_connectivity_shape(sf_csr *csr, const sf_connectivity *graph, sf_error *error)
+{
+    *csr = (sf_csr){0};
+    sf_edge_list list;
+    int status = list_edges(&list, graph, NULL, error);
+    if (status == SF_OK)
+        status = sf_csr_build(csr, &list, 0, error);
+    sf_edge_list_free(&list);
     return status;
 }
 

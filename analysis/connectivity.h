@@ -40,6 +40,11 @@ typedef struct sf_connectivity {
     double chance_p;     /**< p up to which they are edges; NaN without a test */
 } sf_connectivity;
 
+/** Takes links of sf_alloc over, also where it fails, and orders those that are in no order. As
+ * sf_connectivity_build. */
+int sf_connectivity_take(sf_connectivity *graph, uint32_t unit_count, sf_link *links, size_t count,
+                         sf_error *error);
+
 /** Copies and orders the links. SF_DATA where a unit is unknown or two links agree in units and delay. */
 int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
                           sf_error *error);
@@ -76,6 +81,9 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
  */
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);
+
+/** The same for searches without columns of edges and vertices, which patterns ask for. */
+int sf_connectivity_shape(sf_csr *csr, const sf_connectivity *graph, sf_error *error);
 
 /** The same for searches, parallel edges kept; a directed graph's edges keep the order of links. */
 int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error);

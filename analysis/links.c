@@ -6,6 +6,7 @@
 #include "core/thread.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How many spikes each unit of a recording has; sf_free takes it. NULL: no memory. */
 static uint64_t *count_spikes(const sf_recording *recording)
@@ -29,8 +30,7 @@ static sf_stretch stretch_of(const sf_recording *recording, const uint64_t *unit
 static int build(sf_connectivity *graph, sf_link *links, size_t count, const sf_stretch *stretch,
                  sf_error *error)
 {
-    int status = sf_connectivity_build(graph, (uint32_t)stretch->unit_count, links, count, error);
-    sf_free(links);
+    int status = sf_connectivity_take(graph, (uint32_t)stretch->unit_count, links, count, error);
     if (status == SF_OK)
         status = sf_connectivity_set_rates(graph, stretch->unit_spikes, stretch->duration_ns, error);
     if (status != SF_OK)
@@ -73,26 +73,85 @@ int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf
     return build(graph, links, kept, &stretch, error);
 }
 
+static bool is_behind(const sf_pair_count *a, const sf_pair_count *b, const sf_delay *delays)
+{
+    const sf_delay *one = &delays[a->delay], *other = &delays[b->delay];
+    if (a->from != b->from || a->to != b->to)
+        return false; /* these are in order */
+    return one->low_ns != other->low_ns ? one->low_ns > other->low_ns : one->high_ns > other->high_ns;
+}
+
+static uint32_t key_of(const sf_pair_count *pair, bool by_from)
+{
+    return by_from ? pair->from : pair->to;
+}
+
+/* Puts pairs in the order of one of their units; those of one unit stay as they were. `starts` is of
+ * unit_count + 1 numbers. */
+static void sort_by_unit(sf_pair_count *into, const sf_pair_count *pairs, size_t count, bool by_from,
+                         size_t *starts, size_t unit_count)
+{
+    memset(starts, 0, (unit_count + 1) * sizeof *starts);
+    for (size_t i = 0; i < count; i++)
+        starts[key_of(&pairs[i], by_from) + 1]++;
+    for (size_t u = 0; u < unit_count; u++)
+        starts[u + 1] += starts[u];
+    for (size_t i = 0; i < count; i++)
+        into[starts[key_of(&pairs[i], by_from)]++] = pairs[i];
+}
+
+/* The same pairs in the order of links, which are six times as large; sf_free takes them. NULL: no memory. */
+static sf_pair_count *order_pairs(const sf_pair_count *pairs, size_t count, const sf_delay *delays,
+                                  size_t unit_count)
+{
+    sf_pair_count *by_to = sf_resize(NULL, count, sizeof *by_to),
+                  *ordered = sf_resize(NULL, count, sizeof *ordered);
+    size_t *starts = sf_resize(NULL, unit_count + 1, sizeof *starts);
+    bool made = by_to != NULL && ordered != NULL && starts != NULL;
+    if (made) {
+        sort_by_unit(by_to, pairs, count, false, starts, unit_count);
+        sort_by_unit(ordered, by_to, count, true, starts, unit_count);
+        for (size_t i = 1; i < count; i++) /* the few of both units by their delays */
+            for (size_t at = i; at > 0 && is_behind(&ordered[at - 1], &ordered[at], delays); at--) {
+                sf_pair_count moved = ordered[at];
+                ordered[at] = ordered[at - 1];
+                ordered[at - 1] = moved;
+            }
+    }
+    sf_free(by_to);
+    sf_free(starts);
+    if (made)
+        return ordered;
+    sf_free(ordered);
+    return NULL;
+}
+
 int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t count,
                       const sf_delay *delays, const sf_stretch *stretch, sf_error *error)
 {
     *graph = (sf_connectivity){0};
-    sf_link *links = sf_alloc(count, sizeof *links);
-    if (links == NULL)
+    sf_link *links = sf_resize(NULL, count, sizeof *links);
+    sf_pair_count *ordered = order_pairs(pairs, count, delays, stretch->unit_count);
+    if (links == NULL || ordered == NULL) {
+        sf_free(links);
+        sf_free(ordered);
         return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        const sf_episode pair = {
-            .size = 2, .units = {pairs[i].from, pairs[i].to}, .delays = {delays[pairs[i].delay]}};
-        links[i] =
-            (sf_link){.from = pairs[i].from,
-                      .to = pairs[i].to,
-                      .delay = pair.delays[0],
-                      .count = pairs[i].count,
-                      .expected = sf_expected_episode(&pair, stretch->unit_spikes, stretch->duration_ns),
-                      .p = NAN,
-                      .q = NAN,
-                      .expected_given_rest = NAN};
     }
+    for (size_t i = 0; i < count; i++) {
+        const sf_pair_count *pair = &ordered[i];
+        const sf_delay delay = delays[pair->delay];
+        links[i] = (sf_link){.from = pair->from,
+                             .to = pair->to,
+                             .delay = delay,
+                             .count = pair->count,
+                             .expected = sf_expected_pair(stretch->unit_spikes[pair->from],
+                                                          stretch->unit_spikes[pair->to], delay,
+                                                          stretch->duration_ns),
+                             .p = NAN,
+                             .q = NAN,
+                             .expected_given_rest = NAN};
+    }
+    sf_free(ordered);
     return build(graph, links, count, stretch, error);
 }
 

@@ -205,8 +205,9 @@ static int make_room(searching *s, sf_error *error)
 static double estimate(const void *job)
 {
     const searching *s = job;
+    unsigned threads = s->options.threads > 0 ? s->options.threads : sf_thread_cores();
     return sf_bfs_cpu_seconds(s->graph->csr.vertex_count, sf_csr_edge_count(&s->graph->csr),
-                              s->options.repeat * s->count);
+                              s->options.repeat * s->count, threads);
 }
 
 static int search_here(void *job, sf_crew *crew, sf_error *error)

@@ -2,9 +2,11 @@
 #include "core/memory.h"
 
 #include "core/platform.h"
+#include "core/spare.h"
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,19 @@ static void ask_for_large_pages(void *memory, size_t bytes)
     sf_platform_large_pages((void *)begin, end - begin);
 }
 
+/* From what is kept, or a block with some room to spare; NULL: as of malloc. */
+static void *take_large(size_t bytes)
+{
+    void *block = sf_spare_take(bytes);
+    if (block != NULL)
+        return block;
+    size_t room = sf_spare_room(bytes);
+    block = malloc(room);
+    if (block != NULL && room >= LARGE_BYTES)
+        ask_for_large_pages(block, room);
+    return block;
+}
+
 void *sf_resize(void *memory, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / size)
@@ -51,10 +66,11 @@ void *sf_resize(void *memory, size_t count, size_t size)
     if (must_fail())
         return NULL;
     size_t bytes = count * size;
-    void *resized = realloc(memory, bytes != 0 ? bytes : 1);
+    bool may_be_kept = memory == NULL && bytes >= SF_SPARE_LARGE && sf_spare_is_on();
+    void *resized = may_be_kept ? take_large(bytes) : realloc(memory, bytes != 0 ? bytes : 1);
     if (resized != NULL && memory == NULL)
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
-    if (resized != NULL && bytes >= LARGE_BYTES)
+    if (resized != NULL && bytes >= LARGE_BYTES && !may_be_kept)
         ask_for_large_pages(resized, bytes);
     return resized;
 }
@@ -64,7 +80,8 @@ void sf_free(void *memory)
     if (memory == NULL)
         return;
     atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
-    free(memory);
+    if (!sf_spare_is_on() || !sf_spare_give(memory))
+        free(memory);
 }
 
 void sf_release(void *memory)

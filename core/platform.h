@@ -54,6 +54,9 @@ void sf_platform_sleep_until(int64_t deadline_ns);
 /** A hint: this many bytes from an address on, whole large pages, are best backed by such pages. */
 void sf_platform_large_pages(void *begin, size_t bytes);
 
+/** How many bytes a block of malloc has room for. */
+size_t sf_platform_block_bytes(void *block);
+
 /* ---- files and modules ---- */
 
 /** The path, with slashes, of the library that this function is part of, or of the program that has it linked

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -148,6 +149,11 @@ void sf_platform_sleep_until(int64_t deadline_ns)
 void sf_platform_large_pages(void *begin, size_t bytes)
 {
     madvise(begin, bytes, MADV_HUGEPAGE); /* refused where there are none */
+}
+
+size_t sf_platform_block_bytes(void *block)
+{
+    return malloc_usable_size(block);
 }
 
 /* ---- files and modules ---- */

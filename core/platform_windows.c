@@ -121,6 +121,11 @@ void sf_platform_large_pages(void *begin, size_t bytes)
     (void)bytes;
 }
 
+size_t sf_platform_block_bytes(void *block)
+{
+    return _msize(block);
+}
+
 /* ---- files and modules ---- */
 
 bool sf_platform_own_path(char *path, size_t size)

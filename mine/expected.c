@@ -82,6 +82,15 @@ double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *
     return seconds / first;
 }
 
+double sf_expected_pair(uint64_t first_spikes, uint64_t second_spikes, sf_delay delay, int64_t duration_ns)
+{
+    double seconds = (double)duration_ns * 1e-9;
+    if (duration_ns <= 0)
+        return NAN;
+    const double rates_hz[] = {(double)first_spikes / seconds, (double)second_spikes / seconds};
+    return rates_hz[0] == 0 || rates_hz[1] == 0 ? 0 : sf_expected_count(2, rates_hz, &delay, seconds);
+}
+
 double sf_expected_episode(const sf_episode *episode, const uint64_t *unit_spikes, int64_t duration_ns)
 {
     double seconds = (double)duration_ns * 1e-9;

@@ -149,4 +149,7 @@ double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *
 /** The same of an episode, with every unit's rate its number of spikes over the recorded time. */
 double sf_expected_episode(const sf_episode *episode, const uint64_t *unit_spikes, int64_t duration_ns);
 
+/** The same number of an episode of two units, of whose spikes so many are. */
+double sf_expected_pair(uint64_t first_spikes, uint64_t second_spikes, sf_delay delay, int64_t duration_ns);
+
 #endif

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/spare.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -175,7 +176,8 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 {
     int64_t window_ns = sf_seconds_to_ns(options->config->window.length_s),
             hop_ns = sf_seconds_to_ns(options->config->window.hop_s);
-    *hops = (sf_hops){.options = *options};
+    *hops = (sf_hops){.options = *options, .keeps_memory = true};
+    sf_spare_begin();
     list_model(hops);
     sf_times_open(&hops->times, hop_ns);
     int status = sf_cutter_open(&hops->cutter, INT64_MIN, window_ns, hop_ns, error);
@@ -206,6 +208,8 @@ void sf_hops_close(sf_hops *hops)
     sf_free(hops->rates.hz);
     sf_free(hops->rates.so_far);
     sf_runner_close(&hops->runner);
+    if (hops->keeps_memory)
+        sf_spare_end();
     *hops = (sf_hops){0};
 }
 

@@ -59,6 +59,7 @@ typedef struct sf_hops {
     int64_t last_ns;     /**< time of the newest spike fed */
     int64_t leapt_ns;    /**< of sf_handoff; silences before it of over a second are steps of a clock */
     int64_t tell_due_ns; /**< monotonic clock at which a live run's next status is due */
+    bool keeps_memory;   /**< large blocks that hops free are kept for the next ones (core/spare.h) */
     int64_t began_ns;    /**< monotonic clock, when the newest hop began; 0: none has */
     int64_t rest_ns;     /**< until then of the monotonic clock the next hop is not near */
 } sf_hops;

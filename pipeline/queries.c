@@ -388,14 +388,23 @@ static int ask(sf_queries *queries, const sf_connectivity *snapshot, sf_csr *csr
     return status;
 }
 
+static bool is_nothing_asked(const sf_live_graph *config)
+{
+    return config->reach_count == 0 && config->reach_all == 0 && !config->components &&
+           config->pattern_count == 0 && !config->census;
+}
+
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
                       int64_t *parts_ns, sf_error *error)
 {
     sf_csr csr;
-    int status = sf_connectivity_csr(&csr, snapshot, NULL, error);
+    message->unit_count = snapshot->unit_count;
+    if (is_nothing_asked(&queries->config->graph))
+        return SF_OK;
+    int status = queries->pattern_count > 0 ? sf_connectivity_csr(&csr, snapshot, NULL, error)
+                                            : sf_connectivity_shape(&csr, snapshot, error);
     if (status != SF_OK)
         return status;
-    message->unit_count = snapshot->unit_count;
     status = ask(queries, snapshot, &csr, message, parts_ns, error);
     sf_csr_free(&csr);
     return status;

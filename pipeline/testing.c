@@ -774,9 +774,12 @@ void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph)
     const sf_ledger *ledger = &testing->ledger;
     const sf_verdict none = absent(testing);
     size_t next = 0; /* pairs come first in the ledger, and in the order of links */
+    sf_episode pair = {.size = 2};
     for (size_t i = 0; i < graph->count && !graph->is_tiling; i++) {
         sf_link *link = &graph->links[i];
-        const sf_episode pair = {.size = 2, .units = {link->from, link->to}, .delays = {link->delay}};
+        pair.units[0] = link->from;
+        pair.units[1] = link->to;
+        pair.delays[0] = link->delay;
         while (next < ledger->count && sf_episode_compare(&ledger->items[next].episode, &pair) < 0)
             next++;
         bool known = next < ledger->count && sf_episode_compare(&ledger->items[next].episode, &pair) == 0;
@@ -791,9 +794,13 @@ void sf_testing_date(const sf_testing *testing, sf_edge_change *changes, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         sf_edge_change *change = &changes[i];
+        change->p_age_s = NAN;
+        if (isnan(change->p))
+            continue;
         const sf_episode pair = {.size = 2, .units = {change->from, change->to}, .delays = {change->delay}};
-        const sf_tested *entry = isnan(change->p) ? NULL : find(testing, &pair);
-        change->p_age_s = entry != NULL ? sf_verdict_age_s(&entry->verdict, stop_ns) : NAN;
+        const sf_tested *entry = find(testing, &pair);
+        if (entry != NULL)
+            change->p_age_s = sf_verdict_age_s(&entry->verdict, stop_ns);
     }
 }
 

@@ -6,11 +6,13 @@
 #include "core/memory.h"
 #include "core/place.h"
 #include "core/platform.h"
+#include "core/thread.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <synfire/device.h>
 
@@ -44,6 +46,11 @@ static struct registry {
     uint32_t count;
     sf_error why_none;
     atomic_uint_fast64_t memory_limit;
+    double lost; /* seconds, of sf_devices_lose */
+    struct starter {
+        sf_thread thread;
+        bool begun; /* which it is once */
+    } starter;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- taking turns ---- */
@@ -204,10 +211,24 @@ static void forget(void)
     registry.plugin = NULL;
     registry.searched = false;
     registry.why_none = (sf_error){0};
+    registry.lost = 0;
+    registry.starter.begun = false;
+}
+
+/* Not under the lock, which a device that does not start takes. */
+static void await_starter(void)
+{
+    pthread_mutex_lock(&registry.lock);
+    sf_thread thread = registry.starter.thread;
+    registry.starter.thread = (sf_thread){0};
+    pthread_mutex_unlock(&registry.lock);
+    if (thread.running)
+        sf_thread_join(&thread);
 }
 
 void sf_devices_close(void)
 {
+    await_starter();
     pthread_mutex_lock(&registry.lock);
     forget();
     pthread_mutex_unlock(&registry.lock);
@@ -215,6 +236,7 @@ void sf_devices_close(void)
 
 int sf_devices_use(const char *path, sf_error *error)
 {
+    await_starter();
     pthread_mutex_lock(&registry.lock);
     forget();
     registry.searched = true;
@@ -350,6 +372,42 @@ int sf_device_start(sf_device *device, sf_error *error)
     if (status == SF_OK)
         leave(device);
     return status;
+}
+
+double sf_devices_lose(double seconds)
+{
+    pthread_mutex_lock(&registry.lock);
+    double lost = registry.lost += seconds;
+    pthread_mutex_unlock(&registry.lock);
+    return lost;
+}
+
+static void *start_it(void *device)
+{
+    sf_error why = {0};
+    if (sf_device_start(device, &why) != SF_OK)
+        sf_log(SF_LOG_INFO, "running on the CPU: %s", why.text);
+    return NULL;
+}
+
+/* A process does not end while a driver starts: the driver would be unloaded under the thread. */
+static void await_at_exit(void)
+{
+    static atomic_bool registered;
+    if (!atomic_exchange(&registered, true))
+        atexit(await_starter);
+}
+
+void sf_device_start_beside(sf_device *device)
+{
+    pthread_mutex_lock(&registry.lock);
+    bool first = !registry.starter.begun;
+    registry.starter.begun = true;
+    if (first) {
+        await_at_exit();
+        sf_thread_start(&registry.starter.thread, "synfire-start", start_it, device, NULL);
+    }
+    pthread_mutex_unlock(&registry.lock);
 }
 
 int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_error *error)

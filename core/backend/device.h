@@ -90,6 +90,14 @@ void sf_device_discard(sf_device *device, void (*close)(void *object), void *obj
  * device starts anew. */
 void sf_devices_close(void);
 
+/** Adds to the seconds that work of this process took longer than on a device that runs, since devices were
+ * looked for or closed last; all of them. Any thread. */
+double sf_devices_lose(double seconds);
+
+/** Starts a device in a thread of its own, while others go on; the first time only, since devices were closed
+ * last. Any thread. sf_devices_close, and the end of the process, wait for it. */
+void sf_device_start_beside(sf_device *device);
+
 /** Tests: uses the plugin in this file, and no other, from now on. SF_UNAVAILABLE says why it is refused. */
 int sf_devices_use(const char *path, sf_error *error);
 

@@ -30,6 +30,8 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
 /**
  * The first device in order, for work that the CPU would need `here` seconds for, and a device that is
  * running `there`; NULL where that is not sooner, there is none, or starting one costs more than it saves.
+ * What it would have saved is added up: once all such work together has lost as much as a start takes, a
+ * device starts in the background, and later work finds it running.
  * `why` (or NULL) is filled where one would pay and is not well.
  */
 sf_device *sf_device_auto(double here, double there, sf_error *why);

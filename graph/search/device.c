@@ -395,10 +395,11 @@ int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *
 
 /* ---- choosing ---- */
 
-/* Of one core, one of many: preparing and searching touch every edge a few times. */
+/* Of one core: preparing, which one does, and searching, which all do, touch every edge a few times. */
 #define EDGES_A_SECOND 3e8
 
-double sf_bfs_cpu_seconds(uint64_t vertices, uint64_t edges, uint64_t searches)
+double sf_bfs_cpu_seconds(uint64_t vertices, uint64_t edges, uint64_t searches, unsigned threads)
 {
-    return ((double)vertices + (double)edges) * (double)(searches + 2) / EDGES_A_SECOND;
+    double passes = 2 + (double)searches / (threads > 0 ? threads : 1);
+    return ((double)vertices + (double)edges) * passes / EDGES_A_SECOND;
 }

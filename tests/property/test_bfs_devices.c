@@ -351,9 +351,20 @@ static void failed_allocations_leak_nothing(void **state)
     sf_devices_close();
 }
 
+/* One thread prepares, all search. */
+static void more_threads_are_expected_to_take_less(void **state)
+{
+    (void)state;
+    double one = sf_bfs_cpu_seconds(1000, 9000, 24, 1), many = sf_bfs_cpu_seconds(1000, 9000, 24, 16);
+    assert_true(many * 7 < one && one < many * 8);
+    assert_true(sf_bfs_cpu_seconds(1000, 9000, 24, 0) == one);
+    assert_true(sf_bfs_cpu_seconds(2000, 18000, 24, 16) == 2 * many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_threads_are_expected_to_take_less),
         cmocka_unit_test(a_device_searches),
         cmocka_unit_test(a_job_may_leave_levels_there_and_ask_for_times),
         cmocka_unit_test(a_device_draws_a_graph),

@@ -921,6 +921,38 @@ static void auto_takes_a_device_for_long_work(void **state)
     sf_devices_close();
 }
 
+/* Short jobs that would not pay for a start alone do together: one starts while they go on, once. */
+static void auto_starts_a_device_for_many_short_jobs(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_device *device = NULL;
+    for (int i = 0; i < 4; i++)
+        assert_null(sf_device_auto(0.1, 0, NULL));
+    assert_false(sf_device_ready(sf_device_at(0))); /* 0.4 s are lost */
+    assert_null(sf_device_auto(0.001, 0.1, NULL));  /* which loses nothing */
+    for (int i = 0; i < 1000 && device == NULL; i++) {
+        device = sf_device_auto(0.2, 0, NULL);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + (device == NULL ? 10 * SF_MILLISECOND : 0));
+    }
+    assert_ptr_equal(device, sf_device_at(0));
+    assert_false(sf_device_ready(sf_device_at(1)));
+    sf_devices_close();
+
+    test_use_devices("bw"); /* one that does not start is not waited for, nor another tried */
+    for (int i = 0, after = 0; i < 1000 && after < 20; i++) {
+        assert_null(sf_device_auto(0.1, 0, NULL));
+        after += sf_device_sick(sf_device_at(0), NULL);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 5 * SF_MILLISECOND);
+    }
+    sf_devices_close(); /* which waits for it */
+
+    use_test_plugin(); /* what was lost before is over */
+    assert_null(sf_device_auto(0.4, 0, NULL));
+    assert_true(sf_devices_lose(0) < 0.5);
+    sf_devices_close();
+}
+
 typedef struct taken {
     const sf_device *named[TEST_MOST_RANKS], *all[TEST_MOST_RANKS], *chosen[TEST_MOST_RANKS],
         *second[TEST_MOST_RANKS];
@@ -1022,6 +1054,7 @@ int main(void)
         cmocka_unit_test(each_rank_has_a_device_of_its_own),
         cmocka_unit_test(auto_says_why_it_takes_none),
         cmocka_unit_test(auto_takes_a_device_for_long_work),
+        cmocka_unit_test(auto_starts_a_device_for_many_short_jobs),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,23 @@ static void a_late_window_is_mined_as_soon_as_may_be(void **state)
     close_scene(&s);
 }
 
+/* A graph that nothing is asked of is not laid out for searches. */
+static void a_graph_without_questions_is_not_searched(void **state)
+{
+    (void)state;
+    for (uint32_t hops = 0; hops < 2; hops++) {
+        scene s;
+        open_scene(&s, true, 0);
+        s.config.graph.reach_all = hops;
+        for (int i = 0; i < 5; i++)
+            hop(&s);
+        assert_true(s.newest[SF_TOPIC_GRAPH]->graph.edges > 0);
+        assert_int_equal(s.newest[SF_TOPIC_GRAPH]->graph.unit_count, UNITS);
+        assert_true((s.hops.times.ns[SF_PART_REACH] > 0) == (hops > 0));
+        close_scene(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_hop_prepares_where_nothing_between_them_did),
         cmocka_unit_test(messages_tell_how_old_the_list_is),
         cmocka_unit_test(a_late_window_is_mined_as_soon_as_may_be),
+        cmocka_unit_test(a_graph_without_questions_is_not_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
 #include "support/support.h"
 
 #include "analysis/connectivity.h"
+#include "analysis/links.h"
 #include "core/memory.h"
+#include "mine/mine.h"
 
 #include <math.h>
 
@@ -278,6 +280,85 @@ static void edges_of_a_tiling_graph_carry_less(void **state)
     sf_connectivity_free(&graph);
 }
 
+/* Pairs in any order, with several delays that are in none either, are the links that each alone makes. */
+static void pairs_become_links(void **state)
+{
+    (void)state;
+    enum { UNITS = 7, DELAYS = 3, ROUNDS = 200 };
+    const sf_delay delays[DELAYS] = {{1000000, 9000000}, {0, 5000000}, {0, 2000000}};
+    test_random random = test_random_start("pairs as links", 6);
+    for (int round = 0; round < ROUNDS; round++) {
+        sf_pair_count pairs[UNITS * UNITS * DELAYS];
+        sf_link links[UNITS * UNITS * DELAYS];
+        uint64_t unit_spikes[UNITS];
+        size_t count = 0;
+        for (uint32_t u = 0; u < UNITS; u++)
+            unit_spikes[u] = test_random_below(&random, 5) * 100;
+        for (uint32_t i = 0; i < UNITS * UNITS * DELAYS; i++)
+            if (test_random_below(&random, 3) == 0) {
+                size_t at = test_random_below(&random, count + 1);
+                pairs[count++] = pairs[at];
+                pairs[at] = (sf_pair_count){i / DELAYS / UNITS, i / DELAYS % UNITS, i % DELAYS, i + 1};
+            }
+        for (size_t i = 0; i < count; i++) {
+            const sf_episode pair = {
+                .size = 2, .units = {pairs[i].from, pairs[i].to}, .delays = {delays[pairs[i].delay]}};
+            links[i] = link_of(pairs[i].from, pairs[i].to, 0, 0, pairs[i].count);
+            links[i].delay = pair.delays[0];
+            links[i].expected = sf_expected_episode(&pair, unit_spikes, round > 0 ? INT64_C(7000000000) : 0);
+        }
+        const sf_stretch stretch = {.unit_spikes = unit_spikes,
+                                    .unit_count = UNITS,
+                                    .duration_ns = round > 0 ? INT64_C(7000000000) : 0};
+        sf_connectivity graph, expected;
+        assert_int_equal(sf_connectivity_build(&expected, UNITS, links, count, NULL), SF_OK);
+        assert_int_equal(sf_links_of_pairs(&graph, pairs, count, delays, &stretch, NULL), SF_OK);
+        assert_int_equal(graph.count, count);
+        for (size_t i = 0; i < count; i++) {
+            const sf_link *a = &graph.links[i], *b = &expected.links[i];
+            assert_true(a->from == b->from && a->to == b->to && a->count == b->count);
+            assert_memory_equal(&a->delay, &b->delay, sizeof a->delay);
+            assert_memory_equal(&a->expected, &b->expected, sizeof a->expected);
+            assert_true(isnan(a->p) && isnan(a->q) && isnan(a->expected_given_rest) && !a->not_testable);
+        }
+        sf_connectivity_free(&graph);
+        sf_connectivity_free(&expected);
+    }
+}
+
+static int link_pairs(void *context)
+{
+    (void)context;
+    static const sf_pair_count pairs[] = {{1, 0, 0, 5}, {0, 1, 0, 6}};
+    static const sf_delay delay = {0, 1000000};
+    static const uint64_t unit_spikes[] = {9, 9};
+    const sf_stretch stretch = {.unit_spikes = unit_spikes, .unit_count = 2, .duration_ns = 1000000000};
+    sf_connectivity graph;
+    int status = sf_links_of_pairs(&graph, pairs, 2, &delay, &stretch, NULL);
+    sf_connectivity_free(&graph);
+    return status;
+}
+
+/* The same graph for what asks for no column. */
+static void the_shape_has_no_columns(void **state)
+{
+    (void)state;
+    const sf_link links[] = {link_of(0, 1, 0, 5, 3), link_of(1, 2, 0, 5, 4), link_of(1, 2, 5, 9, 2)};
+    sf_connectivity graph;
+    sf_csr whole, shape;
+    assert_int_equal(sf_connectivity_build(&graph, 3, links, 3, NULL), SF_OK);
+    assert_int_equal(sf_connectivity_csr(&whole, &graph, NULL, NULL), SF_OK);
+    assert_int_equal(sf_connectivity_shape(&shape, &graph, NULL), SF_OK);
+    assert_int_equal(shape.vertex_count, whole.vertex_count);
+    assert_memory_equal(shape.offsets, whole.offsets, 4 * sizeof *shape.offsets);
+    assert_memory_equal(shape.targets, whole.targets, 3 * sizeof *shape.targets);
+    assert_true(whole.edge_columns.count > 0);
+    assert_int_equal(shape.edge_columns.count, 0);
+    sf_csr_free(&whole);
+    sf_csr_free(&shape);
+    sf_connectivity_free(&graph);
+}
+
 static int use_everything(void *context)
 {
     const sf_link *links = context;
@@ -316,6 +397,7 @@ static void failed_allocations_leak_nothing(void **state)
     (void)state;
     sf_link links[] = {link_of(0, 1, 0, 5, 3), link_of(1, 2, 0, 5, 4)};
     test_fail_every_allocation(use_everything, links);
+    test_fail_every_allocation(link_pairs, NULL);
 }
 
 int main(void)
@@ -327,6 +409,8 @@ int main(void)
         cmocka_unit_test(reach_lists_units_by_level),
         cmocka_unit_test(path_delays_are_the_smallest_of_all_shortest_paths),
         cmocka_unit_test(edges_of_a_tiling_graph_carry_less),
+        cmocka_unit_test(pairs_become_links),
+        cmocka_unit_test(the_shape_has_no_columns),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
