@@ -387,13 +387,24 @@ static size_t total_width(const layout *l)
     return width;
 }
 
+/* A name in quotation marks is one word. */
+static size_t word_length(const char *word)
+{
+    size_t length = 0;
+    for (bool quoted = false; word[length] != '\0' && (quoted || word[length] != ' '); length++) {
+        quoted ^= word[length] == '"';
+        length += word[length] == '\\' && word[length + 1] != '\0';
+    }
+    return length;
+}
+
 /* As many whole words as fit into so many characters; at least one. */
 static size_t fit_words(const char *cell, size_t width)
 {
     size_t fits = 0, next = 0;
     while (cell[next] != '\0') {
         next += strspn(cell + next, " ");
-        next += strcspn(cell + next, " ");
+        next += word_length(cell + next);
         size_t characters = 0;
         for (size_t i = 0; i < next; i++)
             characters += (cell[i] & 0xc0) != 0x80;
