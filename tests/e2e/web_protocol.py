@@ -24,7 +24,7 @@ def start(browsers, *words):
     """A run that begins once so many browsers are there, its port and its token."""
     run = subprocess.Popen([os.environ["SYNFIRE"], "run", *SIZES, "--set", "sinks.1.type=web",
                             "--set", "sinks.1.endpoint=127.0.0.1:0", "--set", "sinks.1.ring=65536",
-                            "--set", f"sinks.1.wait_browsers={browsers}", *words],
+                            "--set", f"sinks.1.top={TOP}", "--set", f"sinks.1.wait_browsers={browsers}", *words],
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     atexit.register(run.kill)  # where a check fails
     for line in run.stderr:
@@ -37,7 +37,7 @@ def start(browsers, *words):
     return run, int(address.rsplit(":", 1)[1].strip("/")), token
 
 
-TOP = 100
+TOP = 30  # so few that a frame of them goes out as soon as there is one
 
 
 def finish(run):
