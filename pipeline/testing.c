@@ -593,14 +593,32 @@ int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tr
     return settle(testing, tracking, graph, error);
 }
 
+#define MOST_AHEAD ((size_t)1 << 26) /* spikes that room is made for before they come */
+
+/* For so many spikes by now, and for the rest of the stretch at the pace so far: a block that grows is copied
+ * within its hop. */
+static int make_room(sf_testing *testing, const sf_segment *segment, size_t count, sf_error *error)
+{
+    sf_stretch_test *now = &testing->now;
+    double passed_ns = (double)(segment->window.stop_ns - now->span.start_ns),
+           ahead = 1.1 * (double)count * fmax(1, (double)testing->length_ns / passed_ns);
+    void *room = now->spikes;
+    size_t all = ahead < (double)MOST_AHEAD ? (size_t)ahead : MOST_AHEAD;
+    if (count > now->capacity && all > count) /* or less, where there is no room for all */
+        (void)sf_reserve(&room, &now->capacity, all, sizeof *now->spikes);
+    if (sf_reserve(&room, &now->capacity, count, sizeof *now->spikes) != 0)
+        return sf_fail_memory(error);
+    now->spikes = room;
+    return SF_OK;
+}
+
 static int gather(sf_testing *testing, const sf_segment *segment, const sf_history *history, sf_error *error)
 {
     sf_stretch_test *now = &testing->now;
     size_t count = (size_t)(segment->end - testing->copied);
-    void *room = now->spikes;
-    if (sf_reserve(&room, &now->capacity, now->count + count + 1, sizeof *now->spikes) != 0)
-        return sf_fail_memory(error);
-    now->spikes = room;
+    int status = make_room(testing, segment, now->count + count + 1, error);
+    if (status != SF_OK)
+        return status;
     if (count > 0)
         memcpy(now->spikes + now->count, sf_history_view(history, testing->copied),
                count * sizeof *now->spikes);
