@@ -82,7 +82,7 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);
 
-/** The same for searches without columns of edges and vertices, which patterns ask for. */
+/** The same for searches without columns of edges and vertices, which patterns and measures ask for. */
 int sf_connectivity_shape(sf_csr *csr, const sf_connectivity *graph, sf_error *error);
 
 /** The same for searches, parallel edges kept; a directed graph's edges keep the order of links. */

@@ -354,7 +354,6 @@ static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, co
         status = sf_reaching_search(&queries->reaching, &message->reach_all, csr, config->reach_all, error);
     if (status == SF_OK && config->components)
         status = sf_connectivity_components(&message->components, csr, error);
-    message->modularity = NAN;
     if (status == SF_OK && config->measures > 0 && queries->answered++ % config->measures == 0)
         status = measure_units(csr, message, error);
     return status;
@@ -391,18 +390,20 @@ static int ask(sf_queries *queries, const sf_connectivity *snapshot, sf_csr *csr
 static bool is_nothing_asked(const sf_live_graph *config)
 {
     return config->reach_count == 0 && config->reach_all == 0 && !config->components &&
-           config->pattern_count == 0 && !config->census;
+           config->pattern_count == 0 && !config->census && config->measures == 0;
 }
 
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
                       int64_t *parts_ns, sf_error *error)
 {
     sf_csr csr;
+    bool by_columns = queries->pattern_count > 0 || queries->config->graph.measures > 0;
     message->unit_count = snapshot->unit_count;
+    message->modularity = NAN;
     if (is_nothing_asked(&queries->config->graph))
         return SF_OK;
-    int status = queries->pattern_count > 0 ? sf_connectivity_csr(&csr, snapshot, NULL, error)
-                                            : sf_connectivity_shape(&csr, snapshot, error);
+    int status = by_columns ? sf_connectivity_csr(&csr, snapshot, NULL, error)
+                            : sf_connectivity_shape(&csr, snapshot, error);
     if (status != SF_OK)
         return status;
     status = ask(queries, snapshot, &csr, message, parts_ns, error);

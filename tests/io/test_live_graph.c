@@ -375,6 +375,60 @@ static void every_snapshot_is_that_of_its_window_alone(void **state)
     assert_true(edges[0] > 500 && edges[1] > 10);
 }
 
+static test_collector *run_measures(const char *asked, const sf_recording *recording)
+{
+    char yaml[256];
+    snprintf(yaml, sizeof yaml,
+             "window: {length_s: 1, hop_s: 0.5}\nmine: {every: 1, delays_ms: '0:15,15:40', min_count: 5, "
+             "max_size: 2}\ngraph: {%s}\n",
+             asked);
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, recording, 0, all);
+    sf_config_free(&config);
+    return all;
+}
+
+/* Whatever else is asked of the graph, measures are those of its weights; where nothing is, none is told. */
+static void measures_do_not_depend_on_what_else_is_asked(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("measures alone", 53);
+    sf_recording recording = test_random_recording(&random, 800, UNITS, INT64_C(4000000000), 1);
+    test_collector *alone = run_measures("measures: 1", &recording),
+                   *beside =
+                       run_measures("measures: 1, components: true, patterns: [{pattern: 'A -> B [weight > "
+                                    "1]', limit: 1}]",
+                                    &recording),
+                   *none = run_measures("measures: 0", &recording);
+    size_t measured = 0;
+    bool unlike = false; /* where weights are not those of edges alike */
+    assert_int_equal(alone->count, beside->count);
+    for (size_t i = 0; i < alone->count; i++) {
+        if (alone->messages[i]->topic != SF_TOPIC_GRAPH)
+            continue;
+        const sf_graph_message *a = &alone->messages[i]->graph, *b = &beside->messages[i]->graph;
+        assert_true(a->measured && b->measured);
+        assert_int_equal(a->measure_count, b->measure_count);
+        for (size_t u = 0; u < a->measure_count; u++) {
+            const sf_unit_measures *one = &a->measures[u], *other = &b->measures[u];
+            assert_true(one->unit == other->unit && one->degree == other->degree &&
+                        one->strength == other->strength && one->module == other->module);
+            unlike = unlike || one->strength != (double)one->degree;
+        }
+        assert_true(a->modularity == b->modularity || (isnan(a->modularity) && isnan(b->modularity)));
+        measured += a->measure_count;
+    }
+    assert_true(measured > 20 && unlike);
+    for (size_t i = 0; i < none->count; i++)
+        if (none->messages[i]->topic == SF_TOPIC_GRAPH)
+            assert_true(!none->messages[i]->graph.measured && isnan(none->messages[i]->graph.modularity));
+    test_collector_free(alone);
+    test_collector_free(beside);
+    test_collector_free(none);
+    sf_recording_clear(&recording);
+}
+
 /* Spikes in bursts with long silences between them; the clock may be coarse, so that many are at one instant,
  * and a unit may spike twice in it. */
 static sf_recording burst_recording(test_random *random, size_t units)
@@ -785,6 +839,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_snapshot_is_that_of_its_window_alone),
+        cmocka_unit_test(measures_do_not_depend_on_what_else_is_asked),
         cmocka_unit_test(the_graph_is_complete_between_discoveries),
         cmocka_unit_test(in_real_time_every_window_that_stays_is_answered),
         cmocka_unit_test(in_real_time_answers_name_their_window),
