@@ -18,7 +18,6 @@
 #define NOTHING_FOR_NS (2 * SF_SECOND)
 #define DRAW_EVERY_NS (SF_SECOND / 2) /* so that a silence is seen to last */
 #define WIDE 110                      /* columns from which reasons are told in full */
-#define ALPHA 0.05
 
 void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config)
 {
@@ -132,7 +131,7 @@ static double excess(const sf_episode_count *item)
 
 static bool stands_out(const sf_episode_count *item)
 {
-    return item->q < ALPHA; /* not where there is none */
+    return item->q < SF_SIGNIFICANT_Q; /* not where there is none */
 }
 
 /* What stands out by its q first, then the longest, then by how far the count is above chance. */
@@ -218,23 +217,10 @@ typedef struct row_form {
 #define REASON_WIDTH 24
 #define Q_WIDTH 9
 
-static row_form form_of(const sf_episodes_message *episodes, bool has_reasons)
-{
-    row_form form = {.has_reasons = has_reasons};
-    for (size_t i = 0; i < episodes->count; i++)
-        if (!app_delay_is_common(&form.common, &episodes->items[i].episode)) {
-            form.common = (sf_delay){0, 0};
-            break;
-        }
-    return form;
-}
-
 static void add_head(const row_form *form, app_page *page)
 {
-    char head[64] = "episode (delays in ms)";
-    if (form->common.high_ns > 0)
-        snprintf(head, sizeof head, "episode, > is (%g,%g] ms", (double)form->common.low_ns * 1e-6,
-                 (double)form->common.high_ns * 1e-6);
+    char head[64];
+    app_episode_head(head, sizeof head, "episode", form->common);
     app_page_line(page, "%7s  %8s  %5s  %*s  %s", "count", "by chance", "ratio",
                   form->has_reasons ? REASON_WIDTH : Q_WIDTH, "q", head);
 }
@@ -262,7 +248,9 @@ static void add_row(const app_console *console, const sf_episode_count *item, co
 static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes,
                              bool has_reasons, app_page *page, int left)
 {
-    const row_form form = form_of(episodes, has_reasons);
+    row_form form = {.has_reasons = has_reasons};
+    if (episodes->count > 0)
+        form.common = app_common_delay(&episodes->items->episode, sizeof *episodes->items, episodes->count);
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
     if (order == NULL)
         return;
@@ -422,8 +410,8 @@ static void describe_tests(const app_console *console, const sf_status_message *
     if (status->tests == 0)
         sf_text_printf(text, "no q yet: what is found is tested in later stretches");
     else
-        sf_text_printf(text, "q < %g: %zu of %zu  %" PRIu64 " %s tested, %.1f %% of the time", ALPHA,
-                       episodes != NULL ? standing_out(episodes) : 0,
+        sf_text_printf(text, "q < %g: %zu of %zu  %" PRIu64 " %s tested, %.1f %% of the time",
+                       SF_SIGNIFICANT_Q, episodes != NULL ? standing_out(episodes) : 0,
                        episodes != NULL ? episodes->count + (size_t)episodes->left_out.count : 0,
                        status->tests, status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
     if (episodes != NULL)
@@ -595,7 +583,7 @@ static void print_line(const app_console *console)
     if (console->watched_count > 0)
         sf_text_printf(&text, "  triggers %llu", all_triggers(console));
     sf_text_printf(&text, "  %" PRIu64 " episodes tracked, q < %g: %zu",
-                   episodes->count + episodes->left_out.count, ALPHA, standing_out(episodes));
+                   episodes->count + episodes->left_out.count, SF_SIGNIFICANT_Q, standing_out(episodes));
     describe_left_out(&episodes->left_out, &text);
     sf_text_make_visible(&text, false);
     sf_text_append(&text, "\n", 1);

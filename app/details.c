@@ -12,16 +12,6 @@
 const char *const app_details_drop[] = {"needed", "strength", "reverse",    "bursts", "median delays ms",
                                         "95 %",   "parts",    "given rest", "p",      NULL};
 
-static void find_common(app_details *d)
-{
-    d->common = (sf_delay){0, 0};
-    for (size_t i = 0; i < d->told.count; i++)
-        if (!app_delay_is_common(&d->common, &d->told.episodes[i])) {
-            d->common = (sf_delay){0, 0};
-            return;
-        }
-}
-
 sf_text app_details_name(const app_details *d, size_t i)
 {
     sf_text name = app_episode_text(d->recording, &d->told.episodes[i]);
@@ -46,7 +36,7 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
     sf_episodes_get_table(episodes, &d->table);
     d->in_pieces = app_has(call, "memory");
     d->is_wide = call->verbose;
-    find_common(d);
+    d->common = app_common_delay(d->told.episodes, sizeof *d->told.episodes, d->told.count);
     if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED && !d->in_pieces)
         app_warn(call,
                  "%zu episodes are too many to look at every occurrence: bursts and delays are told of up "

@@ -385,16 +385,29 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
     sf_json_delays(json, "delays_ms", episode->delays, episode->size - 1);
 }
 
-bool app_delay_is_common(sf_delay *common, const sf_episode *episode)
+sf_delay app_common_delay(const sf_episode *first, size_t stride, size_t count)
 {
-    for (uint32_t link = 0; link + 1 < episode->size; link++) {
-        sf_delay delay = episode->delays[link];
-        if (common->high_ns == 0)
-            *common = delay;
-        if (delay.low_ns != common->low_ns || delay.high_ns != common->high_ns)
-            return false;
+    sf_delay common = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        const sf_episode *episode = (const sf_episode *)((const char *)first + i * stride);
+        for (uint32_t link = 0; link + 1 < episode->size; link++) {
+            sf_delay delay = episode->delays[link];
+            if (common.high_ns == 0)
+                common = delay;
+            if (delay.low_ns != common.low_ns || delay.high_ns != common.high_ns)
+                return (sf_delay){0, 0};
+        }
     }
-    return true;
+    return common;
+}
+
+void app_episode_head(char *text, size_t size, const char *what, sf_delay common)
+{
+    if (common.high_ns > 0)
+        snprintf(text, size, "%s, > is (%g,%g] ms", what, (double)common.low_ns * 1e-6,
+                 (double)common.high_ns * 1e-6);
+    else
+        snprintf(text, size, "%s (delays in ms)", what);
 }
 
 void app_episode_shorten(char *text)

@@ -109,12 +109,15 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
 /** The episode as text, in a cell. */
 void app_csv_episode(app_csv *csv, const sf_recording *recording, const sf_episode *episode);
 
-/** Whether all episodes so far have one delay at every link, which *common is ({0, 0} at first): adds one
- * more. */
-bool app_delay_is_common(sf_delay *common, const sf_episode *episode);
+/** The delay of every link of these episodes, which lie `stride` bytes apart; {0, 0}: they have several. */
+sf_delay app_common_delay(const sf_episode *first, size_t stride, size_t count);
 
 /** Names of episodes that have one delay, which stands elsewhere: "A -(4,6]-> B" becomes "A > B" in place. */
 void app_episode_shorten(char *text);
+
+/** Head of a column of such names: "WHAT, > is (4,6] ms", or "WHAT (delays in ms)" where `common` is {0, 0}.
+ */
+void app_episode_head(char *text, size_t size, const char *what, sf_delay common);
 
 /** A cell of the same interval: "1.2-3.4". */
 void app_ratio_cell(app_table *table, double low, double high);

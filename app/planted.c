@@ -45,20 +45,16 @@ static void describe(sf_text *text, const sf_planted *planted, const sf_recordin
                    (double)found->window.start_ns * 1e-9, (double)found->window.stop_ns * 1e-9,
                    found->left_out.count > 0 ? ", but for what max_q or max_p leave out" : "");
     app_table table = {0};
-    sf_delay delay = {0, 0};
-    bool common = true;
-    for (size_t c = 0; c < planted->chain_count; c++)
-        common = common && app_delay_is_common(&delay, &planted->chains[c].chain);
-    char first[64] = "planted chain (delays in ms)";
-    if (common)
-        snprintf(first, sizeof first, "planted chain, > is (%g,%g] ms", (double)delay.low_ns * 1e-6,
-                 (double)delay.high_ns * 1e-6);
+    sf_delay common =
+        app_common_delay(&planted->chains->chain, sizeof *planted->chains, planted->chain_count);
+    char first[64];
+    app_episode_head(first, sizeof first, "planted chain", common);
     const char *const head[] = {first, "planted", "counted", "by chance", "found"};
     enum { COLUMNS = sizeof head / sizeof head[0] };
     for (size_t i = 0; i < COLUMNS; i++)
         app_table_cell(&table, "%s", head[i]);
     for (size_t c = 0; c < planted->chain_count; c++)
-        add_chain(&table, &planted->chains[c], units, common);
+        add_chain(&table, &planted->chains[c], units, common.high_ns > 0);
     app_table_fit(&table, text, COLUMNS, NULL, false);
     sf_text_printf(text, "%zu of the %zu episodes in that window are no part of a planted chain\n",
                    planted->others, found->count);
