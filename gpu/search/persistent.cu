@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Breadth-first search of a graph in one kernel. */
+#include "gpu/search/alone.cuh"
 #include "gpu/search/last.cuh"
-#include "gpu/search/top_down.cuh"
 
 namespace
 {
@@ -22,7 +22,7 @@ __device__ uint32_t search_first(const state *s, tally *t, uint32_t *visited, ui
     uint32_t found = 0, step = gridDim.x * WARPS * PIECES_AN_ITEM;
     uint32_t first = __ldg(s->graph.out.starts + root), last = __ldg(s->graph.out.starts + root + 1);
     for (uint32_t piece = first + warp_of() * PIECES_AN_ITEM; piece < last; piece += step)
-        found += look_down<false>(s, t, visited, 1, root, piece, last, edges);
+        found += look_along<false>(s, t, visited, 1, root, piece, last, edges);
     return found;
 }
 
@@ -38,59 +38,51 @@ __device__ uint32_t search_all_up(const state *s, room *r, uint32_t current, uin
     return found;
 }
 
-/* How many vertices a search can reach at most. */
-__device__ uint32_t reach_of(const state *s, const room *r, uint32_t component)
-{
-    return r->hub_visited && component != 0 ? component : s->graph.with_edges;
-}
-
-/* Where a search has come to. */
-typedef struct progress {
-    uint32_t total, left; /* vertices found, and that may still be found */
-    uint32_t next;        /* level, which few vertices are left for; or 0: the search is done */
-} progress;
-
 /* The bitmap whose turn it is lies clear, so that the first level waits for nobody; the other is written
  * whole by the first level bottom-up. Returns which one holds what was visited. */
 __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, progress *p)
 {
-    uint32_t current = __ldcg(&s->meeting->turn), component = __ldcg(&s->meeting->component);
+    uint32_t current = __ldcg(&s->meeting->turn);
     bool up = s->direction == SF_BFS_BOTTOM_UP;
+    p->component = __ldcg(&s->meeting->component);
     mark(s, s->visited[current], root);
     if (up)
         meet(s, r, s->tallies, 0, 0, false);
-    for (uint32_t level = 1; root != SF_GPU_OUTSIDE; level++) {
+    for (uint32_t round = 1; root != SF_GPU_OUTSIDE; round++) { /* of a level, or of several by one block */
         bool was_up = up;
+        uint32_t level = p->level + 1;
         if (level > 1)
             up = choose_up(s, &r->last, up, p->left);
-        tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
+        tally *before = s->tallies + (round - 1) % RING, *t = s->tallies + round % RING;
         if (was_up && !up) {
             enqueue_difference<false>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
             meet(s, r, before, 0, 0, true);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0)
-            s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
-        uint32_t found;
+            s->tallies[(round + 1) % RING] = tally{0, 0, 0, 0, 0};
         unsigned long long edges = 0;
         if (up) {
-            found = search_all_up(s, r, current, level);
+            meet(s, r, t, search_all_up(s, r, current, level), 0, false);
             current ^= 1;
         } else if (level == 1) {
-            found = search_first(s, t, s->visited[current], root, &edges);
+            uint32_t found = search_first(s, t, s->visited[current], root, &edges);
+            meet(s, r, t, found, edges, true);
+        } else if (is_small(&r->last)) {
+            search_alone(s, r, t, s->visited[current], p);
+            if (is_over(s, r, p))
+                break;
+            continue;
         } else {
-            found = search_down<false>(s, r, t, s->visited[current], level, &edges);
+            uint32_t found =
+                search_down<false>(s, r, t, s->visited[current], level, warp_of(), gridDim.x * WARPS, &edges);
+            meet(s, r, t, found, edges, true);
         }
-        meet(s, r, t, found, edges, !up);
+        p->level = level;
         p->total += r->last.found;
-        p->left = reach_of(s, r, component) - p->total;
         if (r->last.found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
             record(s, &r->last, level, up);
-        if (r->last.found == 0 || p->left == 0)
+        if (is_over(s, r, p))
             break;
-        if (few_are_left(s, r->last.found, p->left)) {
-            p->next = level + 1;
-            break;
-        }
     }
     return current;
 }
@@ -101,15 +93,15 @@ __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state
     __shared__ room r;
     const state *s = &all;
     uint32_t root = source != NONE ? __ldg(s->graph.inner + source) : 0;
-    progress p = {1, 0, 0};
+    progress p = {0, 1, 0, 0, false};
     enter(&r);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         s->summary->begin = now();
         record(s, &r.last, 0, false);
     }
-    uint32_t current = search_levels(s, &r, root, &p), crew = p.next > 0 ? CREW : 0;
+    uint32_t current = search_levels(s, &r, root, &p), crew = p.few ? CREW : 0;
     if (blockIdx.x < crew)
-        search_last(s, &r, current, p.next, p.left);
+        search_last(s, &r, current, p.level + 1, p.left);
     for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; crew == 0 && i < s->words; i += gridDim.x * BLOCK)
         s->visited[current ^ 1][i] = 0;
     if (s->levels != NULL && blockIdx.x >= crew)

@@ -111,6 +111,7 @@ typedef struct room {
     uint32_t left, fresh; /* of the last vertices: in the list of this block, and found in this level */
     bool hub_visited;     /* hub 0, when the last level bottom-up began */
     tally last;
+    tally own; /* of a level that this block searches alone */
 } room;
 
 } // namespace

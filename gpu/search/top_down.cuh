@@ -91,7 +91,7 @@ __device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids
 }
 
 /* The bits of those of four vertices of this lane that were still unvisited when it set their bits. All are
- * asked, and all are set, at once. */
+ * asked, and all are set, at once: where neighbours are near each other most are visited, and share words. */
 __device__ uint32_t claim_four(uint32_t *visited, bool there, const uint32_t ids[4], uint32_t v)
 {
     uint32_t seen[4], mine = 0;
@@ -108,49 +108,85 @@ __device__ uint32_t claim_four(uint32_t *visited, bool there, const uint32_t ids
     return mine;
 }
 
-/* Looks along the edges of up to 32 pieces of v's list. */
+/* Looks along the edges of a piece of each lane's v. By whole warps. Returns what this lane found. */
 template <bool parted>
-__device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint32_t level, uint32_t v,
-                              uint32_t piece, uint32_t last, unsigned long long *edges)
+__device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint32_t level, bool there,
+                              uint32_t v, uint32_t piece, unsigned long long *edges)
 {
-    bool there = piece + lane_of() < last;
-    uint4 targets = there ? __ldg(s->graph.out.targets + piece + lane_of()) : make_uint4(0, 0, 0, 0);
+    uint4 targets = there ? __ldg(s->graph.out.targets + piece) : make_uint4(0, 0, 0, 0);
     uint32_t ids[4] = {targets.x, targets.y, targets.z, targets.w};
     uint32_t mine = claim_four(visited, there, ids, v);
     if (__all_sync(FULL, mine == 0))
         return 0;
-    uint32_t parent = __ldg(s->graph.original + v);
-    if (parted)
+    uint32_t parent = __ldg(s->graph.original + v); /* on its way while the lists are looked up */
+    if (parted) {
         send(s, t, mine, ids, parent);
-#pragma unroll
-    for (uint32_t j = 0; j < 4; j++) {
-        if ((mine >> j & 1) == 0)
-            continue;
-        if (is_here<parted>(s, ids[j]))
-            keep_other(s, local_of<parted>(s, ids[j]), level, parent);
-        else
-            mine &= ~(1u << j);
+        for (uint32_t j = 0; j < 4; j++)
+            mine &= is_here<parted>(s, ids[j]) ? FULL : ~(1u << j);
     }
     *edges += enqueue<parted>(s, t, level, mine, ids);
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        if (mine >> j & 1)
+            keep_other(s, local_of<parted>(s, ids[j]), level, parent);
     return __popc(mine);
 }
 
+/* Up to 32 pieces in a row of one list. */
+template <bool parted>
+__device__ uint32_t look_along(const state *s, tally *t, uint32_t *visited, uint32_t level, uint32_t v,
+                               uint32_t piece, uint32_t last, unsigned long long *edges)
+{
+    piece += lane_of();
+    return look_down<parted>(s, t, visited, level, piece < last, v, piece, edges);
+}
+
+/* The pieces of an item of each lane, 32 at a time, so that short lists fill a warp. */
+template <bool parted>
+__device__ uint32_t look_along_all(const state *s, tally *t, uint32_t *visited, uint32_t level, uint4 own,
+                                   unsigned long long *edges)
+{
+    uint32_t lane = lane_of(), end = own.z - own.y, found = 0;
+    for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+        uint32_t before = __shfl_up_sync(FULL, end, distance);
+        end += lane >= distance ? before : 0;
+    }
+    uint32_t offset = own.z - end; /* of a piece's number in the list, less its number among all */
+    for (uint32_t done = 0, all = __shfl_sync(FULL, end, WARP - 1); done < all; done += WARP) {
+        uint32_t i = done + lane, of = 0; /* the first lane whose pieces end after i */
+#pragma unroll
+        for (uint32_t half = WARP / 2; half > 0; half /= 2)
+            of += __shfl_sync(FULL, end, of + half - 1) <= i ? half : 0;
+        uint32_t v = __shfl_sync(FULL, own.x, of);
+        uint32_t piece = i + __shfl_sync(FULL, offset, of);
+        found += look_down<parted>(s, t, visited, level, i < all, v, piece, edges);
+    }
+    return found;
+}
+
+/* By `warps` warps, of which this is number `warp`: the lists of the frontier, as many items to each. */
 template <bool parted>
 __device__ uint32_t search_down(const state *s, const room *r, tally *t, uint32_t *visited, uint32_t level,
-                                unsigned long long *edges)
+                                uint32_t warp, uint32_t warps, unsigned long long *edges)
 {
-    uint32_t found = 0, warps = gridDim.x * WARPS;
+    uint32_t found = 0, count = r->last.items, lane = lane_of();
     const uint4 *items = (const uint4 *)s->queue[(level - 1) % 2]; /* vertex, first, last */
     const uint4 *large = (const uint4 *)s->large[(level - 1) % 2];
-    for (uint32_t i = warp_of(); i < r->last.items; i += warps) {
+    uint32_t first = (uint32_t)((uint64_t)count * warp / warps);
+    uint32_t last = (uint32_t)((uint64_t)count * (warp + 1) / warps);
+    for (uint32_t i = first; count <= warps && i < last; i++) {
         uint4 own = __ldcg(items + i);
-        found += look_down<parted>(s, t, visited, level, own.x, own.y, own.z, edges);
+        found += look_along<parted>(s, t, visited, level, own.x, own.y, own.z, edges);
+    }
+    for (uint32_t i = first; count > warps && i < last; i += WARP) {
+        uint4 own = i + lane < last ? __ldcg(items + i + lane) : make_uint4(0, 0, 0, 0);
+        found += look_along_all<parted>(s, t, visited, level, own, edges);
     }
     for (uint32_t i = 0; i < r->last.large; i++) { /* each begins with another warp */
         uint4 own = __ldcg(large + i);
-        uint32_t first = own.y + (warp_of() + i * 97) % warps * PIECES_AN_ITEM;
-        for (uint32_t piece = first; piece < own.z; piece += warps * PIECES_AN_ITEM)
-            found += look_down<parted>(s, t, visited, level, own.x, piece, own.z, edges);
+        uint32_t begin = own.y + (warp + i * 97) % warps * PIECES_AN_ITEM;
+        for (uint32_t piece = begin; piece < own.z; piece += warps * PIECES_AN_ITEM)
+            found += look_along<parted>(s, t, visited, level, own.x, piece, own.z, edges);
     }
     return found;
 }

@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A level goes bottom-up when its frontier has more than 1 / ALPHA of the edges that are left, and back when
- * the frontier shrinks under 1 / BETA of the vertices. */
+/* A level goes bottom-up when its frontier has more than 1 / ALPHA of the edges that are left, and an edge
+ * for each vertex that is left, which looks along one at least; and back when the frontier shrinks under 1 /
+ * BETA of the vertices. */
 enum { ALPHA = 15, BETA = 18 };
 
 enum {
@@ -61,7 +62,8 @@ struct sf_bfs_search {
     uint32_t source;
     uint32_t level; /**< of the vertices that are looked for */
     uint64_t frontier_size;
-    uint64_t queued; /**< claimed places in next_queue */
+    uint64_t reached; /**< in all levels so far */
+    uint64_t queued;  /**< claimed places in next_queue */
 };
 
 static bool has_bit(const uint64_t *bits, uint32_t v)
@@ -242,6 +244,30 @@ static void search_down(void *context, unsigned index, size_t block)
         look_down(s, &s->workers[index], s->queue[i]);
 }
 
+/* The same of all the frontier by one thread, which shares nothing. */
+static void search_down_alone(sf_bfs_search *s)
+{
+    const uint64_t *offsets = s->graph->offsets;
+    const uint32_t *targets = s->graph->targets, *queue = s->queue;
+    uint32_t *next = s->next_queue, *levels = s->result->levels, *parents = s->result->parents;
+    uint32_t level = s->level;
+    uint64_t *visited = s->visited, found = 0, edges = 0;
+    for (uint64_t i = 0, count = s->frontier_size; i < count; i++)
+        for (uint64_t e = offsets[queue[i]], end = offsets[queue[i] + 1]; e < end; e++) {
+            uint32_t v = targets[e];
+            uint64_t bit = UINT64_C(1) << v % 64;
+            if ((visited[v / 64] & bit) != 0)
+                continue;
+            visited[v / 64] |= bit;
+            levels[v] = level;
+            parents[v] = queue[i];
+            next[found++] = v;
+            edges += offsets[v + 1] - offsets[v];
+        }
+    s->workers[0].found = found;
+    s->workers[0].edges = edges;
+}
+
 /* ---- bottom-up ---- */
 
 static inline bool find_parent(const sf_bfs_search *s, uint32_t v, uint32_t *parent)
@@ -312,6 +338,8 @@ static uint64_t run_level(sf_bfs_search *s, bool up, uint64_t *edges)
     s->queued = 0;
     if (up)
         sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), search_up, s);
+    else if (size == 1 || s->frontier_size <= QUEUE_BLOCK)
+        search_down_alone(s);
     else
         sf_team_run(s->team, blocks_of(s->frontier_size, QUEUE_BLOCK), search_down, s);
     uint64_t found = 0;
@@ -332,14 +360,16 @@ static uint64_t run_level(sf_bfs_search *s, bool up, uint64_t *edges)
 
 /* ---- the search ---- */
 
-/* A level that is done: what it found since `begun`, bottom-up or not. */
-static int append_level(sf_bfs_search *s, bool up, double begun, sf_error *error)
+/* A level that is done: what it found since *begun, bottom-up or not; the next begins. */
+static int append_level(sf_bfs_search *s, bool up, double *begun, sf_error *error)
 {
+    double now = sf_clock_seconds();
     void *log = s->log;
     if (sf_reserve(&log, &s->log_room, s->log_count + 1, sizeof *s->log) != 0)
         return sf_fail_memory(error);
     s->log = log;
-    s->log[s->log_count++] = (sf_backend_level){s->frontier_size, sf_clock_seconds() - begun, up};
+    s->log[s->log_count++] = (sf_backend_level){s->frontier_size, now - *begun, up};
+    *begun = now;
     return SF_OK;
 }
 
@@ -350,7 +380,7 @@ static bool choose_up(const sf_bfs_search *s, bool up, uint64_t edges, uint64_t 
     if (s->direction != SF_BFS_AUTO)
         return s->direction == SF_BFS_BOTTOM_UP;
     if (!up)
-        return edges > left / ALPHA;
+        return edges > left / ALPHA && edges > s->graph->vertex_count - s->reached;
     return s->frontier_size >= before || s->frontier_size > s->graph->vertex_count / BETA;
 }
 
@@ -361,13 +391,12 @@ static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
     bool up = false;
     s->log_count = 0;
     s->queue[0] = s->source;
-    s->frontier_size = 1;
+    s->frontier_size = s->reached = 1;
     for (s->level = 1; s->frontier_size > 0; s->level++) {
-        if (append_level(s, up, begun, error) != SF_OK)
+        if (append_level(s, up, &begun, error) != SF_OK)
             return SF_NO_MEMORY;
         if (!sf_progress_update(s->progress, "searching", all - (double)left, all))
             return sf_fail(error, SF_CANCELLED, NULL, "stopped: levels up to %u are complete", s->level - 1);
-        begun = sf_clock_seconds();
         left -= edges < left ? edges : left;
         bool next_up = choose_up(s, up, edges, left, before);
         if (next_up && !up)
@@ -377,6 +406,7 @@ static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
         up = next_up;
         before = s->frontier_size;
         s->frontier_size = run_level(s, up, &edges);
+        s->reached += s->frontier_size;
     }
     return SF_OK;
 }

@@ -650,6 +650,30 @@ static void devices_search_wide_levels_from_below(void **state)
     sf_devices_close();
 }
 
+/* A wide level of a tree has a large part of the edges that are left, but fewer than there are vertices left,
+ * each of which would look along one at least: on the CPU all levels but that of the leaves come from above.
+ */
+static void trees_are_searched_from_above(void **state)
+{
+    (void)state;
+    enum { DEPTH = 14 };
+    sf_edge_list list = start_list((1u << (DEPTH + 1)) - 1, false);
+    for (uint32_t v = 1; v < list.vertex_count; v++)
+        add(&list, (v - 1) / 2, v);
+    sf_csr tree = build(&list, 0);
+    sf_bfs_search *search = NULL;
+    sf_bfs_result result = {0};
+    assert_int_equal(sf_bfs_open(&search, &tree, &(sf_bfs_options){.threads = 1}, NULL), SF_OK);
+    assert_int_equal(sf_bfs_run(search, 0, &result, NULL), SF_OK);
+    assert_int_equal(result.depth, DEPTH);
+    for (uint32_t level = 0; level < DEPTH; level++)
+        assert_false(sf_bfs_levels(search)[level].bottom_up);
+    assert_true(sf_bfs_levels(search)[DEPTH].bottom_up);
+    sf_bfs_result_free(&result);
+    sf_bfs_close(search);
+    sf_csr_free(&tree);
+}
+
 /* Vertices joined at random, all near each other, and one of them with a row, from whose middle others hang.
  */
 enum { BULK = 40000, JOINED = 8 * BULK, HUB_EDGES = 200, HANGING = 60, REACHED = BULK + TAIL + HANGING };
@@ -1204,6 +1228,7 @@ int main(void)
         cmocka_unit_test(gamma_is_over_30_percent),
         cmocka_unit_test(enterprise_turns_by_its_hubs),
         cmocka_unit_test(devices_search_wide_levels_from_below),
+        cmocka_unit_test(trees_are_searched_from_above),
         cmocka_unit_test(the_last_vertices_are_found_apart),
         cmocka_unit_test(offsets_are_64_bit),
         cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
