@@ -90,7 +90,6 @@ typedef struct app_program_words {
 } app_program_words;
 
 extern const app_program_words app_words_of_program;
-extern const app_command app_command_bench; /**< which synfire-bench takes its words by, too */
 
 bool app_has(const app_call *call, const char *option);
 /** The lists of all its options, app_common_options the last: NULL where `list` has none. */

@@ -10,9 +10,6 @@ prefix/bin/synfire simulate small.h5 --duration 5 >/dev/null
 prefix/bin/synfire info small.h5 >/dev/null
 [ -x prefix/libexec/synfire/synfire-read ]
 prefix/bin/synfire bench bfs --kronecker 6:4:1 --json | grep -q '"bench":"bfs"'
-mv prefix/libexec/synfire/synfire-bench elsewhere
-expect 69 "synfire: bench: the program synfire-bench is not installed beside synfire" prefix/bin/synfire bench bfs
-mv elsewhere prefix/libexec/synfire/synfire-bench
 [ -s prefix/share/man/man1/synfire.1 ] && [ -s prefix/share/man/man1/synfire-mine.1 ]
 [ -s prefix/share/bash-completion/completions/synfire ]
 # What installed pages link to is there.
