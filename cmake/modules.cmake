@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# One folder is one module: an object library `synfire_<module>`. Each module is in one of two libraries: `synfire`,
-# which needs libc and libm only, and `synfire_io`, which links what reads, writes and sends. A library exports what
-# its map says (cmake/*.map, kept by scripts/exports): the functions of the public headers, and `synfire`, under a version
-# of this very release, what `synfire_io` needs of it. Sources that keep no state (text, JSON, tables, numbers) are linked
-# into both, hidden; what has state is in one, so that no process has it twice. The command, tests and benches link all
-# objects as the archive `synfire_static`, and neither library.
-foreach(list IN ITEMS synfire_MODULES synfire_io_MODULES synfire_STATELESS)
+# One folder is one module: an object library `synfire_<module>`. `synfire` is the library of the analyses, which needs
+# libc and libm only; `synfire_io` that of files, with what the public functions read and write them by; what the command
+# alone calls (sources, sinks, tools) is in neither: LIBRARY command. A library exports what its map says (cmake/*.map, kept
+# by scripts/exports): the functions of the public headers, and `synfire`, under a version of this very release, what
+# `synfire_io` needs of it. Sources that keep no state (text, JSON, tables, numbers) are linked into both, hidden; what has
+# state is in one, so that no process has it twice. The command, tests and benches link all objects as the archive
+# `synfire_static`, and neither library.
+foreach(list IN ITEMS synfire_MODULES synfire_io_MODULES command_MODULES synfire_STATELESS)
   set(${list} "" CACHE INTERNAL "")
 endforeach()
 set(SYNFIRE_LINKS "" CACHE INTERNAL "")
@@ -41,7 +42,7 @@ if(SYNFIRE_FUZZ)
   target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()
 
-# synfire_module(NAME LIBRARY synfire|synfire_io SOURCES a.c ... [STATELESS_SOURCES b.c ...] [IO_SOURCES c.c ...]
+# synfire_module(NAME LIBRARY synfire|synfire_io|command SOURCES a.c ... [STATELESS_SOURCES b.c ...] [IO_SOURCES c.c ...]
 # [LINKS target ...]): IO_SOURCES and LINKS count only with SYNFIRE_IO; STATELESS_SOURCES of `synfire` are in both libraries,
 # and scripts/exports holds that none of them has a variable.
 function(synfire_module name)
@@ -98,7 +99,7 @@ endfunction()
 
 function(synfire_library)
   set(objects "")
-  foreach(module IN LISTS synfire_MODULES synfire_io_MODULES synfire_STATELESS)
+  foreach(module IN LISTS synfire_MODULES synfire_io_MODULES command_MODULES synfire_STATELESS)
     list(APPEND objects $<TARGET_OBJECTS:${module}>)
   endforeach()
   add_library(synfire_static STATIC ${objects})

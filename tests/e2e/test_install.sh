@@ -58,6 +58,10 @@ cc -std=c11 -Wall -Werror alone.c -o alone $(pkg-config --cflags --libs synfire)
 LD_LIBRARY_PATH=$library ./alone
 needed=$(readelf -d "$library/libsynfire.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^ld-linux' | sort | tr '\n' ' ')
 [ "$needed" = "libc.so.6 libm.so.6 " ]
+# What needs files needs no sockets: sources and sinks are the command's.
+readelf -d "$library/libsynfire-io.so" | grep -F NEEDED >needed
+grep -q 'libsynfire\.so' needed
+grep -Eq 'zmq|websockets|liblo|yaml|hiredis' needed && exit 1
 for name in synfire synfire-io; do
     version=$(pkg-config --modversion $name)
     readelf -d "$library/lib$name.so" | grep -F SONAME | grep -qF "[lib$name.so.${version%.*}]"
