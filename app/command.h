@@ -6,11 +6,23 @@
 #ifndef SF_APP_COMMAND_H
 #define SF_APP_COMMAND_H
 
+#include "analysis/activity.h"
+#include "analysis/labels.h"
+#include "analysis/planted.h"
+#include "analysis/rules.h"
+#include "analysis/statistics.h"
+#include "core/delimited.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/json.h"
 #include "core/keys.h"
-#include "run/tool.h"
+#include "core/provenance.h"
+#include "io/last_words.h"
+#include "replay/nwb_results.h"
+#include "replay/recording_file.h"
+#include "replay/simulation_settings.h"
 
+#include <synfire/synfire.h>
 #include <synfire/table.h>
 
 #include <stdio.h>

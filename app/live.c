@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "live/service.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -223,7 +224,7 @@ static void tell_watchdog(live_run *live)
         return;
     live->told_ns = now_ns;
     live->told_seq = seq;
-    sf_tool_notify("WATCHDOG=1");
+    sf_service_notify("WATCHDOG=1");
 }
 
 static bool draws(const live_run *live)
@@ -270,7 +271,7 @@ static int follow(live_run *live, sf_error *error)
             app_console_draw(&live->console);
         if (status == SF_AGAIN && app_stop_requested() && !stopping) {
             stopping = true;
-            sf_tool_notify("STOPPING=1");
+            sf_service_notify("STOPPING=1");
             say(live, "stopping; publishing what has arrived (again to leave at once)");
             sf_live_finish(live->live);
         }
@@ -429,7 +430,7 @@ static int run_live(live_run *live, const sf_run_options *options, sf_error *err
     if (status != SF_OK)
         return status;
     sf_text json = {0};
-    sf_tool_notify("READY=1\nSTATUS=%.200s, %zu sinks", live->config->live.stream, live->sink_count);
+    sf_service_notify("READY=1\nSTATUS=%.200s, %zu sinks", live->config->live.stream, live->sink_count);
     status = copy_unit_names(live, error);
     if (status == SF_OK)
         status = app_console_begin(&live->console, live->live, live->unit_count, error);
@@ -484,7 +485,7 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
                  app_configure *configure, sf_error *error)
 {
     live_run live = {
-        .call = call, .config = config, .configure = configure, .watchdog_ns = sf_tool_watchdog_ns()};
+        .call = call, .config = config, .configure = configure, .watchdog_ns = sf_service_watchdog_ns()};
     sf_progress progress = {.update = until_signal, .user = &live};
     sf_run_options options = {.config = config,
                               .recording = recording,

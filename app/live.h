@@ -4,7 +4,7 @@
 #define SF_APP_LIVE_H
 
 #include "app/command.h"
-#include "run/run.h"
+#include "live/run.h"
 
 /** Makes the configuration of a call, also again while its run goes on. */
 typedef int app_configure(const app_call *call, sf_config *config, sf_error *error);
