@@ -14,10 +14,7 @@
 
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
-    {"range", "A:B",
-     "values above A and below B, either of which may be left out; for several columns a box, A:B,C:D,..., "
-     "or of "
-     "two columns the first one's range"},
+    {.name = "range"},
     {"op", "count|sum|avg|var", "what to ask for (default count); with several columns of the last one"},
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
@@ -80,13 +77,9 @@ static bool parse_end(const char *text, size_t length, double open, double *end)
            sf_parse_real(number, end);
 }
 
-static int parse_range(const app_call *call, aggregate_request *request, sf_error *error)
+static int read_range(void *asked, const char *text, sf_error *error)
 {
-    const char *text = app_value(call, "range", NULL);
-    if (text == NULL && app_has(call, "save"))
-        return SF_OK;
-    if (text == NULL)
-        return sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
+    aggregate_request *request = asked;
     for (const char *at = text; *at != '\0' && request->ranges < MOST_COLUMNS;) {
         size_t c = request->ranges++, length = strcspn(at, ":,");
         const char *second = at + length + (at[length] == ':');
@@ -100,9 +93,22 @@ static int parse_range(const app_call *call, aggregate_request *request, sf_erro
             return SF_OK;
         at++;
     }
-    return sf_fail(error, SF_USAGE, "--range",
-                   "found '%s', expected A:B with A < B, up to %d of them with commas", text, MOST_COLUMNS);
+    return sf_fail(error, SF_USAGE, NULL, "found '%s', expected A:B with A < B, up to %d of them with commas",
+                   text, MOST_COLUMNS);
 }
+
+static const aggregate_request usual;
+
+#define ROW aggregate_request
+static const sf_key request_rows[] = {
+    FORM("range", read_range, .argument = "A:B",
+         .what = "values above A and below B, either of which may be left out; for several columns a box, "
+                 "A:B,C:D,..., or of two columns the first one's range"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table request_table = SF_KEY_TABLE(request_rows, usual);
 
 static int parse_request(const app_call *call, aggregate_request *request, sf_error *error)
 {
@@ -110,8 +116,10 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
     int op = SF_AGGREGATE_COUNT;
     int status = app_word(call, "op", &op, error);
     request->op = (sf_aggregate_kind)op;
+    if (status == SF_OK && !app_has(call, "range") && !app_has(call, "save"))
+        status = sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
     if (status == SF_OK)
-        status = parse_range(call, request, error);
+        status = app_options_read(call, &request_table, request, error);
     if (status == SF_OK)
         status = app_domain(call, SF_DOMAIN_LINE, &request->options.domain, error);
     return status == SF_OK ? app_bandwidth(call, &request->options, error) : status;
@@ -369,7 +377,7 @@ const app_command app_command_aggregate = {
         "token "
         "--density 'isi A' --range A:B` for the newest window of a run.",
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
-    .rows = {&app_quantity_table, &asking_table},
+    .rows = {&app_quantity_table, &asking_table, &request_table},
     .tables = {&answers},
     .run = run,
 };

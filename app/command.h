@@ -130,9 +130,6 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
              sf_error *error);
 /** One of the words of an option, by its `argument`: its index. */
 int app_word(const app_call *call, const char *option, int *index, sf_error *error);
-/** A time above 0 as people write it in this unit, "s" or "ms". */
-int app_time(const app_call *call, const char *option, const char *unit, int64_t *value, sf_error *error);
-
 /** Refuses the first of these options, NULL at their end, that was given: SF_USAGE, its name and the reason.
  */
 int app_refuse(const app_call *call, const char *const *options, const char *reason, sf_error *error);

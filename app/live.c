@@ -11,9 +11,11 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "live/service.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -481,6 +483,18 @@ static int configure_again(void *user, sf_config *next, sf_error *error)
     return live->configure(live->call, next, error);
 }
 
+static const sf_run_options whole;
+
+#define ROW sf_run_options
+static const sf_key live_rows[] = {
+    TIME("duration_ns", duration_ns, 0, INFINITY, .zero = "to its end", .unit = "s", .argument = "S",
+         .what = "stop after so many seconds of the stream"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_live_table = SF_KEY_TABLE(live_rows, whole);
+
 int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
                  app_configure *configure, sf_error *error)
 {
@@ -499,7 +513,7 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     bool shifted = config->live.graph.metric == SF_LIVE_STTC && config->live.graph.surrogates > 0;
     if (config->live.graph.enabled && (shifted || config->live.graph.rewired > 0))
         app_tell_seed(call, config->live.graph.seed);
-    int status = app_time(call, "duration", "s", &options.duration_ns, error);
+    int status = app_options_read(call, &app_live_table, &options, error);
     if (status != SF_OK)
         return status;
     bool shares_stdout = writes_to_stdout(config);

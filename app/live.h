@@ -6,6 +6,9 @@
 #include "app/command.h"
 #include "live/run.h"
 
+/** --duration, of sf_run_options. */
+extern const sf_key_table app_live_table;
+
 /** Makes the configuration of a call, also again while its run goes on. */
 typedef int app_configure(const app_call *call, sf_config *config, sf_error *error);
 
