@@ -5,6 +5,7 @@
 
 #include "core/describe/table.h"
 #include "core/row_macros.h"
+#include "tools/states.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,10 +14,7 @@
 
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
-    {"range", "A:B",
-     "values above A and below B, either of which may be left out; for several columns a box, A:B,C:D,..., "
-     "or of "
-     "two columns the first one's range"},
+    {.name = "range"},
     {"op", "count|sum|avg|var", "what to ask for (default count); with several columns of the last one"},
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
@@ -35,9 +33,9 @@ static const app_option options[] = {
 
 /* ---- options ---- */
 
-static const sf_tool_states_asking usual_asking = {.seconds = 10};
+static const sf_states_asking usual_asking = {.seconds = 10};
 
-#define ROW sf_tool_states_asking
+#define ROW sf_states_asking
 static const sf_key asking_rows[] = {
     TEXT("density", density, .zero = "none", .argument = "NAME",
          .what = "of runs: a density that they keep, as their messages call it: 'isi A'"),
@@ -79,13 +77,9 @@ static bool parse_end(const char *text, size_t length, double open, double *end)
            sf_parse_real(number, end);
 }
 
-static int parse_range(const app_call *call, aggregate_request *request, sf_error *error)
+static int read_range(void *asked, const char *text, sf_error *error)
 {
-    const char *text = app_value(call, "range", NULL);
-    if (text == NULL && app_has(call, "save"))
-        return SF_OK;
-    if (text == NULL)
-        return sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
+    aggregate_request *request = asked;
     for (const char *at = text; *at != '\0' && request->ranges < MOST_COLUMNS;) {
         size_t c = request->ranges++, length = strcspn(at, ":,");
         const char *second = at + length + (at[length] == ':');
@@ -99,9 +93,22 @@ static int parse_range(const app_call *call, aggregate_request *request, sf_erro
             return SF_OK;
         at++;
     }
-    return sf_fail(error, SF_USAGE, "--range",
-                   "found '%s', expected A:B with A < B, up to %d of them with commas", text, MOST_COLUMNS);
+    return sf_fail(error, SF_USAGE, NULL, "found '%s', expected A:B with A < B, up to %d of them with commas",
+                   text, MOST_COLUMNS);
 }
+
+static const aggregate_request usual;
+
+#define ROW aggregate_request
+static const sf_key request_rows[] = {
+    FORM("range", read_range, .argument = "A:B",
+         .what = "values above A and below B, either of which may be left out; for several columns a box, "
+                 "A:B,C:D,..., or of two columns the first one's range"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table request_table = SF_KEY_TABLE(request_rows, usual);
 
 static int parse_request(const app_call *call, aggregate_request *request, sf_error *error)
 {
@@ -109,8 +116,10 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
     int op = SF_AGGREGATE_COUNT;
     int status = app_word(call, "op", &op, error);
     request->op = (sf_aggregate_kind)op;
+    if (status == SF_OK && !app_has(call, "range") && !app_has(call, "save"))
+        status = sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
     if (status == SF_OK)
-        status = parse_range(call, request, error);
+        status = app_options_read(call, &request_table, request, error);
     if (status == SF_OK)
         status = app_domain(call, SF_DOMAIN_LINE, &request->options.domain, error);
     return status == SF_OK ? app_bandwidth(call, &request->options, error) : status;
@@ -217,10 +226,10 @@ static int save(const app_call *call, const app_samples *samples, const sf_densi
     if (path == NULL)
         return SF_OK;
     sf_text provenance = app_provenance_text(call);
-    int status = provenance.failed ? sf_fail_memory(error)
-                                   : sf_tool_state_save(path, density, app_value(call, "quantity", NULL),
-                                                        samples->all.names[0], samples->all.units[0],
-                                                        provenance.data, error);
+    int status = provenance.failed
+                     ? sf_fail_memory(error)
+                     : sf_state_save(path, density, app_value(call, "quantity", NULL), samples->all.names[0],
+                                     samples->all.units[0], provenance.data, error);
     sf_text_free(&provenance);
     struct stat file;
     uint64_t bytes = samples->all.first[1] * samples->all.d * sizeof(double);
@@ -278,49 +287,49 @@ static int refuse_samples(const app_call *call, sf_error *error)
 }
 
 /* Options of runs where none is asked. */
-static int read_asking(const app_call *call, sf_tool_states_asking *asking, sf_error *error)
+static int read_asking(const app_call *call, sf_states_asking *asking, sf_error *error)
 {
     bool is_run = false;
     for (size_t i = 0; i < call->argument_count; i++)
-        is_run = is_run || sf_tool_states_is_run(call->arguments[i]);
+        is_run = is_run || sf_states_is_run(call->arguments[i]);
     *asking = usual_asking;
     if (!is_run)
         return app_refuse(call, of_runs, "is of runs: no argument is a control socket", error);
     return app_options_read(call, &asking_table, asking, error);
 }
 
-static int save_states(const app_call *call, const sf_tool_states *states, sf_error *error)
+static int save_states(const app_call *call, const sf_states *states, sf_error *error)
 {
     const char *path = app_value(call, "save", NULL);
     if (path == NULL)
         return SF_OK;
     sf_text provenance = app_provenance_text(call);
     int status =
-        provenance.failed ? sf_fail_memory(error) : sf_tool_states_save(states, path, provenance.data, error);
+        provenance.failed ? sf_fail_memory(error) : sf_states_save(states, path, provenance.data, error);
     sf_text_free(&provenance);
     return status;
 }
 
 static int answer_states(const app_call *call, const aggregate_request *request, sf_error *error)
 {
-    sf_tool_states *states = NULL;
+    sf_states *states = NULL;
     sf_aggregate answer = nothing;
-    sf_tool_states_asking asking = {0};
+    sf_states_asking asking = {0};
     int status = refuse_samples(call, error);
     if (status == SF_OK)
         status = read_asking(call, &asking, error);
     if (status == SF_OK)
-        status = sf_tool_states_open(&states, call->arguments, call->argument_count, &asking, error);
+        status = sf_states_open(&states, call->arguments, call->argument_count, &asking, error);
     if (status != SF_OK && asking.key != NULL)
         app_name_option(call, status, error);
     if (status == SF_OK && request->ranges > 0)
-        status = sf_tool_states_aggregate(states, request->op, request->from, request->to, request->ranges,
-                                          &answer, error);
+        status = sf_states_aggregate(states, request->op, request->from, request->to, request->ranges,
+                                     &answer, error);
     if (status == SF_OK)
         status = save_states(call, states, error);
     if (status == SF_OK) {
-        sf_tool_states_about about;
-        sf_tool_states_tell(states, &about);
+        sf_states_about about;
+        sf_states_describe(states, &about);
         outcome told = {.n = about.n,
                         .h = about.h,
                         .states = about.files,
@@ -334,7 +343,7 @@ static int answer_states(const app_call *call, const aggregate_request *request,
                      about.parts);
         status = print_answer(call, request, &answer, &told, error);
     }
-    sf_tool_states_close(states);
+    sf_states_close(states);
     return status;
 }
 
@@ -368,7 +377,7 @@ const app_command app_command_aggregate = {
         "token "
         "--density 'isi A' --range A:B` for the newest window of a run.",
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
-    .rows = {&app_quantity_table, &asking_table},
+    .rows = {&app_quantity_table, &asking_table, &request_table},
     .tables = {&answers},
     .run = run,
 };

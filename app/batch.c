@@ -338,8 +338,10 @@ static size_t count_own(const batch *b)
 
 static int share_cores(batch *b, size_t *at_once, sf_error *error)
 {
-    uint64_t jobs = 0, threads = 0;
-    int status = app_uint(b->call, "jobs", 1, 4096, &jobs, error);
+    app_jobs_options asked = {0};
+    uint64_t threads = 0;
+    int status = app_options_read(b->call, &app_jobs_table, &asked, error);
+    uint64_t jobs = asked.at_once;
     if (status == SF_OK)
         status = app_uint(b->call, "threads", 0, 4096, &threads, error);
     if (status != SF_OK)

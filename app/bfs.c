@@ -8,6 +8,7 @@
 
 #include "core/describe/table.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "io/file.h"
 
 #include <inttypes.h>
@@ -22,8 +23,7 @@ static const app_option options[] = {
     {"directed", NULL,
      "follow edges in their direction only (default, but for Matrix Market: by its symmetry)"},
     {"undirected", NULL, "follow edges both ways"},
-    {"kronecker", "SCALE:EDGEFACTOR:SEED[:A,B,C]",
-     "search a Kronecker graph with Graph500's parameters instead of G, or with the chances A,B,C of R-MAT"},
+    {.name = "kronecker"},
     {.name = "direction"},
     {.name = "features"},
     {.name = "repeat"},
@@ -36,6 +36,7 @@ static const app_option options[] = {
 
 typedef struct reaching {
     const app_call *call;
+    const char *kronecker; /**< NULL: a graph is named */
     sf_graph *graph;
     uint32_t *sources; /**< as given */
     size_t source_count;
@@ -49,16 +50,32 @@ typedef struct reaching {
     sf_searches_columns found;
 } reaching;
 
+static const reaching nothing;
+
+#define ROW reaching
+static const sf_key reaching_rows[] = {
+    TEXT("kronecker", kronecker, .argument = "SCALE:EDGEFACTOR:SEED[:A,B,C]", .zero = "none",
+         .what =
+             "search a Kronecker graph with Graph500's parameters instead of G, or with the chances A,B,C of "
+             "R-MAT"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table reaching_table = SF_KEY_TABLE(reaching_rows, nothing);
+
 /* ---- the graph ---- */
 
 static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
 {
     static const char *const own[] = {"device", "threads", "max-p", "max-q", NULL};
     const app_call *call = r->call;
-    const char *kronecker = app_value(call, "kronecker", NULL);
     int status = app_refuse_recording_options(call, own, error);
+    if (status == SF_OK)
+        status = app_options_read(call, &reaching_table, r, error);
     if (status != SF_OK)
         return status;
+    const char *kronecker = r->kronecker;
     if ((kronecker != NULL) == (call->argument_count > 0))
         return sf_fail(error, SF_USAGE, NULL, "takes a graph or --kronecker, and was given %s",
                        kronecker != NULL ? "both" : "neither");
@@ -688,7 +705,7 @@ const app_command app_command_bfs = {
         "Ctrl-C stops it and prints what it has, with what is missing.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table, &reaching_table},
     .tables = {&searches_table, &paths_table},
     .run = run,
 };

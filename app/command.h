@@ -6,11 +6,23 @@
 #ifndef SF_APP_COMMAND_H
 #define SF_APP_COMMAND_H
 
+#include "analysis/activity.h"
+#include "analysis/labels.h"
+#include "analysis/planted.h"
+#include "analysis/rules.h"
+#include "analysis/statistics.h"
+#include "core/delimited.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/json.h"
 #include "core/keys.h"
-#include "run/tool.h"
+#include "core/provenance.h"
+#include "io/last_words.h"
+#include "replay/nwb_results.h"
+#include "replay/recording_file.h"
+#include "replay/simulation_settings.h"
 
+#include <synfire/synfire.h>
 #include <synfire/table.h>
 
 #include <stdio.h>
@@ -90,7 +102,6 @@ typedef struct app_program_words {
 } app_program_words;
 
 extern const app_program_words app_words_of_program;
-extern const app_command app_command_bench; /**< which synfire-bench takes its words by, too */
 
 bool app_has(const app_call *call, const char *option);
 /** The lists of all its options, app_common_options the last: NULL where `list` has none. */
@@ -119,9 +130,6 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
              sf_error *error);
 /** One of the words of an option, by its `argument`: its index. */
 int app_word(const app_call *call, const char *option, int *index, sf_error *error);
-/** A time above 0 as people write it in this unit, "s" or "ms". */
-int app_time(const app_call *call, const char *option, const char *unit, int64_t *value, sf_error *error);
-
 /** Refuses the first of these options, NULL at their end, that was given: SF_USAGE, its name and the reason.
  */
 int app_refuse(const app_call *call, const char *const *options, const char *reason, sf_error *error);

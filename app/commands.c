@@ -27,6 +27,7 @@ extern const app_command app_command_keys;
 extern const app_command app_command_top;
 extern const app_command app_command_plan;
 extern const app_command app_command_rules;
+extern const app_command app_command_bench; /* bench/command */
 
 /* clang-format off */
 const app_command *const app_commands[] = {

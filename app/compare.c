@@ -5,10 +5,12 @@
 #include "app/load.h"
 #include "app/significance.h"
 
+#include "app/parse.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
+#include "core/thread.h"
 #include "draw/scene.h"
 
 #include <errno.h>
@@ -47,7 +49,7 @@ static const app_option options[] = {
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
     {"shared-scale", NULL,
      "the picture has all measures on one scale, as multiples of the mean of the first condition"},
-    {"jobs", "N", "recordings at once (default: as many as there are cores)"},
+    {.name = "jobs"},
     {NULL, NULL, NULL},
 };
 
@@ -182,14 +184,14 @@ static int check_options(const app_call *call, sf_error *error)
 
 static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *error)
 {
-    uint64_t asked = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    app_jobs_options asked = {0};
     c->folder = app_value(c->call, "out", NULL);
     c->how = usual;
     c->how.activity = SF_ACTIVITY_OPTIONS;
     int status = c->folder == NULL
                      ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
-                     : app_uint(c->call, "jobs", 1, 1024, &asked, error);
-    *jobs = (size_t)asked;
+                     : app_options_read(c->call, &app_jobs_table, &asked, error);
+    *jobs = asked.at_once > 0 ? asked.at_once : sf_thread_cores();
     c->picture = app_value(c->call, "plot", NULL);
     c->shared_scale = app_has(c->call, "shared-scale");
     if (status == SF_OK && c->picture != NULL)

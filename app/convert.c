@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/load.h"
+#include "tools/files.h"
 
 #include <inttypes.h>
 
@@ -38,8 +39,8 @@ static int convert(const app_call *call, const sf_recording *recording, sf_error
     sf_text out = {0}, lost = {0}, provenance = app_provenance_text(call);
     int status = provenance.failed
                      ? sf_fail_memory(error)
-                     : sf_tool_convert(recording, call->arguments[1], app_value(call, "layout", NULL),
-                                       provenance.data, &layout, &lost, error);
+                     : sf_convert(recording, call->arguments[1], app_value(call, "layout", NULL),
+                                  provenance.data, &layout, &lost, error);
     if (status == SF_OK) {
         print(&out, call, &of, layout, lost.data != NULL ? lost.data : "");
         status = app_print(&out, error);

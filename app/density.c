@@ -6,6 +6,7 @@
 #include "app/samples.h"
 
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,9 +17,7 @@ static const app_option own_options[] = {
      "find one, as bandwidth --method (default isj); of two columns the factor of the covariance root "
      "(default "
      "silverman)"},
-    {"grid", "N|A:B:N",
-     "at most N points (default 200000), wherever there are samples; or N from A to B; of two columns "
-     "A:B:N,C:D:M. Refused where so many are too few for the bandwidth"},
+    {.name = "grid"},
     {"plot", "FILE", "draws the density, by the ending as SVG, PDF or PNG: a curve, or of two columns a map"},
     APP_NWB_OPTION,
     {"csv", NULL, "print CSV, of every unit or link; docs/formats.md has the columns"},
@@ -57,11 +56,12 @@ static int parse_axis(sf_density_options *options, size_t axis, const char *text
     return SF_OK;
 }
 
-static int parse_grid(const app_call *call, sf_density_options *options, sf_error *error)
+static int read_grid(void *density, const char *text, sf_error *error)
 {
-    const char *text = app_value(call, "grid", NULL), *at = text;
+    sf_density_options *options = density;
+    const char *at = text;
     uint64_t most = 0;
-    if (text != NULL && sf_parse_uint(text, MOST_POINTS, &most) && most >= 2) {
+    if (sf_parse_uint(text, MOST_POINTS, &most) && most >= 2) {
         options->most_points = (size_t)most;
         return SF_OK;
     }
@@ -69,7 +69,7 @@ static int parse_grid(const app_call *call, sf_density_options *options, sf_erro
         size_t length = 0;
         if (options->axis_count == 2 || parse_axis(options, options->axis_count, at, &length) != SF_OK ||
             (at[length] != '\0' && at[length] != ','))
-            return sf_fail(error, SF_USAGE, "--grid",
+            return sf_fail(error, SF_USAGE, NULL,
                            "found '%s', expected N, or A:B:N with A < B, or two of them with a comma; N from "
                            "2 to %d",
                            text, MOST_POINTS);
@@ -78,10 +78,25 @@ static int parse_grid(const app_call *call, sf_density_options *options, sf_erro
     }
     const size_t *count = options->point_count;
     if (options->axis_count == 2 && count[0] > MOST_POINTS / count[1])
-        return sf_fail(error, SF_USAGE, "--grid", "found %zu times %zu points, expected at most %d in all",
+        return sf_fail(error, SF_USAGE, NULL, "found %zu times %zu points, expected at most %d in all",
                        count[0], count[1], MOST_POINTS);
     return SF_OK;
 }
+
+static const sf_density_options usual;
+
+#define ROW sf_density_options
+static const sf_key grid_rows[] = {
+    FORM(
+        "grid", read_grid, .argument = "N|A:B:N",
+        .what =
+            "at most N points (default 200000), wherever there are samples; or N from A to B; of two columns "
+            "A:B:N,C:D:M. Refused where so many are too few for the bandwidth"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table grid_table = SF_KEY_TABLE(grid_rows, usual);
 
 static int check_request(const sf_density_options *options, size_t columns, sf_error *error)
 {
@@ -659,7 +674,7 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK)
         status = app_bandwidth(call, &wanted, error);
     if (status == SF_OK)
-        status = parse_grid(call, &wanted, error);
+        status = app_options_read(call, &grid_table, &wanted, error);
     return status == SF_OK
                ? app_samples_run(call, takes_several(call), ", or take --csv", answer_series, &wanted, error)
                : status;
@@ -680,6 +695,6 @@ const app_command app_command_density = {
         "--quantity it is a recording of which --units selects one unit. Intervals are drawn by their "
         "logarithm, delays and rates reflected at 0, unless --log, --linear or --reflect says otherwise.",
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
-    .rows = {&app_quantity_table},
+    .rows = {&app_quantity_table, &grid_table},
     .run = run,
 };

@@ -3,13 +3,15 @@
 
 #include "core/error.h"
 #include "core/row_macros.h"
+#include "tools/doctor.h"
+#include "tools/loop.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const levels[] = {"good", "advice", "bad"};
 
-static size_t count_of(const sf_tool_checks *checks, sf_tool_level level)
+static size_t count_of(const sf_findings *checks, sf_finding_level level)
 {
     size_t count = 0;
     for (size_t i = 0; i < checks->count; i++)
@@ -20,7 +22,7 @@ static size_t count_of(const sf_tool_checks *checks, sf_tool_level level)
 static void add_trips_json(sf_json *json, const app_call *call, const sf_run_trips *trips);
 
 /* trips: NULL where there are none. */
-static void add_json(sf_text *text, const app_call *call, const sf_tool_checks *checks,
+static void add_json(sf_text *text, const app_call *call, const sf_findings *checks,
                      const sf_run_trips *trips)
 {
     sf_json json = sf_json_start(text);
@@ -28,10 +30,10 @@ static void add_json(sf_text *text, const app_call *call, const sf_tool_checks *
     sf_json_bool(&json, "ok", !call->wanting);
     sf_json_array(&json, "checks");
     for (size_t i = 0; i < checks->count; i++) {
-        const sf_tool_check *check = &checks->items[i];
+        const sf_finding *check = &checks->items[i];
         sf_json_object(&json, NULL);
         sf_json_string(&json, "name", check->name);
-        sf_json_bool(&json, "ok", check->level != SF_TOOL_BAD);
+        sf_json_bool(&json, "ok", check->level != SF_FINDING_BAD);
         sf_json_string(&json, "level", levels[check->level]);
         sf_json_string(&json, "detail", check->found);
         sf_json_string(&json, "advice", check->advice[0] != '\0' ? check->advice : NULL);
@@ -46,24 +48,24 @@ static void add_json(sf_text *text, const app_call *call, const sf_tool_checks *
     sf_json_end_object(&json);
 }
 
-static void add_lines(sf_text *text, const sf_tool_checks *checks)
+static void add_lines(sf_text *text, const sf_findings *checks)
 {
     static const char *const signs[] = {"  ", "? ", "! "};
     for (size_t i = 0; i < checks->count; i++) {
-        const sf_tool_check *check = &checks->items[i];
+        const sf_finding *check = &checks->items[i];
         sf_text_printf(text, "%s%-14s %s\n", signs[check->level], check->name, check->found);
         if (check->advice[0] != '\0')
             sf_text_printf(text, "%17s-> %s\n", "", check->advice);
     }
-    size_t bad = count_of(checks, SF_TOOL_BAD), advised = count_of(checks, SF_TOOL_ADVICE);
+    size_t bad = count_of(checks, SF_FINDING_BAD), advised = count_of(checks, SF_FINDING_ADVICE);
     sf_text_printf(text, "%zu good, %zu that could be better (?), %zu that a run would fail by (!)",
                    checks->count - advised - bad, advised, bad);
 }
 
-static int print_checks(app_call *call, const sf_tool_checks *checks, sf_error *error)
+static int print_checks(app_call *call, const sf_findings *checks, sf_error *error)
 {
     sf_text text = {0};
-    call->wanting = count_of(checks, SF_TOOL_BAD) > 0;
+    call->wanting = count_of(checks, SF_FINDING_BAD) > 0;
     if (call->json)
         add_json(&text, call, checks, NULL);
     else
@@ -73,8 +75,8 @@ static int print_checks(app_call *call, const sf_tool_checks *checks, sf_error *
 
 static int check_machine(app_call *call, sf_error *error)
 {
-    sf_tool_checks checks;
-    sf_tool_doctor(&checks, app_value(call, "folder", "."), "");
+    sf_findings checks;
+    sf_doctor(&checks, app_value(call, "folder", "."), "");
     return print_checks(call, &checks, error);
 }
 
@@ -102,9 +104,9 @@ static const sf_key loop_rows[] = {
 
 static const sf_key_table loop_table = SF_KEY_TABLE(loop_rows, usual_loop);
 
-static const sf_run_rig_options usual_rig = {.listen_s = 2};
+static const sf_doctor_rig_options usual_rig = {.listen_s = 2};
 
-#define ROW sf_run_rig_options
+#define ROW sf_doctor_rig_options
 static const sf_key rig_rows[] = {
     REAL("listen_s", listen_s, 0.1, 3600, .argument = "S", .what = "listen to the rig for so long"),
     TEXT("ask", ask, .zero = "it is not asked", .argument = "ENDPOINT",
@@ -169,7 +171,7 @@ static int show_trips(app_call *call, const sf_run_trips *trips, sf_error *error
     sf_text text = {0};
     call->wanting = trips->answered < trips->pulses;
     if (call->json)
-        add_json(&text, call, &(sf_tool_checks){0}, trips);
+        add_json(&text, call, &(sf_findings){0}, trips);
     else
         add_trips(&text, call, trips);
     return app_print(&text, error);
@@ -234,10 +236,10 @@ static int check_rig(app_call *call, sf_error *error)
 {
     const sf_progress progress = {until_signal, call};
     const sf_source_kind *kind;
-    sf_run_rig_options options = usual_rig;
-    sf_tool_checks checks;
+    sf_doctor_rig_options options = usual_rig;
+    sf_findings checks;
     sf_config config;
-    int status = sf_run_rig_find(&kind, call->arguments[0], error);
+    int status = sf_doctor_rig_find(&kind, call->arguments[0], error);
     if (status == SF_OK)
         status = app_options_read(call, &rig_table, &options, error);
     if (status == SF_OK)
@@ -247,7 +249,7 @@ static int check_rig(app_call *call, sf_error *error)
     app_catch_signals();
     options.config = &config;
     options.progress = &progress;
-    status = sf_run_doctor_rig(&checks, &options, error);
+    status = sf_doctor_rig(&checks, &options, error);
     sf_config_free(&config);
     return status == SF_OK ? print_checks(call, &checks, error) : status;
 }

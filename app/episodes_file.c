@@ -3,15 +3,16 @@
 #include "app/mining.h"
 
 #include "core/memory.h"
+#include "live/episode_list.h"
 
 int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error)
 {
-    sf_tool_episodes list;
+    sf_episode_list list;
     sf_error reason = {0};
     *episodes = NULL;
     *count = 0;
-    int status = sf_tool_episodes_read(&list, path, error);
+    int status = sf_episode_list_read(&list, path, error);
     if (status != SF_OK)
         return status;
     *episodes = sf_resize(NULL, list.count, sizeof **episodes);
@@ -23,10 +24,10 @@ int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, co
         if (status == SF_OK)
             status = sf_recording_check_episode(recording, next, &reason);
         if (status != SF_OK)
-            status = sf_tool_episodes_refuse(&list, *count, &reason, error);
+            status = sf_episode_list_refuse(&list, *count, &reason, error);
         *count += status == SF_OK;
     }
-    sf_tool_episodes_free(&list);
+    sf_episode_list_free(&list);
     if (status != SF_OK) {
         sf_free(*episodes);
         *episodes = NULL;

@@ -94,6 +94,9 @@ typedef struct app_figure_kind {
     int (*draw)(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error);
 } app_figure_kind;
 
+/** --align: markers, and a stretch of time around each. */
+extern const sf_key_table app_alignment_table;
+
 extern const app_figure_kind app_figure_raster, app_figure_array, app_figure_map, app_figure_rates,
     app_figure_intervals, app_figure_chains, app_figure_chain, app_figure_correlograms, app_figure_markers,
     app_figure_graph, app_figure_network, app_figure_edges, app_figure_matrix, app_figure_tiling,

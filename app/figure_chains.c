@@ -5,6 +5,7 @@
 #include "app/pictures.h"
 
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -611,16 +612,13 @@ typedef struct alignment {
     char name[SF_MARKER_TEXT_SIZE];
 } alignment;
 
-static int parse_align(alignment *a, const app_subject *subject, sf_error *error)
+static int read_alignment(void *aligned, const char *text, sf_error *error)
 {
-    const char *text = app_value(subject->call, "align", NULL);
-    const char *last = text != NULL ? strrchr(text, ',') : NULL;
+    alignment *a = aligned;
+    const char *last = strrchr(text, ',');
     const char *middle = last != NULL ? memrchr(text, ',', (size_t)(last - text)) : NULL;
     char *end = NULL, *other = NULL;
     *a = (alignment){.from_ms = NAN};
-    if (text == NULL)
-        return sf_fail(error, SF_USAGE, "--align",
-                       "is needed: a marker and times around it, as light,-50ms,200ms");
     if (middle != NULL && middle > text && (size_t)(middle - text) < sizeof a->name) {
         memcpy(a->name, text, (size_t)(middle - text));
         a->from_ms = strtod(middle + 1, &end);
@@ -629,9 +627,34 @@ static int parse_align(alignment *a, const app_subject *subject, sf_error *error
     bool good = end != NULL && end > middle + 1 && other > last + 1 && a->from_ms < a->to_ms &&
                 isfinite(a->from_ms) && isfinite(a->to_ms) && (*end == ',' || strncmp(end, "ms,", 3) == 0) &&
                 (*other == '\0' || strcmp(other, "ms") == 0);
-    if (!good)
+    return good
+               ? SF_OK
+               : sf_fail(error, SF_USAGE, NULL,
+                         "found '%s', expected MARKER,A,B with A before B in ms, as light,-50ms,200ms", text);
+}
+
+static const alignment not_aligned;
+
+#define ROW alignment
+static const sf_key alignment_rows[] = {
+    FORM("align", read_alignment, .argument = "MARKER,A,B",
+         .what =
+             "markers, rates and chains from A to B ms around each of these markers, as light,-50ms,200ms"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_alignment_table = SF_KEY_TABLE(alignment_rows, not_aligned);
+
+static int align(alignment *a, const app_subject *subject, sf_error *error)
+{
+    *a = not_aligned;
+    if (!app_has(subject->call, "align"))
         return sf_fail(error, SF_USAGE, "--align",
-                       "found '%s', expected MARKER,A,B with A before B in ms, as light,-50ms,200ms", text);
+                       "is needed: a marker and times around it, as light,-50ms,200ms");
+    int status = app_options_read(subject->call, &app_alignment_table, a, error);
+    if (status != SF_OK)
+        return status;
     a->markers = sf_alloc(subject->of.marker_count, sizeof *a->markers);
     if (a->markers == NULL)
         return sf_fail_memory(error);
@@ -719,7 +742,7 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
     alignment a;
     double bins[ALIGN_BINS] = {0};
     size_t chains = 0;
-    int status = parse_align(&a, subject, error);
+    int status = align(&a, subject, error);
     if (status == SF_OK) {
         for (size_t i = 0; i < subject->of.spike_count; i++)
             add_around(bins, &a, subject->of.spikes[i].time_ns);

@@ -2,7 +2,7 @@
 #include "app/help.h"
 
 #include "app/parse.h"
-#include "run/tool.h"
+#include "tools/versions.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -151,5 +151,5 @@ void app_help_command(sf_text *text, const app_command *command)
 void app_help_version(sf_text *text)
 {
     sf_text_printf(text, "synfire %s\n", sf_version());
-    sf_tool_versions(text);
+    sf_library_versions(text);
 }

@@ -10,6 +10,7 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "tools/files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -427,7 +428,7 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
 /* Of a recorder that was stopped in the middle, or that is at work. */
 static void warn_of_journal(sf_text *out, const char *path)
 {
-    if (!sf_tool_has_journal(path))
+    if (!sf_file_has_journal(path))
         return;
     sf_text_printf(
         out, "  ! its recorder did not end, or goes on: what it wrote last is in the journal beside it, and "
@@ -544,7 +545,7 @@ static int run(app_call *call, sf_error *error)
     const char *path = call->arguments[0];
     sf_recording *recording;
     int status = app_load(call, path, &recording, error);
-    if (status == SF_DATA && sf_tool_occurrences_in_file(path))
+    if (status == SF_DATA && sf_file_has_occurrences(path))
         return describe_occurrences(call, error);
     if (status != SF_OK)
         return status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
 
+#include "io/curve.h"
+
 static void add_json(sf_text *text, const app_call *call, const char *path, const char *public_key)
 {
     sf_text file = {0};
@@ -19,13 +21,13 @@ static void add_json(sf_text *text, const app_call *call, const char *path, cons
 static int run(app_call *call, sf_error *error)
 {
     const char *path = call->arguments[0];
-    char public_key[41];
+    sf_curve_keys keys;
     sf_text text = {0};
-    int status = sf_tool_make_keys(public_key, path, error);
+    int status = sf_curve_make(&keys, path, error);
     if (status != SF_OK)
         return status;
     if (call->json)
-        add_json(&text, call, path, public_key);
+        add_json(&text, call, path, keys.public_key);
     else
         sf_text_printf(
             &text,
@@ -33,7 +35,7 @@ static int run(app_call *call, sf_error *error)
             "%s.key_secret  stays here: nobody but you may read it\n"
             "Give %s.key to the other side: a run takes it in the folder of `clients`, a client as "
             "`server_key`.",
-            path, public_key, path, path);
+            path, keys.public_key, path, path);
     return app_print(&text, error);
 }
 

@@ -11,8 +11,11 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
+#include "live/service.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -223,7 +226,7 @@ static void tell_watchdog(live_run *live)
         return;
     live->told_ns = now_ns;
     live->told_seq = seq;
-    sf_tool_notify("WATCHDOG=1");
+    sf_service_notify("WATCHDOG=1");
 }
 
 static bool draws(const live_run *live)
@@ -270,7 +273,7 @@ static int follow(live_run *live, sf_error *error)
             app_console_draw(&live->console);
         if (status == SF_AGAIN && app_stop_requested() && !stopping) {
             stopping = true;
-            sf_tool_notify("STOPPING=1");
+            sf_service_notify("STOPPING=1");
             say(live, "stopping; publishing what has arrived (again to leave at once)");
             sf_live_finish(live->live);
         }
@@ -429,7 +432,7 @@ static int run_live(live_run *live, const sf_run_options *options, sf_error *err
     if (status != SF_OK)
         return status;
     sf_text json = {0};
-    sf_tool_notify("READY=1\nSTATUS=%.200s, %zu sinks", live->config->live.stream, live->sink_count);
+    sf_service_notify("READY=1\nSTATUS=%.200s, %zu sinks", live->config->live.stream, live->sink_count);
     status = copy_unit_names(live, error);
     if (status == SF_OK)
         status = app_console_begin(&live->console, live->live, live->unit_count, error);
@@ -480,11 +483,23 @@ static int configure_again(void *user, sf_config *next, sf_error *error)
     return live->configure(live->call, next, error);
 }
 
+static const sf_run_options whole;
+
+#define ROW sf_run_options
+static const sf_key live_rows[] = {
+    TIME("duration_ns", duration_ns, 0, INFINITY, .zero = "to its end", .unit = "s", .argument = "S",
+         .what = "stop after so many seconds of the stream"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_live_table = SF_KEY_TABLE(live_rows, whole);
+
 int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
                  app_configure *configure, sf_error *error)
 {
     live_run live = {
-        .call = call, .config = config, .configure = configure, .watchdog_ns = sf_tool_watchdog_ns()};
+        .call = call, .config = config, .configure = configure, .watchdog_ns = sf_service_watchdog_ns()};
     sf_progress progress = {.update = until_signal, .user = &live};
     sf_run_options options = {.config = config,
                               .recording = recording,
@@ -498,7 +513,7 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     bool shifted = config->live.graph.metric == SF_LIVE_STTC && config->live.graph.surrogates > 0;
     if (config->live.graph.enabled && (shifted || config->live.graph.rewired > 0))
         app_tell_seed(call, config->live.graph.seed);
-    int status = app_time(call, "duration", "s", &options.duration_ns, error);
+    int status = app_options_read(call, &app_live_table, &options, error);
     if (status != SF_OK)
         return status;
     bool shares_stdout = writes_to_stdout(config);

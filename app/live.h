@@ -4,7 +4,10 @@
 #define SF_APP_LIVE_H
 
 #include "app/command.h"
-#include "run/run.h"
+#include "live/run.h"
+
+/** --duration, of sf_run_options. */
+extern const sf_key_table app_live_table;
 
 /** Makes the configuration of a call, also again while its run goes on. */
 typedef int app_configure(const app_call *call, sf_config *config, sf_error *error);

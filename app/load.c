@@ -9,6 +9,8 @@
 #include "core/row_macros.h"
 #include "core/seconds.h"
 #include "core/text.h"
+#include "tools/files.h"
+#include "tools/play.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -341,7 +343,7 @@ static void explain(const app_call *call, const char *path, sf_error *error)
                 "is a graph, and `synfire %s` takes a recording; graphs are for `synfire bfs` and `synfire "
                 "match`",
                 call->command->name);
-    else if (sf_tool_occurrences_in_file(path))
+    else if (sf_file_has_occurrences(path))
         sf_fail(
             error, SF_DATA, path,
             "holds occurrences of episodes, and `synfire %s` takes a recording; `synfire info` tells what is "
@@ -426,7 +428,7 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
 int app_speed(const app_call *call, double *speed, sf_error *error)
 {
     const char *text = app_value(call, "speed", "1");
-    return app_name_option(call, sf_tool_speed(speed, text, error), error);
+    return app_name_option(call, sf_speed_parse(speed, text, error), error);
 }
 
 int app_streams_of(sf_streams *streams, const app_call *call, const char *path, sf_error *error)

@@ -125,7 +125,7 @@ void app_ratio_cell(app_table *table, double low, double high);
 /** The episode as text; free with sf_text_free. data is NULL where memory is out. */
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode);
 
-/** The episodes of a file, as sf_tool_episodes_read takes it, that this recording has the units of. Free with
+/** The episodes of a file, as sf_episode_list_read takes it, that this recording has the units of. Free with
  * sf_free. SF_DATA, SF_NO_INPUT. */
 int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error);

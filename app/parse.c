@@ -3,8 +3,10 @@
 
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/significance.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -21,11 +23,21 @@ const app_option app_common_options[] = {
 /* Of commands that take several recordings: app/batch.h. */
 static const app_option batch_options[] = {
     {"list", "FILE", "further recordings: a path a line (- reads them from standard input)"},
-    {"jobs", "N",
-     "so many recordings at a time, each in a process of its own (default: as many as there are cores for, "
-     "by --threads; one on a named GPU)"},
-    {NULL, NULL, NULL},
+    {.name = "jobs"},
+    {0},
 };
+
+static const app_jobs_options usual_jobs;
+
+#define ROW app_jobs_options
+static const sf_key jobs_rows[] = {
+    COUNT("jobs", at_once, 0, 4096, .argument = "N", .zero = "as many as there are cores for",
+          .what = "recordings at a time, each in a process of its own"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_jobs_table = SF_KEY_TABLE(jobs_rows, usual_jobs);
 
 const char *const app_output_options[] = {"out", "occurrences", "nwb", "plot", "rule", "save", NULL};
 
@@ -58,9 +70,12 @@ static const sf_key *find_row(const sf_key_table *table, const char *option)
 
 const sf_key *app_option_row(const app_command *command, const app_option *option, const sf_key_table **table)
 {
-    const sf_key_table *const shared[] = {&app_selection_table, &app_mining_table};
+    static const sf_key_table *const shared[] = {&app_selection_table, &app_mining_table, &app_test_table,
+                                                 &app_jobs_table};
     const sf_key *row = NULL;
-    for (size_t t = 0; option->argument == NULL && row == NULL && t < APP_ROW_TABLES + 2; t++) {
+    for (size_t t = 0;
+         option->argument == NULL && row == NULL && t < APP_ROW_TABLES + sizeof shared / sizeof shared[0];
+         t++) {
         *table = t < APP_ROW_TABLES ? command->rows[t] : shared[t - APP_ROW_TABLES];
         row = *table != NULL ? find_row(*table, option->name) : NULL;
     }
@@ -124,8 +139,9 @@ int app_options_read(const app_call *call, const sf_key_table *table, void *opti
 {
     const sf_key_table *own;
     int status = SF_OK;
-    for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)
-        for (const app_option *o = call->command->options[l]; o->name != NULL && status == SF_OK; o++) {
+    for (size_t l = 0; l < APP_ALL_LISTS; l++)
+        for (const app_option *o = app_option_list(call->command, l);
+             o != NULL && o->name != NULL && status == SF_OK; o++) {
             const sf_key *shown = app_option_row(call->command, o, &own), *row = find_row(table, o->name);
             if (app_has(call, o->name) && shown != NULL && row != NULL && row->type == shown->type &&
                 row->words == shown->words)
@@ -381,12 +397,6 @@ int app_word(const app_call *call, const char *option, int *index, sf_error *err
                                    : refuse(option, given, expected.data, error);
     sf_text_free(&expected);
     return status;
-}
-
-int app_time(const app_call *call, const char *option, const char *unit, int64_t *value, sf_error *error)
-{
-    const sf_key row = {.type = SF_KEY_TIME, .unit = unit, .zero = "none", .most = INFINITY};
-    return read_given(call, option, &row, value, error);
 }
 
 int app_name_option(const app_call *call, int status, sf_error *error)

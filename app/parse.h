@@ -8,6 +8,13 @@
 /** --help --quiet --verbose --json, which every command has. */
 extern const app_option app_common_options[];
 
+/** --jobs. */
+typedef struct app_jobs_options {
+    uint64_t at_once; /**< 0: as many as there are cores for */
+} app_jobs_options;
+
+extern const sf_key_table app_jobs_table;
+
 /** The options that name a file to write, NULL the last. */
 extern const char *const app_output_options[];
 

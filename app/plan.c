@@ -4,8 +4,9 @@
 
 #include "core/describe/column.h"
 #include "core/error.h"
+#include "tools/plan_report.h"
 
-#define ROW sf_tool_plan_row
+#define ROW sf_plan_row
 #define NO_ELEMENT "there is no such element"
 static const char *const kinds[] = {"neighbours", "loop", NULL};
 static const sf_column_row rows[] = {
@@ -27,26 +28,26 @@ static const sf_column_row rows[] = {
 static const sf_table plans = {
     .name = "plan", .row = "plan_pair", .about = "neighbours and loops of an algorithm", SF_TABLE_OF(rows)};
 
-static void add_row(void *csv, const sf_tool_plan_row *row)
+static void add_row(void *csv, const sf_plan_row *row)
 {
     app_csv_struct(csv, &plans, row);
 }
 
 static int plan(const app_call *call, sf_text *text, app_csv *csv, sf_error *error)
 {
-    const sf_tool_plan_form as = {.made_by = call->json ? call->provenance : NULL,
-                                  .row = app_has(call, "csv") ? add_row : NULL,
-                                  .user = csv};
+    const sf_plan_form as = {.made_by = call->json ? call->provenance : NULL,
+                             .row = app_has(call, "csv") ? add_row : NULL,
+                             .user = csv};
     int sequential = false; /* the place of the word */
     int status = app_word(call, "schedule", &sequential, error);
     if (status != SF_OK)
         return status;
     if (call->argument_count == 0)
-        return sf_tool_own_plan(text, app_has(call, "virtual-clock"), sequential, &as, error);
+        return sf_plan_report_pipeline(text, app_has(call, "virtual-clock"), sequential, &as, error);
     if (app_has(call, "schedule") || app_has(call, "virtual-clock"))
         return sf_fail(error, SF_USAGE, app_has(call, "schedule") ? "--schedule" : "--virtual-clock",
                        "is of the program's own pipeline: expected no FILE.yaml beside it");
-    return sf_tool_plan(text, call->arguments[0], &as, error);
+    return sf_plan_report_file(text, call->arguments[0], &as, error);
 }
 
 static int run(app_call *call, sf_error *error)

@@ -3,6 +3,7 @@
 
 #include "app/mining.h"
 #include "core/memory.h"
+#include "tools/planted.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -86,10 +87,10 @@ int app_planted_print(sf_text *text, const char *path, char *const *units, uint3
     sf_planted planted = {0};
     int status = name_units(&named, units, unit_count, error);
     if (status == SF_OK)
-        status = sf_tool_planted(&planted, path, named, found, error);
+        status = sf_planted_read(&planted, path, named, found, error);
     if (status == SF_OK && planted.chains != NULL)
         describe(text, &planted, named, found);
-    sf_tool_planted_free(&planted);
+    sf_planted_free(&planted);
     sf_recording_free(named);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "core/memory.h"
 #include "core/row_macros.h"
-#include "run/tool.h"
+#include "tools/play.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,9 +23,9 @@ static const app_option options[] = {
     {0},
 };
 
-static const sf_tool_playing usual = {.protocol = "synfire", .subscribers = 1};
+static const sf_playing usual = {.protocol = "synfire", .subscribers = 1};
 
-#define ROW sf_tool_playing
+#define ROW sf_playing
 static const sf_key rows[] = {
     SWITCH("insecure", insecure,
            .what = "let other machines connect: --to may be tcp://*:7700 or an address of the network"),
@@ -76,13 +76,13 @@ static bool go_on(void *user)
 static void say_ready(void *user, const char *address)
 {
     const app_call *call = user;
-    sf_tool_playing how = usual;
+    sf_playing how = usual;
     app_options_read(call, &playing_table, &how, NULL);
     app_warn(call, "sending on %s, waiting for %" PRIu64 " subscriber%s", address, how.subscribers,
              how.subscribers == 1 ? "" : "s");
 }
 
-static int print_result(const app_call *call, const sf_tool_played *told, double speed, sf_error *error)
+static int print_result(const app_call *call, const sf_played *told, double speed, sf_error *error)
 {
     sf_text text = {0};
     if (call->json) {
@@ -105,14 +105,14 @@ static int print_result(const app_call *call, const sf_tool_played *told, double
     return app_print(&text, error);
 }
 
-static int play(const app_call *call, sf_recording *recording, sf_tool_playing *how, sf_error *error)
+static int play(const app_call *call, sf_recording *recording, sf_playing *how, sf_error *error)
 {
     for (size_t i = 0; i < call->given_count; i++)
         if (is_endpoint(&call->given[i]))
             how->endpoint = call->given[i].value;
-    sf_tool_played told;
+    sf_played told;
     sf_progress progress = app_progress(call);
-    int status = app_name_option(call, sf_tool_play(&told, recording, how, &progress, error), error);
+    int status = app_name_option(call, sf_play(&told, recording, how, &progress, error), error);
     if (told.began && (status == SF_OK || status == SF_CANCELLED)) {
         int printed = print_result(call, &told, how->speed, error);
         status = status == SF_OK ? printed : status;
@@ -124,7 +124,7 @@ static int run(app_call *call, sf_error *error)
 {
     app_catch_signals();
     const char *path = call->arguments[0], *slash = strrchr(path, '/');
-    sf_tool_playing how = usual;
+    sf_playing how = usual;
     how.name = slash != NULL ? slash + 1 : path;
     how.ready = say_ready;
     how.go_on = go_on;

@@ -12,7 +12,7 @@ static const app_option options[] = {
     {"episodes", "FILE",
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
      "most); raster: the chains to mark"},
-    {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
+    {.name = "align"},
     {.name = "max-size"},
     {"measure", "COLUMN",
      "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
@@ -189,6 +189,6 @@ const app_command app_command_plot = {
              "says which "
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &app_alignment_table},
     .run = run,
 };

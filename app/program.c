@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "live/config.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -209,7 +210,7 @@ static void add_words_of(sf_text *text, const app_command *command, const app_op
     app_option_argument(&argument, command, option);
     if (strcmp(option->name, "set") == 0) {
         sf_text_printf(text, "        %s:--set) words='", command->name);
-        sf_tool_list_keys(text);
+        sf_config_list_keys(text);
         sf_text_printf(text, "' ;;\n");
     } else if (strcmp(option->name, "device") == 0) {
         sf_text_printf(text, "        %s:--device) words='auto cpu cuda' ;;\n", command->name);

@@ -15,7 +15,7 @@ static int run(app_call *call, sf_error *error)
 }
 
 static const app_option record_options[] = {
-    {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
+    {.name = "duration"},
     {"set", "KEY=VALUE", "override a key of the configuration, as sources.0.endpoint=tcp://127.0.0.1:7700"},
     {"overwrite", NULL, "replace OUT.h5 where it exists (default: record into OUT-2.h5, and say so)"},
     {NULL, NULL, NULL},
@@ -33,5 +33,6 @@ const app_command app_command_record = {
         "Takes the sources and the merge of the configuration; its sinks and analyses are left out. What was "
         "received survives a crash up to the last second.",
     .options = {record_options},
+    .rows = {&app_live_table},
     .run = run,
 };

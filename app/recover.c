@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/recover.h"
 #include "app/command.h"
 
 #include <inttypes.h>
 
-static void print_json(const app_call *call, sf_text *text, const sf_tool_recovered *told)
+static void print_json(const app_call *call, sf_text *text, const sf_recovered *told)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
@@ -43,7 +44,7 @@ static void add_row(app_table *table, const char *what, uint64_t found, uint64_t
     app_table_cell(table, "%" PRIu64, lost);
 }
 
-static void print_table(sf_text *text, const sf_tool_recovered *told)
+static void print_table(sf_text *text, const sf_recovered *told)
 {
     app_table table = {.columns = 5};
     const char *const head[] = {"", "recovered", "of these from the file alone", "missing", "never recorded"};
@@ -56,7 +57,7 @@ static void print_table(sf_text *text, const sf_tool_recovered *told)
     app_table_print(&table, text, 5);
 }
 
-static void print_words(sf_text *text, const sf_tool_recovered *told)
+static void print_words(sf_text *text, const sf_recovered *told)
 {
     if (told->out == NULL) {
         sf_text_printf(text, "%s is whole, and there is no journal beside it: nothing is to be recovered",
@@ -91,8 +92,8 @@ static int run(app_call *call, sf_error *error)
 {
     app_catch_signals();
     const sf_progress progress = app_progress(call);
-    sf_tool_recovered told;
-    int status = sf_tool_recover(&told, call->arguments[0], app_value(call, "out", NULL), &progress, error);
+    sf_recovered told;
+    int status = sf_recover(&told, call->arguments[0], app_value(call, "out", NULL), &progress, error);
     if (status != SF_OK)
         return status;
     sf_text text = {0};
@@ -100,7 +101,7 @@ static int run(app_call *call, sf_error *error)
         print_json(call, &text, &told);
     else
         print_words(&text, &told);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     return app_print(&text, error);
 }
 

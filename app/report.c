@@ -15,8 +15,7 @@
 
 static const app_option options[] = {
     {"out", "FILE", "the page to write, or -o FILE: it ends in .html"},
-    {"align", "MARKER,A,B",
-     "rates and chains from A to B ms around each of these markers, too, as light,-50ms,200ms"},
+    {.name = "align"},
     {.name = "max-size"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
@@ -457,6 +456,6 @@ const app_command app_command_report = {
              "none, what info "
              "tells, the methods sentence and what made it. Any browser prints it.",
     .options = {options, app_mining_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &app_alignment_table},
     .run = run,
 };

@@ -124,7 +124,7 @@ static const app_option run_options[] = {
     {"episodes", "FILE", "watch these too: lines as A -(0,5]-> B, or the document of `synfire mine --json`"},
     {"web", NULL,
      "show the run on a page for browsers of this machine; where it is, is printed (http://127.0.0.1:7730)"},
-    {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
+    {.name = "duration"},
     {"significance", "segment-shift|jitter|shift|off",
      "how what is counted is tested in the background: segment-shift (default), jitter, shift or off"},
     {"max-q", NULL,
@@ -156,6 +156,6 @@ const app_command app_command_run = {
         "comes with synfire: monitoring, replay, closed-loop, controller, those of rigs (docs/rigs.md); "
         "reference shows every key.",
     .options = {run_options, app_selection_options},
-    .rows = {&sf_graph_table},
+    .rows = {&sf_graph_table, &app_live_table},
     .run = run,
 };

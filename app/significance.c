@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/significance.h"
+#include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,9 +10,7 @@ const app_option app_significance_options[] = {
     {"significance", "segment-shift|jitter|shift|analytic",
      "test every episode: against surrogates by segment-shift (advised), jitter or shift; or analytic, which "
      "only ranks"},
-    {"fdr", NULL,
-     "q is the false-discovery rate, by tails fitted to the surrogates, and not the family-wise error by the "
-     "maximum over all candidates"},
+    {.name = "fdr"},
     {.name = "max-q"},
     {.name = "max-p"},
     {.name = "width"},
@@ -48,6 +47,20 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
                  options->surrogates, 1.0 / (options->surrogates + 1.0));
 }
 
+static const app_test no_test;
+
+#define ROW app_test
+static const sf_key test_rows[] = {
+    SWITCH("fdr", by_rate,
+           .what =
+               "q is the false-discovery rate, by tails fitted to the surrogates, and not the family-wise "
+               "error by the maximum over all candidates"),
+    {0},
+};
+#undef ROW
+
+const sf_key_table app_test_table = SF_KEY_TABLE(test_rows, no_test);
+
 int app_test_parse(app_test *test, const app_call *call, sf_error *error)
 {
     static const char *const of_test[] = {"surrogates", "seed",  "fdr",   "width",
@@ -72,8 +85,9 @@ int app_test_parse(app_test *test, const app_call *call, sf_error *error)
         status = sf_fail(error, SF_USAGE, "--segment", "goes with --significance segment-shift");
     if (!analytic)
         app_tell_seed(call, options->seed);
-    if (app_has(call, "fdr"))
-        options->correction = SF_CORRECTION_RATE;
+    if (status == SF_OK)
+        status = app_options_read(call, &app_test_table, test, error);
+    options->correction = test->by_rate ? SF_CORRECTION_RATE : options->correction;
     if (status == SF_OK) {
         app_limits_warn(call);
         warn_of_kind(call, options);

@@ -18,8 +18,12 @@ extern const app_option app_surrogate_options[];
 /** What the options ask for. Zeroed: no test. */
 typedef struct app_test {
     bool asked;
+    bool by_rate; /**< --fdr */
     sf_significance_options options;
 } app_test;
+
+/** --fdr. */
+extern const sf_key_table app_test_table;
 
 /**
  * Reads the options where --significance was given; refuses those that need it without it. Warns of kinds,

@@ -6,7 +6,7 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "run/tool.h"
+#include "tools/simulate.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -137,7 +137,7 @@ static int make_plan(const app_call *call, simulation_plan *plan, sf_error *erro
     if (status == SF_OK)
         status = app_options_read(call, &sf_simulation_table, &plan->settings, error);
     if (status == SF_OK)
-        status = sf_tool_simulation_units(&plan->units, &plan->settings, error);
+        status = sf_simulation_names(&plan->units, &plan->settings, error);
     if (status == SF_OK)
         status = read_chains(call, plan, error);
     for (size_t i = 0; status == SF_OK && i < plan->settings.chain_count;
@@ -166,7 +166,7 @@ static const sf_table chains_table = {.name = "planted",
                                       SF_TABLE_OF(chain_rows)};
 
 /* Gives each to `json`, or else to `csv`. */
-static void add_chains(sf_json *json, app_csv *csv, const sf_tool_simulated *made, const sf_recording *units)
+static void add_chains(sf_json *json, app_csv *csv, const sf_simulated *made, const sf_recording *units)
 {
     for (size_t i = 0; i < made->chain_count; i++) {
         sf_text episode = app_episode_text(units, &made->chains[i]);
@@ -179,7 +179,7 @@ static void add_chains(sf_json *json, app_csv *csv, const sf_tool_simulated *mad
     }
 }
 
-static void print_json(sf_text *text, const app_call *call, const sf_tool_simulated *made,
+static void print_json(sf_text *text, const app_call *call, const sf_simulated *made,
                        const sf_recording *units, const char *path, double seconds)
 {
     sf_json json = sf_json_start(text);
@@ -200,14 +200,13 @@ static void print_json(sf_text *text, const app_call *call, const sf_tool_simula
     sf_json_end_object(&json);
 }
 
-static void print_csv(sf_text *text, const sf_tool_simulated *made, const sf_recording *units)
+static void print_csv(sf_text *text, const sf_simulated *made, const sf_recording *units)
 {
     app_csv csv = app_csv_start_table(text, &chains_table);
     add_chains(NULL, &csv, made, units);
 }
 
-static void print_table(sf_text *text, const sf_tool_simulated *made, const sf_recording *units,
-                        const char *path)
+static void print_table(sf_text *text, const sf_simulated *made, const sf_recording *units, const char *path)
 {
     sf_text_printf(text, "%s: %zu units, %" PRIu64 " spikes (%" PRIu64 " duplicates), %zu markers, %g s\n",
                    path, made->unit_count, made->spikes, made->duplicates, made->marker_count,
@@ -232,8 +231,8 @@ static int simulate(const app_call *call, const simulation_plan *plan, sf_error 
     const char *path = call->arguments[0];
     double begin = sf_clock_seconds();
     sf_progress progress = app_progress(call);
-    sf_tool_simulated made;
-    int status = sf_tool_simulate(&made, path, &plan->settings, &progress, error);
+    sf_simulated made;
+    int status = sf_simulation_save(&made, path, &plan->settings, &progress, error);
     if (status != SF_OK)
         return status;
     sf_text text = {0};
@@ -243,7 +242,7 @@ static int simulate(const app_call *call, const simulation_plan *plan, sf_error 
         print_csv(&text, &made, plan->units);
     else
         print_table(&text, &made, plan->units, path);
-    sf_tool_simulated_free(&made);
+    sf_simulated_free(&made);
     return app_print(&text, error);
 }
 
@@ -282,14 +281,14 @@ int app_simulate_preset(const app_call *call, const char *path, const char *name
                             .said = call->said};
     sf_progress progress = app_progress(call);
     simulation_plan plan = {0};
-    sf_tool_simulated made;
+    sf_simulated made;
     int status = make_plan(&asked, &plan, error);
     if (status == SF_OK)
         status = app_make_folder_of(path, error);
     if (status == SF_OK)
-        status = sf_tool_simulate(&made, path, &plan.settings, &progress, error);
+        status = sf_simulation_save(&made, path, &plan.settings, &progress, error);
     if (status == SF_OK)
-        sf_tool_simulated_free(&made);
+        sf_simulated_free(&made);
     free_plan(&plan);
     return status;
 }

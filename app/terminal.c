@@ -7,7 +7,6 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/ranks.h"
-#include "run/tool.h"
 
 #include <errno.h>
 #include <inttypes.h>

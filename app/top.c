@@ -5,7 +5,8 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/row_macros.h"
-#include "run/run.h"
+#include "live/run.h"
+#include "tools/watcher.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,7 +34,7 @@ static void cell_share(app_table *table, double share)
         app_table_cell(table, "-");
 }
 
-static void add_row(app_table *table, const sf_tool_busy *row)
+static void add_row(app_table *table, const sf_top_row *row)
 {
     app_table_cell(table, "%s", row->kind);
     app_table_cell(table, "%s", row->name);
@@ -52,7 +53,7 @@ static void add_row(app_table *table, const sf_tool_busy *row)
     cell_real(table, row->max_ms, "%.3f");
 }
 
-static void add_behind(sf_text *text, const sf_tool_top *top)
+static void add_behind(sf_text *text, const sf_top *top)
 {
     for (size_t i = 0; i < top->count; i++)
         if (top->rows[i].behind_s * 1e3 > top->hop_ms)
@@ -60,10 +61,10 @@ static void add_behind(sf_text *text, const sf_tool_top *top)
 }
 
 /* Who is believed without a key, and who came without one. */
-static void add_keys(sf_text *text, const sf_tool_top *top)
+static void add_keys(sf_text *text, const sf_top *top)
 {
     for (size_t i = 0; i < top->count; i++) {
-        const sf_tool_busy *row = &top->rows[i];
+        const sf_top_row *row = &top->rows[i];
         if (strcmp(row->authentication, "none") == 0)
             sf_text_printf(text, "%s is unauthenticated: whoever answers there is believed\n", row->name);
         if (row->refused > 0)
@@ -77,7 +78,7 @@ static void add_keys(sf_text *text, const sf_tool_top *top)
 }
 
 /* How old the episodes are that are counted, and how often others come. */
-static void add_list(sf_text *text, const sf_tool_top *top)
+static void add_list(sf_text *text, const sf_top *top)
 {
     if (!isfinite(top->list_age_s))
         return;
@@ -89,7 +90,7 @@ static void add_list(sf_text *text, const sf_tool_top *top)
     sf_text_printf(text, "\n");
 }
 
-static void add_table(sf_text *text, const sf_tool_top *top)
+static void add_table(sf_text *text, const sf_top *top)
 {
     static const char *const heads[] = {"",     "",       "busy",   "of hop", "queue",
                                         "lost", "p50 ms", "p99 ms", "max ms"};
@@ -112,7 +113,7 @@ static void add_table(sf_text *text, const sf_tool_top *top)
     add_keys(text, top);
 }
 
-static void add_json(sf_text *text, const app_call *call, const char *endpoint, const sf_tool_top *top)
+static void add_json(sf_text *text, const app_call *call, const char *endpoint, const sf_top *top)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
@@ -132,7 +133,7 @@ static void add_json(sf_text *text, const app_call *call, const char *endpoint, 
     sf_json_uint(&json, "lists_missed", top->lists_missed);
     sf_json_array(&json, "rows");
     for (size_t i = 0; i < top->count; i++) {
-        const sf_tool_busy *row = &top->rows[i];
+        const sf_top_row *row = &top->rows[i];
         sf_json_object(&json, NULL);
         sf_json_string(&json, "kind", row->kind);
         sf_json_string(&json, "name", row->name);
@@ -163,12 +164,11 @@ static int nothing_came(const char *endpoint, double seconds, sf_error *error)
 }
 
 /* Asks until something comes. */
-static int await(sf_tool_watcher *watcher, sf_tool_top *top, const char *endpoint, double seconds,
-                 sf_error *error)
+static int await(sf_watcher *watcher, sf_top *top, const char *endpoint, double seconds, sf_error *error)
 {
     int64_t until_ns = sf_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
     int status;
-    while ((status = sf_tool_watch_next(watcher, top, ASK_EVERY_MS, error)) == SF_AGAIN) {
+    while ((status = sf_watcher_next(watcher, top, ASK_EVERY_MS, error)) == SF_AGAIN) {
         if (app_stop_requested())
             return sf_fail(error, SF_CANCELLED, NULL, "stopped");
         if (sf_clock_monotonic_ns() >= until_ns)
@@ -178,10 +178,10 @@ static int await(sf_tool_watcher *watcher, sf_tool_top *top, const char *endpoin
     return status;
 }
 
-static int show_once(const app_call *call, sf_tool_watcher *watcher, const char *endpoint, double seconds,
+static int show_once(const app_call *call, sf_watcher *watcher, const char *endpoint, double seconds,
                      sf_error *error)
 {
-    sf_tool_top top;
+    sf_top top;
     sf_text text = {0};
     int status = await(watcher, &top, endpoint, seconds, error);
     if (status != SF_OK)
@@ -197,7 +197,7 @@ static int show_once(const app_call *call, sf_tool_watcher *watcher, const char 
 
 /* ---- again and again ---- */
 
-static void draw(const sf_tool_top *top, const char *endpoint, bool silent)
+static void draw(const sf_top *top, const char *endpoint, bool silent)
 {
     app_page page = app_screen_page();
     sf_text text = {0};
@@ -221,9 +221,9 @@ static void pause_until(int64_t until_ns)
 }
 
 /* Until a signal comes or the run ends. */
-static int follow(sf_tool_watcher *watcher, const char *endpoint, double seconds, sf_error *error)
+static int follow(sf_watcher *watcher, const char *endpoint, double seconds, sf_error *error)
 {
-    sf_tool_top top;
+    sf_top top;
     int status = await(watcher, &top, endpoint, seconds, error);
     if (status != SF_OK)
         return status;
@@ -231,7 +231,7 @@ static int follow(sf_tool_watcher *watcher, const char *endpoint, double seconds
     draw(&top, endpoint, false);
     while ((status == SF_OK || status == SF_AGAIN) && !top.last && !app_stop_requested()) {
         pause_until(sf_clock_monotonic_ns() + ASK_EVERY_MS * SF_MILLISECOND / 2);
-        status = sf_tool_watch_next(watcher, &top, ASK_EVERY_MS, error);
+        status = sf_watcher_next(watcher, &top, ASK_EVERY_MS, error);
         if (status == SF_OK || status == SF_AGAIN)
             draw(&top, endpoint, status == SF_AGAIN);
     }
@@ -272,7 +272,7 @@ static int find_run(char at[256], const char **token, const sf_config *config, c
 
 /* What is asked for beside the run. */
 typedef struct asking {
-    sf_tool_watching how;
+    sf_watcher_options how;
     double wait_s;
     bool once;
 } asking;
@@ -296,7 +296,7 @@ static const sf_key rows[] = {
 
 static const sf_key_table asking_table = SF_KEY_TABLE(rows, usual);
 
-static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, sf_tool_watching *how,
+static int watch(sf_watcher **watcher, char at[256], const app_call *call, sf_watcher_options *how,
                  sf_error *error)
 {
     const char *asked = call->argument_count > 0  ? call->arguments[0]
@@ -313,7 +313,7 @@ static int watch(sf_tool_watcher **watcher, char at[256], const app_call *call, 
         status = find_run(at, &how->token_file, &config, asked, error);
     how->endpoint = at;
     if (status == SF_OK)
-        status = app_name_option(call, sf_tool_watch(watcher, how, error), error);
+        status = app_name_option(call, sf_watcher_open(watcher, how, error), error);
     if (!is_endpoint)
         sf_config_free(&config);
     return status;
@@ -323,7 +323,7 @@ static int run(app_call *call, sf_error *error)
 {
     char endpoint[256];
     asking asked = usual;
-    sf_tool_watcher *watcher;
+    sf_watcher *watcher;
     int status = app_options_read(call, &asking_table, &asked, error);
     if (status == SF_OK)
         status = watch(&watcher, endpoint, call, &asked.how, error);
@@ -334,7 +334,7 @@ static int run(app_call *call, sf_error *error)
         status = show_once(call, watcher, endpoint, asked.wait_s, error);
     else
         status = follow(watcher, endpoint, asked.wait_s, error);
-    sf_tool_watch_close(watcher);
+    sf_watcher_close(watcher);
     return status;
 }
 

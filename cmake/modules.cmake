@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# One folder is one module: an object library `synfire_<module>`. Each module is in one of two libraries: `synfire`,
-# which needs libc and libm only, and `synfire_io`, which links what reads, writes and sends. A library exports what
-# its map says (cmake/*.map, kept by scripts/exports): the functions of the public headers, and, under a version of
-# this very release, what the other library and the command use of it. Tests and benches reach inside: they link the
-# same objects as `synfire_static`.
-set(SYNFIRE_LIBRARIES synfire synfire_io)
-foreach(library IN LISTS SYNFIRE_LIBRARIES)
-  set(${library}_MODULES "" CACHE INTERNAL "")
+# One folder is one module: an object library `synfire_<module>`. `synfire` is the library of the analyses, which needs
+# libc and libm only; `synfire_io` that of files, with what the public functions read and write them by; what the command
+# alone calls (sources, sinks, tools) is in neither: LIBRARY command. A library exports what its map says (cmake/*.map, kept
+# by scripts/exports): the functions of the public headers, and `synfire`, under a version of this very release, what
+# `synfire_io` needs of it. Sources that keep no state (text, JSON, tables, numbers) are linked into both, hidden; what has
+# state is in one, so that no process has it twice. The command, tests and benches link all objects as the archive
+# `synfire_static`, and neither library.
+foreach(list IN ITEMS synfire_MODULES synfire_io_MODULES command_MODULES synfire_STATELESS)
+  set(${list} "" CACHE INTERNAL "")
 endforeach()
 set(SYNFIRE_LINKS "" CACHE INTERNAL "")
 # What is installed finds its like from where it lies, so that an installed tree can be moved: the command its
 # libraries, a library the programs that belong to it, those the plugin.
 set(SYNFIRE_LIBEXECDIR ${CMAKE_INSTALL_FULL_LIBEXECDIR}/synfire)
 file(RELATIVE_PATH SYNFIRE_BIN_TO_LIB ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH SYNFIRE_BIN_TO_LIBEXEC ${CMAKE_INSTALL_FULL_BINDIR} ${SYNFIRE_LIBEXECDIR})
 file(RELATIVE_PATH SYNFIRE_LIB_TO_LIBEXEC ${CMAKE_INSTALL_FULL_LIBDIR} ${SYNFIRE_LIBEXECDIR})
 file(RELATIVE_PATH SYNFIRE_LIBEXEC_TO_LIB ${SYNFIRE_LIBEXECDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 
@@ -40,10 +42,16 @@ if(SYNFIRE_FUZZ)
   target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()
 
-# synfire_module(NAME LIBRARY synfire|synfire_io SOURCES a.c ... [IO_SOURCES b.c ...] [LINKS target ...]): IO_SOURCES
-# and LINKS count only with SYNFIRE_IO.
+# synfire_module(NAME LIBRARY synfire|synfire_io|command SOURCES a.c ... [STATELESS_SOURCES b.c ...] [IO_SOURCES c.c ...]
+# [LINKS target ...]): IO_SOURCES and LINKS count only with SYNFIRE_IO; STATELESS_SOURCES of `synfire` are in both libraries,
+# and scripts/exports holds that none of them has a variable.
 function(synfire_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "SOURCES;IO_SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "SOURCES;STATELESS_SOURCES;IO_SOURCES;LINKS")
+  if(arg_STATELESS_SOURCES)
+    add_library(synfire_${name}_stateless OBJECT ${arg_STATELESS_SOURCES})
+    target_link_libraries(synfire_${name}_stateless PUBLIC synfire_flags)
+    set(synfire_STATELESS ${synfire_STATELESS} synfire_${name}_stateless CACHE INTERNAL "")
+  endif()
   set(sources ${arg_SOURCES})
   if(SYNFIRE_IO)
     list(APPEND sources ${arg_IO_SOURCES})
@@ -64,7 +72,7 @@ endfunction()
 function(synfire_shared library name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LINKS")
   set(objects "")
-  foreach(module IN LISTS ${library}_MODULES)
+  foreach(module IN LISTS ${library}_MODULES synfire_STATELESS)
     list(APPEND objects $<TARGET_OBJECTS:${module}>)
   endforeach()
   add_library(${library} SHARED ${objects})
@@ -91,10 +99,8 @@ endfunction()
 
 function(synfire_library)
   set(objects "")
-  foreach(library IN LISTS SYNFIRE_LIBRARIES)
-    foreach(module IN LISTS ${library}_MODULES)
-      list(APPEND objects $<TARGET_OBJECTS:${module}>)
-    endforeach()
+  foreach(module IN LISTS synfire_MODULES synfire_io_MODULES command_MODULES synfire_STATELESS)
+    list(APPEND objects $<TARGET_OBJECTS:${module}>)
   endforeach()
   add_library(synfire_static STATIC ${objects})
   target_link_libraries(synfire_static PUBLIC synfire_flags ${SYNFIRE_LINKS})

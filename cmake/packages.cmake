@@ -98,8 +98,8 @@ connectivity, timing, and triggers for controllers.
 synfire_package(synfire libsynfire${soname} libs "" "live, exact episode mining for multi-electrode arrays - library"
   "${about}This is the library of the analyses, which needs the C library only.")
 synfire_package(synfire_io libsynfire-io${soname} libs "libsynfire${soname} (= ${release})"
-  "live, exact episode mining for multi-electrode arrays - files and streams"
-  "${about}This is the library of recordings, live sources and sinks.")
+  "live, exact episode mining for multi-electrode arrays - files"
+  "${about}This is the library that reads recordings and graphs from files.")
 synfire_package(dev libsynfire-dev libdevel "libsynfire${soname} (= ${release}), libsynfire-io${soname} (= ${release})"
   "live, exact episode mining for multi-electrode arrays - development files"
   "${about}These are the headers and what pkg-config and CMake need.")

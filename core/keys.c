@@ -98,16 +98,17 @@ static void add_words(sf_text *text, const char *const *words)
 
 #define LONGEST_NS 0x1p60 /* what times may be beyond is no bound that anybody meets */
 
-/* "a number of ms above 0", "a number from 0.5 to 100": what has no end in practice says none. */
+/* "a number of ms above 0", "a number from 0.5 to 100": what has no end in practice says none. Where 0 stands
+ * for something else, whole numbers begin at 1. */
 static void add_range(sf_text *text, const sf_key *key)
 {
     double unit = unit_of(key);
-    bool above =
-             key->zero != NULL && key->least == 0 && key->type != SF_KEY_WHOLE && key->type != SF_KEY_COUNT,
-         whole = key->type == SF_KEY_WHOLE || key->type == SF_KEY_COUNT;
+    bool whole = key->type == SF_KEY_WHOLE || key->type == SF_KEY_COUNT,
+         not_zero = key->zero != NULL && key->least == 0, above = not_zero && !whole;
+    double least = whole && not_zero ? 1 : key->least / unit;
     sf_text_printf(text, "a %snumber%s%s %s ", whole ? "whole " : "", key->unit != NULL ? " of " : "",
                    key->unit != NULL ? key->unit : "", above ? "above" : "from");
-    sf_text_printf(text, whole ? "%.0f" : "%.10g", key->least / unit);
+    sf_text_printf(text, whole ? "%.0f" : "%.10g", least);
     if (isfinite(key->most) && !(key->type == SF_KEY_TIME && key->most >= LONGEST_NS))
         sf_text_printf(text, whole ? "%s%.0f" : "%s%.10g", above ? " and at most " : " to ",
                        key->most / unit);

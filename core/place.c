@@ -36,10 +36,11 @@ bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *cons
 
 bool sf_place_program(char path[SF_PLACE_SIZE], const char *folder, const char *name)
 {
-    char built[SF_PLACE_SIZE], from_library[SF_PLACE_SIZE];
+    char built[SF_PLACE_SIZE], from_library[SF_PLACE_SIZE], from_command[SF_PLACE_SIZE];
     snprintf(built, sizeof built, "%s/%s", folder, name);
     snprintf(from_library, sizeof from_library, SYNFIRE_LIB_TO_LIBEXEC "/%s", name);
-    const char *const installed[] = {from_library, name, NULL}; /* or from such a program to another */
+    snprintf(from_command, sizeof from_command, SYNFIRE_BIN_TO_LIBEXEC "/%s", name);
+    const char *const installed[] = {from_command, from_library, name, NULL}; /* name: from libexec itself */
     return sf_place_find(path, built, installed);
 }
 

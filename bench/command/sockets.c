@@ -105,10 +105,10 @@ static int spawn(bench_run *run, char *program, sf_error *error)
 
 int bench_run_start(bench_run *run, const char *yaml, sf_error *error)
 {
-    static const char *const installed[] = {"../../bin/synfire", "../../../bin/synfire", NULL};
+    static const char *const installed[] = {"synfire", NULL};
     char program[SF_PLACE_SIZE];
     if (!sf_place_find(program, "app/synfire", installed))
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "the command synfire is not where this program belongs");
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the command synfire is not beside this program");
     int status = make_folder(run, error);
     if (status == SF_OK)
         status = write_configuration(run, yaml, error);

@@ -6,7 +6,7 @@
 #include "bench/command/bench.h"
 
 #include "core/text.h"
-#include "run/run.h"
+#include "live/run.h"
 
 #define BENCH_UNITS 4096
 #define BENCH_RATE_HZ 100000 /* all units together */

@@ -13,11 +13,11 @@
 #include "core/memory.h"
 #include "core/reals.h"
 #include "core/thread.h"
+#include "live/config.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/schedule.h"
 #include "replay/player.h"
 #include "replay/simulation.h"
-#include "run/config.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -14,11 +14,11 @@
 #include "core/memory.h"
 #include "core/reals.h"
 #include "core/thread.h"
+#include "live/config.h"
 #include "mine/mine.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/times.h"
 #include "replay/player.h"
-#include "run/config.h"
 
 #include <Random123/philox.h>
 #include <getopt.h>

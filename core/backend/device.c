@@ -181,8 +181,8 @@ static void search(void)
     if (registry.searched)
         return;
     registry.searched = true;
-    static const char *const installed[] = {"synfire/" PLUGIN, SYNFIRE_LIBEXEC_TO_LIB "/synfire/" PLUGIN,
-                                            NULL};
+    static const char *const installed[] = {"synfire/" PLUGIN, SYNFIRE_BIN_TO_LIB "/synfire/" PLUGIN,
+                                            SYNFIRE_LIBEXEC_TO_LIB "/synfire/" PLUGIN, NULL};
     char path[SF_PLACE_SIZE];
     if (!sf_place_find(path, "gpu/" PLUGIN, installed)) {
         sf_fail(&registry.why_none, SF_UNAVAILABLE, NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is refused with a sentence, or loads, prints and loads again to the same. What follows a NUL is a
  * --set of it. */
-#include "run/config.h"
+#include "live/config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked of a run over its control socket: whoever can connect sends what they like. */
-#include "run/control_request.h"
+#include "live/control_request.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes to `synfire aggregate --from-state` from the control socket of a run, or whoever answers there.
  */
-#include "run/live_state.h"
+#include "live/live_state.h"
+#include "tools/states.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "core/memory.h"
 #include "plan/analysis.h"
-#include "run/plan_file.h"
+#include "tools/plan_file.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "core/memory.h"
 #include "io/journal.h"
 #include "io/journal_head.h"
-#include "run/tool.h"
+#include "tools/recover.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,10 +60,10 @@ static void mend(unsigned char *bytes, size_t size)
 
 static void recover(void)
 {
-    sf_tool_recovered told;
+    sf_recovered told;
     sf_error error = {0};
     struct stat about;
-    int status = sf_tool_recover(&told, path_of("run.h5"), path_of("out.h5"), NULL, &error);
+    int status = sf_recover(&told, path_of("run.h5"), path_of("out.h5"), NULL, &error);
     bool is_made = stat(path_of("out.h5"), &about) == 0;
     require(status == SF_OK || error.text[0] != '\0');
     if (status == SF_OK)
@@ -71,7 +71,7 @@ static void recover(void)
                 told.spikes_of_file <= told.spikes && told.recorded.start_ns <= told.recorded.stop_ns);
     else
         require(!is_made);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     unlink(path_of("out.h5"));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any file is refused with a sentence, or is a rule with a label for each interval. */
 #include "fuzz/file_input.h"
-#include "run/rule_file.h"
+#include "live/rule_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "ingest/protocol.h"
-#include "run/config.h"
+#include "live/config.h"
 
 static int parse(sf_config *config, const char *yaml, const char *setting, sf_error *error)
 {

@@ -3,8 +3,8 @@
 #include "support/runs.h"
 
 #include "core/clock.h"
+#include "live/control_request.h"
 #include "replay/recording_file.h"
-#include "run/control_request.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -9,8 +9,8 @@
 #include "ingest/protocol.h"
 #include "io/curve.h"
 #include "io/publisher.h"
-#include "run/config_keys.h"
-#include "run/run.h"
+#include "live/config_keys.h"
+#include "live/run.h"
 
 #include <jansson.h>
 #include <sys/stat.h>

@@ -9,9 +9,10 @@
 #include "io/journal.h"
 #include "io/output_file.h"
 #include "replay/recording_file.h"
-#include "run/tool.h"
 #include "sinks/recorder_file.h"
 #include "sinks/recorder_rows.h"
+#include "tools/files.h"
+#include "tools/recover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,11 +160,11 @@ static void write_file(const recording *all, size_t until)
     sf_layout_abandon(layout);
 }
 
-static sf_tool_recovered recover(const recording *all, const char *path)
+static sf_recovered recover(const recording *all, const char *path)
 {
-    sf_tool_recovered told;
+    sf_recovered told;
     sf_error error;
-    if (sf_tool_recover(&told, path, all->out, NULL, &error) != SF_OK)
+    if (sf_recover(&told, path, all->out, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     return told;
 }
@@ -201,7 +202,7 @@ static void check_cut(const recording *all, const test_disk *disk, size_t calls,
 {
     size_t sure = test_disk_cut(disk, calls, loss, random, all->journal);
     size_t batches = (sure - 1) / 3; /* of three records each, behind the first */
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_string_equal(told.out, all->out);
     assert_int_equal(told.spikes % SPIKES, 0);
     assert_true(told.markers >= batches && told.rows >= batches);
@@ -219,7 +220,7 @@ static void check_cut(const recording *all, const test_disk *disk, size_t calls,
         assert_int_equal(told.spikes_missing + told.markers_missing + told.rows_missing, 0);
     assert_int_equal(back.observed_count > 0, told.spikes_missing > 0);
     sf_recording_clear(&back);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     unlink(all->out);
 }
 
@@ -300,7 +301,7 @@ static void the_file_fills_the_holes_of_the_journal(void **state)
     punch(all, 2, 4);
     punch(all, 10, BATCHES);
     write_file(all, 11 * SPIKES);
-    sf_tool_recovered told = recover(all, all->journal); /* either of the two may be named */
+    sf_recovered told = recover(all, all->journal); /* either of the two may be named */
     assert_null(told.file_note);
     assert_int_equal(told.spikes, 11 * SPIKES);
     assert_int_equal(told.spikes_of_file, 3 * SPIKES);
@@ -313,7 +314,7 @@ static void the_file_fills_the_holes_of_the_journal(void **state)
     has_spikes(all, &back, 11 * SPIKES);
     assert_int_equal(back.observed_count, 0);
     sf_recording_clear(&back);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -324,7 +325,7 @@ static void what_is_in_neither_was_not_observed(void **state)
     write_whole_journal(all);
     punch(all, 2, 4);
     write_file(all, 3 * SPIKES);
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_int_equal(told.spikes, (BATCHES - 1) * SPIKES);
     assert_int_equal(told.spikes_missing, SPIKES);
     assert_int_equal(told.markers_missing, 1);
@@ -335,7 +336,7 @@ static void what_is_in_neither_was_not_observed(void **state)
     assert_int_equal(back.observed[1].start_ns, all->spikes[4 * SPIKES].time_ns);
     assert_int_equal(back.observed[1].stop_ns, back.recorded.stop_ns);
     sf_recording_clear(&back);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -346,11 +347,11 @@ static void rows_of_another_version_are_left_out_and_counted(void **state)
     all->tables[SF_TABLE_WINDOWS].form++;
     write_whole_journal(all);
     write_file(all, 1);
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_int_equal(told.rows, 0);
     assert_int_equal(told.rows_of_others, BATCHES);
     assert_int_equal(told.spikes, BATCHES * SPIKES);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -369,13 +370,13 @@ static void a_flipped_bit_is_noticed(void **state)
     byte ^= 1;
     assert_int_equal(pwrite(fd, &byte, 1, at), 1);
     close(fd);
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_int_equal(told.damaged_bytes, 40 + SPIKES * sizeof(sf_spike));
     assert_int_equal(told.records_lost, 1);
     assert_int_equal(told.spikes_missing, SPIKES);
     assert_int_equal(told.spikes, (BATCHES - 1) * SPIKES);
     assert_int_equal(told.markers, BATCHES);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -395,12 +396,12 @@ static void what_was_read_before_is_not_read_again(void **state)
     assert_int_equal(pwrite(fd, bytes, batch, (off_t)(first + 5 * batch)), batch);
     close(fd);
     free(bytes);
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_int_equal(told.records_lost, 3);
     assert_int_equal(told.damaged_bytes, batch);
     assert_int_equal(told.spikes, (BATCHES - 1) * SPIKES);
     assert_int_equal(told.markers, BATCHES - 1);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -435,9 +436,9 @@ static void rows_that_were_never_written_are_left_out(void **state)
 
 static void refuses_the_pair(const recording *all, const char *named)
 {
-    sf_tool_recovered told;
+    sf_recovered told;
     sf_error error;
-    test_assert_fails(sf_tool_recover(&told, named, all->out, NULL, &error), &error, SF_DATA,
+    test_assert_fails(sf_recover(&told, named, all->out, NULL, &error), &error, SF_DATA,
                       "is not the recording that the journal");
     assert_non_null(strstr(error.text, all->journal));
     assert_string_equal(error.place, all->file);
@@ -454,7 +455,7 @@ static void two_recordings_are_not_put_together(void **state)
     write_file(all, BATCHES * SPIKES);
     refuses_the_pair(all, all->file);
     refuses_the_pair(all, all->journal);
-    assert_false(sf_tool_has_journal(all->file));
+    assert_false(sf_file_has_journal(all->file));
     punch(all, 0, 1); /* also where the journal has lost some */
     refuses_the_pair(all, all->file);
     unlink(all->journal);
@@ -464,10 +465,10 @@ static void two_recordings_are_not_put_together(void **state)
     unlink(all->journal);
     all->of_journal = all->of_file;
     write_whole_journal(all);
-    assert_true(sf_tool_has_journal(all->file));
-    sf_tool_recovered told = recover(all, all->file);
+    assert_true(sf_file_has_journal(all->file));
+    sf_recovered told = recover(all, all->file);
     assert_null(told.file_note);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -485,15 +486,15 @@ static void the_journal_is_found_by_its_identity(void **state)
     all->of_journal = all->of_file;
     write_whole_journal(all);
     write_file(all, 3 * SPIKES);
-    assert_true(sf_tool_has_journal(all->file));
-    sf_tool_recovered told = recover(all, all->file);
+    assert_true(sf_file_has_journal(all->file));
+    sf_recovered told = recover(all, all->file);
     assert_string_equal(told.journal, second);
     assert_int_equal(told.spikes, BATCHES * SPIKES);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     unlink(all->out);
     told = recover(all, second); /* by its own name, too */
     assert_string_equal(told.file, all->file);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     unlink(second);
     all->journal = first;
     free_recording(all);
@@ -507,14 +508,14 @@ static void a_numbered_journal_alone_makes_a_name_that_ends_in_h5(void **state)
     snprintf(second, sizeof second, "%s-2.journal", all->file);
     all->journal = second;
     write_whole_journal(all);
-    sf_tool_recovered told;
+    sf_recovered told;
     sf_error error;
-    assert_int_equal(sf_tool_recover(&told, second, NULL, NULL, &error), SF_OK);
+    assert_int_equal(sf_recover(&told, second, NULL, NULL, &error), SF_OK);
     assert_string_equal(told.out + strlen(told.out) - strlen("-recovered.h5"), "-recovered.h5");
     assert_null(strstr(told.out, ".h5-"));
     unlink(told.out);
     unlink(second);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     all->journal = first;
     free_recording(all);
 }
@@ -530,13 +531,13 @@ static void a_file_that_disagrees_is_not_believed(void **state)
     all->spikes[7].unit = (kept.unit + 1) % UNITS;
     write_file(all, BATCHES * SPIKES);
     all->spikes[7] = kept;
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_string_equal(told.file_note, "its spikes are not those of the journal");
     assert_int_equal(told.spikes, BATCHES * SPIKES);
     sf_recording back = read_back(all);
     has_spikes(all, &back, BATCHES * SPIKES);
     sf_recording_clear(&back);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     unlink(all->out);
     unlink(all->file);
     unlink(all->journal);
@@ -554,11 +555,11 @@ static void the_file_alone_is_something(void **state)
     (void)state;
     recording *all = make_recording();
     write_file(all, 5 * SPIKES);
-    sf_tool_recovered told = recover(all, all->file);
+    sf_recovered told = recover(all, all->file);
     assert_null(told.journal);
     assert_int_equal(told.spikes, 5 * SPIKES);
     assert_int_equal(told.spikes_of_file, 5 * SPIKES);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     unlink(all->out);
     write_whole_journal(all);
     int fd = open(all->journal, O_RDWR);
@@ -566,7 +567,7 @@ static void the_file_alone_is_something(void **state)
     close(fd);
     told = recover(all, all->file);
     assert_int_equal(told.spikes, BATCHES * SPIKES);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_recording(all);
 }
 
@@ -574,22 +575,22 @@ static void what_cannot_be_recovered_is_refused(void **state)
 {
     (void)state;
     recording *all = make_recording();
-    sf_tool_recovered told;
+    sf_recovered told;
     sf_error error;
-    test_assert_fails(sf_tool_recover(&told, all->file, all->out, NULL, &error), &error, SF_NO_INPUT,
+    test_assert_fails(sf_recover(&told, all->file, all->out, NULL, &error), &error, SF_NO_INPUT,
                       "cannot open");
     FILE *file = fopen(all->file, "w");
     fputs("no HDF5\n", file);
     fclose(file);
-    test_assert_fails(sf_tool_recover(&told, all->file, all->out, NULL, &error), &error, SF_DATA,
+    test_assert_fails(sf_recover(&told, all->file, all->out, NULL, &error), &error, SF_DATA,
                       "there is no journal");
     sf_journal *journal = open_journal(all, NULL, 0);
-    test_assert_fails(sf_tool_recover(&told, all->file, all->out, NULL, &error), &error, SF_UNAVAILABLE,
+    test_assert_fails(sf_recover(&told, all->file, all->out, NULL, &error), &error, SF_UNAVAILABLE,
                       "is being recorded");
     assert_int_equal(sf_journal_close(journal, NULL), SF_OK);
     told = recover(all, all->file);
-    sf_tool_recovered_free(&told);
-    test_assert_fails(sf_tool_recover(&told, all->file, all->out, NULL, &error), &error, SF_CANNOT_CREATE,
+    sf_recovered_free(&told);
+    test_assert_fails(sf_recover(&told, all->file, all->out, NULL, &error), &error, SF_CANNOT_CREATE,
                       "a file of this name already");
     free_recording(all);
 }
@@ -597,10 +598,10 @@ static void what_cannot_be_recovered_is_refused(void **state)
 static int recover_it(void *context)
 {
     const recording *all = context;
-    sf_tool_recovered told;
-    int status = sf_tool_recover(&told, all->journal, all->out, NULL, NULL);
+    sf_recovered told;
+    int status = sf_recover(&told, all->journal, all->out, NULL, NULL);
     if (status == SF_OK)
-        sf_tool_recovered_free(&told);
+        sf_recovered_free(&told);
     unlink(all->out);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "ingest/protocol.h"
 #include "ingest/sender.h"
-#include "run/loop.h"
+#include "tools/loop.h"
 
 #include <fcntl.h>
 #include <math.h>

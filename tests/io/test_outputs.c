@@ -8,7 +8,7 @@
 #include "core/keys.h"
 #include "core/memory.h"
 #include "io/last_words.h"
-#include "run/config.h"
+#include "live/config.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "plan/one_r.h"
-#include "run/plan_file.h"
+#include "tools/plan_file.h"
 
 typedef struct planned {
     sf_plan_algorithm algorithm;

@@ -9,8 +9,8 @@
 #include "core/memory.h"
 #include "io/journal.h"
 #include "replay/recording_file.h"
-#include "run/tool.h"
 #include "sinks/recorder_rows.h"
+#include "tools/recover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -238,11 +238,11 @@ static void a_file_that_somebody_cuts_is_left_and_recovered(void **state)
         test_assert_fails(offer(fix, &error), &error, SF_IO, "was cut while it was being written");
         assert_int_equal(sf_recorder_close(fix->recorder, &error), SF_OK);
         assert_true(has_journal(fix, 1));
-        sf_tool_recovered told;
-        assert_int_equal(sf_tool_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
+        sf_recovered told;
+        assert_int_equal(sf_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
         assert_int_equal(check_file(told.out, 0, NULL), 200 * BATCH);
         unlink(told.out);
-        sf_tool_recovered_free(&told);
+        sf_recovered_free(&told);
         free_fixture(fix);
     }
 }
@@ -360,14 +360,14 @@ static void a_file_that_is_not_on_the_disk_keeps_its_journal(void **state)
     assert_int_equal(sf_recorder_close(fix->recorder, NULL), SF_OK);
     assert_true(has_journal(fix, 1));
     unlink(fix->path);
-    sf_tool_recovered told;
-    assert_int_equal(sf_tool_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
+    sf_recovered told;
+    assert_int_equal(sf_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
     assert_true(told.ended);
     assert_string_equal(told.file_note, "there is none");
     assert_int_equal(check_file(told.out, 0, NULL), fix->spikes);
     assert_int_equal(count_rows(told.out, "/results/windows"), 4);
     unlink(told.out);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_fixture(fix);
 }
 
@@ -401,11 +401,11 @@ static void what_found_no_room_is_in_the_journal(void **state)
     record(fix, 25);
     fix->disk.sync_fails = EIO;
     assert_int_equal(sf_recorder_close(fix->recorder, NULL), SF_OK);
-    sf_tool_recovered told;
-    assert_int_equal(sf_tool_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
+    sf_recovered told;
+    assert_int_equal(sf_recover(&told, fix->path, NULL, NULL, NULL), SF_OK);
     assert_int_equal(told.spikes_lost, 2);
     unlink(told.out);
-    sf_tool_recovered_free(&told);
+    sf_recovered_free(&told);
     free_fixture(fix);
 }
 

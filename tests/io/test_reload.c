@@ -5,8 +5,8 @@
 
 #include "core/file.h"
 #include "core/memory.h"
-#include "run/config_keys.h"
-#include "run/run.h"
+#include "live/config_keys.h"
+#include "live/run.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 
 #include "support/support.h"
 
-#include "run/run.h"
+#include "live/run.h"
 
 #include <pthread.h>
 
