@@ -7,6 +7,7 @@
 #define SF_RUN_TOOL_H
 
 #include "analysis/activity.h"
+#include "analysis/criticality.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
 #include "analysis/rules.h"
