@@ -76,7 +76,8 @@ int sf_population_count(sf_population *population, const sf_recording *recording
     size_t from = 0;
     for (size_t i = 0; i < population->interval_count && status == SF_OK; i++) {
         const sf_span span = interval_at(recording, i);
-        size_t end = spikes_of(recording, span, &from), bins = population->first[i + 1] - population->first[i];
+        size_t end = spikes_of(recording, span, &from),
+               bins = population->first[i + 1] - population->first[i];
         for (; from < end; from++) {
             size_t bin = (size_t)((recording->spikes[from].time_ns - span.start_ns) / bin_ns);
             if (bin < bins) {

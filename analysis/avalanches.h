@@ -2,8 +2,8 @@
 /**
  * The spikes of all units counted in bins, and neuronal avalanches as Beggs and Plenz (J Neurosci 23 (2003),
  * 11167) define them: bins in a row that hold spikes, between two that hold none. Size is the number of
- * spikes, duration that of bins. Bins begin anew with each interval of observation; an avalanche that an empty
- * bin of the same interval does not end on both sides is left out, for its size is not known.
+ * spikes, duration that of bins. Bins begin anew with each interval of observation; an avalanche that an
+ * empty bin of the same interval does not end on both sides is left out, for its size is not known.
  */
 #ifndef SF_ANALYSIS_AVALANCHES_H
 #define SF_ANALYSIS_AVALANCHES_H
@@ -31,8 +31,8 @@ void sf_population_free(sf_population *population);
 typedef struct sf_avalanche {
     int64_t start_ns, stop_ns; /**< of its bins */
     uint64_t spikes, bins;
-    uint64_t units;    /**< that fire in it */
-    size_t first;      /**< its first spike in the recording */
+    uint64_t units; /**< that fire in it */
+    size_t first;   /**< its first spike in the recording */
 } sf_avalanche;
 
 /** Zero-initialise. */

@@ -22,7 +22,7 @@ typedef struct block {
 typedef struct blocks {
     const double *counts; /* less their mean */
     block *items;
-    sums *of; /* lags of each */
+    sums *of;                 /* lags of each */
     size_t count, lags, bins; /* bins: of a block */
 } blocks;
 
@@ -139,8 +139,8 @@ static decay fit_tau(const double *r, size_t lags, double log_tau, bool constant
 #define GRID 40
 #define LONGEST 100 /* time constants are looked for up to so many times the longest lag, ... */
 
-/* ... with a constant up to that lag, for beyond it both would be one. On a grid of logarithms, and then by the
- * golden section around the best. */
+/* ... with a constant up to that lag, for beyond it both would be one. On a grid of logarithms, and then by
+ * the golden section around the best. */
 static decay fit_decay(const double *r, size_t lags, bool constant)
 {
     double from = log(0.1), step = (log((constant ? 1 : LONGEST) * (double)lags) - from) / GRID;
@@ -311,7 +311,8 @@ static double chi_squared_p(double x, double degrees)
 static double variance_of_mean(const sf_branching *found, const decay *fit, double bins)
 {
     double m = fit->m, b = fit->b;
-    double sum = m < 1 ? b * (m / (1 - m) - m * (1 - pow(m, bins)) / (bins * (1 - m) * (1 - m))) : b * bins / 2;
+    double sum =
+        m < 1 ? b * (m / (1 - m) - m * (1 - pow(m, bins)) / (bins * (1 - m) * (1 - m))) : b * bins / 2;
     return found->variance / bins * fmax(1 + 2 * sum, 0.01);
 }
 
@@ -327,7 +328,8 @@ static double find_drift_p(const sf_branching *found, const blocks *all, const d
 }
 
 /* Whether a constant is needed beside the exponential, and one that the lags show. */
-static bool needs_offset(const sf_branching *found, const drawings *d, const decay *without, const decay *with)
+static bool needs_offset(const sf_branching *found, const drawings *d, const decay *without,
+                         const decay *with)
 {
     double tau = -1 / log(without->m), other = -1 / log(with->m);
     bool differs = without->squares > 2 * with->squares || fmax(tau, other) > 3 * fmin(tau, other);
@@ -338,14 +340,14 @@ static bool needs_offset(const sf_branching *found, const drawings *d, const dec
 /* ---- all of it ---- */
 
 /* The interval, and what of it may be believed. */
-static void judge(sf_branching *found, const blocks *all, drawings *d, const decay *without, const decay *with,
-                  double *room, uint64_t seed)
+static void judge(sf_branching *found, const blocks *all, drawings *d, const decay *without,
+                  const decay *with, double *room, uint64_t seed)
 {
     draw_all(d, found, all, room, seed);
     find_interval(found, d);
     const decay none = {0};
-    bool remembers = without->b > 0 && mean_of_first(found->r, all->lags) >=
-                                           3 * spread_of(d->first, SF_BRANCHING_ROUNDS);
+    bool remembers =
+        without->b > 0 && mean_of_first(found->r, all->lags) >= 3 * spread_of(d->first, SF_BRANCHING_ROUNDS);
     bool offset = remembers && needs_offset(found, d, without, with);
     if (!remembers) {
         found->cautions |= SF_BRANCHING_NO_MEMORY;

@@ -220,7 +220,8 @@ static void begin_measures(sf_criticality *found)
                                            "regression"},
         [SF_CRITICAL_CONVENTIONAL] = {.measure = "branching_ratio_conventional",
                                       .unit = "",
-                                      .what = "the same by one step: too small, as not all units are recorded"},
+                                      .what =
+                                          "the same by one step: too small, as not all units are recorded"},
         [SF_CRITICAL_TIMESCALE] = {.measure = "timescale",
                                    .unit = "s",
                                    .what = "time constant of the autocorrelation, -bin / ln branching ratio"},
@@ -304,8 +305,9 @@ static void doubt_branching(sf_criticality *found)
         caution(found, of, "short", "%.4g s hold %zu blocks of the longest lag, expected %d: no interval",
                 found->duration_s, b->blocks, SF_BRANCHING_LEAST);
     if ((b->cautions & SF_BRANCHING_NO_MEMORY) != 0)
-        caution(found, of, "no-memory",
-                "the activity of a bin says nothing of the next ones: there is no branching ratio to estimate");
+        caution(
+            found, of, "no-memory",
+            "the activity of a bin says nothing of the next ones: there is no branching ratio to estimate");
     if ((b->cautions & SF_BRANCHING_DRIFT) != 0)
         caution(found, of, "drift",
                 "the rate of the population changes more than these fluctuations explain (p %.2g): analyse a "
@@ -321,21 +323,22 @@ static void doubt_branching(sf_criticality *found)
     if ((b->cautions & SF_BRANCHING_MISFIT) != 0)
         caution(found, of, "misfit", "the autocorrelation is no exponential: look at it (plot avalanches)");
     if ((b->cautions & SF_BRANCHING_LONG) != 0)
-        caution(found, of, "long", "the time constant is no shorter than half the longest lag, %.3g s: more --lags",
-                longest_s);
+        caution(found, of, "long",
+                "the time constant is no shorter than half the longest lag, %.3g s: more --lags", longest_s);
     if (found->measures[SF_CRITICAL_OWN_SHARE].value > 0.5)
-        caution(found, of, "own-bursts",
-                "units by themselves, bursting, make %.2g of the autocorrelation: it is not for the most part "
-                "activity that spreads",
-                found->measures[SF_CRITICAL_OWN_SHARE].value);
+        caution(
+            found, of, "own-bursts",
+            "units by themselves, bursting, make %.2g of the autocorrelation: it is not for the most part "
+            "activity that spreads",
+            found->measures[SF_CRITICAL_OWN_SHARE].value);
 }
 
 static void doubt_law(sf_criticality *found, const sf_avalanche_fit *fit)
 {
     const sf_power_fit *law = &fit->law;
     if (!isfinite(law->exponent)) {
-        caution(found, fit->of, "few-avalanches", "%zu avalanches are too few, or all alike: no power law is fitted",
-                (size_t)law->count);
+        caution(found, fit->of, "few-avalanches",
+                "%zu avalanches are too few, or all alike: no power law is fitted", (size_t)law->count);
         return;
     }
     if (law->p <= 0.1)
@@ -346,8 +349,8 @@ static void doubt_law(sf_criticality *found, const sf_avalanche_fit *fit)
     if (law->exponential.ratio < 0 && law->exponential.p < 0.1)
         caution(found, fit->of, "exponential", "an exponential fits better (p %.2g)", law->exponential.p);
     if (law->most < 100 * law->xmin)
-        caution(found, fit->of, "narrow", "the fit spans less than two decades, from %zu to %zu", (size_t)law->xmin,
-                (size_t)law->most);
+        caution(found, fit->of, "narrow", "the fit spans less than two decades, from %zu to %zu",
+                (size_t)law->xmin, (size_t)law->most);
 }
 
 static void doubt(sf_criticality *found)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * How near a network is to criticality: its branching ratio (analysis/branching.h), its avalanches
- * (analysis/avalanches.h), power laws of their sizes and durations (analysis/power_fit.h), how size grows with
- * duration, and the mean shape. docs/criticality.md says what each may be believed for.
+ * (analysis/avalanches.h), power laws of their sizes and durations (analysis/power_fit.h), how size grows
+ * with duration, and the mean shape. docs/criticality.md says what each may be believed for.
  *
  * Crackling noise (Sethna, Dahmen and Myers, Nature 410 (2001), 242): where sizes have the exponent a_s,
  * durations a_d and the mean size of avalanches of duration T grows as T^g, a critical system has
- * g = (a_d - 1) / (a_s - 1). g is that of least squares of ln mean size by ln T, weighted by numbers, from the
- * xmin of durations on. How far both are apart is the deviation (Ma et al., Neuron 104 (2019), 655).
+ * g = (a_d - 1) / (a_s - 1). g is that of least squares of ln mean size by ln T, weighted by numbers, from
+ * the xmin of durations on. How far both are apart is the deviation (Ma et al., Neuron 104 (2019), 655).
  *
  * The share of its own: how much of the covariance at the lags up to the time constant units have each by
  * itself, as bursts and refractory times do: that of trains shifted against each other over the recording's.

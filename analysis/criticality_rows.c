@@ -17,7 +17,8 @@ static const sf_key option_rows[] = {
          .argument = "MS", .what = "bin of avalanches"),
     TIME("branching_bin_ns", branching_bin_ns, 1, 1e15, .unit = "ms", .argument = "MS",
          .what = "bin of the branching ratio"),
-    COUNT("lags", lags, 3, 100000, .argument = "N", .what = "the branching ratio is fitted to so many of these bins"),
+    COUNT("lags", lags, 3, 100000, .argument = "N",
+          .what = "the branching ratio is fitted to so many of these bins"),
     COUNT("rounds", rounds, 0, 100000, .argument = "N",
           .what = "drawings that p of a power law is of; 0: no p and no interval of exponents"),
     {SF_ROW_SEED, AT(seed), .what = "of all drawings"},
@@ -43,9 +44,9 @@ static const sf_column_row measure_rows[] = {
 #undef ROW
 
 const sf_table sf_criticality_measures_table = {.name = "criticality",
-                                        .row = "criticality_measure",
-                                        .about = "how near the network is to criticality",
-                                        SF_TABLE_OF(measure_rows)};
+                                                .row = "criticality_measure",
+                                                .about = "how near the network is to criticality",
+                                                SF_TABLE_OF(measure_rows)};
 
 /* ---- power laws ---- */
 
@@ -64,7 +65,8 @@ static const sf_column_row fit_rows[] = {
     SF_FIELD_IS(REAL, "high", law.high, "upper end of its 95 % interval",
                 .null = "there is no fit, or no drawings"),
     SF_FIELD_IS(REAL, "distance", law.distance, "of Kolmogorov and Smirnov between data and fit", NO_FIT),
-    SF_FIELD_IS(REAL, "p", law.p, "drawings from the fit that lie as far from their own: 0.1 or less rules it out",
+    SF_FIELD_IS(REAL, "p", law.p,
+                "drawings from the fit that lie as far from their own: 0.1 or less rules it out",
                 .unit = "probability", .null = "there is no fit, or no drawings"),
     SF_FIELD_IS(REAL, "lognormal_ratio", law.lognormal.ratio,
                 "Vuong's ratio of likelihoods: below 0 the lognormal fits better", NO_FIT),
@@ -78,9 +80,9 @@ static const sf_column_row fit_rows[] = {
 #undef ROW
 
 const sf_table sf_avalanche_fits_table = {.name = "avalanche_fits",
-                                    .row = "avalanche_fit",
-                                    .about = "power laws of the sizes and the durations of avalanches",
-                                    SF_TABLE_OF(fit_rows)};
+                                          .row = "avalanche_fit",
+                                          .about = "power laws of the sizes and the durations of avalanches",
+                                          SF_TABLE_OF(fit_rows)};
 
 /* ---- avalanches ---- */
 
@@ -111,9 +113,9 @@ static const sf_column_row shape_rows[] = {
 #undef ROW
 
 const sf_table sf_avalanche_shapes_table = {.name = "avalanche_shapes",
-                                      .row = "avalanche_shape_point",
-                                      .about = "mean shapes of avalanches, by duration",
-                                      SF_TABLE_OF(shape_rows)};
+                                            .row = "avalanche_shape_point",
+                                            .about = "mean shapes of avalanches, by duration",
+                                            SF_TABLE_OF(shape_rows)};
 
 /* ---- the autocorrelation ---- */
 
@@ -128,9 +130,9 @@ static const sf_column_row lag_rows[] = {
 #undef ROW
 
 const sf_table sf_autocorrelation_table = {.name = "autocorrelation",
-                                    .row = "lag",
-                                    .about = "how the activity of a bin goes with that of later ones",
-                                    SF_TABLE_OF(lag_rows)};
+                                           .row = "lag",
+                                           .about = "how the activity of a bin goes with that of later ones",
+                                           SF_TABLE_OF(lag_rows)};
 
 /* ---- cautions ---- */
 
@@ -143,9 +145,9 @@ static const sf_column_row caution_rows[] = {
 #undef ROW
 
 const sf_table sf_criticality_cautions_table = {.name = "criticality_cautions",
-                                        .row = "criticality_caution",
-                                        .about = "why a number may not be believed",
-                                        SF_TABLE_OF(caution_rows)};
+                                                .row = "criticality_caution",
+                                                .about = "why a number may not be believed",
+                                                SF_TABLE_OF(caution_rows)};
 
 sf_table sf_criticality_table(const sf_criticality *found, size_t which)
 {

@@ -12,7 +12,9 @@
 
 /* ---- Hurwitz' zeta function ---- */
 
-#define FAR 20 /* from here on three terms of Euler and Maclaurin are exact to 12 digits for exponents up to 4, 8 for 10 */
+#define FAR                                                                                                  \
+    20 /* from here on three terms of Euler and Maclaurin are exact to 12 digits for exponents up to 4, 8    \
+          for 10 */
 
 /* It and its derivative by a. */
 typedef struct zeta {
@@ -135,8 +137,8 @@ static double find_exponent(double mean_log, double xmin)
 }
 
 /* The distance of Kolmogorov and Smirnov from the value `first` on: between two values of the data the fit
- * grows and the data do not, so it is greatest at one of them or just before the next. Ends where it is `most`
- * or more. */
+ * grows and the data do not, so it is greatest at one of them or just before the next. Ends where it is
+ * `most` or more. */
 static double find_distance(const histogram *h, size_t first, double a, double most)
 {
     const double all = sf_hurwitz_zeta(a, (double)h->values[first]);
@@ -190,7 +192,16 @@ static power fit_power(const histogram *h, uint64_t xmin)
 
 /* ---- other distributions ---- */
 
-/* ln of the normal integral between two places, also where that is too small for a double. */
+/* ln of the normal integral above a place: beyond 30 by its asymptotic series. */
+static double log_above(double z)
+{
+    double over = 1 / (z * z);
+    if (z > 30)
+        return -z * z / 2 - log(z * sqrt(2 * M_PI)) + log1p(over * (-1 + over * (3 - 15 * over)));
+    return log(erfc(z * M_SQRT1_2) / 2);
+}
+
+/* The same between two places. */
 static double log_between(double below, double above)
 {
     if (above < 0) { /* the mirror image */
@@ -198,11 +209,9 @@ static double log_between(double below, double above)
         above = -below;
         below = turned;
     }
-    if (below > 30)
-        return -below * below / 2 - log(below * sqrt(2 * M_PI)) + log1p(-exp(-below * (above - below)));
-    double between = below > 0 ? erfc(below * M_SQRT1_2) - erfc(above * M_SQRT1_2)
-                               : erfc(-above * M_SQRT1_2) - erfc(-below * M_SQRT1_2);
-    return log(fmax(between / 2, 1e-300));
+    if (below > 0)
+        return log_above(below) + log1p(-exp(log_above(above) - log_above(below)));
+    return log((erfc(-above * M_SQRT1_2) - erfc(-below * M_SQRT1_2)) / 2);
 }
 
 typedef struct tail {
@@ -210,37 +219,52 @@ typedef struct tail {
     size_t first;
 } tail;
 
-static double log_lognormal(double x, double mean, double sd)
+/* A lognormal as it looks at the xmin: the slope (ln xmin - mean) / sd^2, which is the exponent less 1 of the
+ * power law that it becomes as its sd grows. */
+typedef struct lognormal {
+    double slope, sd;
+} lognormal;
+
+#define WIDEST 50 /* it is a power law in all but name */
+
+static double log_lognormal(const tail *t, const lognormal *l, double x)
 {
-    return log_between((log(x - 0.5) - mean) / sd, (log(x + 0.5) - mean) / sd);
+    double shift = l->slope * l->sd, xmin = (double)t->h->values[t->first];
+    return log_between(shift + log((x - 0.5) / xmin) / l->sd, shift + log((x + 0.5) / xmin) / l->sd);
 }
 
-static double lognormal_of(const tail *t, double mean, double log_sd)
+static double log_lognormal_tail(const tail *t, const lognormal *l)
+{
+    double xmin = (double)t->h->values[t->first];
+    return log_above(l->slope * l->sd + log((xmin - 0.5) / xmin) / l->sd);
+}
+
+static double likelihood_of(const tail *t, const lognormal *l)
 {
     const histogram *h = t->h;
-    double sd = exp(log_sd), sum = 0;
-    if (!(sd > 1e-3 && sd < 100 && fabs(mean) < 100))
+    double sum = 0;
+    if (!(l->sd > 1e-2 && l->sd < WIDEST && fabs(l->slope) < 100))
         return -INFINITY;
     for (size_t i = t->first; i < h->size; i++)
-        sum += h->counts[i] * log_lognormal((double)h->values[i], mean, sd);
-    double above = (log((double)h->values[t->first] - 0.5) - mean) / sd;
-    return sum - h->from[t->first] * log_between(above, INFINITY);
+        sum += h->counts[i] * log_lognormal(t, l, (double)h->values[i]);
+    sum -= h->from[t->first] * log_lognormal_tail(t, l);
+    return isfinite(sum) ? sum : -INFINITY;
 }
 
-/* The simplex of Nelder and Mead in two dimensions. */
+/* The simplex of Nelder and Mead in two dimensions: slope and ln sd. */
 typedef struct vertex {
     double at[2], value;
 } vertex;
 
-static vertex lognormal_vertex(const tail *t, double mean, double log_sd)
+static vertex vertex_at(const tail *t, double slope, double log_sd)
 {
-    return (vertex){{mean, log_sd}, lognormal_of(t, mean, log_sd)};
+    return (vertex){{slope, log_sd}, likelihood_of(t, &(lognormal){slope, exp(log_sd)})};
 }
 
 static vertex towards(const tail *t, const vertex *from, const vertex *middle, double times)
 {
-    return lognormal_vertex(t, middle->at[0] + times * (from->at[0] - middle->at[0]),
-                            middle->at[1] + times * (from->at[1] - middle->at[1]));
+    return vertex_at(t, middle->at[0] + times * (from->at[0] - middle->at[0]),
+                     middle->at[1] + times * (from->at[1] - middle->at[1]));
 }
 
 static void sort_vertices(vertex v[3])
@@ -253,18 +277,14 @@ static void sort_vertices(vertex v[3])
         }
 }
 
-static vertex fit_lognormal(const tail *t)
+/* Climbs from there. */
+static vertex climb(const tail *t, const vertex *start)
 {
-    const histogram *h = t->h;
-    double n = h->from[t->first], mean = h->logs[t->first] / n, squares = 0;
-    for (size_t i = t->first; i < h->size; i++)
-        squares += h->counts[i] * pow(log((double)h->values[i]) - mean, 2);
-    double log_sd = log(fmax(sqrt(squares / n), 0.1));
-    vertex v[3] = {lognormal_vertex(t, mean, log_sd), lognormal_vertex(t, mean - 1, log_sd),
-                   lognormal_vertex(t, mean, log_sd + 0.5)};
-    for (int round = 0; round < 400; round++) {
+    double slope = start->at[0], log_sd = start->at[1];
+    vertex v[3] = {*start, vertex_at(t, slope + 0.2, log_sd), vertex_at(t, slope, log_sd + 0.3)};
+    for (int round = 0; round < 300; round++) {
         sort_vertices(v);
-        if (v[0].value - v[2].value < 1e-8 && fabs(v[0].at[0] - v[2].at[0]) < 1e-5)
+        if (v[0].value - v[2].value < 1e-9 && fabs(v[0].at[0] - v[2].at[0]) < 1e-6)
             break;
         const vertex middle = {{(v[0].at[0] + v[1].at[0]) / 2, (v[0].at[1] + v[1].at[1]) / 2}, 0};
         vertex turned = towards(t, &v[2], &middle, -1);
@@ -274,8 +294,7 @@ static vertex fit_lognormal(const tail *t)
         } else if (turned.value > v[1].value)
             v[2] = turned;
         else {
-            vertex nearer = turned.value > v[2].value ? towards(t, &v[2], &middle, -0.5)
-                                                      : towards(t, &v[2], &middle, 0.5);
+            vertex nearer = towards(t, &v[2], &middle, turned.value > v[2].value ? -0.5 : 0.5);
             if (nearer.value > fmax(turned.value, v[2].value))
                 v[2] = nearer;
             else
@@ -285,6 +304,25 @@ static vertex fit_lognormal(const tail *t)
     }
     sort_vertices(v);
     return v[0];
+}
+
+/* A simplex may come to rest too soon: it sets out again as long as that leads higher. */
+static vertex fit_lognormal(const tail *t)
+{
+    const histogram *h = t->h;
+    double n = h->from[t->first], mean = h->logs[t->first] / n, squares = 0;
+    for (size_t i = t->first; i < h->size; i++)
+        squares += h->counts[i] * pow(log((double)h->values[i]) - mean, 2);
+    double sd = fmax(sqrt(squares / n), 0.1), slope = (log((double)h->values[t->first]) - mean) / (sd * sd);
+    vertex best = vertex_at(t, slope, log(sd));
+    for (int start = 0; start < 30; start++) {
+        const vertex found = climb(t, &best);
+        bool higher = found.value > best.value + 1e-4;
+        best = found;
+        if (!higher)
+            break;
+    }
+    return best;
 }
 
 /* Vuong's ratio of what the power law says of each value of the tail, and what the other one does. */
@@ -312,10 +350,10 @@ static int compare_both(sf_power_fit *fit, const tail *t, sf_error *error)
         sum += h->counts[i] * ((double)h->values[i] - xmin);
     }
     const vertex best = fit_lognormal(t);
-    double mean = best.at[0], sd = exp(best.at[1]);
-    double above = log_between((log(xmin - 0.5) - mean) / sd, INFINITY);
+    const lognormal likeliest = {best.at[0], exp(best.at[1])};
+    double above = log_lognormal_tail(t, &likeliest);
     for (size_t i = t->first; i < h->size; i++)
-        logs[i] = log_lognormal((double)h->values[i], mean, sd) - above;
+        logs[i] = log_lognormal(t, &likeliest, (double)h->values[i]) - above;
     fit->lognormal = compare(t, power_logs, logs);
     double rate = log1p(h->from[t->first] / sum); /* 1 / mean excess */
     for (size_t i = t->first; i < h->size; i++)
@@ -333,7 +371,7 @@ typedef struct drawing {
     const histogram *h;
     const sf_power_fit *fit;
     size_t first;
-    double all, below; /* below: share of the values under xmin */
+    double all, below;        /* below: share of the values under xmin */
     double above[TABLED + 1]; /* the probability of xmin + i and more */
     uint64_t *values;
 } drawing;
@@ -406,9 +444,8 @@ static power draw(drawing *d, histogram *drawn, size_t count, uint64_t seed, uin
 {
     sf_random random = sf_random_start(seed, round);
     for (size_t i = 0; i < count; i++)
-        d->values[i] = sf_random_uniform(&random) < d->below
-                           ? draw_below(d, sf_random_uniform(&random))
-                           : draw_above(d, 1 - sf_random_uniform(&random));
+        d->values[i] = sf_random_uniform(&random) < d->below ? draw_below(d, sf_random_uniform(&random))
+                                                             : draw_above(d, 1 - sf_random_uniform(&random));
     fill_histogram(drawn, d->values, count);
     return fit_power(drawn, 0);
 }
@@ -428,7 +465,8 @@ static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_
     for (uint32_t r = 0; r < options->rounds && status == SF_OK; r++) {
         if (!sf_progress_update(options->progress, "drawing from the power law", r, options->rounds))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
-        const power found = status == SF_OK ? draw(d, &drawn, count, options->seed, r) : (power){.first = SIZE_MAX};
+        const power found =
+            status == SF_OK ? draw(d, &drawn, count, options->seed, r) : (power){.first = SIZE_MAX};
         if (found.first == SIZE_MAX)
             continue;
         fitted++;
@@ -477,8 +515,8 @@ static int fit_values(sf_power_fit *fit, const histogram *h, const sf_power_opti
     return status == SF_OK && options->rounds > 0 ? find_p(fit, h, found.first, options, error) : status;
 }
 
-int sf_power_fit_find(sf_power_fit *fit, const uint64_t *values, size_t count, const sf_power_options *options,
-                     sf_error *error)
+int sf_power_fit_find(sf_power_fit *fit, const uint64_t *values, size_t count,
+                      const sf_power_options *options, sf_error *error)
 {
     histogram h;
     uint64_t *sorted = sf_alloc(count, sizeof *sorted);

@@ -103,7 +103,7 @@ static void print_measures(sf_text *text, const criticality *c)
 static void print_fits(sf_text *text, const criticality *c)
 {
     app_table table = {0};
-    static const char *const heads[] = {"power law of", "from", "avalanches", "exponent",    "p",
+    static const char *const heads[] = {"power law of", "from", "avalanches",  "exponent", "p",
                                         "lognormal",    "p",    "exponential", "p"};
     for (size_t i = 0; i < 9; i++)
         app_table_cell(&table, "%s", heads[i]);
@@ -125,8 +125,9 @@ static void print_fits(sf_text *text, const criticality *c)
 static void print_text(sf_text *text, const criticality *c)
 {
     const sf_criticality *found = &c->found;
-    sf_text_printf(text, "%zu avalanches in bins of %.4g ms, branching ratio in bins of %.4g ms; %" PRIu64
-                         " spikes, %.4g s\n\n",
+    sf_text_printf(text,
+                   "%zu avalanches in bins of %.4g ms, branching ratio in bins of %.4g ms; %" PRIu64
+                   " spikes, %.4g s\n\n",
                    found->avalanches.count, (double)found->avalanches.bin_ns * 1e-6,
                    (double)found->branching.bin_ns * 1e-6, found->spikes, found->duration_s);
     print_measures(text, c);

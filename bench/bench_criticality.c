@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the branching ratio and power laws may be believed for, on what is drawn with a known ratio and a known
- * exponent. Usage: bench_criticality [rounds] */
+/* What the branching ratio and power laws may be believed for, on what is drawn with a known ratio and a
+ * known exponent. Usage: bench_criticality [rounds] */
 #include "analysis/criticality.h"
 
 #include "core/clock.h"
@@ -85,12 +85,14 @@ static void try_network(const network *n, int rounds)
         sf_branching_free(&found);
         sf_population_free(&p);
     }
-    printf("{\"what\":\"%s\",\"m\":%g,\"seen\":%g,\"bins\":%zu,\"spikes_per_bin\":%g,\"rounds\":%d,\"known\":%d,"
-           "\"mean\":%.5f,\"rms_error\":%.2g,\"one_step\":%.3f,\"within\":%.3f,\"width\":%.3g,\"any_caution\":%d,"
-           "\"no_memory\":%d,\"offset\":%d,\"oscillation\":%d,\"misfit\":%d,\"drift\":%d,\"long\":%d}\n",
-           n->what, n->m, n->seen, n->bins, n->rate * n->seen, rounds, known, sum / known, sqrt(squares / known),
-           one_step, (double)within / known, width / known, any, said[0], said[1], said[2], said[3], said[4],
-           said[5]);
+    printf(
+        "{\"what\":\"%s\",\"m\":%g,\"seen\":%g,\"bins\":%zu,\"spikes_per_bin\":%g,\"rounds\":%d,\"known\":%d,"
+        "\"mean\":%.5f,\"rms_error\":%.2g,\"one_step\":%.3f,\"within\":%.3f,\"width\":%.3g,\"any_caution\":%"
+        "d,"
+        "\"no_memory\":%d,\"offset\":%d,\"oscillation\":%d,\"misfit\":%d,\"drift\":%d,\"long\":%d}\n",
+        n->what, n->m, n->seen, n->bins, n->rate * n->seen, rounds, known, sum / known, sqrt(squares / known),
+        one_step, (double)within / known, width / known, any, said[0], said[1], said[2], said[3], said[4],
+        said[5]);
     fflush(stdout);
 }
 
@@ -129,20 +131,23 @@ static void try_power(double a, size_t count, bool lognormal, int rounds)
     sf_free(values);
     printf("{\"what\":\"%s\",\"exponent\":%g,\"values\":%zu,\"rounds\":%d,\"mean\":%.3f,\"within\":%.2f,"
            "\"ruled_out\":%d,\"lognormal_better\":%d,\"seconds\":%.2g}\n",
-           lognormal ? "lognormal" : "power law", lognormal ? NAN : a, count, rounds, sum, (double)within / rounds,
-           ruled_out, better, seconds);
+           lognormal ? "lognormal" : "power law", lognormal ? NAN : a, count, rounds, sum,
+           (double)within / rounds, ruled_out, better, seconds);
     fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 100;
-    static const network networks[] = {
-        {"steady", 0.9, 100, 0.1, 150000, 0, 0},   {"steady", 0.97, 20, 0.3, 60000, 0, 0},
-        {"steady", 0.98, 100, 0.1, 150000, 0, 0},  {"steady", 0.98, 100, 0.02, 150000, 0, 0},
-        {"steady", 0.99, 100, 0.1, 150000, 0, 0},  {"steady", 0.99, 10, 1, 150000, 0, 0},
-        {"Poisson", 0, 3, 1, 150000, 0, 0},        {"drive rises by a third", 0.9, 100, 0.1, 150000, 0.33, 0},
-        {"drive swings by half at 5 Hz", 0.9, 100, 0.1, 150000, 0, 0.5}};
+    static const network networks[] = {{"steady", 0.9, 100, 0.1, 150000, 0, 0},
+                                       {"steady", 0.97, 20, 0.3, 60000, 0, 0},
+                                       {"steady", 0.98, 100, 0.1, 150000, 0, 0},
+                                       {"steady", 0.98, 100, 0.02, 150000, 0, 0},
+                                       {"steady", 0.99, 100, 0.1, 150000, 0, 0},
+                                       {"steady", 0.99, 10, 1, 150000, 0, 0},
+                                       {"Poisson", 0, 3, 1, 150000, 0, 0},
+                                       {"drive rises by a third", 0.9, 100, 0.1, 150000, 0.33, 0},
+                                       {"drive swings by half at 5 Hz", 0.9, 100, 0.1, 150000, 0, 0.5}};
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         try_network(&networks[i], rounds);
     for (size_t count = 500; count <= 20000; count *= 6)

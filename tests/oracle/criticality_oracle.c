@@ -110,7 +110,8 @@ oracle_power oracle_power_fit(const uint64_t *values, size_t count, size_t least
         }
         if (is_value == 0 || tail < least)
             continue;
-        double a = best_exponent(values, count, xmin), all = oracle_zeta(a, (double)xmin), upto = 0, distance = 0;
+        double a = best_exponent(values, count, xmin), all = oracle_zeta(a, (double)xmin), upto = 0,
+               distance = 0;
         for (uint64_t x = xmin; x <= most; x++) {
             size_t held = 0;
             upto += pow((double)x, -a) / all;

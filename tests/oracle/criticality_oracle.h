@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Avalanches, multistep regression and power laws, slow and obvious: by arrays of all bins, sums of all pairs and
- * grids of all exponents. */
+/** Avalanches, multistep regression and power laws, slow and obvious: by arrays of all bins, sums of all
+ * pairs and grids of all exponents. */
 #ifndef SF_TESTS_ORACLE_CRITICALITY_ORACLE_H
 #define SF_TESTS_ORACLE_CRITICALITY_ORACLE_H
 

@@ -130,7 +130,8 @@ static void interval_has_the_known_ratio(void **state)
         clean += found.cautions == 0;
         sf_branching_free(&found);
     }
-    print_message("known ratio within the interval in %d of %d networks, no caution in %d\n", within, rounds, clean);
+    print_message("known ratio within the interval in %d of %d networks, no caution in %d\n", within, rounds,
+                  clean);
     assert_true(within >= rounds * 8 / 10);
     assert_true(clean >= rounds * 9 / 10);
 }
@@ -178,7 +179,8 @@ static void cautions_name_what_is_wrong(void **state)
         assert_true(isnan(found.m) && isnan(found.low) && isnan(found.tau_s));
         assert_true((cautions_of_rate(swinging, seed, &found) & SF_BRANCHING_OSCILLATION) != 0);
         assert_true(fabs(found.oscillation_hz - 5) < 0.3);
-        assert_true((cautions_of_rate(doubled, seed, &found) & (SF_BRANCHING_LONG | SF_BRANCHING_DRIFT)) != 0);
+        assert_true((cautions_of_rate(doubled, seed, &found) & (SF_BRANCHING_LONG | SF_BRANCHING_DRIFT)) !=
+                    0);
     }
 }
 
@@ -196,8 +198,8 @@ static void drift_is_seen(void **state)
         }
         count_up(&p);
         sf_branching found = branching_of(&p, 500, false);
-        print_message("drift, seed %d: cautions %u, p %.3g, m %.4f, with a constant %.4f\n", (int)seed, found.cautions,
-                      found.drift_p, found.m, found.offset_m);
+        print_message("drift, seed %d: cautions %u, p %.3g, m %.4f, with a constant %.4f\n", (int)seed,
+                      found.cautions, found.drift_p, found.m, found.offset_m);
         assert_true((found.cautions & SF_BRANCHING_DRIFT) != 0);
         assert_true((found.cautions & SF_BRANCHING_OFFSET) != 0);
         assert_true(fabs(found.offset_m - 0.9) < 0.02);
@@ -291,8 +293,8 @@ static void known_exponents_are_found(void **state)
             for (size_t i = 0; i < 5000; i++)
                 values[i] = draw_power(&random, exponents[e], 1);
             const sf_power_fit fit = fit_of(values, 5000, 30);
-            print_message("exponent %.2f, seed %d: found %.3f (%.3f to %.3f) from %d on, p %.2f\n", exponents[e],
-                          (int)seed, fit.exponent, fit.low, fit.high, (int)fit.xmin, fit.p);
+            print_message("exponent %.2f, seed %d: found %.3f (%.3f to %.3f) from %d on, p %.2f\n",
+                          exponents[e], (int)seed, fit.exponent, fit.low, fit.high, (int)fit.xmin, fit.p);
             within += fit.low < exponents[e] && exponents[e] < fit.high;
             kept += fit.p > 0.1;
             assert_true(fabs(fit.exponent - exponents[e]) < 4 * fit.error + 0.02);
@@ -346,7 +348,8 @@ static void avalanches_are_runs_of_bins(void **state)
     size_t all = 0;
     for (int round = 0; round < test_rounds(50); round++) {
         sf_unit units[4] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}};
-        sf_span observed[2] = {{0, 400 * MS}, {500 * MS, 1000 * MS + (int64_t)test_random_below(&random, MS)}};
+        sf_span observed[2] = {{0, 400 * MS},
+                               {500 * MS, 1000 * MS + (int64_t)test_random_below(&random, MS)}};
         sf_spike *spikes;
         size_t count = test_random_stream(&random, &spikes, test_random_below(&random, 300), 4, 1000 * MS);
         sf_recording recording = {.spikes = spikes,
@@ -379,8 +382,8 @@ static void avalanches_are_runs_of_bins(void **state)
     assert_true(all > 0);
 }
 
-/* A branching process a little below criticality, begun by one spike at a time: up to some ten thousand spikes
- * sizes fall by 3/2, durations by 2, and size grows with the square of the duration. */
+/* A branching process a little below criticality, begun by one spike at a time: up to some ten thousand
+ * spikes sizes fall by 3/2, durations by 2, and size grows with the square of the duration. */
 static size_t draw_critical(sf_spike *spikes, size_t room, uint32_t units, uint64_t seed)
 {
     sf_random random = sf_random_start(seed, 80);
@@ -420,7 +423,8 @@ static void critical_networks_crackle(void **state)
     test_assert_same(m[SF_CRITICAL_DEVIATION].value,
                      fabs(m[SF_CRITICAL_GROWTH].value - m[SF_CRITICAL_PREDICTED].value));
     assert_true(found.shape_count > 0);
-    for (size_t i = 0; i + 1 < found.shape_count; i += SF_SHAPE_POINTS) { /* as many at the ends, most between */
+    for (size_t i = 0; i + 1 < found.shape_count;
+         i += SF_SHAPE_POINTS) { /* as many at the ends, most between */
         assert_true(found.shapes[i].relative < found.shapes[i + 10].relative);
         assert_true(found.shapes[i + 19].relative < found.shapes[i + 10].relative);
     }
