@@ -342,8 +342,7 @@ static void doubt_law(sf_criticality *found, const sf_avalanche_fit *fit)
         return;
     }
     if (law->p <= 0.1)
-        caution(found, fit->of, "ruled-out",
-                "a power law is ruled out: %.2g of those drawn from the fit lie as far from theirs", law->p);
+        caution(found, fit->of, "ruled-out", "a power law is ruled out (p %.2g)", law->p);
     if (law->lognormal.ratio < 0 && law->lognormal.p < 0.1)
         caution(found, fit->of, "lognormal", "a lognormal fits better (p %.2g)", law->lognormal.p);
     if (law->exponential.ratio < 0 && law->exponential.p < 0.1)

@@ -77,6 +77,27 @@ rows = list(csv.DictReader(sys.stdin))
 assert rows[0]['p'] == '' and rows[0]['low'] == '' and float(rows[0]['exponent']) > 1, rows"
 $SYNFIRE criticality poisson.csv --recorded 0:100 2>err | grep -q "avalanches in bins of"
 
+# compare has the same numbers, and plot draws them.
+printf 'file,condition,recorded\nnetwork.csv,x,0:240\n' >table.csv
+$SYNFIRE compare table.csv --out compared --without graph,chains --bin 8 >/dev/null 2>err
+$SYNFIRE criticality network.csv --recorded 0:240 --bin 8 --rounds 0 --json >same.json 2>err
+$SYNFIRE plot avalanches network.csv --recorded 0:240 --bin 8 --rounds 0 -o avalanches.svg --json >plot.json 2>err
+python3 - <<'PY'
+import csv, json
+told = json.load(open("same.json"))
+m = {row["measure"]: row["value"] for row in told["criticality"]}
+row = next(csv.DictReader(open("compared/recordings.csv")))
+assert float(row["branching_ratio"]) == m["branching_ratio"], row
+assert row["avalanche_size_exponent"] == ("" if m["size_exponent"] is None else str(m["size_exponent"])), row
+assert row["avalanche_duration_exponent"] == ("" if m["duration_exponent"] is None else str(m["duration_exponent"])), row
+drawn = json.load(open("plot.json"))
+panel, = (p for p in drawn["panels"] if p["title"].startswith("Autocorrelation"))
+line, = (mark for mark in panel["marks"] if mark["of"] == "slopes")
+assert line["y"] == [lag["r"] for lag in told["autocorrelation"]], line["y"][:3]
+assert f"branching ratio {m['branching_ratio']:.4g}" in drawn["caption"], drawn["caption"]
+PY
+expect 64 "--bin: says nothing to the figure rates" $SYNFIRE plot rates network.csv -o x.svg --bin 4
+
 expect 64 "--table: is of --csv" $SYNFIRE criticality poisson.csv --table fits
 expect 64 "--lags" $SYNFIRE criticality poisson.csv --lags 2
 expect 64 "--bin" $SYNFIRE criticality poisson.csv --bin -1
