@@ -323,6 +323,8 @@ static int analyse_well(analysis *a, sf_error *error)
     a->of = (sf_recording_columns){.size = sizeof a->of};
     sf_recording_get_columns(a->recording, &a->of);
     int status = sf_activity_find(&a->activity, a->recording, &a->how->activity, error);
+    if (status == SF_OK)
+        app_bursts_warn(a->how->call, &a->activity.network, a->how->activity.network.spikes);
     if (status == SF_OK && (a->how->without & APP_PART_GRAPH) == 0)
         status = connect_units(a, error);
     if (status == SF_OK && (a->how->without & APP_PART_CHAINS) == 0)

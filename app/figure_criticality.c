@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Avalanches: sizes, durations, mean shapes, and the autocorrelation that the branching ratio is fitted to. */
+/* Avalanches: sizes, durations, mean shapes, and the autocorrelation that the branching ratio is fitted to.
+ */
 #include "app/figure.h"
 
 #include "core/memory.h"
@@ -169,17 +170,19 @@ static void explain(sf_text *caption, const sf_criticality *found)
     sf_text_printf(caption, "%zu avalanches in bins of %.4g ms", found->avalanches.count,
                    (double)found->avalanches.bin_ns * 1e-6);
     if (isfinite(size->exponent) && isfinite(duration->exponent))
-        sf_text_printf(caption, ": power laws of maximum likelihood with exponents %.3g of sizes (p %.2g) and %.3g of "
-                                "durations (p %.2g; 0.1 or less rules one out)",
+        sf_text_printf(caption,
+                       ": power laws of maximum likelihood with exponents %.3g of sizes (p %.2g) and %.3g of "
+                       "durations (p %.2g; 0.1 or less rules one out)",
                        size->exponent, size->p, duration->exponent, duration->p);
     sf_text_printf(caption, ". ");
     if (found->shape_count > 0)
         sf_text_printf(caption, "Mean shapes are of avalanches by their duration, with how many they are. ");
     if (isfinite(b->m))
-        sf_text_printf(caption,
-                       "The branching ratio %.4g (95 %%: %.4g to %.4g) is that of the exponential fitted to how a "
-                       "bin of %.4g ms goes with later ones. ",
-                       b->m, b->low, b->high, (double)b->bin_ns * 1e-6);
+        sf_text_printf(
+            caption,
+            "The branching ratio %.4g (95 %%: %.4g to %.4g) is that of the exponential fitted to how a "
+            "bin of %.4g ms goes with later ones. ",
+            b->m, b->low, b->high, (double)b->bin_ns * 1e-6);
     for (size_t i = 0; i < found->caution_count; i++)
         sf_text_printf(caption, "%s%s: %s. ", i == 0 ? "Cautions: " : "", found->cautions[i].of,
                        found->cautions[i].text);
@@ -189,10 +192,10 @@ static int draw_avalanches(sf_figure *figure, app_subject *subject, sf_text *cap
 {
     sf_criticality found;
     const sf_progress progress = app_progress(subject->call);
-    int status =
-        sf_criticality_find(&found, subject->recording, &subject->criticality, &progress, error);
+    int status = sf_criticality_find(&found, subject->recording, &subject->criticality, &progress, error);
     if (status == SF_OK && found.avalanches.count == 0)
-        status = sf_fail(error, SF_DATA, NULL, "there are no avalanches: no bins with spikes between empty ones");
+        status =
+            sf_fail(error, SF_DATA, NULL, "there are no avalanches: no bins with spikes between empty ones");
     if (status == SF_OK) {
         draw_law(figure, &found, false);
         draw_law(figure, &found, true);
