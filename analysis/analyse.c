@@ -34,8 +34,9 @@ static int read_option(void *of, const sf_key_table *table, const char *option, 
         return SF_OK;
     sf_text expected = {0};
     sf_key_expected(&expected, key, table);
-    int status = expected.failed ? sf_fail_memory(error)
-                                 : sf_fail(error, SF_USAGE, name, "found '%s', expected %s", equals + 1, expected.data);
+    int status = expected.failed
+                     ? sf_fail_memory(error)
+                     : sf_fail(error, SF_USAGE, name, "found '%s', expected %s", equals + 1, expected.data);
     sf_text_free(&expected);
     return status;
 }
