@@ -36,6 +36,14 @@ const sf_measure_kind *sf_measure_about(sf_measured measure)
                                       "share of all spikes in network bursts"},
         [SF_MEASURE_NETWORK_UNITS] = {"network_burst_units", "", "units in network bursts, share",
                                       "share of active units that fire in a network burst, mean"},
+        [SF_MEASURE_BRANCHING] =
+            {"branching_ratio", "", "branching ratio",
+             "spikes that a spike brings about in the next bin, by multistep regression"},
+        [SF_MEASURE_AVALANCHE_SIZE] = {"avalanche_size_exponent", "", "exponent of avalanche sizes",
+                                       "exponent of the power law fitted to the sizes of avalanches"},
+        [SF_MEASURE_AVALANCHE_DURATION] = {"avalanche_duration_exponent", "",
+                                           "exponent of avalanche durations",
+                                           "exponent of the power law fitted to the durations of avalanches"},
         [SF_MEASURE_DENSITY] = {"density", "", "edge density",
                                 "edges between active units, of the ordered pairs that there are"},
         [SF_MEASURE_DEGREE] = {"degree", "", "neighbours of a unit",
@@ -530,5 +538,28 @@ int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const 
     }
     close_drawing(&d);
     sf_activity_free(&drawn);
+    return status;
+}
+
+int sf_activity_shift(sf_recording *shifted, const sf_recording *recording, uint64_t seed, uint64_t round,
+                      sf_error *error)
+{
+    timeline t;
+    size_t count = recording->spike_count;
+    int64_t *offsets_ns = sf_alloc(recording->units.count, sizeof *offsets_ns);
+    sf_spike *spare = sf_resize(NULL, count, sizeof *spare);
+    sf_random random = sf_random_start(seed, 2 * round + 1);
+    *shifted = *recording;
+    shifted->spikes = sf_resize(NULL, count, sizeof *shifted->spikes);
+    int status = open_timeline(&t, recording, error);
+    if (status == SF_OK && (offsets_ns == NULL || spare == NULL || shifted->spikes == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK && t.length_ns > 0)
+        shift_trains(shifted, recording, &t, offsets_ns, spare, &random);
+    else if (status == SF_OK && count > 0)
+        memcpy(shifted->spikes, recording->spikes, count * sizeof *shifted->spikes);
+    sf_free(t.before_ns);
+    sf_free(offsets_ns);
+    sf_free(spare);
     return status;
 }

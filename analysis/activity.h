@@ -30,6 +30,9 @@ typedef enum sf_measured {
     SF_MEASURE_NETWORK_DURATION,
     SF_MEASURE_NETWORK_SHARE,
     SF_MEASURE_NETWORK_UNITS,
+    SF_MEASURE_BRANCHING,
+    SF_MEASURE_AVALANCHE_SIZE,
+    SF_MEASURE_AVALANCHE_DURATION,
     SF_MEASURE_DENSITY,
     SF_MEASURE_DEGREE,
     SF_MEASURE_CLUSTERING,
@@ -119,6 +122,12 @@ int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const 
                        const sf_activity_options *options, uint64_t seed, sf_error *error);
 
 #define SF_CHANCE_ROUNDS 20
+
+/** The recording with the unit's own trains, each shifted round the recorded time as a whole, as
+ * sf_activity_chance shifts them in this round. All but `spikes`, which sf_free takes whatever happened, is
+ * the recording's. SF_NO_MEMORY. */
+int sf_activity_shift(sf_recording *shifted, const sf_recording *recording, uint64_t seed, uint64_t round,
+                      sf_error *error);
 
 /** What the graph of those that take part is like (NULL: all), every edge alike, beside as many rewired
  * graphs; docs/network.md has each measure. SF_NO_MEMORY; sf_network_measures_free whatever happened. */

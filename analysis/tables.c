@@ -6,8 +6,11 @@
 
 #include <string.h>
 
-static const sf_table *const tables[] = {&sf_episodes_columns_table, &sf_edges_columns_table,
-                                         &sf_network_table, &sf_network_units_table};
+static const sf_table *const tables[] = {
+    &sf_episodes_columns_table,    &sf_edges_columns_table,        &sf_network_table,
+    &sf_network_units_table,       &sf_criticality_measures_table, &sf_avalanche_fits_table,
+    &sf_avalanches_table,          &sf_avalanche_shapes_table,     &sf_autocorrelation_table,
+    &sf_criticality_cautions_table};
 
 enum { RESULTS = sizeof tables / sizeof *tables };
 

@@ -374,6 +374,7 @@ static void write_json(sf_text *text, const bursts *b)
     sf_json_string(&json, "network_method", sf_network_method_names[b->options.network.method]);
     sf_json_real(&json, "network_within_ms",
                  b->activity.network.within_ns > 0 ? (double)b->activity.network.within_ns * 1e-6 : NAN);
+    sf_json_bool(&json, "network_from_silence", b->activity.network.from_silence);
     sf_json_uint(&json, "spikes", b->activity.spikes);
     sf_json_uint(&json, "units", b->activity.unit_count);
     sf_json_uint(&json, "active_units", b->activity.active_units);
@@ -527,9 +528,21 @@ static int report(const bursts *b, sf_error *error)
     return status;
 }
 
+void app_bursts_warn(const app_call *call, const sf_bursts *network, uint64_t n)
+{
+    if (network->from_silence)
+        app_warn(
+            call,
+            "the threshold of ISI_N, %.4g ms, parts activity from silence and not network bursts from other "
+            "activity: nearly all spikes are in bursts. Set --network-within, or --network-spikes above "
+            "%" PRIu64,
+            (double)network->within_ns * 1e-6, n);
+}
+
 /* Whether most spikes in bursts would be in bursts by chance, too. */
 static void warn(const bursts *b)
 {
+    app_bursts_warn(b->call, &b->activity.network, b->options.network.spikes);
     double share = b->measured[SF_MEASURE_BURST_SHARE], chance = b->by_chance[SF_MEASURE_BURST_SHARE];
     if (isfinite(share) && isfinite(chance) && chance > share / 2 && chance > 0.05)
         app_warn(

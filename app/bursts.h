@@ -20,4 +20,7 @@ extern const sf_table app_bursts_table;
 void app_bursts_each(const sf_activity *activity, const sf_unit *units,
                      void (*put)(void *user, const app_burst *burst), void *user);
 
+/** Warns where the threshold that ISI_N took for network bursts parts activity from silence. */
+void app_bursts_warn(const app_call *call, const sf_bursts *network, uint64_t n);
+
 #endif

@@ -7,6 +7,7 @@
 #define SF_APP_COMMAND_H
 
 #include "analysis/activity.h"
+#include "analysis/criticality.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
 #include "analysis/rules.h"
@@ -36,7 +37,7 @@ typedef struct app_option {
 
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
-#define APP_ROW_TABLES 5
+#define APP_ROW_TABLES 6
 #define APP_RESULT_TABLES 4
 
 struct app_call;

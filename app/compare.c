@@ -44,6 +44,9 @@ static const app_option options[] = {
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
+    {.name = "bin"},
+    {.name = "branching-bin"},
+    {.name = "lags"},
     {.name = "without"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
@@ -188,6 +191,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     c->folder = app_value(c->call, "out", NULL);
     c->how = usual;
     c->how.activity = SF_ACTIVITY_OPTIONS;
+    c->how.criticality = SF_CRITICALITY_OPTIONS;
     int status = c->folder == NULL
                      ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
                      : app_options_read(c->call, &app_jobs_table, &asked, error);
@@ -200,6 +204,9 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
         status = app_options_read(c->call, &sf_activity_table, &c->how.activity, error);
     if (status == SF_OK)
         status = app_options_read(c->call, &comparing_table, &c->how, error);
+    if (status == SF_OK)
+        status = app_options_read(c->call, &sf_criticality_options_table, &c->how.criticality, error);
+    c->how.criticality.rounds = 0; /* no test of a power law is told */
     if (status == SF_OK)
         status = add_defaults(call, c->call, *jobs, error);
     c->how.call = call;
@@ -615,7 +622,7 @@ const app_command app_command_compare = {
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
-             &sf_activity_table},
+             &sf_activity_table, &sf_criticality_options_table},
     .tables = {&app_compared_units, &app_compared_tests_table},
     .run = run,
 };

@@ -38,6 +38,7 @@ typedef enum app_part { APP_PART_GRAPH = 1, APP_PART_CHAINS = 2 } app_part;
 typedef struct app_comparing {
     const app_call *call; /**< whose options it is by, with those that compare adds */
     sf_activity_options activity;
+    sf_criticality_options criticality;
     unsigned without; /**< app_part */
     uint64_t seed;    /**< of what chance gives */
     uint64_t options; /**< a hash of all that the result depends on beside the recording */

@@ -51,7 +51,7 @@ static int find_column(size_t *column, const app_call *call, const char *option,
 static bool is_without(const app_comparing *how, int measure)
 {
     return ((how->without & APP_PART_GRAPH) != 0 && measure >= SF_MEASURE_DENSITY &&
-            measure <= SF_MEASURE_RECIPROCITY) ||
+            measure <= SF_MEASURE_SMALL_WORLD) ||
            ((how->without & APP_PART_CHAINS) != 0 && measure == SF_MEASURE_CHAINS);
 }
 

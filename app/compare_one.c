@@ -199,6 +199,17 @@ static size_t count_chains_found(const sf_episodes_columns *c)
     return count;
 }
 
+static int measure_criticality(const analysis *a, double values[SF_MEASURES], sf_error *error)
+{
+    sf_criticality found;
+    int status = sf_criticality_find(&found, a->recording, &a->how->criticality, NULL, error);
+    values[SF_MEASURE_BRANCHING] = found.measures[SF_CRITICAL_BRANCHING].value;
+    values[SF_MEASURE_AVALANCHE_SIZE] = found.measures[SF_CRITICAL_SIZE].value;
+    values[SF_MEASURE_AVALANCHE_DURATION] = found.measures[SF_CRITICAL_DURATION].value;
+    sf_criticality_free(&found);
+    return status;
+}
+
 static int write_recording(analysis *a, size_t chains, sf_error *error)
 {
     double values[SF_MEASURES], chance[SF_MEASURES];
@@ -224,6 +235,11 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         return status;
     }
     sf_activity_measure(&a->activity, values);
+    status = measure_criticality(a, values, error);
+    if (status != SF_OK) {
+        sf_network_measures_free(&measures);
+        return status;
+    }
     const double of_graph[] = {network->density,          network->degree,      network->clustering,
                                network->reciprocity,      network->path_length, network->efficiency,
                                network->local_efficiency, network->modularity,  network->participation,
@@ -307,6 +323,8 @@ static int analyse_well(analysis *a, sf_error *error)
     a->of = (sf_recording_columns){.size = sizeof a->of};
     sf_recording_get_columns(a->recording, &a->of);
     int status = sf_activity_find(&a->activity, a->recording, &a->how->activity, error);
+    if (status == SF_OK)
+        app_bursts_warn(a->how->call, &a->activity.network, a->how->activity.network.spikes);
     if (status == SF_OK && (a->how->without & APP_PART_GRAPH) == 0)
         status = connect_units(a, error);
     if (status == SF_OK && (a->how->without & APP_PART_CHAINS) == 0)

@@ -5,10 +5,23 @@
 #include <string.h>
 
 const app_figure_kind *const app_figures[] = {
-    &app_figure_raster,    &app_figure_rates,  &app_figure_array,   &app_figure_map,
-    &app_figure_intervals, &app_figure_chains, &app_figure_chain,   &app_figure_correlograms,
-    &app_figure_markers,   &app_figure_graph,  &app_figure_network, &app_figure_matrix,
-    &app_figure_tiling,    &app_figure_edges,  &app_figure_motifs,  NULL,
+    &app_figure_raster,
+    &app_figure_rates,
+    &app_figure_array,
+    &app_figure_map,
+    &app_figure_intervals,
+    &app_figure_chains,
+    &app_figure_chain,
+    &app_figure_correlograms,
+    &app_figure_markers,
+    &app_figure_graph,
+    &app_figure_network,
+    &app_figure_matrix,
+    &app_figure_tiling,
+    &app_figure_edges,
+    &app_figure_motifs,
+    &app_figure_avalanches,
+    NULL,
 };
 
 /* ---- the subject ---- */
@@ -33,6 +46,9 @@ int app_subject_open(app_subject *subject, const app_call *call, const sf_record
     subject->activity = SF_ACTIVITY_OPTIONS;
     if (status == SF_OK)
         status = app_options_read(call, &sf_activity_table, &subject->activity, error);
+    subject->criticality = SF_CRITICALITY_OPTIONS;
+    if (status == SF_OK)
+        status = app_options_read(call, &sf_criticality_options_table, &subject->criticality, error);
     if (status == SF_OK && subject->test.surrogates < APP_FIGURE_LEAST_SURROGATES)
         status =
             sf_fail(error, SF_USAGE, "--surrogates", "found '%u', expected a whole number from %d to 1000000",

@@ -26,6 +26,7 @@ typedef struct app_subject {
     app_mining mining; /**< what is looked for */
     uint32_t max_size; /**< of chains: --max-size */
     sf_activity_options activity; /**< what network bursts are */
+    sf_criticality_options criticality;
     bool in_report; /**< among other figures: the raster marks chains that stand out, which others draw, too,
                        and none is as high as a page */
     sf_significance_options
@@ -78,7 +79,8 @@ enum {
     APP_BY_EPISODES = 32,
     APP_BY_ALIGN = 64,
     APP_BY_MEASURE = 128,
-    APP_BY_BURSTS = 256, /**< the options of network bursts */
+    APP_BY_BURSTS = 256,     /**< the options of network bursts */
+    APP_BY_AVALANCHES = 512, /**< the options of criticality but --seed */
     APP_BY_EDGES = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_MINING | APP_BY_TEST,
     APP_BY_CHAINS = APP_BY_EDGES | APP_BY_SIZE
 };
@@ -100,7 +102,7 @@ extern const sf_key_table app_alignment_table;
 extern const app_figure_kind app_figure_raster, app_figure_array, app_figure_map, app_figure_rates,
     app_figure_intervals, app_figure_chains, app_figure_chain, app_figure_correlograms, app_figure_markers,
     app_figure_graph, app_figure_network, app_figure_edges, app_figure_matrix, app_figure_tiling,
-    app_figure_motifs;
+    app_figure_motifs, app_figure_avalanches;
 
 /** All of them in the order of a report, NULL at the end. */
 extern const app_figure_kind *const app_figures[];

@@ -386,6 +386,9 @@ static void tell_bursts(sf_text *caption, const sf_bursts *found, sf_network_met
         sf_text_printf(caption, "in which more spikes of all units fall together than trains without "
                                 "anything in common have");
     sf_text_printf(caption, ", %.4g s in all. ", all_s);
+    if (found->from_silence)
+        sf_text_printf(caption,
+                       "That threshold parts activity from silence, not bursts from other activity. ");
     if (widened > 0)
         sf_text_printf(caption, "%zu of them %s drawn %.3g s wide to be seen, more than %s. ", widened,
                        widened == 1 ? "is" : "are", least_s, widened == 1 ? "it lasts" : "they last");

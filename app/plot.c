@@ -22,6 +22,10 @@ static const app_option options[] = {
     {.name = "network-within"},
     {.name = "network-share"},
     {.name = "active"},
+    {.name = "bin"},
+    {.name = "branching-bin"},
+    {.name = "lags"},
+    {.name = "rounds"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -74,7 +78,8 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_ALIGN, {"align", NULL}},
                 {APP_BY_MEASURE, {"measure", NULL}},
                 {APP_BY_BURSTS,
-                 {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}}};
+                 {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
+                {APP_BY_AVALANCHES, {"bin", "branching-bin", "lags", "rounds", NULL}}};
     bool given = app_has(call, "episodes");
     int status = SF_OK;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
@@ -183,12 +188,14 @@ const app_command app_command_plot = {
              "  matrix        the same for every pair of units\n"
              "  tiling        spike-time tiling coefficients, ordered by clusters\n"
              "  motifs        patterns of three units, beside rewired graphs\n"
+             "  avalanches    their sizes, durations and shapes, and the autocorrelation\n"
              "The caption that stands under the figure is printed, too. Where a recording has nothing to "
              "show, the "
              "command says so and writes nothing. --json tells every number that is drawn; docs/figures.md "
              "says which "
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &app_alignment_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &app_alignment_table,
+             &sf_criticality_options_table},
     .run = run,
 };

@@ -258,6 +258,14 @@ static int take_burst(finder *f, const sf_isi_n *found, sf_error *error)
                      (sf_burst_members){burst->spikes, count_units(f, from, to)}, error);
 }
 
+static bool parts_silence(const sf_bursts *bursts, size_t spikes)
+{
+    uint64_t within = 0;
+    for (size_t b = 0; b < bursts->count; b++)
+        within += bursts->members[b].spikes;
+    return bursts->within_ns >= SF_SECOND && (double)within >= SF_BURSTS_ALL * (double)spikes;
+}
+
 static int find_isi_n(finder *f, sf_error *error)
 {
     int64_t within_ns = f->rule->within_ns;
@@ -274,6 +282,7 @@ static int find_isi_n(finder *f, sf_error *error)
     }
     if (status == SF_OK && sf_isi_n_finish(&found) != 0)
         status = take_burst(f, &found, error);
+    f->bursts->from_silence = f->rule->within_ns == 0 && parts_silence(f->bursts, f->recording->spike_count);
     sf_isi_n_close(&found);
     return status;
 }

@@ -17,7 +17,8 @@
  * Fisher 1938). Of Poisson trains some windows of each length in ten hours stand out, at any rate.
  *
  * ISI_N (Bakkum et al., Front Comput Neurosci 7 (2014), 193): mine/isi_n.h. Its threshold is given, or the
- * valley of the histogram of ISI_N (mine/interval_limits.h); without a valley there is no burst.
+ * valley of the histogram of ISI_N (mine/interval_limits.h); without a valley there is no burst. A valley at
+ * 1 s or more may part activity from silence: sf_bursts says where it does.
  */
 #ifndef SF_MINE_BURSTS_H
 #define SF_MINE_BURSTS_H
@@ -49,7 +50,11 @@ typedef struct sf_bursts {
     size_t count;
     sf_burst_members *members; /**< of each */
     int64_t within_ns;         /**< the threshold of ISI_N that was used; 0: there was none */
+    bool from_silence; /**< that threshold is a valley at 1 s or more, and bursts hold SF_BURSTS_ALL of the
+                          spikes or more: it parts activity from silence, not bursts from other activity */
 } sf_bursts;
+
+#define SF_BURSTS_ALL 0.95
 
 /** Of the spikes that the recording holds; none of one that is read in pieces. SF_NO_MEMORY. sf_bursts_free
  * afterwards. */

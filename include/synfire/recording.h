@@ -309,6 +309,16 @@ typedef struct sf_unit_overview {
 typedef struct sf_overview sf_overview;
 
 /**
+ * An analysis of the recording by its name, as the command of that name has it in --json: an object with an
+ * array for each of its tables, whose columns are those of `synfire describe`. There is "criticality".
+ * options: NULL, or texts up to NULL, each an option of that command without its dashes, as
+ * "branching-bin=4". progress may be NULL. sf_release takes the text, which is NULL on failure. SF_USAGE also
+ * of a recording whose spikes are not held; SF_CANCELLED, SF_NO_MEMORY.
+ */
+SF_API int sf_recording_analyse(char **text, const sf_recording *recording, const char *analysis,
+                                const char *const *options, const sf_progress *progress, sf_error *error);
+
+/**
  * Looks at rates, intervals, repeats and positions: what may mislead an analysis. Two detections no further
  * apart than 0.25 ms on neighbouring electrodes are likely one spike. Neighbours are units at most 1.5
  * pitches apart: the eight around one on a square grid, the six on a hexagonal one. progress may be NULL.

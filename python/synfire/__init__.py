@@ -31,13 +31,13 @@ from .episodes import Correlogram, Episode, Episodes, Significance, count, mine,
 from .errors import (Cancelled, CannotCreate, ConfigurationError, DataError, Error, InputOutputError, InternalError,
                      NoInput, NoMemory, Unavailable, UsageError)
 from .graphs import Graph, Matches, Measures, Search, Spread, graph, match
-from .recording import MARKER, SPAN, SPIKE, Overview, Recording, load
+from .recording import MARKER, SPAN, SPIKE, Criticality, Overview, Recording, load
 from .streams import Live, Message, live
 
 NO_COUNT = 2**64 - 1  #: in arrays of counts: there is none, or it is not known
 
 __all__ = [
-    "Aggregate", "Cancelled", "CannotCreate", "ConfigurationError", "Correlogram", "DataError", "Density", "Episode",
+    "Aggregate", "Cancelled", "CannotCreate", "ConfigurationError", "Correlogram", "Criticality", "DataError", "Density", "Episode",
     "Episodes", "Error", "Graph", "InputOutputError", "InternalError", "Live", "MARKER", "Matches", "Measures", "Message", "NO_COUNT",
     "NoInput", "NoMemory", "Overview", "Progress", "Recording", "SPAN", "SPIKE", "Search", "Significance", "Spread",
     "Unavailable", "UsageError", "__version__", "bandwidth", "count", "density", "graph", "has_files", "live", "load", "match",

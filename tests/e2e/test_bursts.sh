@@ -32,6 +32,26 @@ assert summary["network_burst_rate"]["chance"] < 6 and summary["bursting_units"]
 assert len(told["bursts"]) == 30 and told["bursts"][0]["kind"] == "network", told["bursts"][0]
 PY
 
+# A threshold that parts waves from silence is named: bursts of 2 s with a spike each 50 to 250 ms, every 30 s.
+python3 - >waves.csv <<'PY'
+import random
+random.seed(2)
+for b in range(60):
+    t = 30 * b + 5
+    for i in range(60):
+        t += random.uniform(0.05, 0.25)
+        print(f"u{random.randrange(8)},{t:.4f}")
+PY
+$SYNFIRE bursts waves.csv --recorded 0:1800 --network-method isi-n --json >waves.json 2>err
+grep -q "parts activity from silence" err
+python3 -c "
+import json
+told = json.load(open('waves.json'))
+assert told['network_from_silence'] and told['network_within_ms'] >= 1000 and len(told['network_bursts']) == 60, told['network_within_ms']
+assert not json.load(open('few.json'))['network_from_silence']"
+$SYNFIRE bursts waves.csv --recorded 0:1800 --network-method isi-n --network-within 3000 >told 2>err
+must_fail grep -q "silence" err
+
 # Every definition finds these; limits are told where a definition takes them from the train.
 for method in max-interval logisi cma surprise; do
     $SYNFIRE bursts few.csv --recorded 0:100 --burst-method $method --units a,b --json 2>err | python3 -c "

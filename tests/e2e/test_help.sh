@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every command explains itself in one form, and wrong words get one sentence and exit code 64.
 $SYNFIRE --version | grep -q '^synfire [0-9]'
-$SYNFIRE --help | sed -n 's/^  \([a-z]\{1,10\}\) *\([^ ].*\)$/\1 \2/p' | grep -v '^synfire ' >commands
+$SYNFIRE --help | sed -n 's/^  \([a-z]\{1,11\}\) *\([^ ].*\)$/\1 \2/p' | grep -v '^synfire ' >commands
 [ "$(wc -l <commands)" -ge 12 ]
 while read -r command summary; do
     [[ $summary =~ ^[a-z0-9].*[^.]$ ]] || { echo "$command: a summary begins small and has no full stop" >&2; exit 1; }

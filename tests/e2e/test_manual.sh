@@ -5,7 +5,7 @@
 mkdir -p share/man/man1
 $SYNFIRE --manual share/man/man1
 cd share/man/man1
-$SYNFIRE --help | sed -n 's|^  \([a-z]\{1,10\}\)  *\([a-z0-9].*\)$|\1 \2|p' | grep -v '^synfire ' >commands
+$SYNFIRE --help | sed -n 's|^  \([a-z]\{1,11\}\)  *\([a-z0-9].*\)$|\1 \2|p' | grep -v '^synfire ' >commands
 [ "$(wc -l <commands)" -ge 15 ]
 while read -r command summary; do
     grep -q "^\.BR synfire.-$command (1)" synfire.1

@@ -76,7 +76,7 @@ rm held held.h5 token rig.yaml
 printf 'A,1\nB,2\nA,3\n' >spikes.csv
 cp spikes.csv same.csv
 printf '0,10,a\n10,20,b\n' >labels.csv
-"$SYNFIRE" --help | sed -n 's/^  \([a-z]\{1,10\}\) .*/\1/p' | grep -v synfire | while read -r command; do
+"$SYNFIRE" --help | sed -n 's/^  \([a-z]\{1,11\}\) .*/\1/p' | grep -v synfire | while read -r command; do
     "$SYNFIRE" "$command" --help | sed -nE "s/^  --([a-z-]+) (FILE|G) .*/$command \1/p"
 done >options
 [ "$(wc -l <options)" -gt 20 ]

@@ -66,6 +66,8 @@ for of in sim.h5 few.csv; do
 done
 holds info all.h5
 holds recover sim.h5
+holds criticality sim.h5 --rounds 5
+holds criticality few.csv
 holds bursts sim.h5
 holds bursts sim.h5 --burst-method logisi --network-method isi-n --network-within 20
 holds info sim.h5 --units A,B --from 1 --to +30 --epochs epochs.csv --dedup 0.4,100 --blank ttl0,-1,5 --preset culture-60

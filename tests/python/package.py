@@ -50,6 +50,27 @@ class Examples(unittest.TestCase):
 
     @needs("pandas")
     @needs("networkx")
+    def test_criticality(self):
+        random, active, times, units = np.random.default_rng(7), 60, [], []
+        for step in range(30000):  # a branching network with a drive, a tenth of it seen
+            active = random.poisson(0.95 * active + 0.05 * 60)
+            seen = random.binomial(active, 0.1)
+            times += list(0.004 * step + 0.0039 * random.random(seen))
+            units += list(random.integers(0, 20, seen))
+        recording = synfire.Recording.from_arrays(np.array(times), np.array(units, np.uint32))
+        told = recording.criticality(rounds=5, lags=200, bin=8)
+        ratio = told.measures["branching_ratio"]
+        self.assertLess(ratio["low"], ratio["value"])
+        self.assertAlmostEqual(ratio["value"], 0.95, delta=0.01)
+        self.assertEqual(len(told.records("autocorrelation")), 200)
+        self.assertEqual(len(told.records("avalanches")), told.measures["avalanches"]["value"])
+        self.assertTrue(all(a["stop_s"] - a["start_s"] > 0.0079 for a in told.records("avalanches")))
+        self.assertIsNone(recording.criticality(rounds=0).records("avalanche_fits")[0]["p"])
+        self.assertIn("no-memory", [row["caution"] for row in
+                                    noise().criticality(rounds=0).records("criticality_cautions")])
+        with self.assertRaisesRegex(synfire.UsageError, "lags"):
+            recording.criticality(lags=2)
+
     def test_docs(self):
         told = doctest.testfile(str(SOURCE / "docs/python.md"), module_relative=False,
                                 optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How near a network is to criticality: its branching ratio and its avalanches. */
+#include "app/csv.h"
+#include "app/load.h"
+
+#include "core/describe/table.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/row_macros.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct criticality {
+    const app_call *call;
+    int table; /* of --csv */
+    sf_criticality_options options;
+    sf_recording_columns of;
+    sf_criticality found;
+} criticality;
+
+static const app_option options[] = {
+    {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
+    {"table", "measures|fits|avalanches|shapes|autocorrelation|cautions",
+     "which table --csv has (default measures)"},
+    {.name = "bin"},
+    {.name = "branching-bin"},
+    {.name = "lags"},
+    {.name = "rounds"},
+    {.name = "seed"},
+    {NULL, NULL, NULL},
+};
+
+static int parse(criticality *c, sf_error *error)
+{
+    const app_call *call = c->call;
+    int status = app_options_read(call, &sf_criticality_options_table, &c->options, error);
+    if (status == SF_OK)
+        status = app_word(call, "table", &c->table, error);
+    if (status == SF_OK && app_has(call, "table") && !app_has(call, "csv"))
+        status = sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables");
+    return status;
+}
+
+/* ---- telling ---- */
+
+static void write_json(sf_text *text, const criticality *c)
+{
+    sf_json json = sf_json_start(text);
+    const sf_branching *b = &c->found.branching;
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "recording", c->of.path);
+    sf_json_uint(&json, "spikes", c->found.spikes);
+    sf_json_uint(&json, "units", c->of.unit_count);
+    sf_json_real(&json, "duration_s", c->found.duration_s);
+    sf_json_real(&json, "bin_ms",
+                 c->found.avalanches.bin_ns > 0 ? (double)c->found.avalanches.bin_ns * 1e-6 : NAN);
+    sf_json_real(&json, "branching_bin_ms", (double)b->bin_ns * 1e-6);
+    sf_json_uint(&json, "lags", b->lags);
+    sf_json_uint(&json, "blocks", b->blocks);
+    for (size_t i = 0; i < SF_CRITICALITY_TABLES; i++) {
+        const sf_table table = sf_criticality_table(&c->found, i);
+        sf_table_json_rows(&json, table.name, &table);
+    }
+    app_provenance_json(&json, c->call);
+    sf_json_end_object(&json);
+}
+
+static void write_csv(sf_text *text, const criticality *c)
+{
+    const sf_table table = sf_criticality_table(&c->found, (size_t)c->table);
+    app_csv csv = app_csv_start_table(text, &table);
+    for (size_t i = 0; i < table.row_count; i++) {
+        app_csv_row(&csv);
+        app_csv_cells(&csv, &table, i);
+    }
+}
+
+static void number(app_table *table, double value)
+{
+    app_table_cell(table, isfinite(value) ? "%.4g" : "-", value);
+}
+
+static void print_measures(sf_text *text, const criticality *c)
+{
+    app_table table = {0};
+    static const char *const heads[] = {"measure", "value", "95 % from", "to", "by chance", "unit"};
+    for (size_t i = 0; i < 6; i++)
+        app_table_cell(&table, "%s", heads[i]);
+    for (size_t m = 0; m < SF_CRITICAL_MEASURES; m++) {
+        const sf_criticality_measure *row = &c->found.measures[m];
+        app_table_cell(&table, "%s", row->measure);
+        number(&table, row->value);
+        number(&table, row->low);
+        number(&table, row->high);
+        number(&table, row->chance);
+        app_table_cell(&table, "%s", row->unit);
+    }
+    app_table_print(&table, text, 6);
+}
+
+static void print_fits(sf_text *text, const criticality *c)
+{
+    app_table table = {0};
+    static const char *const heads[] = {"power law of", "from", "avalanches",  "exponent", "p",
+                                        "lognormal",    "p",    "exponential", "p"};
+    for (size_t i = 0; i < 9; i++)
+        app_table_cell(&table, "%s", heads[i]);
+    for (size_t i = 0; i < 2; i++) {
+        const sf_power_fit *law = &c->found.fits[i].law;
+        app_table_cell(&table, "%s", c->found.fits[i].of);
+        app_table_cell(&table, "%" PRIu64, law->xmin);
+        app_table_cell(&table, "%" PRIu64, law->tail);
+        number(&table, law->exponent);
+        number(&table, law->p);
+        number(&table, law->lognormal.ratio);
+        number(&table, law->lognormal.p);
+        number(&table, law->exponential.ratio);
+        number(&table, law->exponential.p);
+    }
+    app_table_print(&table, text, 9);
+}
+
+static void print_text(sf_text *text, const criticality *c)
+{
+    const sf_criticality *found = &c->found;
+    sf_text_printf(text,
+                   "%zu avalanches in bins of %.4g ms, branching ratio in bins of %.4g ms; %" PRIu64
+                   " spikes, %.4g s\n\n",
+                   found->avalanches.count, (double)found->avalanches.bin_ns * 1e-6,
+                   (double)found->branching.bin_ns * 1e-6, found->spikes, found->duration_s);
+    print_measures(text, c);
+    sf_text_printf(text, "\n");
+    print_fits(text, c);
+    if (text->length > 0)
+        text->length--; /* app_print ends the last line */
+}
+
+static int report(const criticality *c, sf_error *error)
+{
+    sf_text text = {0};
+    if (c->call->json)
+        write_json(&text, c);
+    else if (app_has(c->call, "csv"))
+        write_csv(&text, c);
+    else
+        print_text(&text, c);
+    return app_print(&text, error);
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    sf_recording *recording;
+    criticality c = {.call = call, .options = SF_CRITICALITY_OPTIONS, .of = {.size = sizeof c.of}};
+    const sf_progress progress = app_progress(call);
+    int status = parse(&c, error);
+    if (status == SF_OK)
+        status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_recording_get_columns(recording, &c.of);
+    app_tell_seed(call, c.options.seed);
+    status = sf_criticality_find(&c.found, recording, &c.options, &progress, error);
+    if (status == SF_OK) {
+        for (size_t i = 0; i < c.found.caution_count; i++)
+            app_warn(call, "%s: %s", c.found.cautions[i].of, c.found.cautions[i].text);
+        status = report(&c, error);
+        app_tell_undeclared(call);
+    }
+    sf_criticality_free(&c.found);
+    sf_recording_free(recording);
+    return status;
+}
+
+const app_command app_command_criticality = {
+    .name = "criticality",
+    .group = "look",
+    .summary = "branching ratio and avalanches: how near the network is to criticality",
+    .arguments = "REC...",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .takes_several = true,
+    .example = "synfire simulate demo.h5 --preset sym26 && synfire criticality demo.h5",
+    .notes =
+        "The branching ratio by multistep regression (Wilting and Priesemann 2018), which does not depend on "
+        "how many of the units are recorded. Avalanches of Beggs and Plenz (2003), power laws of their sizes "
+        "and durations as Clauset et al. (2009) fit and test them, and whether size grows with duration as "
+        "both exponents have it. A warning says what of it not to believe, and docs/criticality.md why.",
+    .options = {options, app_selection_options},
+    .rows = {&sf_criticality_options_table},
+    .run = run,
+};
