@@ -60,8 +60,9 @@ static const sf_key rows[] = {
     COUNT("baseline", baseline, 1, SF_MOST_BASELINE, .argument = "N",
           .what = "windows of the same length before the marker that the response is held against"),
     FORM("around", read_around, .argument = "A:B",
-         .what = "the histogram, from A to B ms around the marker (default from the first window before it to a "
-                 "window's length after the response)"),
+         .what =
+             "the histogram, from A to B ms around the marker (default from the first window before it to a "
+             "window's length after the response)"),
     TIME("bin_ns", bin_ns, 1000, 1e15, .unit = "ms", .argument = "MS", .what = "bins of the histogram"),
     COUNT("permutations", permutations, 1, 1000000, .argument = "N",
           .what = "permutations of the test at most; all there are where these are no more"),
@@ -76,7 +77,8 @@ int sf_response_check(const sf_response_options *options, sf_error *error)
 {
     int64_t length = options->to_ns - options->from_ns;
     if (length > INT64_C(1000000000000000) || options->to_ns > INT64_C(1000000000000000))
-        return sf_fail(error, SF_USAGE, "--response", "found a window that ends after %g s, expected 1e6 at most",
+        return sf_fail(error, SF_USAGE, "--response",
+                       "found a window that ends after %g s, expected 1e6 at most",
                        (double)options->to_ns * 1e-9);
     bool given = options->before_ns != 0 || options->after_ns != 0;
     double from = given ? (double)options->before_ns : -(double)options->baseline * (double)length,

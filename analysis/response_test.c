@@ -81,11 +81,11 @@ typedef struct permuting {
     int level; /* blocks are of 2^level trials */
     bool exact;
     uint64_t permutations, seed;
-    int64_t *found;       /* by item: the sum of its response windows' deviations */
-    double *squares;      /* by item: of all its deviations; 0: nothing can change */
-    uint64_t *as_great;   /* by worker and item */
-    uint32_t *choices;    /* by worker: of each block the window */
-    double *greatest;     /* by permutation: the greatest statistic */
+    int64_t *found;     /* by item: the sum of its response windows' deviations */
+    double *squares;    /* by item: of all its deviations; 0: nothing can change */
+    uint64_t *as_great; /* by worker and item */
+    uint32_t *choices;  /* by worker: of each block the window */
+    double *greatest;   /* by permutation: the greatest statistic */
 } permuting;
 
 /* The sum of the deviations of the windows that are chosen. */
@@ -180,8 +180,8 @@ static void permute_all(permuting *p, sf_response_tested *tested, uint64_t most,
         uint64_t as_great = 0, reached = p->permutations;
         for (unsigned w = 0; w < threads; w++)
             as_great += p->as_great[w * items + i];
-        reached -= sf_reals_lower_bound(p->greatest, (size_t)p->permutations,
-                                        statistic(p->found[i], p->squares[i]));
+        reached -=
+            sf_reals_lower_bound(p->greatest, (size_t)p->permutations, statistic(p->found[i], p->squares[i]));
         take_larger(&tested[i].p, share(p, as_great));
         take_larger(&tested[i].q, share(p, reached));
     }
@@ -209,8 +209,9 @@ static void close_permuting(permuting *p)
     sf_free(p->greatest);
 }
 
-int sf_response_test(sf_response_tested *tested, uint64_t *longest_block, double *least_p, sf_response_rows *rows,
-                     size_t trials, uint64_t permutations, uint64_t seed, unsigned threads, sf_error *error)
+int sf_response_test(sf_response_tested *tested, uint64_t *longest_block, double *least_p,
+                     sf_response_rows *rows, size_t trials, uint64_t permutations, uint64_t seed,
+                     unsigned threads, sf_error *error)
 {
     threads = threads > 0 ? threads : sf_thread_cores();
     permuting p = {.rows = rows, .seed = seed};

@@ -6,13 +6,13 @@
 #include <synfire/error.h>
 
 /**
- * What a permutation can change: of each item the trials, or blocks of them, whose windows do not all count the
- * same. A deviation is (windows * count - sum over the windows): a whole number, and those of a row have the
- * sum 0. Zero-initialise, set `windows`.
+ * What a permutation can change: of each item the trials, or blocks of them, whose windows do not all count
+ * the same. A deviation is (windows * count - sum over the windows): a whole number, and those of a row have
+ * the sum 0. Zero-initialise, set `windows`.
  */
 typedef struct sf_response_rows {
-    size_t windows;      /**< of a trial, the response window first */
-    size_t *first;       /**< of item i, rows first[i] .. first[i + 1]) */
+    size_t windows; /**< of a trial, the response window first */
+    size_t *first;  /**< of item i, rows first[i] .. first[i + 1]) */
     size_t item_count, item_room;
     uint32_t *blocks;    /**< of each row, ascending within an item */
     int64_t *deviations; /**< rows of `windows` */
@@ -30,7 +30,8 @@ typedef struct sf_response_tested {
 
 /** Tests all items by permutations of blocks of 1, 2, 4, ... trials; the rows are merged on the way.
  * *longest_block and *least_p are as in sf_responses. SF_NO_MEMORY. `threads` 0: all. */
-int sf_response_test(sf_response_tested *tested, uint64_t *longest_block, double *least_p, sf_response_rows *rows,
-                     size_t trials, uint64_t permutations, uint64_t seed, unsigned threads, sf_error *error);
+int sf_response_test(sf_response_tested *tested, uint64_t *longest_block, double *least_p,
+                     sf_response_rows *rows, size_t trials, uint64_t permutations, uint64_t seed,
+                     unsigned threads, sf_error *error);
 
 #endif

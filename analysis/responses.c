@@ -159,10 +159,11 @@ static int find_trials(sf_responses *r, const sf_recording *recording, sf_error 
     if (status == SF_OK && r->markers == 0)
         return sf_marker_fail_unknown(recording->markers, recording->marker_count, r->options.marker, error);
     if (status == SF_OK && r->trial_count == 0)
-        return sf_fail(error, SF_DATA, NULL,
-                       "no window around any of %zu markers '%s' was recorded: blanked, or outside of what is "
-                       "looked at",
-                       r->markers, r->options.marker);
+        return sf_fail(
+            error, SF_DATA, NULL,
+            "no window around any of %zu markers '%s' was recorded: blanked, or outside of what is "
+            "looked at",
+            r->markers, r->options.marker);
     return status;
 }
 
@@ -229,7 +230,8 @@ static uint64_t count_window(const sf_responses *r, const sf_trial *trial, uint6
     uint64_t count = 0;
     for (size_t i = 0; i < trial->parts; i++) {
         const sf_span *part = &r->parts[trial->first_part + i];
-        size_t from = lower_bound(train, base + part->start_ns), to = lower_bound(train, base + part->stop_ns);
+        size_t from = lower_bound(train, base + part->start_ns),
+               to = lower_bound(train, base + part->stop_ns);
         if (count == 0 && to > from)
             *first_ns = train->times_ns[from] - base;
         count += to - from;
@@ -253,8 +255,9 @@ static void describe(int64_t *offsets_ns, size_t count, int64_t from_ns, double 
         mean += before / (double)(i + 1);
         squares += before * ((double)offsets_ns[i] - mean);
     }
-    *median_ns = count == 0 ? NAN
-                            : (double)(offsets_ns[(count - 1) / 2] + offsets_ns[count / 2]) / 2 + (double)from_ns;
+    *median_ns = count == 0
+                     ? NAN
+                     : (double)(offsets_ns[(count - 1) / 2] + offsets_ns[count / 2]) / 2 + (double)from_ns;
     *spread_ns = count < 2 ? NAN : sqrt(squares / (double)(count - 1));
 }
 
@@ -315,9 +318,10 @@ static int take_train(sf_responses *r, size_t i, const sf_train *train, room *ow
 static int test(sf_responses *r, sf_response_rows *rows, unsigned threads, sf_error *error)
 {
     sf_response_tested *tested = sf_alloc(r->item_count, sizeof *tested);
-    int status = tested == NULL ? sf_fail_memory(error)
-                                : sf_response_test(tested, &r->longest_block, &r->least_p, rows, r->trial_count,
-                                                   r->options.permutations, r->options.seed, threads, error);
+    int status = tested == NULL
+                     ? sf_fail_memory(error)
+                     : sf_response_test(tested, &r->longest_block, &r->least_p, rows, r->trial_count,
+                                        r->options.permutations, r->options.seed, threads, error);
     for (size_t i = 0; status == SF_OK && i < r->item_count; i++) {
         r->items[i].p = tested[i].p;
         r->items[i].q = tested[i].q;
@@ -326,7 +330,8 @@ static int test(sf_responses *r, sf_response_rows *rows, unsigned threads, sf_er
     return status;
 }
 
-int sf_responses_take(sf_responses *r, const sf_train *trains, size_t count, unsigned threads, sf_error *error)
+int sf_responses_take(sf_responses *r, const sf_train *trains, size_t count, unsigned threads,
+                      sf_error *error)
 {
     size_t windows = (size_t)r->options.baseline + 1;
     sf_response_rows rows = {.windows = windows};

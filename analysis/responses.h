@@ -6,14 +6,14 @@
  *
  * A trial is a marker of the name that was asked for. Its response window is from from_ns to to_ns after it,
  * and its `baseline` windows lie one after the other and end at it. An offset into the windows counts in a
- * trial only where all of its windows were recorded at that offset: what is blanked in one is left out of all,
- * so each has the same exposure. A trial without any is left out.
+ * trial only where all of its windows were recorded at that offset: what is blanked in one is left out of
+ * all, so each has the same exposure. A trial without any is left out.
  *
  * The test: without a response it does not matter which of the windows of a trial comes after the marker. A
  * permutation draws the one that is taken for the response, of every trial, for all items alike; p is the
  * share of permutations whose count is as far from the mean of the windows as the one that was found, or
- * further, on either side; all permutations are taken where they are no more than `permutations`, else so many
- * random ones and the one that was found. Trials that follow each other may be alike (long bursts, slow
+ * further, on either side; all permutations are taken where they are no more than `permutations`, else so
+ * many random ones and the one that was found. Trials that follow each other may be alike (long bursts, slow
  * rhythms), so the same is done with blocks of 2, 4, 8, ... trials that are permuted together, as long as
  * there are SF_LEAST_BLOCKS blocks, and p is the largest. q corrects for all items: by the share of
  * permutations in which the greatest of all their statistics, each over its standard deviation, is as great
@@ -26,14 +26,14 @@
 #include "core/recording.h"
 
 typedef struct sf_response_options {
-    const char *marker; /**< its text, or ttl3 for a rising edge of line 3; NULL: none */
-    int64_t from_ns, to_ns;     /**< of the response window, after the marker; 0 <= from < to */
-    uint64_t baseline;          /**< windows before it; 1 to SF_MOST_BASELINE */
-    int64_t before_ns, after_ns; /**< the histogram is from before_ns to after_ns around the marker; both 0: from
-                                   the first baseline window to the end of the response window and as long again
-                                   as that is */
-    int64_t bin_ns;             /**< of the histogram, whose bins begin at multiples of it */
-    uint64_t permutations;      /**< 1 and more */
+    const char *marker;          /**< its text, or ttl3 for a rising edge of line 3; NULL: none */
+    int64_t from_ns, to_ns;      /**< of the response window, after the marker; 0 <= from < to */
+    uint64_t baseline;           /**< windows before it; 1 to SF_MOST_BASELINE */
+    int64_t before_ns, after_ns; /**< the histogram is from before_ns to after_ns around the marker; both 0:
+                                   from the first baseline window to the end of the response window and as
+                                   long again as that is */
+    int64_t bin_ns;              /**< of the histogram, whose bins begin at multiples of it */
+    uint64_t permutations;       /**< 1 and more */
     uint64_t seed;
 } sf_response_options;
 
@@ -52,9 +52,9 @@ int64_t sf_response_histogram(const sf_response_options *options, size_t *bins);
 
 /** Some of the offsets into the windows of a trial. */
 typedef struct sf_trial {
-    int64_t time_ns;    /**< of the marker */
-    int64_t exposed_ns; /**< of each of its windows */
-    size_t first_part, parts; /**< of sf_responses.parts: the offsets that are exposed */
+    int64_t time_ns;                /**< of the marker */
+    int64_t exposed_ns;             /**< of each of its windows */
+    size_t first_part, parts;       /**< of sf_responses.parts: the offsets that are exposed */
     uint64_t spikes, spikes_before; /**< of all items, in the response window and in all those before */
     size_t answers;                 /**< items with a spike in the response window */
 } sf_trial;
@@ -62,8 +62,8 @@ typedef struct sf_trial {
 /** Of a unit or another train. Latencies are of the first spike in a window from the marker on, and of the
  * windows before it as if it stood as long before each as before the response window. */
 typedef struct sf_response {
-    uint64_t spikes, spikes_before;   /**< in response windows; in all baseline windows */
-    uint64_t answers, answers_before; /**< windows with a spike */
+    uint64_t spikes, spikes_before;       /**< in response windows; in all baseline windows */
+    uint64_t answers, answers_before;     /**< windows with a spike */
     double latency_ns, latency_before_ns; /**< median; NaN: there is no spike */
     double jitter_ns, jitter_before_ns;   /**< standard deviation; NaN of fewer than two */
     double p, q;                          /**< NaN: its windows all count the same, in every trial */
@@ -77,15 +77,16 @@ typedef struct sf_responses {
     size_t trial_count;
     sf_span *parts;
     size_t part_count, part_room;
-    size_t overlapping; /**< trials whose first window begins before the response window of the one before ends */
+    size_t overlapping; /**< trials whose first window begins before the response window of the one before
+                           ends */
     int64_t exposed_ns; /**< of all response windows together */
     double interval_s, interval_cv; /**< between trials, mean and coefficient of variation; NaN of too few */
-    int64_t first_ns;       /**< where the first bin begins, after the marker */
+    int64_t first_ns;               /**< where the first bin begins, after the marker */
     size_t bin_count;
     int64_t *bin_exposed_ns; /**< of all trials together */
     size_t item_count;
     sf_response *items;
-    uint64_t *histogram; /**< item_count rows of bin_count */
+    uint64_t *histogram;    /**< item_count rows of bin_count */
     uint64_t longest_block; /**< trials in the longest blocks */
     double least_p;         /**< the least p that there could be with so many trials */
 } sf_responses;

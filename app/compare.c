@@ -3,6 +3,7 @@
 #include "app/compare.h"
 #include "app/connect.h"
 #include "app/load.h"
+#include "app/responses.h"
 #include "app/significance.h"
 
 #include "core/error.h"
@@ -42,6 +43,9 @@ static const app_option options[] = {
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
+    {.name = "marker"},
+    {.name = "response"},
+    {.name = "baseline"},
     {.name = "without"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
@@ -198,6 +202,9 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
         status = app_options_read(c->call, &sf_activity_table, &c->how.activity, error);
     if (status == SF_OK)
         status = app_options_read(c->call, &comparing_table, &c->how, error);
+    if (status == SF_OK)
+        status = app_responses_parse(&c->how.response, c->call, false, error);
+    c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
     if (status == SF_OK)
         status = add_defaults(call, c->call, *jobs, error);
     c->how.call = call;
@@ -602,6 +609,8 @@ const app_command app_command_compare = {
         "recording, `recorded` says when it was recorded, as "
         "0:600. A recording is a file or a folder, and each well or stream of one is a row. FOLDER gets "
         "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
+        "responses.csv "
+        "(of --marker), "
         "replicates.csv (what the tests are of), tests.csv, measures.svg and summary.json. Edges are those "
         "of `synfire "
         "graph` "
@@ -613,7 +622,7 @@ const app_command app_command_compare = {
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
-             &sf_activity_table},
+             &sf_activity_table, &sf_response_table},
     .tables = {&app_compared_units, &app_compared_tests_table},
     .run = run,
 };

@@ -16,7 +16,6 @@
 
 /* ---- rows ---- */
 
-#define NO_EXPOSURE .null = "nothing of them was recorded"
 #define NO_SPIKE .null = "there is no spike in any"
 #define FEW_SPIKES .null = "of fewer than two trials with a spike"
 #define ALIKE .null = "the windows of every trial count the same: there is nothing to test"
@@ -25,22 +24,27 @@ static const sf_column_row response_rows[] = {
     SF_MEMBER_IS(TEXT, kind, "unit or chain: whose response it is"),
     SF_MEMBER_IS(UNIT, unit, "0-based index of the unit", .null = "of a chain"),
     SF_MEMBER_IS(TEXT, name, "its name, or the chain as people write it"),
-    SF_MEMBER_IS(REAL, response_hz, "rate in the response windows", .unit = "Hz", NO_EXPOSURE),
-    SF_MEMBER_IS(REAL, baseline_hz, "rate in the windows before the marker", .unit = "Hz", NO_EXPOSURE),
-    SF_MEMBER_IS(REAL, evoked, "spikes (of a chain occurrences) a trial in the response window beyond those of a window before"),
+    SF_MEMBER_IS(REAL, response_hz, "rate in the response windows", .unit = "Hz"),
+    SF_MEMBER_IS(REAL, baseline_hz, "rate in the windows before the marker", .unit = "Hz"),
+    SF_MEMBER_IS(
+        REAL, evoked,
+        "spikes (of a chain occurrences) a trial in the response window beyond those of a window before"),
     SF_MEMBER_IS(COUNT, spikes, "spikes in the response windows"),
     SF_MEMBER_IS(COUNT, baseline_spikes, "spikes in all windows before the markers"),
     SF_MEMBER_IS(REAL, reliability, "share of trials with a spike in the response window",
                  .unit = "probability"),
     SF_MEMBER_IS(REAL, baseline_reliability, "share of the windows before with a spike: what chance gives",
                  .unit = "probability"),
-    SF_MEMBER_IS(REAL, latency_ms, "first spike of the response window after the marker, median over trials with one",
+    SF_MEMBER_IS(REAL, latency_ms,
+                 "first spike of the response window after the marker, median over trials with one",
                  .unit = "ms", NO_SPIKE),
-    SF_MEMBER_IS(REAL, baseline_latency_ms, "the same of the windows before, as if each were the response window",
-                 .unit = "ms", NO_SPIKE),
+    SF_MEMBER_IS(REAL, baseline_latency_ms,
+                 "the same of the windows before, as if each were the response window", .unit = "ms",
+                 NO_SPIKE),
     SF_MEMBER_IS(REAL, jitter_ms, "standard deviation of these first spikes", .unit = "ms", FEW_SPIKES),
     SF_MEMBER_IS(REAL, baseline_jitter_ms, "the same of the windows before", .unit = "ms", FEW_SPIKES),
-    SF_MEMBER_IS(REAL, p, "share of permutations of the windows of trials in which it departs from baseline as far",
+    SF_MEMBER_IS(REAL, p,
+                 "share of permutations of the windows of trials in which it departs from baseline as far",
                  .unit = "probability", ALIKE),
     SF_MEMBER_IS(REAL, q, "the same of the furthest of all units, or of all chains", .unit = "probability",
                  ALIKE),
@@ -110,7 +114,8 @@ int app_responses_parse(sf_response_options *options, const app_call *call, bool
     *options = SF_RESPONSE_OPTIONS;
     int status = app_options_read(call, &sf_response_table, options, error);
     if (status == SF_OK && needed && options->marker == NULL)
-        status = sf_fail(error, SF_USAGE, "--marker", "is needed: the stimulus by its text, or ttl3 for a line");
+        status =
+            sf_fail(error, SF_USAGE, "--marker", "is needed: the stimulus by its text, or ttl3 for a line");
     if (status == SF_OK && !needed && options->marker == NULL) {
         static const char *const others[] = {"response", "baseline", "around", "bin", NULL};
         status = app_refuse(call, others, "goes with --marker", error);
@@ -227,8 +232,7 @@ app_response app_responses_row(const app_responses *r, size_t i)
         .unit = chain ? UINT32_MAX : (uint32_t)at,
         .name = chain ? r->names[at] : r->of.units[at].name,
         .response_hz = sf_response_rate(item->spikes, of->exposed_ns),
-        .baseline_hz =
-            sf_response_rate(item->spikes_before, (int64_t)of->options.baseline * of->exposed_ns),
+        .baseline_hz = sf_response_rate(item->spikes_before, (int64_t)of->options.baseline * of->exposed_ns),
         .evoked = ((double)item->spikes - (double)item->spikes_before / windows) / trials,
         .spikes = item->spikes,
         .baseline_spikes = item->spikes_before,
@@ -320,14 +324,17 @@ void app_responses_warn(const app_call *call, const sf_responses *r)
         app_warn(call, "%zu trials are too few for a verdict: no p can be below %.3g", r->trial_count,
                  r->least_p);
     if (r->overlapping > 0)
-        app_warn(call,
-                 "%zu of %zu trials begin their baseline before the response window of the trial before has "
-                 "ended: what is evoked counts as baseline, too. Fewer windows before (--baseline) or shorter "
-                 "ones (--response) part them",
-                 r->overlapping, r->trial_count);
+        app_warn(
+            call,
+            "%zu of %zu trials begin their baseline before the response window of the trial before has "
+            "ended: what is evoked counts as baseline, too. Fewer windows before (--baseline) or shorter "
+            "ones (--response) part them",
+            r->overlapping, r->trial_count);
     if (seen_from_ms(r) > (double)r->options.from_ns * 1e-6)
-        app_warn(call, "the first %.4g ms of the response window are blanked in every trial: earlier spikes are not seen, "
-                       "and latencies are of those that are",
+        app_warn(call,
+                 "the first %.4g ms of the response window are blanked in every trial: earlier spikes are "
+                 "not seen, "
+                 "and latencies are of those that are",
                  seen_from_ms(r) - (double)r->options.from_ns * 1e-6);
 }
 
@@ -344,7 +351,8 @@ typedef struct respond {
 
 static const app_option options[] = {
     APP_RESPONSE_OPTIONS,
-    {"episodes", "FILE", "chains whose occurrences are looked at, too, in a file or one as it is, as in `count`"},
+    {"episodes", "FILE",
+     "chains whose occurrences are looked at, too, in a file or one as it is, as in `count`"},
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "responses|histogram|trials", "which table --csv has (default responses)"},
     {.name = "seed"},
@@ -383,8 +391,7 @@ static trial_row row_of_trial(const sf_responses *r, size_t t)
     const sf_trial *trial = &r->trials[t];
     return (trial_row){.trial = t,
                        .time_ns = trial->time_ns,
-                       .exposed =
-                           (double)trial->exposed_ns / (double)(r->options.to_ns - r->options.from_ns),
+                       .exposed = (double)trial->exposed_ns / (double)(r->options.to_ns - r->options.from_ns),
                        .spikes = trial->spikes,
                        .baseline_spikes = trial->spikes_before,
                        .units = trial->answers};
@@ -482,11 +489,13 @@ static int by_verdict(const void *a, const void *b)
 
 static int print_rows(sf_text *text, const respond *c, sf_error *error)
 {
-    size_t count = app_responses_count(&c->found), listed = c->call->verbose || count < LISTED ? count : LISTED;
+    size_t count = app_responses_count(&c->found),
+           listed = c->call->verbose || count < LISTED ? count : LISTED;
     app_response *rows = sf_alloc(count, sizeof *rows);
     app_table table = {0};
-    static const char *const heads[] = {"unit",      "name",       "Hz before", "Hz after",  "evoked",
-                                        "reliable",  "by chance",  "latency ms", "jitter ms", "p", "q"};
+    static const char *const heads[] = {"unit",      "name",     "Hz before", "Hz after",
+                                        "evoked",    "reliable", "by chance", "latency ms",
+                                        "jitter ms", "p",        "q"};
     if (rows == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
@@ -501,14 +510,22 @@ static int print_rows(sf_text *text, const respond *c, sf_error *error)
         else
             app_table_cell(&table, "chain");
         app_table_cell(&table, "%s", row->name);
-        const double cells[] = {row->baseline_hz,          row->response_hz, row->evoked, row->reliability,
-                                row->baseline_reliability, row->latency_ms,  row->jitter_ms, row->p, row->q};
+        const double cells[] = {row->baseline_hz,
+                                row->response_hz,
+                                row->evoked,
+                                row->reliability,
+                                row->baseline_reliability,
+                                row->latency_ms,
+                                row->jitter_ms,
+                                row->p,
+                                row->q};
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++)
             number(&table, cells[k]);
     }
     app_table_print(&table, text, sizeof heads / sizeof *heads);
     if (listed < count)
-        sf_text_printf(text, "the first %zu of %zu by p; --verbose, --csv and --json list all\n", listed, count);
+        sf_text_printf(text, "the first %zu of %zu by p; --verbose, --csv and --json list all\n", listed,
+                       count);
     sf_free(rows);
     return SF_OK;
 }
@@ -520,7 +537,7 @@ static int print_text(sf_text *text, const respond *c, sf_error *error)
     app_responses_standing(&c->found, &more, &fewer);
     sf_text_printf(text, "%zu trials of '%s'", units->trial_count, units->options.marker);
     if (units->markers > units->trial_count)
-        sf_text_printf(text, " (%zu markers have nothing recorded around them)",
+        sf_text_printf(text, " (of %zu more nothing was recorded in any window)",
                        units->markers - units->trial_count);
     if (isfinite(units->interval_s))
         sf_text_printf(text, ", one in %.4g s", units->interval_s);
@@ -530,7 +547,8 @@ static int print_text(sf_text *text, const respond *c, sf_error *error)
                    "; %g to %g ms after them %zu of %zu units fire more and %zu fire less than in %" PRIu64
                    " window%s before (q of 0.05 or less)\n\n",
                    (double)units->options.from_ns * 1e-6, (double)units->options.to_ns * 1e-6, more,
-                   units->item_count, fewer, units->options.baseline, units->options.baseline == 1 ? "" : "s");
+                   units->item_count, fewer, units->options.baseline,
+                   units->options.baseline == 1 ? "" : "s");
     int status = print_rows(text, c, error);
     if (is_regular(units))
         sf_text_printf(text,
@@ -569,7 +587,8 @@ static int run(app_call *call, sf_error *error)
     if (status != SF_OK)
         return status;
     app_tell_seed(call, c.options.seed);
-    status = app_responses_find(&c.found, call, recording, &c.options, app_value(call, "episodes", NULL), error);
+    status =
+        app_responses_find(&c.found, call, recording, &c.options, app_value(call, "episodes", NULL), error);
     if (status == SF_OK) {
         app_responses_warn(call, &c.found.units);
         status = report(&c, error);
@@ -587,11 +606,13 @@ const app_command app_command_responses = {
     .least_arguments = 1,
     .most_arguments = 1,
     .takes_several = true,
-    .example = "synfire simulate demo.h5 --preset sym26 --marker-every 0.5 && synfire responses demo.h5 --marker ttl0 "
+    .example = "synfire simulate demo.h5 --preset sym26 --marker-every 0.5 && synfire responses demo.h5 "
+               "--marker ttl0 "
                "--response 0:50",
-    .notes = "The response window of each trial is held against windows of the same length before the marker, by "
-             "permutations of which of them is called the response; q corrects for all units. What --blank leaves "
-             "out of one window is left out of all windows of the trial. docs/responses.md says what misleads.",
+    .notes =
+        "The response window of each trial is held against windows of the same length before the marker, by "
+        "permutations of which of them is called the response; q corrects for all units. What --blank leaves "
+        "out of one window is left out of all windows of the trial. docs/responses.md says what misleads.",
     .options = {options, app_selection_options},
     .rows = {&sf_response_table},
     .tables = {&app_responses_table, &bins_table, &trials_table},

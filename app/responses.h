@@ -37,7 +37,8 @@ typedef struct app_responses {
         .name = "permutations"                                                                               \
     }
 
-/** By the options of the call. SF_USAGE: what they do not say; where `needed`, that --marker was not given. */
+/** By the options of the call. SF_USAGE: what they do not say; where `needed`, that --marker was not given.
+ */
 int app_responses_parse(sf_response_options *options, const app_call *call, bool needed, sf_error *error);
 
 /** Of all units, and of the chains of `episodes`, a file or one as it is; NULL: of none. app_responses_free

@@ -67,6 +67,7 @@ done
 holds info all.h5
 holds recover sim.h5
 holds bursts sim.h5
+holds responses sim.h5 --marker ttl0 --response 5:50 --episodes chains.txt --blank ttl0,-1,5
 holds bursts sim.h5 --burst-method logisi --network-method isi-n --network-within 20
 holds info sim.h5 --units A,B --from 1 --to +30 --epochs epochs.csv --dedup 0.4,100 --blank ttl0,-1,5 --preset culture-60
 holds describe

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Responses as their definition says it: every instant looked up by itself, every permutation summed anew. */
+/** Responses as their definition says it: every instant looked up by itself, every permutation summed anew.
+ */
 #ifndef SF_TESTS_RESPONSES_ORACLE_H
 #define SF_TESTS_RESPONSES_ORACLE_H
 

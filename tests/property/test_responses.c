@@ -15,7 +15,8 @@
 #define MOST_SPIKES 4000
 #define MOST_MARKERS 60
 
-/* Times are whole milliseconds, so that windows and spikes meet at their edges; with pauses, blanked or not. */
+/* Times are whole milliseconds, so that windows and spikes meet at their edges; with pauses, blanked or not.
+ */
 typedef struct made {
     sf_unit units[UNITS];
     sf_spike spikes[MOST_SPIKES];
@@ -50,7 +51,8 @@ static void make(made *m, test_random *random, bool responds)
     for (size_t i = 0; i < markers; i++) {
         m->markers[all++] = (sf_marker){.time_ns = times[i], .kind = SF_MARKER_TEXT, .text = "light"};
         if (i % 3 == 0)
-            m->markers[all++] = (sf_marker){.time_ns = times[i], .kind = SF_MARKER_TTL, .state = 1, .line = 2};
+            m->markers[all++] =
+                (sf_marker){.time_ns = times[i], .kind = SF_MARKER_TTL, .state = 1, .line = 2};
     }
     for (int64_t at = 0; at < length_ms && spans < 64;) { /* pauses of some ms, as of blanking */
         int64_t stop = at + 50 + (int64_t)test_random_below(random, 2000);
@@ -60,9 +62,10 @@ static void make(made *m, test_random *random, bool responds)
     }
     for (size_t i = 0; i < MOST_SPIKES / 4; i++) {
         uint32_t unit = (uint32_t)test_random_below(random, UNITS - 1); /* the last is silent */
-        int64_t time = responds && unit == 0 ? times[test_random_below(random, markers)] +
-                                                   m->options.from_ns + (int64_t)test_random_below(random, 10) * MS
-                                             : (int64_t)test_random_below(random, (uint64_t)length_ms) * MS;
+        int64_t time = responds && unit == 0
+                           ? times[test_random_below(random, markers)] + m->options.from_ns +
+                                 (int64_t)test_random_below(random, 10) * MS
+                           : (int64_t)test_random_below(random, (uint64_t)length_ms) * MS;
         for (size_t s = 0; s < spans; s++)
             if (time >= m->observed[s].start_ns && time < m->observed[s].stop_ns)
                 m->spikes[count++] = (sf_spike){.time_ns = time, .unit = unit};
@@ -103,8 +106,8 @@ static void hold_offsets(double *offsets, size_t count, int64_t from_ns, double 
         mean += offsets[i] / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (offsets[i] - mean) * (offsets[i] - mean);
-    assert_close(median, count == 0 ? NAN
-                                    : (offsets[(count - 1) / 2] + offsets[count / 2]) / 2 + (double)from_ns);
+    assert_close(median,
+                 count == 0 ? NAN : (offsets[(count - 1) / 2] + offsets[count / 2]) / 2 + (double)from_ns);
     assert_close(spread, count < 2 ? NAN : sqrt(squares / (double)(count - 1)));
 }
 
@@ -136,8 +139,8 @@ static void hold_unit(const made *m, const sf_responses *r, uint32_t unit, uint6
     for (size_t t = 0; t < r->trial_count; t++)
         for (size_t w = 0; w < windows; w++) {
             int64_t first;
-            uint64_t count = counts[t * windows + w] = oracle_response_count(
-                m->recording, &m->options, r->trials[t].time_ns, w, unit, &first);
+            uint64_t count = counts[t * windows + w] =
+                oracle_response_count(m->recording, &m->options, r->trials[t].time_ns, w, unit, &first);
             spikes[w > 0] += count;
             if (count > 0)
                 offsets[w > 0][firsts[w > 0]++] = (double)first;
@@ -227,7 +230,8 @@ static void a_known_response(void **state)
     sf_marker markers[10] = {{0}};
     size_t count = 0;
     for (int64_t k = 0; k < 10; k++) {
-        markers[k] = (sf_marker){.time_ns = (k + 1) * SF_SECOND, .kind = SF_MARKER_TTL, .state = 1, .line = 3};
+        markers[k] =
+            (sf_marker){.time_ns = (k + 1) * SF_SECOND, .kind = SF_MARKER_TTL, .state = 1, .line = 3};
         spikes[count++] = (sf_spike){.time_ns = (k + 1) * SF_SECOND + (5 + k) * MS, .unit = 0};
         if (k % 2 == 0) /* at the marker itself: in the response window, and in none before */
             spikes[count++] = (sf_spike){.time_ns = (k + 1) * SF_SECOND - 1, .unit = 0};
@@ -297,7 +301,8 @@ static void trials_that_are_alike_are_permuted_together(void **state)
     assert_int_equal(sf_responses_open(&r, recording, &options, NULL), SF_OK);
     assert_int_equal(sf_responses_take_units(&r, recording, 1, NULL), SF_OK);
     assert_int_equal(r.longest_block, 16);
-    assert_true(r.items[0].p > 0.3); /* trial by trial, a sum of 16 of 160 signs has 0.2; of 20 blocks of 8, 0.65 */
+    assert_true(r.items[0].p >
+                0.3); /* trial by trial, a sum of 16 of 160 signs has 0.2; of 20 blocks of 8, 0.65 */
     sf_responses_free(&r);
     sf_recording_free(recording);
     free(spikes);
