@@ -2,6 +2,7 @@
 /* One figure of a recording, as a file. */
 #include "app/figure.h"
 #include "app/load.h"
+#include "app/responses.h"
 
 #include <string.h>
 
@@ -11,12 +12,13 @@ static const app_option options[] = {
      "as wide as a column of a journal, 85 mm, or as its page, 180 mm (default page)"},
     {"episodes", "FILE",
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
-     "most); raster: the chains to mark"},
+     "most); raster: the chains to mark; responses: chains to show beside units"},
     {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
     {.name = "max-size"},
     {"measure", "COLUMN",
      "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
      "strength)"},
+    APP_RESPONSE_OPTIONS,
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
@@ -73,6 +75,7 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_EPISODES, {"episodes", NULL}},
                 {APP_BY_ALIGN, {"align", NULL}},
                 {APP_BY_MEASURE, {"measure", NULL}},
+                {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
                 {APP_BY_BURSTS,
                  {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}}};
     bool given = app_has(call, "episodes");
@@ -177,6 +180,7 @@ const app_command app_command_plot = {
              "  chain         every occurrence of one chain, and its delays\n"
              "  correlograms  cross-correlograms of pairs, beside what is expected by rates and surrogates\n"
              "  markers       rates and chains around markers\n"
+             "  responses     spikes by trial around a stimulus, and their rates\n"
              "  graph         edges that stand out against surrogates, on the array\n"
              "  network       units on the array by module, hub and a measure of the network\n"
              "  edges         counts of all frequent pairs beside what is expected by rates\n"
@@ -189,6 +193,6 @@ const app_command app_command_plot = {
              "says which "
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &sf_response_table},
     .run = run,
 };

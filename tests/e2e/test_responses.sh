@@ -56,6 +56,27 @@ grep -q "117 of 118 trials begin their baseline before the response window of th
 $respond --to 2.5 --baseline 1 2>err >lines
 grep -q "2 trials are too few for a verdict: no p can be below 0.5" err
 
+# The figure has the numbers of the table, of the chain and of three units with the least p.
+$SYNFIRE plot responses evoked.h5 -o responses.svg --marker ttl0 --response 0:50 --episodes "A -(4,6]-> B" --json >figure.json 2>err
+grep -q "Shown are the 3 of 8 units with the least p" figure.json
+python3 - <<'PY'
+import json
+told, panels = json.load(open("all.json")), json.load(open("figure.json"))["panels"]
+rasters, rates = [p for p in panels if p["name"] == "trials"], [p for p in panels if p["name"] == "histogram"]
+assert len(rasters) == 4 and len(rates) == 4, [p["name"] for p in panels]
+assert rasters[0]["title"] == "A -(4,6]-> B", rasters[0]["title"]
+for raster, rate in zip(rasters, rates):
+    bins = [b for b in told["histogram"] if b["name"] == raster["title"]]
+    marks = [m for m in raster["marks"] if m["of"] == "spikes"][0]
+    assert len(marks["x"]) == sum(b["spikes"] for b in bins), raster["title"]
+    steps = [m for m in rate["marks"] if m["of"] == "rate"][0]
+    assert all(abs(v - b["rate_hz"]) < 1e-9 for v, b in zip(steps["y"], bins)), raster["title"]
+PY
+expect 64 "--marker: says nothing to the figure rates" $SYNFIRE plot rates evoked.h5 -o x.svg --marker ttl0
+expect 64 "--marker: is needed" $SYNFIRE plot responses evoked.h5 -o x.svg
+$SYNFIRE report evoked.h5 -o page.html --marker ttl0 --response 0:50 --quiet >/dev/null
+grep -q '<figure id="responses"' page.html
+
 # compare takes the same.
 printf 'file,condition\nevoked.h5,x\n' >table.csv
 $SYNFIRE compare table.csv --out compared --without graph,chains --marker ttl0 --response 0:50 >/dev/null 2>err
