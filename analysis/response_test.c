@@ -116,20 +116,28 @@ static void choose(uint32_t *choices, const permuting *p, uint64_t permutation)
         }
 }
 
-static int permute(void *context, unsigned worker, size_t permutation)
+/* Permutations that share a pass over the deviations, which are more than a cache holds. */
+#define AT_ONCE 16
+
+static int permute(void *context, unsigned worker, size_t batch)
 {
     permuting *p = context;
-    uint32_t *choices = p->choices + worker * p->blocks;
+    uint64_t first = batch * AT_ONCE, count = p->permutations - first;
+    uint32_t *choices = p->choices + worker * AT_ONCE * p->blocks;
     uint64_t *as_great = p->as_great + worker * p->rows->item_count;
-    double greatest = 0;
-    choose(choices, p, permutation);
-    for (size_t i = 0; i < p->rows->item_count; i++) {
-        int64_t sum = sum_of(p->rows, i, choices), found = p->found[i];
-        double size = statistic(sum, p->squares[i]);
-        as_great[i] += llabs(sum) >= llabs(found);
-        greatest = size > greatest ? size : greatest;
-    }
-    p->greatest[permutation] = greatest;
+    double greatest[AT_ONCE] = {0};
+    count = count < AT_ONCE ? count : AT_ONCE;
+    for (uint64_t k = 0; k < count; k++)
+        choose(choices + k * p->blocks, p, first + k);
+    for (size_t i = 0; i < p->rows->item_count; i++)
+        for (uint64_t k = 0; k < count; k++) {
+            int64_t sum = sum_of(p->rows, i, choices + k * p->blocks);
+            double size = statistic(sum, p->squares[i]);
+            as_great[i] += llabs(sum) >= llabs(p->found[i]);
+            greatest[k] = size > greatest[k] ? size : greatest[k];
+        }
+    for (uint64_t k = 0; k < count; k++)
+        p->greatest[first + k] = greatest[k];
     return SF_OK;
 }
 
@@ -174,7 +182,7 @@ static void permute_all(permuting *p, sf_response_tested *tested, uint64_t most,
     p->permutations = p->exact ? (uint64_t)(ways + 0.5) : most;
     take_found(p);
     memset(p->as_great, 0, threads * items * sizeof *p->as_great);
-    (void)sf_parallel_for(threads, (size_t)p->permutations, permute, p);
+    (void)sf_parallel_for(threads, (size_t)(p->permutations + AT_ONCE - 1) / AT_ONCE, permute, p);
     sf_reals_sort(p->greatest, (size_t)p->permutations);
     for (size_t i = 0; i < items; i++) {
         uint64_t as_great = 0, reached = p->permutations;
@@ -193,7 +201,7 @@ static int open_permuting(permuting *p, size_t trials, uint64_t most, unsigned t
     p->found = sf_alloc(items, sizeof *p->found);
     p->squares = sf_alloc(items, sizeof *p->squares);
     p->as_great = sf_alloc(threads * items, sizeof *p->as_great);
-    p->choices = sf_alloc(threads * trials, sizeof *p->choices);
+    p->choices = sf_alloc(threads * AT_ONCE * trials, sizeof *p->choices);
     p->greatest = sf_alloc((size_t)most, sizeof *p->greatest);
     bool whole = p->found != NULL && p->squares != NULL && p->as_great != NULL && p->choices != NULL &&
                  p->greatest != NULL;

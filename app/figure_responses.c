@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SHOWN 4  /* on a page */
-#define FEW_SHOWN 2   /* on a column */
+#define MOST_SHOWN 4 /* on a page */
+#define FEW_SHOWN 2  /* on a column */
 #define RASTER_MM 26.0
 #define HISTOGRAM_MM 20.0
 
@@ -123,13 +123,14 @@ static int draw_raster(sf_figure *figure, const app_responses *r, size_t row, sf
     snprintf(title, sizeof title, "%.100s", told.name);
     snprintf(key, sizeof key, "reliability %.2g (%.2g before), latency %.3g ms, q %.2g", told.reliability,
              told.baseline_reliability, told.latency_ms, told.q);
-    const sf_panel_form form = {.title = title,
-                                .name = "trials",
-                                .x = time_axis(of, false),
-                                .y = {.label = "trial", .from = (double)of->trial_count, .to = 0, .whole = true},
-                                .key = {key},
-                                .key_colours = {SF_NO_COLOUR},
-                                .height_mm = RASTER_MM};
+    const sf_panel_form form = {
+        .title = title,
+        .name = "trials",
+        .x = time_axis(of, false),
+        .y = {.label = "trial", .from = (double)of->trial_count, .to = 0, .whole = true},
+        .key = {key},
+        .key_colours = {SF_NO_COLOUR},
+        .height_mm = RASTER_MM};
     if (status == SF_OK) {
         (void)list_events(x, y, r, row);
         sf_panel panel = sf_panel_begin(figure, &form);
@@ -157,15 +158,16 @@ static int draw_histogram(sf_figure *figure, const app_responses *r, size_t row,
         rates[b] = sf_response_rate(of->histogram[at * of->bin_count + b], of->bin_exposed_ns[b]);
         most = fmax(most, rates[b]);
     }
-    sf_panel_form form = {.name = "histogram",
-                          .x = time_axis(of, true),
-                          .y = {.label = of == &r->chains ? "occurrences, Hz" : "rate, Hz",
-                                .to = most > 0 ? most * 1.05 : 1},
-                          .height_mm = HISTOGRAM_MM};
+    sf_panel_form form = {
+        .name = "histogram",
+        .x = time_axis(of, true),
+        .y = {.label = of == &r->chains ? "occurrences, Hz" : "rate, Hz", .to = most > 0 ? most * 1.05 : 1},
+        .height_mm = HISTOGRAM_MM};
     sf_panel panel = sf_panel_begin(figure, &form);
     const double ends[] = {form.x.from, form.x.to}, baseline[] = {told.baseline_hz, told.baseline_hz};
     mark_window(&panel, of);
-    sf_panel_steps(&panel, &ink, "rate", form.x.from, (double)of->options.bin_ns * 1e-6, rates, of->bin_count, 0);
+    sf_panel_steps(&panel, &ink, "rate", form.x.from, (double)of->options.bin_ns * 1e-6, rates, of->bin_count,
+                   0);
     sf_panel_line(&panel, &level, "baseline", ends, baseline, 2);
     mark_zero(&panel);
     sf_panel_end(&panel);
