@@ -139,23 +139,29 @@ static void expose_bins(sf_responses *r, const sf_trial *trial, const exposure *
 
 /* ---- trials ---- */
 
+/* Of a marker that has exposure. */
+static int add_trial(sf_responses *r, int64_t marker_ns, const exposure *e, sf_error *error)
+{
+    sf_trial trial = {.time_ns = marker_ns};
+    r->markers++;
+    if (sf_reserve(&r->trials, &r->trial_room, r->trial_count + 1, sizeof *r->trials) != 0)
+        return sf_fail_memory(error);
+    int status = expose(r, &trial, e, error);
+    if (status != SF_OK || trial.exposed_ns == 0)
+        return status;
+    expose_bins(r, &trial, e);
+    r->exposed_ns += trial.exposed_ns;
+    r->trials[r->trial_count++] = trial;
+    return SF_OK;
+}
+
 static int find_trials(sf_responses *r, const sf_recording *recording, sf_error *error)
 {
     const exposure e = exposure_of(recording);
     int status = SF_OK;
-    for (size_t i = 0; status == SF_OK && i < recording->marker_count; i++) {
-        if (!sf_marker_is(&recording->markers[i], r->options.marker))
-            continue;
-        sf_trial *trial = &r->trials[r->trial_count];
-        *trial = (sf_trial){.time_ns = recording->markers[i].time_ns};
-        status = expose(r, trial, &e, error);
-        r->markers++;
-        if (status != SF_OK || trial->exposed_ns == 0)
-            continue;
-        expose_bins(r, trial, &e);
-        r->exposed_ns += trial->exposed_ns;
-        r->trial_count++;
-    }
+    for (size_t i = 0; status == SF_OK && i < recording->marker_count; i++)
+        if (sf_marker_is(&recording->markers[i], r->options.marker))
+            status = add_trial(r, recording->markers[i].time_ns, &e, error);
     if (status == SF_OK && r->markers == 0)
         return sf_marker_fail_unknown(recording->markers, recording->marker_count, r->options.marker, error);
     if (status == SF_OK && r->trial_count == 0)
@@ -182,29 +188,23 @@ static void look_at_intervals(sf_responses *r)
     r->interval_cv = few || mean <= 0 ? NAN : sqrt(squares / (double)(r->trial_count - 2)) / mean;
 }
 
-int sf_responses_open(sf_responses *r, const sf_recording *recording, const sf_response_options *options,
-                      sf_error *error)
+static int open_empty(sf_responses *r, const sf_response_options *options, sf_error *error)
 {
     *r = (sf_responses){.options = *options};
     r->first_ns = sf_response_histogram(options, &r->bin_count);
     r->bin_exposed_ns = sf_alloc(r->bin_count, sizeof *r->bin_exposed_ns);
-    r->trials = sf_alloc(recording->marker_count, sizeof *r->trials);
-    if (r->bin_exposed_ns == NULL || r->trials == NULL)
-        return sf_fail_memory(error);
-    int status = find_trials(r, recording, error);
+    return r->bin_exposed_ns != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_responses_open(sf_responses *r, const sf_recording *recording, const sf_response_options *options,
+                      sf_error *error)
+{
+    int status = open_empty(r, options, error);
+    if (status == SF_OK)
+        status = find_trials(r, recording, error);
     if (status == SF_OK)
         look_at_intervals(r);
     return status;
-}
-
-void sf_responses_free(sf_responses *r)
-{
-    sf_free(r->trials);
-    sf_free(r->parts);
-    sf_free(r->bin_exposed_ns);
-    sf_free(r->items);
-    sf_free(r->histogram);
-    *r = (sf_responses){0};
 }
 
 /* ---- one train ---- */
@@ -261,55 +261,78 @@ static void describe(int64_t *offsets_ns, size_t count, int64_t from_ns, double 
     *spread_ns = count < 2 ? NAN : sqrt(squares / (double)(count - 1));
 }
 
-static void count_bins(const sf_responses *r, const sf_train *train, uint64_t *bins)
+static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_train *train, uint64_t *bins)
 {
-    for (size_t t = 0; t < r->trial_count; t++) {
-        int64_t from = r->trials[t].time_ns + r->first_ns,
-                to = from + (int64_t)r->bin_count * r->options.bin_ns;
-        for (size_t i = lower_bound(train, from); i < train->count && train->times_ns[i] < to; i++)
-            bins[(train->times_ns[i] - from) / r->options.bin_ns]++;
-    }
+    int64_t from = trial->time_ns + r->first_ns, to = from + (int64_t)r->bin_count * r->options.bin_ns;
+    for (size_t i = lower_bound(train, from); i < train->count && train->times_ns[i] < to; i++)
+        bins[(train->times_ns[i] - from) / r->options.bin_ns]++;
 }
 
-/* Room for what the windows of one train hold. */
-typedef struct room {
-    uint64_t *counts; /* of the windows of a trial */
-    int64_t *latencies_ns, *before_ns;
-    size_t latency_count, before_count;
-} room;
+/* First spikes of windows, by trial. */
+typedef struct offsets {
+    int64_t *items;
+    size_t count, room;
+} offsets;
 
-static int take_trial(sf_responses *r, sf_trial *trial, const sf_train *train, sf_response *item, room *own,
-                      sf_response_rows *rows, sf_error *error)
+/* What is known of one train so far. */
+struct sf_response_room {
+    offsets after, before; /* of the response window; of those before the marker */
+};
+
+static int add_offset(offsets *to, int64_t offset_ns, sf_error *error)
 {
-    for (uint64_t w = 0; w <= r->options.baseline; w++) {
+    if (sf_reserve(&to->items, &to->room, to->count + 1, sizeof *to->items) != 0)
+        return sf_fail_memory(error);
+    to->items[to->count++] = offset_ns;
+    return SF_OK;
+}
+
+static void free_room(sf_response_room *room)
+{
+    sf_free(room->after.items);
+    sf_free(room->before.items);
+}
+
+/* Counts the windows of a trial, of which *counts has room for each. */
+static int take_trial(const sf_responses *r, sf_trial *trial, const sf_train *train, sf_response *item,
+                      sf_response_room *room, uint64_t *counts, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint64_t w = 0; status == SF_OK && w <= r->options.baseline; w++) {
         int64_t first_ns = 0;
-        uint64_t count = own->counts[w] = count_window(r, trial, w, train, &first_ns);
+        uint64_t count = counts[w] = count_window(r, trial, w, train, &first_ns);
         *(w == 0 ? &item->spikes : &item->spikes_before) += count;
         *(w == 0 ? &trial->spikes : &trial->spikes_before) += count;
         if (count == 0)
             continue;
         *(w == 0 ? &item->answers : &item->answers_before) += 1;
-        if (w == 0)
-            own->latencies_ns[own->latency_count++] = first_ns;
-        else
-            own->before_ns[own->before_count++] = first_ns;
+        status = add_offset(w == 0 ? &room->after : &room->before, first_ns, error);
     }
-    trial->answers += own->counts[0] > 0;
-    return sf_response_rows_add(rows, (uint32_t)(trial - r->trials), own->counts, error);
+    trial->answers += counts[0] > 0;
+    return status;
 }
 
-static int take_train(sf_responses *r, size_t i, const sf_train *train, room *own, sf_response_rows *rows,
-                      sf_error *error)
+static void describe_item(const sf_responses *r, sf_response *item, sf_response_room *room)
+{
+    int64_t from_ns = r->options.from_ns;
+    describe(room->after.items, room->after.count, from_ns, &item->latency_ns, &item->jitter_ns);
+    describe(room->before.items, room->before.count, from_ns, &item->latency_before_ns,
+             &item->jitter_before_ns);
+}
+
+static int take_train(sf_responses *r, size_t i, const sf_train *train, sf_response_room *room,
+                      uint64_t *counts, sf_response_rows *rows, sf_error *error)
 {
     sf_response *item = &r->items[i];
-    own->latency_count = own->before_count = 0;
+    room->after.count = room->before.count = 0;
     int status = sf_response_rows_begin(rows, error);
-    for (size_t t = 0; status == SF_OK && t < r->trial_count; t++)
-        status = take_trial(r, &r->trials[t], train, item, own, rows, error);
-    int64_t from_ns = r->options.from_ns;
-    describe(own->latencies_ns, own->latency_count, from_ns, &item->latency_ns, &item->jitter_ns);
-    describe(own->before_ns, own->before_count, from_ns, &item->latency_before_ns, &item->jitter_before_ns);
-    count_bins(r, train, r->histogram + i * r->bin_count);
+    for (size_t t = 0; status == SF_OK && t < r->trial_count; t++) {
+        status = take_trial(r, &r->trials[t], train, item, room, counts, error);
+        if (status == SF_OK)
+            status = sf_response_rows_add(rows, (uint32_t)t, counts, error);
+        count_bins(r, &r->trials[t], train, r->histogram + i * r->bin_count);
+    }
+    describe_item(r, item, room);
     return status;
 }
 
@@ -330,29 +353,29 @@ static int test(sf_responses *r, sf_response_rows *rows, unsigned threads, sf_er
     return status;
 }
 
+static int open_items(sf_responses *r, size_t count, sf_error *error)
+{
+    r->item_count = count;
+    r->items = sf_alloc(count, sizeof *r->items);
+    r->histogram = sf_alloc(count * r->bin_count, sizeof *r->histogram);
+    return r->items != NULL && r->histogram != NULL ? SF_OK : sf_fail_memory(error);
+}
+
 int sf_responses_take(sf_responses *r, const sf_train *trains, size_t count, unsigned threads,
                       sf_error *error)
 {
     size_t windows = (size_t)r->options.baseline + 1;
     sf_response_rows rows = {.windows = windows};
-    room own = {.counts = sf_alloc(windows, sizeof *own.counts),
-                .latencies_ns = sf_alloc(r->trial_count, sizeof *own.latencies_ns),
-                .before_ns = sf_alloc(r->trial_count * (windows - 1), sizeof *own.before_ns)};
-    r->item_count = count;
-    r->items = sf_alloc(count, sizeof *r->items);
-    r->histogram = sf_alloc(count * r->bin_count, sizeof *r->histogram);
-    int status = r->items == NULL || r->histogram == NULL || own.counts == NULL || own.latencies_ns == NULL ||
-                         own.before_ns == NULL
-                     ? sf_fail_memory(error)
-                     : SF_OK;
+    sf_response_room room = {{0}, {0}};
+    uint64_t *counts = sf_alloc(windows, sizeof *counts);
+    int status = counts == NULL ? sf_fail_memory(error) : open_items(r, count, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
-        status = take_train(r, i, &trains[i], &own, &rows, error);
+        status = take_train(r, i, &trains[i], &room, counts, &rows, error);
     if (status == SF_OK)
         status = test(r, &rows, threads, error);
     sf_response_rows_free(&rows);
-    sf_free(own.counts);
-    sf_free(own.latencies_ns);
-    sf_free(own.before_ns);
+    free_room(&room);
+    sf_free(counts);
     return status;
 }
 
@@ -369,4 +392,52 @@ int sf_responses_take_units(sf_responses *r, const sf_recording *recording, unsi
     sf_unit_times_free(&times);
     sf_free(trains);
     return status;
+}
+
+/* ---- trial by trial ---- */
+
+int sf_responses_begin(sf_responses *r, const sf_response_options *options, size_t count, sf_error *error)
+{
+    int status = open_empty(r, options, error);
+    if (status == SF_OK)
+        status = open_items(r, count, error);
+    r->rooms = sf_alloc(count, sizeof *r->rooms);
+    r->counts = sf_alloc((size_t)options->baseline + 1, sizeof *r->counts);
+    return status == SF_OK && (r->rooms == NULL || r->counts == NULL) ? sf_fail_memory(error) : status;
+}
+
+int sf_responses_add(sf_responses *r, int64_t marker_ns, const sf_span *recorded, size_t count,
+                     const sf_train *trains, sf_error *error)
+{
+    const exposure e = {recorded, count};
+    size_t before = r->trial_count;
+    int status = add_trial(r, marker_ns, &e, error);
+    if (status != SF_OK || r->trial_count == before)
+        return status;
+    sf_trial *trial = &r->trials[before];
+    for (size_t i = 0; status == SF_OK && i < r->item_count; i++) {
+        status = take_trial(r, trial, &trains[i], &r->items[i], &r->rooms[i], r->counts, error);
+        count_bins(r, trial, &trains[i], r->histogram + i * r->bin_count);
+    }
+    return status;
+}
+
+void sf_responses_describe(sf_responses *r)
+{
+    for (size_t i = 0; i < r->item_count; i++)
+        describe_item(r, &r->items[i], &r->rooms[i]);
+}
+
+void sf_responses_free(sf_responses *r)
+{
+    sf_free(r->trials);
+    sf_free(r->parts);
+    sf_free(r->bin_exposed_ns);
+    sf_free(r->items);
+    sf_free(r->histogram);
+    for (size_t i = 0; r->rooms != NULL && i < r->item_count; i++)
+        free_room(&r->rooms[i]);
+    sf_free(r->rooms);
+    sf_free(r->counts);
+    *r = (sf_responses){0};
 }

@@ -69,12 +69,14 @@ typedef struct sf_response {
     double p, q;                          /**< NaN: its windows all count the same, in every trial */
 } sf_response;
 
+typedef struct sf_response_room sf_response_room;
+
 /** Zero-initialise. */
 typedef struct sf_responses {
     sf_response_options options; /**< its marker is borrowed */
     size_t markers;              /**< of this name */
     sf_trial *trials;            /**< in order of time; those without exposure are none */
-    size_t trial_count;
+    size_t trial_count, trial_room;
     sf_span *parts;
     size_t part_count, part_room;
     size_t overlapping; /**< trials whose first window begins before the response window of the one before
@@ -86,9 +88,11 @@ typedef struct sf_responses {
     int64_t *bin_exposed_ns; /**< of all trials together */
     size_t item_count;
     sf_response *items;
-    uint64_t *histogram;    /**< item_count rows of bin_count */
-    uint64_t longest_block; /**< trials in the longest blocks */
-    double least_p;         /**< the least p that there could be with so many trials */
+    uint64_t *histogram;     /**< item_count rows of bin_count */
+    uint64_t longest_block;  /**< trials in the longest blocks */
+    double least_p;          /**< the least p that there could be with so many trials */
+    sf_response_room *rooms; /**< by item, of trials that come one by one; or NULL */
+    uint64_t *counts;        /**< likewise, room for those of a trial */
 } sf_responses;
 
 /** Ascending times of one item. */
@@ -109,6 +113,17 @@ int sf_responses_take(sf_responses *responses, const sf_train *trains, size_t co
 /** The trains of all units of a recording, as the former. */
 int sf_responses_take_units(sf_responses *responses, const sf_recording *recording, unsigned threads,
                             sf_error *error);
+
+/**
+ * The same of trials that come one by one, in order: of so many trains; each with what was recorded around
+ * its marker, ordered and disjoint, and with what of the trains lies around it. Neither intervals nor p are
+ * told. After sf_responses_describe latencies and jitter are of all trials so far. SF_NO_MEMORY.
+ */
+int sf_responses_begin(sf_responses *responses, const sf_response_options *options, size_t count,
+                       sf_error *error);
+int sf_responses_add(sf_responses *responses, int64_t marker_ns, const sf_span *recorded, size_t count,
+                     const sf_train *trains, sf_error *error);
+void sf_responses_describe(sf_responses *responses);
 
 void sf_responses_free(sf_responses *responses);
 

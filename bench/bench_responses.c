@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Are the p and q of `responses` calibrated, and what do they find? bench_responses [ROUNDS [THREADS [SEED]]], by
- * default 500 rounds, all cores, 1.
+ * Are the p and q of `responses` calibrated, and what do they find? bench_responses [ROUNDS [THREADS
+ * [SEED]]], by default 500 rounds, all cores, 1.
  *
  * A round is 20 units of one kind, one trial a second on average, at random or regular times, by the default
- * options with a response window of 100 ms. Without responses: the share of units with p of 0.05 and of 0.005 or
- * less, and of recordings with any q of 0.05 or less. With a response of 0.2 spikes a trial of half of the units
- * (Poisson, 5 Hz): the share of these found by q. `seconds`: 1,000 units at 5 Hz and 1,000 trials.
+ * options with a response window of 100 ms. Without responses: the share of units with p of 0.05 and of 0.005
+ * or less, and of recordings with any q of 0.05 or less. With a response of 0.2 spikes a trial of half of the
+ * units (Poisson, 5 Hz): the share of these found by q. `seconds`: 1,000 units at 5 Hz and 1,000 trials.
  */
 #include "analysis/responses.h"
 #include "core/clock.h"
@@ -87,7 +87,17 @@ static void drift(list *to, uint32_t unit, sf_random *random)
             add(to, unit, t);
 }
 
-typedef enum kind { POISSON, SLOW, SHORT_BURSTS, LONG_BURSTS, SHARED_BURSTS, RHYTHM, NEAR_RHYTHM, DRIFT, KINDS } kind;
+typedef enum kind {
+    POISSON,
+    SLOW,
+    SHORT_BURSTS,
+    LONG_BURSTS,
+    SHARED_BURSTS,
+    RHYTHM,
+    NEAR_RHYTHM,
+    DRIFT,
+    KINDS
+} kind;
 
 static const char *const names[KINDS] = {"Poisson, 5 Hz",
                                          "Poisson, 0.5 Hz",
@@ -311,8 +321,8 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 3 ? (uint64_t)atoll(argv[3]) : 1;
     static const size_t trials[] = {20, 100, 300};
     int status = SF_OK;
-    printf("%-34s %6s %-8s %4s %8s %8s %8s %8s\n", "units", "trials", "markers", "base", "p<=0.05", "p<=0.005",
-           "any q", "found");
+    printf("%-34s %6s %-8s %4s %8s %8s %8s %8s\n", "units", "trials", "markers", "base", "p<=0.05",
+           "p<=0.005", "any q", "found");
     for (int k = 0; k < KINDS && status == SF_OK; k++)
         for (size_t t = 0; t < 3 && status == SF_OK; t++)
             for (int regular = 0; regular < 2 && status == SF_OK; regular++)
