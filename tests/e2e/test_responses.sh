@@ -94,6 +94,27 @@ rows = list(csv.DictReader(open("compared/responses.csv")))
 assert [float(r["q"]) for r in rows] == [r["q"] for r in told] and rows[0]["condition"] == "x", rows[0]
 PY
 
+# A run tells the same of the same trials.
+cat >live.yaml <<'YAML'
+sources: [{type: replay, recording: evoked.h5, speed: max}]
+responses: {marker: ttl0, to_ms: 50}
+sinks: [{type: jsonl, path: live.jsonl, policy: block}]
+YAML
+$SYNFIRE run live.yaml --quiet
+python3 - <<'PY'
+import json
+offline = json.load(open("all.json"))
+told = [m for m in map(json.loads, open("live.jsonl")) if m["topic"] == "response"]
+assert len(told) == 119 and [m["trials"] for m in told] == list(range(1, 120)), len(told)
+assert [(m["marker_ns"] / 1e9, m["spikes"], m["baseline_spikes"], m["answers"]) for m in told] == [
+    (t["time_s"], t["spikes"], t["baseline_spikes"], t["units"]) for t in offline["trials"]]
+for u, r in zip(told[-1]["units"], offline["responses"]):
+    assert all(u[key] == r[key] for key in ("unit", "name", "spikes", "baseline_spikes", "reliability", "latency_ms", "jitter_ms")), (u, r)
+    assert u["bins"] == [b["spikes"] for b in offline["histogram"] if b["unit"] == u["unit"]], u
+PY
+expect 78 "responses.to_ms: found 50, expected more than responses.from_ms, 60" $SYNFIRE run live.yaml --quiet --set responses.from_ms=60
+expect 78 "responses.bin_ms: found 0.01, which makes 25000 bins" $SYNFIRE run live.yaml --quiet --set responses.bin_ms=0.01
+
 expect 64 "--marker: is needed" $SYNFIRE responses evoked.h5
 expect 65 "no marker is called 'light'; found 'ttl0', 'stimulus 1'" $SYNFIRE responses evoked.h5 --marker light
 expect 65 "no window around any of 119 markers 'ttl0' was recorded" $SYNFIRE responses evoked.h5 --marker ttl0 --blank ttl0,-1000,1000
