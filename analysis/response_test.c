@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/response_test.h"
 
-#include "analysis/responses.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"

@@ -28,6 +28,8 @@ typedef struct sf_response_tested {
     double p, q; /**< NaN: the item has no rows */
 } sf_response_tested;
 
+#define SF_LEAST_BLOCKS 10
+
 /** Tests all items by permutations of blocks of 1, 2, 4, ... trials; the rows are merged on the way.
  * *longest_block and *least_p are as in sf_responses. SF_NO_MEMORY. `threads` 0: all. */
 int sf_response_test(sf_response_tested *tested, uint64_t *longest_block, double *least_p,

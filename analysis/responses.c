@@ -209,7 +209,7 @@ int sf_responses_open(sf_responses *r, const sf_recording *recording, const sf_r
 
 /* ---- one train ---- */
 
-static size_t lower_bound(const sf_train *train, int64_t time_ns)
+static size_t lower_bound(const sf_event_train *train, int64_t time_ns)
 {
     size_t low = 0, high = train->count;
     while (low < high) {
@@ -224,7 +224,7 @@ static size_t lower_bound(const sf_train *train, int64_t time_ns)
 
 /* Events of a window at exposed offsets; *first_ns is the offset of the first, if there is any. */
 static uint64_t count_window(const sf_responses *r, const sf_trial *trial, uint64_t window,
-                             const sf_train *train, int64_t *first_ns)
+                             const sf_event_train *train, int64_t *first_ns)
 {
     int64_t base = sf_response_window(&r->options, trial, window);
     uint64_t count = 0;
@@ -261,7 +261,8 @@ static void describe(int64_t *offsets_ns, size_t count, int64_t from_ns, double 
     *spread_ns = count < 2 ? NAN : sqrt(squares / (double)(count - 1));
 }
 
-static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_train *train, uint64_t *bins)
+static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_event_train *train,
+                       uint64_t *bins)
 {
     int64_t from = trial->time_ns + r->first_ns, to = from + (int64_t)r->bin_count * r->options.bin_ns;
     for (size_t i = lower_bound(train, from); i < train->count && train->times_ns[i] < to; i++)
@@ -294,7 +295,7 @@ static void free_room(sf_response_room *room)
 }
 
 /* Counts the windows of a trial, of which *counts has room for each. */
-static int take_trial(const sf_responses *r, sf_trial *trial, const sf_train *train, sf_response *item,
+static int take_trial(const sf_responses *r, sf_trial *trial, const sf_event_train *train, sf_response *item,
                       sf_response_room *room, uint64_t *counts, sf_error *error)
 {
     int status = SF_OK;
@@ -320,7 +321,7 @@ static void describe_item(const sf_responses *r, sf_response *item, sf_response_
              &item->jitter_before_ns);
 }
 
-static int take_train(sf_responses *r, size_t i, const sf_train *train, sf_response_room *room,
+static int take_train(sf_responses *r, size_t i, const sf_event_train *train, sf_response_room *room,
                       uint64_t *counts, sf_response_rows *rows, sf_error *error)
 {
     sf_response *item = &r->items[i];
@@ -361,7 +362,7 @@ static int open_items(sf_responses *r, size_t count, sf_error *error)
     return r->items != NULL && r->histogram != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-int sf_responses_take(sf_responses *r, const sf_train *trains, size_t count, unsigned threads,
+int sf_responses_take(sf_responses *r, const sf_event_train *trains, size_t count, unsigned threads,
                       sf_error *error)
 {
     size_t windows = (size_t)r->options.baseline + 1;
@@ -383,10 +384,10 @@ int sf_responses_take_units(sf_responses *r, const sf_recording *recording, unsi
 {
     size_t count = recording->units.count;
     sf_unit_times times = {0};
-    sf_train *trains = sf_alloc(count, sizeof *trains);
+    sf_event_train *trains = sf_alloc(count, sizeof *trains);
     int status = trains == NULL ? sf_fail_memory(error) : sf_unit_times_take(&times, recording, error);
     for (size_t u = 0; status == SF_OK && u < count; u++)
-        trains[u] = (sf_train){times.times_ns + times.first[u], times.first[u + 1] - times.first[u]};
+        trains[u] = (sf_event_train){times.times_ns + times.first[u], times.first[u + 1] - times.first[u]};
     if (status == SF_OK)
         status = sf_responses_take(r, trains, count, threads, error);
     sf_unit_times_free(&times);
@@ -407,7 +408,7 @@ int sf_responses_begin(sf_responses *r, const sf_response_options *options, size
 }
 
 int sf_responses_add(sf_responses *r, int64_t marker_ns, const sf_span *recorded, size_t count,
-                     const sf_train *trains, sf_error *error)
+                     const sf_event_train *trains, sf_error *error)
 {
     const exposure e = {recorded, count};
     size_t before = r->trial_count;

@@ -39,7 +39,6 @@ typedef struct sf_response_options {
 
 #define SF_MOST_BASELINE 100
 #define SF_MOST_RESPONSE_BINS 100000
-#define SF_LEAST_BLOCKS 10
 
 /** Their rows, their defaults, and what rows do not say: SF_USAGE of a window that is empty, of a histogram
  * that is, or of one of too many bins. */
@@ -96,10 +95,10 @@ typedef struct sf_responses {
 } sf_responses;
 
 /** Ascending times of one item. */
-typedef struct sf_train {
+typedef struct sf_event_train {
     const int64_t *times_ns;
     size_t count;
-} sf_train;
+} sf_event_train;
 
 /** Finds trials and exposure. SF_DATA: no marker is called so, which the sentence tells the names of, or none
  * has exposure; SF_NO_MEMORY. sf_responses_free whatever happened. */
@@ -107,7 +106,7 @@ int sf_responses_open(sf_responses *responses, const sf_recording *recording,
                       const sf_response_options *options, sf_error *error);
 
 /** Counts the events of these trains, one an item, and tests them. Once. SF_NO_MEMORY. `threads` 0: all. */
-int sf_responses_take(sf_responses *responses, const sf_train *trains, size_t count, unsigned threads,
+int sf_responses_take(sf_responses *responses, const sf_event_train *trains, size_t count, unsigned threads,
                       sf_error *error);
 
 /** The trains of all units of a recording, as the former. */
@@ -122,7 +121,7 @@ int sf_responses_take_units(sf_responses *responses, const sf_recording *recordi
 int sf_responses_begin(sf_responses *responses, const sf_response_options *options, size_t count,
                        sf_error *error);
 int sf_responses_add(sf_responses *responses, int64_t marker_ns, const sf_span *recorded, size_t count,
-                     const sf_train *trains, sf_error *error);
+                     const sf_event_train *trains, sf_error *error);
 void sf_responses_describe(sf_responses *responses);
 
 void sf_responses_free(sf_responses *responses);

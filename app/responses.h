@@ -26,8 +26,8 @@ typedef struct app_responses {
     sf_responses chains; /**< of no items where --episodes was not given */
     sf_occurrences *occurrences;
     size_t chain_count;
-    sf_train *begins; /**< of the chains, when each occurrence begins */
-    char **names;     /**< of the chains */
+    sf_event_train *begins; /**< of the chains, when each occurrence begins */
+    char **names;           /**< of the chains */
 } app_responses;
 
 /** In the list of options of a command that takes all of them. */

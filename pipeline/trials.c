@@ -126,7 +126,7 @@ static int sort_by_unit(sf_trials *t, int64_t marker_ns, sf_error *error)
     for (size_t i = from; i < to; i++)
         t->times_ns[t->first[t->spikes[i].unit + 1]++] = t->spikes[i].time_ns;
     for (size_t u = 0; u < units; u++)
-        t->trains[u] = (sf_train){t->times_ns + t->first[u], t->first[u + 1] - t->first[u]};
+        t->trains[u] = (sf_event_train){t->times_ns + t->first[u], t->first[u + 1] - t->first[u]};
     return SF_OK;
 }
 
@@ -170,20 +170,20 @@ static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_er
     message->time_ns = sf_time_plus(trial->time_ns, t->tail_ns);
     message->arrival_ns = arrival_ns;
     double length = (double)(found->options.to_ns - found->options.from_ns);
-    *response = (sf_response_message){.marker_ns = trial->time_ns,
-                                      .trials = found->trial_count,
-                                      .markers = found->markers,
-                                      .exposed = (double)trial->exposed_ns / length,
-                                      .spikes = trial->spikes,
-                                      .baseline_spikes = trial->spikes_before,
-                                      .answers = trial->answers,
-                                      .exposed_ns = found->exposed_ns,
-                                      .baseline_windows = found->options.baseline,
-                                      .first_ns = found->first_ns,
-                                      .bin_ns = found->options.bin_ns,
-                                      .bin_count = found->bin_count,
-                                      .bin_exposed_ns =
-                                          sf_alloc(found->bin_count, sizeof *response->bin_exposed_ns)};
+    *response =
+        (sf_response_message){.marker_ns = trial->time_ns,
+                              .trials = found->trial_count,
+                              .markers = found->markers,
+                              .exposed = (double)trial->exposed_ns / length,
+                              .spikes = trial->spikes,
+                              .baseline_spikes = trial->spikes_before,
+                              .answers = trial->answers,
+                              .exposed_ns = found->exposed_ns,
+                              .baseline_windows = found->options.baseline,
+                              .first_ns = found->first_ns,
+                              .bin_ns = found->options.bin_ns,
+                              .bin_count = found->bin_count,
+                              .bin_exposed_ns = sf_alloc(found->bin_count, sizeof *response->bin_exposed_ns)};
     snprintf(response->marker, sizeof response->marker, "%s", found->options.marker);
     int status = response->bin_exposed_ns != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK) {
@@ -214,14 +214,14 @@ static void forget(sf_trials *t, int64_t time_ns)
     t->blanked_count = kept;
 }
 
-int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publisher *publisher, sf_error *error)
+int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publisher *publisher,
+                    sf_error *error)
 {
     size_t over = 0;
     int status = SF_OK;
     if (t->inputs == NULL)
         return SF_OK;
-    for (; status == SF_OK && over < t->marker_count &&
-           sf_time_plus(t->markers[over], t->tail_ns) <= time_ns;
+    for (; status == SF_OK && over < t->marker_count && sf_time_plus(t->markers[over], t->tail_ns) <= time_ns;
          over++) {
         size_t before = t->found.trial_count;
         status = list_recorded(t, t->markers[over], error);

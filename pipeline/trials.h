@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Responses to stimuli as trials come: each is told once its windows and its histogram are over, with all trials
- * so far, and equals what `synfire responses` finds of the same trials (analysis/responses.h). Window thread.
+ * Responses to stimuli as trials come: each is told once its windows and its histogram are over, with all
+ * trials so far, and equals what `synfire responses` finds of the same trials (analysis/responses.h). Window
+ * thread.
  */
 #ifndef SF_PIPELINE_TRIALS_H
 #define SF_PIPELINE_TRIALS_H
@@ -19,7 +20,7 @@ typedef struct sf_trials {
     /** The first spike of all, analysed or not, and just after the last; INT64_MAX: not yet. Where sources
      * say when they were observed, that counts. */
     int64_t began_ns, ended_ns;
-    sf_spike *spikes;         /**< that a trial may still need, in order */
+    sf_spike *spikes; /**< that a trial may still need, in order */
     size_t spike_count, spike_room;
     int64_t *markers; /**< whose trials are not over, in order */
     size_t marker_count, marker_room;
@@ -29,15 +30,16 @@ typedef struct sf_trials {
     size_t recorded_count, recorded_room;
     int64_t *times_ns; /**< of its spikes, by unit */
     size_t time_room;
-    size_t *first;    /**< by unit: where its own begin */
-    sf_train *trains; /**< by unit */
+    size_t *first;          /**< by unit: where its own begin */
+    sf_event_train *trains; /**< by unit */
 } sf_trials;
 
 /** Whether the run looks for any. */
 bool sf_trials_wanted(const sf_live_options *config);
 
 /** SF_NO_MEMORY; close it whatever happened. */
-int sf_trials_open(sf_trials *trials, const sf_live_options *config, const sf_inputs *inputs, sf_error *error);
+int sf_trials_open(sf_trials *trials, const sf_live_options *config, const sf_inputs *inputs,
+                   sf_error *error);
 void sf_trials_close(sf_trials *trials);
 
 /** A stimulus; a span that is not analysed; spikes. Each in order of time, and all before what is reached. */

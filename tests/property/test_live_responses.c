@@ -41,8 +41,8 @@ static void make(made *m, test_random *random)
         m->markers[m->marker_count++] =
             (sf_marker){.time_ns = time_ns, .kind = SF_MARKER_TEXT, .text = "light"};
         if (i % 2 == 0)
-            m->markers[m->marker_count++] = (sf_marker){
-                .time_ns = time_ns + 300 * MS, .kind = SF_MARKER_TTL, .state = 1, .line = 1};
+            m->markers[m->marker_count++] =
+                (sf_marker){.time_ns = time_ns + 300 * MS, .kind = SF_MARKER_TTL, .state = 1, .line = 1};
     }
     qsort(m->markers, m->marker_count, sizeof *m->markers, by_time);
 }
