@@ -210,9 +210,9 @@ static int look(found *to, const sf_recording *recording, const design *d, uint6
         bool stands = item->q <= LEVEL, responds = d->share > 0 && u % 2 == 0;
         to->low += item->p <= LEVEL;
         to->lower += item->p <= LOW_LEVEL;
-        to->any = to->any || stands;
+        to->any = to->any > 0 || stands;
         to->found += stands && responds;
-        to->false_q = to->false_q || (stands && !responds);
+        to->false_q = to->false_q > 0 || (stands && !responds);
     }
     sf_responses_free(&responses);
     return status;
