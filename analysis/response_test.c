@@ -8,6 +8,7 @@
 #include "core/thread.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what there is to permute ---- */
