@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/activity.h"
+#include "analysis/unit_times.h"
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -66,44 +67,45 @@ const sf_measure_kind *sf_measure_about(sf_measured measure)
         [SF_MEASURE_SMALL_WORLD] = {"small_world", "", "small-worldness",
                                     "clustering over path length, each over its mean in rewired graphs"},
         [SF_MEASURE_CHAINS] = {"chains", "", "chains", "significant chains of three and more units"},
+        [SF_MEASURE_RESPONDING] = {"responding_units", "", "units that respond, share",
+                                   "share of active units that respond to --marker, with q of 0.05 or less"},
+        [SF_MEASURE_EVOKED] =
+            {"evoked_spikes", "", "evoked spikes a trial",
+             "spikes of an active unit in the response window beyond its baseline, a trial, "
+             "mean"},
+        [SF_MEASURE_RELIABILITY] = {"reliability", "", "reliability of responses",
+                                    "share of trials with a spike of an active unit in the response window, "
+                                    "mean"},
+        [SF_MEASURE_LATENCY] = {"response_latency_ms", "ms", "first-spike latency, ms",
+                                "median first-spike latency of active units that respond with more spikes, "
+                                "mean"},
     };
     return &kinds[measure];
 }
 
 bool sf_measure_has_chance(sf_measured measure)
 {
-    return measure >= SF_MEASURE_BURST_RATE && measure <= SF_MEASURE_NETWORK_UNITS;
+    return (measure >= SF_MEASURE_BURST_RATE && measure <= SF_MEASURE_NETWORK_UNITS) ||
+           measure == SF_MEASURE_RELIABILITY;
 }
 
 /* ---- units ---- */
 
-/* The times of each unit in turn: those of unit u are times[first[u] .. first[u + 1]). */
 typedef struct trains {
-    int64_t *times_ns;
-    size_t *first;
+    sf_unit_times by_unit;
     int64_t *intervals_ns; /* room for those of one */
 } trains;
 
 static int sort_by_unit(trains *t, const sf_recording *recording, sf_error *error)
 {
-    size_t units = recording->units.count, *first = t->first = sf_alloc(units + 2, sizeof *first);
-    t->times_ns = sf_resize(NULL, recording->spike_count, sizeof *t->times_ns);
     t->intervals_ns = sf_resize(NULL, recording->spike_count, sizeof *t->intervals_ns);
-    if (first == NULL || t->times_ns == NULL || t->intervals_ns == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < recording->spike_count; i++)
-        first[recording->spikes[i].unit + 2]++;
-    for (size_t u = 0; u < units; u++)
-        first[u + 2] += first[u + 1];
-    for (size_t i = 0; i < recording->spike_count; i++)
-        t->times_ns[first[recording->spikes[i].unit + 1]++] = recording->spikes[i].time_ns;
-    return SF_OK;
+    return t->intervals_ns != NULL ? sf_unit_times_take(&t->by_unit, recording, error)
+                                   : sf_fail_memory(error);
 }
 
 static void free_trains(trains *t)
 {
-    sf_free(t->times_ns);
-    sf_free(t->first);
+    sf_unit_times_free(&t->by_unit);
     sf_free(t->intervals_ns);
 }
 
@@ -230,8 +232,9 @@ int sf_activity_find(sf_activity *activity, const sf_recording *recording, const
                               .units = sf_alloc(recording->units.count, sizeof *activity->units)};
     int status = activity->units == NULL ? sf_fail_memory(error) : sort_by_unit(&t, recording, error);
     for (size_t u = 0; status == SF_OK && u < activity->unit_count; u++) {
-        status = look_at_unit(activity, &activity->units[u], recording, t.times_ns + t.first[u],
-                              t.first[u + 1] - t.first[u], t.intervals_ns, options, error);
+        status =
+            look_at_unit(activity, &activity->units[u], recording, t.by_unit.times_ns + t.by_unit.first[u],
+                         t.by_unit.first[u + 1] - t.by_unit.first[u], t.intervals_ns, options, error);
         activity->active_units += activity->units[u].active;
     }
     if (status == SF_OK)
@@ -463,9 +466,9 @@ static int draw_units(drawing *d, sf_activity *drawn, uint64_t seed, uint64_t ro
     sf_random random = sf_random_start(seed, 2 * round);
     drawn->unit_bursts.count = 0;
     for (size_t u = 0; status == SF_OK && u < drawn->unit_count; u++) {
-        size_t first = d->trains.first[u], count = d->trains.first[u + 1] - first;
+        size_t first = d->trains.by_unit.first[u], count = d->trains.by_unit.first[u + 1] - first;
         drawn->units[u] = (sf_unit_activity){0};
-        draw_train(d->times_ns, d->trains.times_ns + first, count, &d->timeline, d->room, &random);
+        draw_train(d->times_ns, d->trains.by_unit.times_ns + first, count, &d->timeline, d->room, &random);
         status = look_at_unit(drawn, &drawn->units[u], d->recording, d->times_ns, count,
                               d->trains.intervals_ns, d->options, error);
         if (d->by_unit != NULL) {

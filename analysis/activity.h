@@ -44,6 +44,10 @@ typedef enum sf_measured {
     SF_MEASURE_PARTICIPATION,
     SF_MEASURE_SMALL_WORLD,
     SF_MEASURE_CHAINS,
+    SF_MEASURE_RESPONDING,
+    SF_MEASURE_EVOKED,
+    SF_MEASURE_RELIABILITY,
+    SF_MEASURE_LATENCY,
     SF_MEASURES
 } sf_measured;
 
@@ -53,7 +57,8 @@ typedef struct sf_measure_kind {
     const char *what;        /**< in plain words, without a full stop */
 } sf_measure_kind;
 
-/** Whether it is a measure of bursts, which sf_activity_chance knows too. */
+/** Whether chance gives of it something that is not 0: of bursts, as sf_activity_chance knows, and of how
+ * reliable responses are, as the baseline says. */
 bool sf_measure_has_chance(sf_measured measure);
 
 /** By sf_measured. */

@@ -23,7 +23,7 @@
 #include <synfire/table.h>
 
 typedef struct sf_criticality_options {
-    int64_t bin_ns;           /**< of avalanches; 0: the mean interval of the population */
+    int64_t avalanche_bin_ns; /**< 0: the mean interval of the population */
     int64_t branching_bin_ns; /**< of the branching ratio */
     uint64_t lags;            /**< of its fit, in these bins */
     uint64_t rounds;          /**< drawings from each power law; 0: no p */

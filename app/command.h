@@ -10,6 +10,7 @@
 #include "analysis/criticality.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
+#include "analysis/responses.h"
 #include "analysis/rules.h"
 #include "analysis/statistics.h"
 #include "core/delimited.h"

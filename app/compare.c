@@ -3,6 +3,7 @@
 #include "app/compare.h"
 #include "app/connect.h"
 #include "app/load.h"
+#include "app/responses.h"
 #include "app/significance.h"
 
 #include "app/parse.h"
@@ -44,9 +45,12 @@ static const app_option options[] = {
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
-    {.name = "bin"},
+    {.name = "avalanche-bin"},
     {.name = "branching-bin"},
     {.name = "lags"},
+    {.name = "marker"},
+    {.name = "response"},
+    {.name = "baseline"},
     {.name = "without"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
@@ -207,6 +211,8 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     if (status == SF_OK)
         status = app_options_read(c->call, &sf_criticality_options_table, &c->how.criticality, error);
     c->how.criticality.rounds = 0; /* no test of a power law is told */
+        status = app_responses_parse(&c->how.response, c->call, false, error);
+    c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
     if (status == SF_OK)
         status = add_defaults(call, c->call, *jobs, error);
     c->how.call = call;
@@ -611,6 +617,8 @@ const app_command app_command_compare = {
         "recording, `recorded` says when it was recorded, as "
         "0:600. A recording is a file or a folder, and each well or stream of one is a row. FOLDER gets "
         "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
+        "responses.csv "
+        "(of --marker), "
         "replicates.csv (what the tests are of), tests.csv, measures.svg and summary.json. Edges are those "
         "of `synfire "
         "graph` "
@@ -622,7 +630,7 @@ const app_command app_command_compare = {
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
-             &sf_activity_table, &sf_criticality_options_table},
+             &sf_activity_table, &sf_criticality_options_table, &sf_response_table},
     .tables = {&app_compared_units, &app_compared_tests_table},
     .run = run,
 };

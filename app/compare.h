@@ -21,6 +21,7 @@ typedef enum app_compared_file {
     APP_COMPARED_BURSTS,
     APP_COMPARED_EDGES,
     APP_COMPARED_CHAINS,
+    APP_COMPARED_RESPONSES,
     APP_COMPARED_FILES
 } app_compared_file;
 
@@ -39,9 +40,10 @@ typedef struct app_comparing {
     const app_call *call; /**< whose options it is by, with those that compare adds */
     sf_activity_options activity;
     sf_criticality_options criticality;
-    unsigned without; /**< app_part */
-    uint64_t seed;    /**< of what chance gives */
-    uint64_t options; /**< a hash of all that the result depends on beside the recording */
+    sf_response_options response; /**< without a marker: none are looked for */
+    unsigned without;             /**< app_part */
+    uint64_t seed;                /**< of what chance gives */
+    uint64_t options;             /**< a hash of all that the result depends on beside the recording */
 } app_comparing;
 
 /** What a row of the table is of, and what it says of that. */

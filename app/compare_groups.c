@@ -47,10 +47,16 @@ static int find_column(size_t *column, const app_call *call, const char *option,
                    "has no column '%s', and --%s names no other; its columns are %s", name, option, names);
 }
 
-/* Whether --without leaves it out. */
+static bool is_of_responses(int measure)
+{
+    return measure >= SF_MEASURE_RESPONDING && measure <= SF_MEASURE_LATENCY;
+}
+
+/* Whether it is not looked for. */
 static bool is_without(const app_comparing *how, int measure)
 {
-    return ((how->without & APP_PART_GRAPH) != 0 && measure >= SF_MEASURE_DENSITY &&
+    return (how->response.marker == NULL && is_of_responses(measure)) ||
+           ((how->without & APP_PART_GRAPH) != 0 && measure >= SF_MEASURE_DENSITY &&
             measure <= SF_MEASURE_SMALL_WORLD) ||
            ((how->without & APP_PART_CHAINS) != 0 && measure == SF_MEASURE_CHAINS);
 }
@@ -79,7 +85,10 @@ static int parse_measures(app_grouping *grouping, const app_comparing *how, cons
                              nearest.best != NULL ? ": did you mean " : "",
                              nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "?" : "");
         else if (is_without(how, m))
-            status = sf_fail(error, SF_USAGE, "--measures", "'%s' is of what --without leaves out", name);
+            status = sf_fail(error, SF_USAGE, "--measures",
+                             is_of_responses(m) ? "'%s' is of responses: give --marker"
+                                                : "'%s' is of what --without leaves out",
+                             name);
         else if (again)
             status = sf_fail(error, SF_USAGE, "--measures", "'%s' is there twice", name);
         else

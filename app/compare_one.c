@@ -4,6 +4,7 @@
 #include "app/compare.h"
 #include "app/connect.h"
 #include "app/load.h"
+#include "app/responses.h"
 #include "app/significance.h"
 
 #include "core/clock.h"
@@ -21,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
-                                                            "edges.csv", "chains.csv"};
+const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv",  "bursts.csv",
+                                                            "edges.csv",      "chains.csv", "responses.csv"};
 
 /* Graphs that small-worldness is by. */
 #define REWIRED 20
@@ -80,7 +81,8 @@ void app_compared_columns(sf_text *text, app_compared_file file)
     const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_UNITS] = &app_compared_units,
                                                         [APP_COMPARED_BURSTS] = &app_bursts_table,
                                                         [APP_COMPARED_EDGES] = sf_table_find("edges"),
-                                                        [APP_COMPARED_CHAINS] = sf_table_find("episodes")};
+                                                        [APP_COMPARED_CHAINS] = sf_table_find("episodes"),
+                                                        [APP_COMPARED_RESPONSES] = &app_responses_table};
     sf_text_printf(text, "well,");
     if (tables[file] != NULL)
         app_csv_heads(text, tables[file]);
@@ -100,6 +102,7 @@ typedef struct analysis {
     sf_graph_columns g;
     sf_episodes *chains;
     sf_episodes_columns c;
+    app_responses responses; /* of no items where none are looked for */
     app_csv files[APP_COMPARED_FILES];
 } analysis;
 
@@ -185,6 +188,16 @@ static size_t write_chains(analysis *a)
     return count;
 }
 
+/* Units that are not of the well, and noise, have no row. */
+static void write_responses(analysis *a)
+{
+    for (size_t i = 0; i < app_responses_count(&a->responses); i++) {
+        const app_response row = app_responses_row(&a->responses, i);
+        if (is_looked_at(a, row.unit))
+            write_row(a, APP_COMPARED_RESPONSES, &app_responses_table, &row);
+    }
+}
+
 /* Why a test said nothing of anything, or NULL. */
 static const char *not_testable(const sf_significance *test)
 {
@@ -248,6 +261,10 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         values[m] = connected ? of_graph[m - SF_MEASURE_DENSITY] : NAN;
     sf_network_measures_free(&measures);
     values[SF_MEASURE_CHAINS] = a->chains != NULL && chains_why == NULL ? (double)chains : NAN;
+    for (int m = SF_MEASURE_RESPONDING; m <= SF_MEASURE_LATENCY; m++)
+        values[m] = NAN;
+    if (a->how->response.marker != NULL)
+        app_responses_measure(&a->responses, &a->activity, values, chance);
     app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
     app_csv_uint(csv, a->activity.spikes);
     app_csv_real(csv, a->activity.duration_s);
@@ -329,8 +346,12 @@ static int analyse_well(analysis *a, sf_error *error)
         status = connect_units(a, error);
     if (status == SF_OK && (a->how->without & APP_PART_CHAINS) == 0)
         status = find_chains(a, error);
+    if (status == SF_OK && a->how->response.marker != NULL)
+        status =
+            app_responses_find(&a->responses, a->how->call, a->recording, &a->how->response, NULL, error);
     if (status == SF_OK) {
         write_units(a);
+        write_responses(a);
         app_bursts_each(&a->activity, a->of.units, write_burst, a);
         write_edges(a);
         status = write_recording(a, write_chains(a), error);
@@ -338,6 +359,8 @@ static int analyse_well(analysis *a, sf_error *error)
     sf_activity_free(&a->activity);
     sf_graph_free(a->graph);
     sf_episodes_free(a->chains);
+    app_responses_free(&a->responses);
+    a->responses = (app_responses){0};
     a->graph = NULL;
     a->chains = NULL;
     a->g = (sf_graph_columns){0};

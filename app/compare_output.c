@@ -302,12 +302,27 @@ static void add_contrast(sf_json *json, const app_groups *groups, const app_cont
     sf_json_end_object(json);
 }
 
-static bool bursts_are_tested(const app_groups *groups)
+/* Whether one of the measures from `first` to `last` is. */
+static bool is_tested(const app_groups *groups, sf_measured first, sf_measured last)
 {
     for (size_t m = 0; m < groups->measure_count; m++)
-        if (sf_measure_has_chance(groups->measures[m]))
+        if (groups->measures[m] >= first && groups->measures[m] <= last)
             return true;
     return false;
+}
+
+/* What responses are. */
+static void put_response_methods(sf_text *out, const sf_response_options *as)
+{
+    sf_text_printf(
+        out,
+        "Spikes from %g to %g ms after each stimulus ('%s') were held against %" PRIu64
+        " window%s of the same length before it; a unit responds where permutations of these "
+        "windows within trials give q of %g or less (%" PRIu64
+        " permutations, maximum statistic over units). From reliability the share of windows before "
+        "with a spike was taken. ",
+        (double)as->from_ns * 1e-6, (double)as->to_ns * 1e-6, as->marker, as->baseline,
+        as->baseline == 1 ? "" : "s", SF_SIGNIFICANT_Q, as->permutations);
 }
 
 /* The sentence of a paper. */
@@ -317,7 +332,9 @@ static void put_methods(sf_text *out, const app_comparison *c)
     sf_text_printf(
         out, "Values were averaged over wells, then over recordings of each %s, which was the replicate. ",
         groups->replicate != NULL ? groups->replicate : "file");
-    if (bursts_are_tested(groups))
+    if (is_tested(groups, SF_MEASURE_RESPONDING, SF_MEASURE_LATENCY))
+        put_response_methods(out, &c->how.response);
+    if (is_tested(groups, SF_MEASURE_BURST_RATE, SF_MEASURE_NETWORK_UNITS))
         sf_text_printf(
             out,
             "From measures of bursts what chance gives was taken: of bursts of units the mean of %d sets of "
@@ -461,7 +478,7 @@ void app_compare_print(sf_text *text, const app_comparison *c)
                        c->groups.conditions[k].rows, c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         print_contrast(text, &c->groups, &c->groups.contrasts[i], c->call->verbose);
-    if (bursts_are_tested(&c->groups))
+    if (is_tested(&c->groups, SF_MEASURE_BURST_RATE, SF_MEASURE_NETWORK_UNITS))
         sf_text_printf(
             text, "\n[in brackets] what chance gives at these rates: the difference, and all behind it, is "
                   "of what lies beyond");

@@ -24,7 +24,7 @@ static const app_option options[] = {
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "measures|fits|avalanches|shapes|autocorrelation|cautions",
      "which table --csv has (default measures)"},
-    {.name = "bin"},
+    {.name = "avalanche-bin"},
     {.name = "branching-bin"},
     {.name = "lags"},
     {.name = "rounds"},
@@ -54,7 +54,7 @@ static void write_json(sf_text *text, const criticality *c)
     sf_json_uint(&json, "spikes", c->found.spikes);
     sf_json_uint(&json, "units", c->of.unit_count);
     sf_json_real(&json, "duration_s", c->found.duration_s);
-    sf_json_real(&json, "bin_ms",
+    sf_json_real(&json, "avalanche_bin_ms",
                  c->found.avalanches.bin_ns > 0 ? (double)c->found.avalanches.bin_ns * 1e-6 : NAN);
     sf_json_real(&json, "branching_bin_ms", (double)b->bin_ns * 1e-6);
     sf_json_uint(&json, "lags", b->lags);

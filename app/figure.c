@@ -14,6 +14,7 @@ const app_figure_kind *const app_figures[] = {
     &app_figure_chain,
     &app_figure_correlograms,
     &app_figure_markers,
+    &app_figure_responses,
     &app_figure_graph,
     &app_figure_network,
     &app_figure_matrix,

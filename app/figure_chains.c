@@ -4,6 +4,7 @@
 #include "app/figure.h"
 #include "app/pictures.h"
 
+#include "core/marker.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
 
@@ -572,39 +573,6 @@ const app_figure_kind app_figure_correlograms = {
 
 #define ALIGN_BINS 50
 
-/* By what --align calls it: its text, or its line where that goes up; empty of others. */
-static void name_marker(char name[SF_MARKER_TEXT_SIZE], const sf_marker *marker)
-{
-    name[0] = '\0';
-    if (marker->kind == SF_MARKER_TEXT)
-        snprintf(name, SF_MARKER_TEXT_SIZE, "%s", marker->text);
-    else if (marker->state == 1)
-        snprintf(name, SF_MARKER_TEXT_SIZE, "ttl%u", marker->line);
-}
-
-#define MOST_NAMED 8
-
-/* Says what the markers are called that there are. */
-static int fail_unknown_marker(const sf_recording_columns *recording, const char *wanted, sf_error *error)
-{
-    char names[MOST_NAMED][SF_MARKER_TEXT_SIZE], list[MOST_NAMED * (SF_MARKER_TEXT_SIZE + 4)] = "";
-    size_t count = 0, length = 0;
-    for (size_t i = 0; i < recording->marker_count && count < MOST_NAMED; i++) {
-        size_t k = 0;
-        name_marker(names[count], &recording->markers[i]);
-        while (k < count && strcmp(names[k], names[count]) != 0)
-            k++;
-        if (k == count && names[count][0] != '\0')
-            length += (size_t)snprintf(list + length, sizeof list - length, "%s'%s'", count++ > 0 ? ", " : "",
-                                       names[k]);
-    }
-    if (count == 0)
-        return sf_fail(error, SF_DATA, NULL, "no marker is called '%s' (of %zu)", wanted,
-                       recording->marker_count);
-    return sf_fail(error, SF_DATA, NULL, "no marker is called '%s'; found %s%s", wanted, list,
-                   count == MOST_NAMED ? ", ..." : "");
-}
-
 typedef struct alignment {
     double from_ms, to_ms;
     int64_t *markers;
@@ -658,13 +626,12 @@ static int align(alignment *a, const app_subject *subject, sf_error *error)
     a->markers = sf_alloc(subject->of.marker_count, sizeof *a->markers);
     if (a->markers == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < subject->of.marker_count; i++) {
-        char name[SF_MARKER_TEXT_SIZE];
-        name_marker(name, &subject->of.markers[i]);
-        if (strcmp(name, a->name) == 0)
+    for (size_t i = 0; i < subject->of.marker_count; i++)
+        if (sf_marker_is(&subject->of.markers[i], a->name))
             a->markers[a->count++] = subject->of.markers[i].time_ns;
-    }
-    return a->count > 0 ? SF_OK : fail_unknown_marker(&subject->of, a->name, error);
+    return a->count > 0
+               ? SF_OK
+               : sf_marker_fail_unknown(subject->of.markers, subject->of.marker_count, a->name, error);
 }
 
 /* Adds one to the bin of every marker that this time lies around. */

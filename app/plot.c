@@ -2,6 +2,7 @@
 /* One figure of a recording, as a file. */
 #include "app/figure.h"
 #include "app/load.h"
+#include "app/responses.h"
 
 #include <string.h>
 
@@ -11,18 +12,19 @@ static const app_option options[] = {
      "as wide as a column of a journal, 85 mm, or as its page, 180 mm (default page)"},
     {"episodes", "FILE",
      "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
-     "most); raster: the chains to mark"},
+     "most); raster: the chains to mark; responses: chains to show beside units"},
     {.name = "align"},
     {.name = "max-size"},
     {"measure", "COLUMN",
      "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
      "strength)"},
+    APP_RESPONSE_OPTIONS,
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
     {.name = "network-share"},
     {.name = "active"},
-    {.name = "bin"},
+    {.name = "avalanche-bin"},
     {.name = "branching-bin"},
     {.name = "lags"},
     {.name = "rounds"},
@@ -77,9 +79,10 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_EPISODES, {"episodes", NULL}},
                 {APP_BY_ALIGN, {"align", NULL}},
                 {APP_BY_MEASURE, {"measure", NULL}},
+                {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
                 {APP_BY_BURSTS,
                  {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
-                {APP_BY_AVALANCHES, {"bin", "branching-bin", "lags", "rounds", NULL}}};
+                {APP_BY_AVALANCHES, {"avalanche-bin", "branching-bin", "lags", "rounds", NULL}}};
     bool given = app_has(call, "episodes");
     int status = SF_OK;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
@@ -182,6 +185,7 @@ const app_command app_command_plot = {
              "  chain         every occurrence of one chain, and its delays\n"
              "  correlograms  cross-correlograms of pairs, beside what is expected by rates and surrogates\n"
              "  markers       rates and chains around markers\n"
+             "  responses     spikes by trial around a stimulus, and their rates\n"
              "  graph         edges that stand out against surrogates, on the array\n"
              "  network       units on the array by module, hub and a measure of the network\n"
              "  edges         counts of all frequent pairs beside what is expected by rates\n"
@@ -196,6 +200,6 @@ const app_command app_command_plot = {
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &app_alignment_table,
-             &sf_criticality_options_table},
+             &sf_criticality_options_table, &sf_response_table},
     .run = run,
 };

@@ -4,6 +4,7 @@
 #include "app/figure.h"
 #include "app/info.h"
 #include "app/load.h"
+#include "app/responses.h"
 
 #include "core/error.h"
 #include "core/json.h"
@@ -16,6 +17,7 @@
 static const app_option options[] = {
     {"out", "FILE", "the page to write, or -o FILE: it ends in .html"},
     {.name = "align"},
+    APP_RESPONSE_OPTIONS,
     {.name = "max-size"},
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
@@ -113,8 +115,8 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         *why = *error;
         snprintf(why->place, sizeof why->place, "%s", kind->name);
         sf_text_printf(page, ".</p>\n");
-        if (kind == &app_figure_markers)
-            app_warn(subject->call, "--align: %s", error->text);
+        if (kind->by & (APP_BY_ALIGN | APP_BY_RESPONSES))
+            app_warn(subject->call, "--%s: %s", kind->by & APP_BY_ALIGN ? "align" : "marker", error->text);
         status = SF_OK;
     }
     sf_scene_free(&figure.scene);
@@ -130,7 +132,9 @@ static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, 
     if (numbers != NULL)
         sf_json_array(numbers, "figures");
     for (size_t k = 0; app_figures[k] != NULL && status == SF_OK; k++) {
-        bool asked = app_figures[k] != &app_figure_markers || app_has(subject->call, "align");
+        unsigned by = app_figures[k]->by;
+        bool asked = ((by & APP_BY_ALIGN) == 0 || app_has(subject->call, "align")) &&
+                     ((by & APP_BY_RESPONSES) == 0 || app_has(subject->call, "marker"));
         if (app_stop_requested())
             return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
         if (asked)
@@ -456,6 +460,6 @@ const app_command app_command_report = {
              "none, what info "
              "tells, the methods sentence and what made it. Any browser prints it.",
     .options = {options, app_mining_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &app_alignment_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &app_alignment_table, &sf_response_table},
     .run = run,
 };

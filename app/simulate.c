@@ -34,6 +34,8 @@ static const app_option options[] = {
     {.name = "duplicates"},
     {.name = "pitch"},
     {.name = "marker-every"},
+    {.name = "evoked"},
+    {.name = "evoked-after"},
     {.name = "seed"},
     {0},
 };

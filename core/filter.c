@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/marker.h"
 #include "core/memory.h"
 #include "core/text.h"
 
@@ -11,20 +12,11 @@
 
 /* ---- markers ---- */
 
-static bool is_marker(const sf_marker *marker, const char *name)
-{
-    uint64_t line;
-    if (marker->kind == SF_MARKER_TEXT)
-        return strcmp(marker->text, name) == 0;
-    return marker->state == 1 && strncmp(name, "ttl", 3) == 0 && sf_parse_uint(name + 3, UINT16_MAX, &line) &&
-           marker->line == line;
-}
-
 bool sf_blank_span(const sf_blank *blank, const sf_marker *marker, sf_span *span)
 {
     *span =
         (sf_span){sf_time_plus(marker->time_ns, blank->from_ns), sf_time_plus(marker->time_ns, blank->to_ns)};
-    return is_marker(marker, blank->marker);
+    return sf_marker_is(marker, blank->marker);
 }
 
 /* ---- duplicates ---- */

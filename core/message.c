@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-const char *const sf_topic_names[] = {"episodes", "trigger",  "density",        "graph", "status", "decision",
-                                      "delivery", "features", "features_names", "burst", NULL};
+const char *const sf_topic_names[] = {"episodes",       "trigger",  "density",  "graph",
+                                      "status",         "decision", "delivery", "features",
+                                      "features_names", "burst",    "response", NULL};
 
 const char *sf_topic_name(sf_topic topic)
 {
@@ -83,6 +84,12 @@ static void free_parts(sf_message *message)
     case SF_TOPIC_FEATURES:
         sf_free(message->features.values);
         break;
+    case SF_TOPIC_RESPONSE:
+        for (size_t i = 0; i < message->response.unit_count; i++)
+            sf_free(message->response.units[i].bins);
+        sf_free(message->response.units);
+        sf_free(message->response.bin_exposed_ns);
+        break;
     case SF_TOPIC_FEATURES_NAMES:
         for (size_t i = 0; i < message->features_names.count; i++)
             sf_free(message->features_names.names[i]);
@@ -131,6 +138,10 @@ static size_t array_bytes(const sf_message *message)
                status->trigger_count * sizeof *status->triggers;
     case SF_TOPIC_FEATURES:
         return message->features.count * sizeof *message->features.values;
+    case SF_TOPIC_RESPONSE:
+        return message->response.unit_count *
+                   (sizeof *message->response.units + message->response.bin_count * sizeof(uint64_t)) +
+               message->response.bin_count * sizeof *message->response.bin_exposed_ns;
     case SF_TOPIC_FEATURES_NAMES:
         return message->features_names.count * (sizeof(char *) + SF_TRIGGER_NAME_SIZE);
     case SF_TOPIC_TRIGGER:

@@ -15,7 +15,7 @@
 #define SF_MESSAGE_VERSION 2
 
 /** "episodes", "trigger", "density", "graph", "status", "decision", "delivery", "features",
- * "features_names", "burst". */
+ * "features_names", "burst", "response". */
 const char *sf_topic_name(sf_topic topic);
 extern const char *const sf_topic_names[]; /**< up to NULL */
 

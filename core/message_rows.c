@@ -367,6 +367,52 @@ static const sf_column_row burst_rows[] = {
 };
 #undef ROW
 
+#define ROW sf_response_unit
+GETTER(get_response_name)
+{
+    UNUSED;
+    set_name(value, ((const sf_response_unit *)of)->unit);
+}
+
+static const sf_column_row response_unit_rows[] = {
+    SF_MEMBER_IS(UNIT, unit, "0-based index of the unit"),
+    SF_GOT_BY(TEXT, "name", get_response_name, "its name"),
+    SF_MEMBER_IS(COUNT, spikes, "spikes in response windows"),
+    SF_MEMBER_IS(COUNT, baseline_spikes, "spikes in all windows before markers"),
+    SF_MEMBER_IS(REAL, reliability, "share of trials with a spike in the response window",
+                 .unit = "probability"),
+    SF_MEMBER_IS(REAL, baseline_reliability, "share of the windows before with a spike",
+                 .unit = "probability"),
+    SF_MEMBER_IS(REAL, latency_ms, "first spike of the response window after the marker, median",
+                 .unit = "ms", .null = "there is no spike in any"),
+    SF_MEMBER_IS(REAL, jitter_ms, "standard deviation of these first spikes", .unit = "ms",
+                 .null = "of fewer than two trials with a spike"),
+    SF_ITEMS_ARE(COUNT, "bins", bins, bin_count, "spikes of each bin of its histogram"),
+};
+#undef ROW
+
+#define ROW sf_response_message
+static const sf_column_row response_rows[] = {
+    SF_MEMBER_IS(TEXT, marker, "the stimulus, as the configuration has it"),
+    SF_MEMBER_IS(INTEGER, marker_ns, "of this trial", .unit = "ns"),
+    SF_MEMBER_IS(COUNT, trials, "trials so far: markers whose windows were recorded at some offset"),
+    SF_MEMBER_IS(COUNT, markers, "markers of that name so far whose windows are over"),
+    SF_MEMBER_IS(REAL, exposed, "share of the windows of this trial that was recorded and not blanked",
+                 .unit = "probability"),
+    SF_MEMBER_IS(COUNT, spikes, "spikes of all units in the response window of this trial"),
+    SF_MEMBER_IS(COUNT, baseline_spikes, "spikes of all units in all of its windows before the marker"),
+    SF_FIELD_IS(COUNT, "answers", answers, "units with a spike in its response window"),
+    SF_FIELD_IS(TIME, "exposed_s", exposed_ns, "of the response windows of all trials so far", .unit = "s"),
+    SF_MEMBER_IS(COUNT, baseline_windows, "windows before each marker"),
+    SF_FIELD_IS(TIME, "from_ms", first_ns, "start of the first bin of histograms, after the marker",
+                .unit = "ms"),
+    SF_FIELD_IS(TIME, "bin_ms", bin_ns, "the length of a bin", .unit = "ms"),
+    SF_ITEMS_ARE(INTEGER, "bins_exposed_ns", bin_exposed_ns, bin_count,
+                 "what was recorded of each bin, of all trials so far", .unit = "ns"),
+    SF_RECORDS_OF("units", units, unit_count, response_unit_rows, "every unit, in all trials so far"),
+};
+#undef ROW
+
 #define ROW sf_features_names_message
 static const sf_column_row features_names_rows[] = {
     SF_FIELD_IS(TIME, "bin_ms", bin_ns, "the length of a bin", .unit = "ms"),
@@ -1055,6 +1101,7 @@ static const sf_table tables[SF_TOPIC_COUNT] = {
     [SF_TOPIC_FEATURES_NAMES] =
         TABLE_OF("features_names", features_names_rows, "what the values of features are of"),
     [SF_TOPIC_BURST] = TABLE_OF("burst", burst_rows, "a network burst is known, or over"),
+    [SF_TOPIC_RESPONSE] = TABLE_OF("response", response_rows, "a trial around a stimulus is over"),
 };
 
 const sf_table *sf_message_table(sf_topic topic)

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/mine.h"
+#include "pipeline/trials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -695,7 +696,8 @@ static void hand_blanked(void *user, sf_span span)
 {
     const sf_control *control = user;
     const sf_live_graph *graph = &control->setup.config->graph;
-    if (graph->enabled && graph->metric == SF_LIVE_STTC)
+    bool tiles = graph->enabled && graph->metric == SF_LIVE_STTC;
+    if (tiles || sf_trials_wanted(control->setup.config))
         sf_handoff_blank(control->setup.handoff, span);
 }
 

@@ -4,8 +4,10 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/marker.h"
 #include "core/memory.h"
 #include "pipeline/testing.h"
+#include "pipeline/trials.h"
 
 #include <math.h>
 
@@ -104,6 +106,15 @@ static void note_leaps(sf_front *front, const sf_merged *merged)
     front->steps_ahead = steps;
 }
 
+/* Stimuli, ahead of the spikes after them. */
+static void hand_trials(sf_front *front, const sf_merged *merged)
+{
+    const sf_live_options *config = front->control.setup.config;
+    for (size_t i = 0; sf_trials_wanted(config) && i < merged->marker_count; i++)
+        if (sf_marker_is(&merged->markers[i], config->responses.marker))
+            sf_handoff_trial(front->handoff, merged->markers[i].time_ns);
+}
+
 static void hand_on(sf_front *front, const sf_merged *merged)
 {
     bool was_over = front->over;
@@ -111,6 +122,9 @@ static void hand_on(sf_front *front, const sf_merged *merged)
     if (was_over)
         return;
     size_t done = 0;
+    if (count > 0 && atomic_load(&front->handoff->began_ns) == INT64_MAX)
+        atomic_store(&front->handoff->began_ns, merged->spikes[0].time_ns);
+    hand_trials(front, merged);
     sf_control_expect(&front->control, merged->markers, merged->marker_count);
     do {
         const sf_spike *spikes = merged->spikes + done;

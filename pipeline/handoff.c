@@ -4,6 +4,7 @@
 #define MOST_DECIDED 4096
 #define MOST_BLANKED 4096
 #define MOST_BURSTS 4096
+#define MOST_TRIALS 4096
 
 int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *error)
 {
@@ -11,6 +12,7 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
     atomic_store(&handoff->watermark_ns, INT64_MIN);
     atomic_store(&handoff->settled_ns, INT64_MIN);
     atomic_store(&handoff->leapt_ns, INT64_MIN);
+    atomic_store(&handoff->began_ns, INT64_MAX);
     sf_ring_policy policy = block ? SF_RING_BLOCK : SF_RING_DROP_NEWEST;
     int status = sf_ring_open(&handoff->spikes, sizeof(sf_spike), room, policy, error);
     if (status == SF_OK)
@@ -19,6 +21,8 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
         status = sf_ring_open(&handoff->blanked, sizeof(sf_span), MOST_BLANKED, policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&handoff->bursts, sizeof(sf_burst_news), MOST_BURSTS, policy, error);
+    if (status == SF_OK)
+        status = sf_ring_open(&handoff->trials, sizeof(int64_t), MOST_TRIALS, policy, error);
     if (status == SF_OK)
         status = sf_bell_open(&handoff->filled, error);
     if (status == SF_OK)
@@ -34,6 +38,7 @@ void sf_handoff_close(sf_handoff *handoff)
     sf_ring_close(&handoff->decided);
     sf_ring_close(&handoff->blanked);
     sf_ring_close(&handoff->bursts);
+    sf_ring_close(&handoff->trials);
     sf_bell_close(&handoff->filled);
     sf_bell_close(&handoff->emptied);
 }
@@ -96,6 +101,16 @@ void sf_handoff_burst(sf_handoff *handoff, const sf_burst_news *news)
 bool sf_handoff_next_burst(sf_handoff *handoff, sf_burst_news *news)
 {
     return pop_one(handoff, &handoff->bursts, news);
+}
+
+void sf_handoff_trial(sf_handoff *handoff, int64_t marker_ns)
+{
+    push_one(handoff, &handoff->trials, &marker_ns);
+}
+
+bool sf_handoff_next_trial(sf_handoff *handoff, int64_t *marker_ns)
+{
+    return pop_one(handoff, &handoff->trials, marker_ns);
 }
 
 void sf_handoff_blank(sf_handoff *handoff, sf_span span)

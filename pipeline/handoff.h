@@ -35,10 +35,12 @@ typedef struct sf_handoff {
     sf_ring bursts;  /**< of sf_burst_news */
     sf_ring decided; /**< of sf_decided */
     sf_ring blanked; /**< of sf_span */
+    sf_ring trials;  /**< of int64_t: markers of stimuli */
     _Atomic int64_t watermark_ns, arrival_ns;
     _Atomic int64_t settled_ns; /**< the windows are done with all that comes before */
     _Atomic int64_t
         leapt_ns; /**< where the stream was after its clock stepped ahead last; INT64_MIN: never */
+    _Atomic int64_t began_ns; /**< the first spike that was merged; INT64_MAX: none yet */
     atomic_bool ended;
     atomic_bool abandoned; /**< nobody empties it any more: nothing waits for that */
     sf_bell filled, emptied;
@@ -61,6 +63,10 @@ bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided);
 /** Front: the same with a network burst; windows: the next one, false where there is none. */
 void sf_handoff_burst(sf_handoff *handoff, const sf_burst_news *news);
 bool sf_handoff_next_burst(sf_handoff *handoff, sf_burst_news *news);
+
+/** Front: the same with the marker of a stimulus, before any spike of its time; windows: the next one. */
+void sf_handoff_trial(sf_handoff *handoff, int64_t marker_ns);
+bool sf_handoff_next_trial(sf_handoff *handoff, int64_t *marker_ns);
 
 /** Front: the same with a span whose spikes are not analysed, before any spike of its time. */
 void sf_handoff_blank(sf_handoff *handoff, sf_span span);

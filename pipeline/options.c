@@ -2,6 +2,7 @@
 /* A new option is a member of sf_live_options, its default and its row here. */
 #include "pipeline/options.h"
 
+#include "analysis/responses.h"
 #include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/episode.h"
@@ -31,6 +32,7 @@ const sf_live_options sf_live_defaults = {
     .topics = (1u << SF_TOPIC_COUNT) - 1,
     .queue = 1024,
     .bursts = {.spikes = 10},
+    .responses = {.marker = SF_LIVE_NO_MARKER, .to_ms = 100, .baseline = 3, .bin_ms = 5, .every = 1},
     .queue_policy = SF_RING_BLOCK,
 };
 
@@ -245,6 +247,17 @@ static const sf_key bursts_keys[] = {
     {0},
 };
 
+static const sf_key responses_keys[] = {
+    TEXT("marker", responses.marker),
+    REAL("from_ms", responses.from_ms, 0, 1e6),
+    REAL("to_ms", responses.to_ms, 0.001, 1e6),
+    WHOLE("baseline", responses.baseline, 1, SF_MOST_BASELINE),
+    REAL("bin_ms", responses.bin_ms, 0.001, 1e6),
+    WHOLE("every", responses.every, 1, 1000000),
+    {0},
+};
+
+static const sf_key_table responses_table = {.parts = {responses_keys}};
 static const sf_key_table bursts_table = {.parts = {bursts_keys}};
 static const sf_key_table features_table = {.parts = {features_keys}};
 static const sf_key_table merge_table = {.parts = {merge_keys}};
@@ -271,6 +284,7 @@ const sf_key sf_live_keys[] = {
     GROUP("safe_loss", safe_loss_table),
     GROUP("features", features_table),
     GROUP("bursts", bursts_table),
+    GROUP("responses", responses_table),
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
@@ -461,6 +475,23 @@ static int check_features(const sf_live_options *options, sf_error *error)
     return SF_OK;
 }
 
+/* A message has the bins of every unit. */
+#define MOST_RESPONSE_BINS 10000
+
+static int check_responses(const sf_live_options *options, sf_error *error)
+{
+    const sf_live_responses *asked = &options->responses;
+    double length = asked->to_ms - asked->from_ms, bins = (asked->baseline + 2) * length / asked->bin_ms;
+    if (asked->to_ms <= asked->from_ms)
+        return sf_live_refuse("responses.to_ms", error, "found %g, expected more than responses.from_ms, %g",
+                              asked->to_ms, asked->from_ms);
+    if (bins > MOST_RESPONSE_BINS)
+        return sf_live_refuse("responses.bin_ms", error,
+                              "found %g, which makes %.6g bins, expected at most %d", asked->bin_ms, bins,
+                              MOST_RESPONSE_BINS);
+    return SF_OK;
+}
+
 int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
@@ -479,5 +510,7 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
         status = check_triggers(options, error);
     if (status == SF_OK)
         status = check_features(options, error);
+    if (status == SF_OK)
+        status = check_responses(options, error);
     return status == SF_OK ? check_graph(options, error) : status;
 }

@@ -7,6 +7,7 @@
 #include "pipeline/density_copy.h"
 #include "pipeline/front.h"
 #include "pipeline/hops.h"
+#include "pipeline/trials.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct sf_pipeline {
     sf_front front;
     sf_board board; /**< what tests say of the watched episodes */
     sf_hops hops;
+    sf_trials trials;
     sf_thread thread;      /**< the window thread */
     uint64_t changes_told; /**< of the states of live sources */
     int64_t opened_ns;     /**< monotonic clock */
@@ -75,10 +77,24 @@ static int tell_found(sf_pipeline *pipeline, sf_error *error)
 
 static int take_blanked(sf_pipeline *pipeline, sf_error *error)
 {
+    const sf_live_graph *graph = &pipeline->front.control.setup.config->graph;
+    bool tiles = graph->enabled && graph->metric == SF_LIVE_STTC;
     sf_span span;
     int status = SF_OK;
-    while (status == SF_OK && sf_handoff_next_blanked(&pipeline->handoff, &span))
-        status = sf_connections_blank(&pipeline->hops.graph, span, error);
+    while (status == SF_OK && sf_handoff_next_blanked(&pipeline->handoff, &span)) {
+        status = tiles ? sf_connections_blank(&pipeline->hops.graph, span, error) : SF_OK;
+        if (status == SF_OK)
+            status = sf_trials_blank(&pipeline->trials, span, error);
+    }
+    return status;
+}
+
+static int take_trials(sf_pipeline *pipeline, sf_error *error)
+{
+    int64_t marker_ns;
+    int status = SF_OK;
+    while (status == SF_OK && sf_handoff_next_trial(&pipeline->handoff, &marker_ns))
+        status = sf_trials_mark(&pipeline->trials, marker_ns, error);
     return status;
 }
 
@@ -157,8 +173,13 @@ static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
 
 static int advance(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
+    int64_t arrival_ns = atomic_load_explicit(&pipeline->handoff.arrival_ns, memory_order_relaxed);
     pipeline->hops.leapt_ns = atomic_load(&pipeline->handoff.leapt_ns);
-    return sf_hops_advance(&pipeline->hops, watermark_ns, error);
+    int status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
+    pipeline->trials.began_ns = atomic_load(&pipeline->handoff.began_ns);
+    return status == SF_OK
+               ? sf_trials_reach(&pipeline->trials, watermark_ns, arrival_ns, &pipeline->publisher, error)
+               : status;
 }
 
 /* Takes what was there when the watermark was read, and what it is about, and publishes the hops that this
@@ -169,6 +190,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
     sf_handoff *handoff = &pipeline->handoff;
     const uint64_t until = sf_ring_pushed(&handoff->spikes);
     int status = take_blanked(pipeline, error); /* of all times up to these spikes */
+    if (status == SF_OK)
+        status = take_trials(pipeline, error);
     if (status == SF_OK)
         status = tell_found(pipeline, error);
     if (status == SF_OK)
@@ -182,6 +205,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
         int64_t reached_ns = spikes[count - 1].time_ns;
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
+        if (status == SF_OK)
+            status = sf_trials_feed(&pipeline->trials, spikes, count, error);
         sf_ring_release(&handoff->spikes, count);
         sf_bell_ring(&handoff->emptied);
         if (status == SF_OK)
@@ -208,7 +233,9 @@ static void let_go(sf_pipeline *pipeline)
         sf_decided decided;
         sf_span blanked;
         sf_burst_news news;
-        while (sf_handoff_next_burst(&pipeline->handoff, &news) ||
+        int64_t marker_ns;
+        while (sf_handoff_next_trial(&pipeline->handoff, &marker_ns) ||
+               sf_handoff_next_burst(&pipeline->handoff, &news) ||
                sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
                sf_handoff_next(&pipeline->handoff, &decided) ||
                sf_handoff_next_blanked(&pipeline->handoff, &blanked))
@@ -248,6 +275,9 @@ static void *run(void *argument)
                 sf_bell_wait(&handoff->filled, 100);
         }
     }
+    if (status == SF_OK)
+        status = sf_trials_finish(&pipeline->trials, atomic_load(&handoff->watermark_ns),
+                                  atomic_load(&handoff->arrival_ns), &pipeline->publisher, &pipeline->error);
     if (status == SF_OK)
         status = tell_last_deliveries(pipeline, &pipeline->error);
     if (status == SF_OK)
@@ -349,6 +379,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
     int status = sf_board_open(&pipeline->board, sf_watched_count(options->live), error);
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);
+    if (status == SF_OK)
+        status = sf_trials_open(&pipeline->trials, options->live, &pipeline->inputs, error);
     if (status == SF_OK)
         status = sf_handoff_open(&pipeline->handoff,
                                  options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,
@@ -535,6 +567,7 @@ int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
     int closed = close_outlets(&pipeline->publisher, first == SF_OK ? error : NULL);
     sf_front_close(&pipeline->front);
     sf_hops_close(&pipeline->hops);
+    sf_trials_close(&pipeline->trials);
     sf_board_close(&pipeline->board);
     sf_handoff_close(&pipeline->handoff);
     sf_inputs_close(&pipeline->inputs);

@@ -197,27 +197,47 @@ static int64_t draw_delay(sf_random *random, sf_delay delay, int64_t jitter_ns)
     return delay.low_ns + 1 + (int64_t)sf_random_below(random, (uint64_t)(delay.high_ns - delay.low_ns));
 }
 
-static int plan_chain(sf_simulation *simulation, size_t chain, double rate_hz, size_t *capacity,
-                      sf_error *error)
+/* Unless it would end after the recording. */
+static int plan_occurrence(sf_simulation *simulation, size_t chain, int64_t start, sf_random *random,
+                           size_t *capacity, sf_error *error)
 {
     sf_truth *truth = &simulation->truth;
     const sf_episode *episode = &truth->chains[chain];
-    sf_span span = simulation->about.recorded;
-    sf_random random = stream_for(simulation, FOR_CHAIN, chain);
-    for (int64_t start = span.start_ns; next_event(&random, rate_hz, &start, span.stop_ns);) {
-        sf_occurrence occurrence = {.chain = (uint32_t)chain, .times_ns = {start}};
-        for (uint32_t i = 1; i < episode->size; i++)
-            occurrence.times_ns[i] = occurrence.times_ns[i - 1] + draw_delay(&random, episode->delays[i - 1],
-                                                                             simulation->settings.jitter_ns);
-        if (occurrence.times_ns[episode->size - 1] >= span.stop_ns)
-            continue;
-        void *occurrences = truth->occurrences;
-        if (sf_reserve(&occurrences, capacity, truth->occurrence_count + 1, sizeof *truth->occurrences) != 0)
-            return sf_fail_memory(error);
-        truth->occurrences = occurrences;
-        truth->occurrences[truth->occurrence_count++] = occurrence;
-    }
+    sf_occurrence occurrence = {.chain = (uint32_t)chain, .times_ns = {start}};
+    for (uint32_t i = 1; i < episode->size; i++)
+        occurrence.times_ns[i] = occurrence.times_ns[i - 1] +
+                                 draw_delay(random, episode->delays[i - 1], simulation->settings.jitter_ns);
+    if (occurrence.times_ns[episode->size - 1] >= simulation->about.recorded.stop_ns)
+        return SF_OK;
+    void *occurrences = truth->occurrences;
+    if (sf_reserve(&occurrences, capacity, truth->occurrence_count + 1, sizeof *truth->occurrences) != 0)
+        return sf_fail_memory(error);
+    truth->occurrences = occurrences;
+    truth->occurrences[truth->occurrence_count++] = occurrence;
     return SF_OK;
+}
+
+/* At random times, and after some of the pulses. */
+static int plan_chain(sf_simulation *simulation, size_t chain, double rate_hz, size_t *capacity,
+                      sf_error *error)
+{
+    const sf_simulation_settings *settings = &simulation->settings;
+    const sf_recording *about = &simulation->about;
+    sf_random random = stream_for(simulation, FOR_CHAIN, chain);
+    int status = SF_OK;
+    for (int64_t start = about->recorded.start_ns;
+         status == SF_OK && next_event(&random, rate_hz, &start, about->recorded.stop_ns);)
+        status = plan_occurrence(simulation, chain, start, &random, capacity, error);
+    for (size_t i = 0; status == SF_OK && settings->evoked > 0 && i < about->marker_count; i++) {
+        if (about->markers[i].kind != SF_MARKER_TTL || about->markers[i].state == 0 ||
+            sf_random_uniform(&random) >= settings->evoked)
+            continue;
+        int64_t after =
+            settings->evoked_after_ns + llround((double)settings->jitter_ns * sf_random_normal(&random));
+        status = plan_occurrence(simulation, chain, about->markers[i].time_ns + (after > 0 ? after : 0),
+                                 &random, capacity, error);
+    }
+    return status;
 }
 
 static int compare_occurrences(const void *a, const void *b)

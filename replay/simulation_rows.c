@@ -16,6 +16,7 @@ static const sf_simulation_settings usual = {
     .burst_sigma_ns = 100 * SF_MILLISECOND,
     .burst_spikes = 3,
     .pitch_um = 100,
+    .evoked_after_ns = 10 * SF_MILLISECOND,
 };
 
 /* In the order in which a file says how it was made. */
@@ -45,6 +46,10 @@ static const sf_key rows[] = {
     {SF_ROW_SEED, AT(seed), .what = "the same seed gives the same spikes"},
     TIME("marker_every_ns", marker_every_ns, SF_SIMULATION_APART_NS, INFINITY, .zero = "no markers",
          .unit = "s", .argument = "S", .what = "a 10 ms pulse on TTL line 0 and a text every S seconds"),
+    REAL("evoked", evoked, 0, 1, .argument = "SHARE",
+         .what = "each chain also begins after this share of the pulses of --marker-every"),
+    TIME("evoked_after_ns", evoked_after_ns, 0, 1e12, .unit = "ms", .argument = "MS",
+         .what = "so long after them, give or take --jitter"),
     {0},
 };
 #undef ROW

@@ -30,6 +30,8 @@ typedef struct sf_simulation_settings {
     double duplicates;   /**< share of spikes that an adjacent unit detects again */
     double pitch_um;     /**< distance of adjacent units on the square grid */
     int64_t marker_every_ns; /**< a pulse on TTL line 0 and a text; 0: no markers */
+    double evoked;           /**< share of the pulses that each chain also begins after */
+    int64_t evoked_after_ns; /**< how long after, with the jitter of delays */
     const char *description; /**< kept as the metadata `simulation`, or NULL; borrowed like chains */
 } sf_simulation_settings;
 

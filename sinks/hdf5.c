@@ -248,6 +248,7 @@ static int append_message(hdf5_sink *self, const sf_message *message, sf_error *
     case SF_TOPIC_FEATURES: /* follow from the raw spikes, which are there */
     case SF_TOPIC_FEATURES_NAMES:
     case SF_TOPIC_BURST:
+    case SF_TOPIC_RESPONSE:
     case SF_TOPIC_COUNT:
         break;
     }

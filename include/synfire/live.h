@@ -200,6 +200,19 @@ typedef struct sf_live_bursts {
                          known */
 } sf_live_bursts;
 
+#define SF_LIVE_NO_MARKER "none"
+
+/** Responses to stimuli, told as trials come: a response window after each marker beside windows of the same
+ * length before it. `synfire responses` tells the same of a recording, by the same rules, and tests it. */
+typedef struct sf_live_responses {
+    const char *marker;    /**< its text, or ttl3 for a rising edge of line 3; "none": no
+                                 responses are looked for */
+    double from_ms, to_ms; /**< the window, after the marker */
+    uint32_t baseline;     /**< windows before it, 1 to 100 */
+    double bin_ms;         /**< of histograms */
+    uint32_t every;        /**< a message each so many trials */
+} sf_live_responses;
+
 /** Times after markers of which nothing is analysed: stimulus artefacts. */
 typedef struct sf_live_blank {
     const char *marker;    /**< its text, or ttl3 for a rising edge of line 3 */
@@ -280,6 +293,7 @@ typedef struct sf_live_options {
     uint32_t blank_count;
     sf_live_safe_loss safe_loss; /**< all but out_of_range */
     sf_live_bursts bursts;
+    sf_live_responses responses;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -308,6 +322,7 @@ typedef enum sf_topic {
     SF_TOPIC_FEATURES,       /**< what was counted in a bin */
     SF_TOPIC_FEATURES_NAMES, /**< what its numbers are of */
     SF_TOPIC_BURST,          /**< a network burst is known, or over */
+    SF_TOPIC_RESPONSE,       /**< a trial around a stimulus is over */
     SF_TOPIC_COUNT
 } sf_topic;
 
@@ -679,6 +694,37 @@ typedef struct sf_burst_message {
     uint64_t units; /**< that fire in it */
 } sf_burst_message;
 
+/** Of a unit, in all trials so far. */
+typedef struct sf_response_unit {
+    uint32_t unit;
+    uint64_t spikes;             /**< in response windows */
+    uint64_t baseline_spikes;    /**< in all windows before markers */
+    double reliability;          /**< share of trials with a spike in the response window */
+    double baseline_reliability; /**< share of the windows before with one */
+    double latency_ms;           /**< first spike after the marker, median; NaN: there is none */
+    double jitter_ms;            /**< standard deviation of these; NaN of fewer than two */
+    size_t bin_count;
+    uint64_t *bins; /**< its histogram around the marker */
+} sf_response_unit;
+
+/** Its time_ns is when the windows and the histogram of the trial are over. */
+typedef struct sf_response_message {
+    char marker[SF_MARKER_TEXT_SIZE]; /**< the stimulus, as the options have it */
+    int64_t marker_ns;                /**< of this trial */
+    uint64_t trials,
+        markers;    /**< so far: of these markers, those whose windows were recorded at some offset */
+    double exposed; /**< share of the windows of this trial that was recorded and not blanked */
+    uint64_t spikes, baseline_spikes; /**< of all units in this trial */
+    uint64_t answers;                 /**< units with a spike in its response window */
+    int64_t exposed_ns;               /**< of all response windows so far */
+    uint64_t baseline_windows;        /**< before each marker */
+    int64_t first_ns, bin_ns;         /**< where the first bin begins, after the marker, and its length */
+    size_t bin_count;
+    int64_t *bin_exposed_ns; /**< of each bin, in all trials so far */
+    size_t unit_count;
+    sf_response_unit *units;
+} sf_response_message;
+
 struct sf_message {
     sf_topic topic;
     uint64_t seq;       /**< per topic, from 1 without holes */
@@ -694,6 +740,7 @@ struct sf_message {
         sf_features_message features;
         sf_features_names_message features_names;
         sf_burst_message burst;
+        sf_response_message response;
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;

@@ -457,10 +457,10 @@ class Recording:
         told["delay_ms"] = (found.delay.low_ns / 1e6, found.delay.high_ns / 1e6)
         return told
 
-    def criticality(self, *, bin: float | None = None, branching_bin: float | None = None, lags: int | None = None,
+    def criticality(self, *, avalanche_bin: float | None = None, branching_bin: float | None = None, lags: int | None = None,
                     rounds: int | None = None, seed: int | None = None, progress: Progress = None) -> Criticality:
         """Branching ratio and avalanches, as `synfire criticality` tells, with its options: bins are in ms."""
-        given = {"bin": bin, "branching-bin": branching_bin, "lags": lags, "rounds": rounds, "seed": seed}
+        given = {"avalanche-bin": avalanche_bin, "branching-bin": branching_bin, "lags": lags, "rounds": rounds, "seed": seed}
         return Criticality(self._analyse("criticality", given, progress))
 
     def _analyse(self, analysis: str, given: Mapping[str, object], progress: Progress) -> dict[str, Any]:

@@ -65,7 +65,9 @@ done
 for table in units network bursts summary; do
     $SYNFIRE bursts few.csv --recorded 0:100 --network-method isi-n --network-spikes 6 --network-within 40 --csv --table $table >$table.csv 2>err
 done
-[ "$(wc -l <units.csv)" = 3 ] && [ "$(wc -l <network.csv)" = 10 ] && [ "$(wc -l <bursts.csv)" = 30 ]
+[ "$(wc -l <units.csv)" = 4 ]
+[ "$(wc -l <network.csv)" = 11 ]
+[ "$(wc -l <bursts.csv)" = 31 ]
 grep -q "^network_inter_burst_s,9.95" summary.csv
 $SYNFIRE bursts few.csv --recorded 0:100 2>err | grep -q "20 bursts of units by max-interval"
 

@@ -37,7 +37,7 @@ PY
 
 # Known avalanches: three, in bins of 4 ms; those that a silent bin does not end on both sides are none.
 printf '%s\n' a,0.001 a,0.009 b,0.010 a,0.013 a,0.021 b,0.029 b,0.0299 a,0.0301 b,0.0399 >three.csv
-$SYNFIRE criticality three.csv --recorded 0:0.04 --bin 4 --csv --table avalanches >three 2>err
+$SYNFIRE criticality three.csv --recorded 0:0.04 --avalanche-bin 4 --csv --table avalanches >three 2>err
 diff - three <<'CSV'
 start_s,stop_s,spikes,bins,units
 0.008,0.016,3,2,2
@@ -79,9 +79,9 @@ $SYNFIRE criticality poisson.csv --recorded 0:100 2>err | grep -q "avalanches in
 
 # compare has the same numbers, and plot draws them.
 printf 'file,condition,recorded\nnetwork.csv,x,0:240\n' >table.csv
-$SYNFIRE compare table.csv --out compared --without graph,chains --bin 8 >/dev/null 2>err
-$SYNFIRE criticality network.csv --recorded 0:240 --bin 8 --rounds 0 --json >same.json 2>err
-$SYNFIRE plot avalanches network.csv --recorded 0:240 --bin 8 --rounds 0 -o avalanches.svg --json >plot.json 2>err
+$SYNFIRE compare table.csv --out compared --without graph,chains --avalanche-bin 8 >/dev/null 2>err
+$SYNFIRE criticality network.csv --recorded 0:240 --avalanche-bin 8 --rounds 0 --json >same.json 2>err
+$SYNFIRE plot avalanches network.csv --recorded 0:240 --avalanche-bin 8 --rounds 0 -o avalanches.svg --json >plot.json 2>err
 python3 - <<'PY'
 import csv, json
 told = json.load(open("same.json"))
@@ -96,10 +96,10 @@ line, = (mark for mark in panel["marks"] if mark["of"] == "slopes")
 assert line["y"] == [lag["r"] for lag in told["autocorrelation"]], line["y"][:3]
 assert f"branching ratio {m['branching_ratio']:.4g}" in drawn["caption"], drawn["caption"]
 PY
-expect 64 "--bin: says nothing to the figure rates" $SYNFIRE plot rates network.csv -o x.svg --bin 4
+expect 64 "--avalanche-bin: says nothing to the figure rates" $SYNFIRE plot rates network.csv -o x.svg --avalanche-bin 4
 
 expect 64 "--table: is of --csv" $SYNFIRE criticality poisson.csv --table fits
 expect 64 "--lags" $SYNFIRE criticality poisson.csv --lags 2
-expect 64 "--bin" $SYNFIRE criticality poisson.csv --bin -1
+expect 64 "--avalanche-bin" $SYNFIRE criticality poisson.csv --avalanche-bin -1
 expect 64 "more than 2^31" $SYNFIRE criticality poisson.csv --quiet --recorded 0:100 --branching-bin 0.00001
 echo passed

@@ -69,6 +69,7 @@ holds recover sim.h5
 holds criticality sim.h5 --rounds 5
 holds criticality few.csv
 holds bursts sim.h5
+holds responses sim.h5 --marker ttl0 --response 5:50 --episodes chains.txt --blank ttl0,-1,5
 holds bursts sim.h5 --burst-method logisi --network-method isi-n --network-within 20
 holds info sim.h5 --units A,B --from 1 --to +30 --epochs epochs.csv --dedup 0.4,100 --blank ttl0,-1,5 --preset culture-60
 holds describe
@@ -170,6 +171,7 @@ watch: ["A -(4,6]-> B -(4,6]-> C"]
 triggers: [{name: reward, episode: "A -(4,6]-> B", refractory_ms: 100}, {on: trigger, name: control, follows: reward}]
 track: ["A -(4,6]-> B"]
 bursts: {within_ms: 15}
+responses: {marker: ttl0, to_ms: 50}
 features: {bin_ms: 100, units: ["*"], episodes: ["*"], edges: ["B -(4,6]-> C"]}
 graph:
   reach: [{from: A, hops: 3}]
@@ -189,7 +191,7 @@ sinks:
 YAML
 holds run all.yaml --quiet
 schema lines run.jsonl >topics
-for topic in burst decision delivery density episodes features features_names graph status trigger; do
+for topic in burst decision delivery density episodes features features_names graph response status trigger; do
     grep -q "$topic [1-9]" topics || { cat topics; exit 1; }
 done
 holds run all.yaml --quiet --max-q 0.5 --max-p 0.5 --set graph.metric=sttc --set graph.surrogates=0 --set sinks.0.overwrite=true

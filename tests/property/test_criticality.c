@@ -409,7 +409,7 @@ static void critical_networks_crackle(void **state)
                               .units = {.items = units, .count = UNITS},
                               .recorded = {0, spikes[count - 1].time_ns + 40 * MS}};
     sf_criticality_options options = SF_CRITICALITY_OPTIONS;
-    options.bin_ns = 4 * MS;
+    options.avalanche_bin_ns = 4 * MS;
     options.rounds = 20;
     sf_criticality found;
     assert_int_equal(sf_criticality_find(&found, &recording, &options, NULL, NULL), SF_OK);
@@ -449,7 +449,7 @@ static void shapes_are_means_over_avalanches(void **state)
                                     .units = {.items = units, .count = 1},
                                     .recorded = {0, 20 * 40 * MS}};
     sf_criticality_options options = SF_CRITICALITY_OPTIONS;
-    options.bin_ns = 4 * MS;
+    options.avalanche_bin_ns = 4 * MS;
     sf_criticality found;
     assert_int_equal(sf_criticality_find(&found, &recording, &options, NULL, NULL), SF_OK);
     assert_int_equal(found.avalanches.count, 20);

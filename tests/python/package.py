@@ -58,7 +58,7 @@ class Examples(unittest.TestCase):
             times += list(0.004 * step + 0.0039 * random.random(seen))
             units += list(random.integers(0, 20, seen))
         recording = synfire.Recording.from_arrays(np.array(times), np.array(units, np.uint32))
-        told = recording.criticality(rounds=5, lags=200, bin=8)
+        told = recording.criticality(rounds=5, lags=200, avalanche_bin=8)
         ratio = told.measures["branching_ratio"]
         self.assertLess(ratio["low"], ratio["value"])
         self.assertAlmostEqual(ratio["value"], 0.95, delta=0.01)

@@ -209,6 +209,44 @@ static void fill_burst(test_random *random, sf_burst_message *message)
                                   .units = test_random_below(random, 100)};
 }
 
+static double random_or_nan(test_random *random)
+{
+    return test_random_below(random, 4) == 0 ? NAN : 100 * test_random_unit(random);
+}
+
+static void fill_response(test_random *random, sf_response_message *message)
+{
+    snprintf(message->marker, sizeof message->marker, "light");
+    message->marker_ns = random_time(random);
+    message->trials = random_count(random);
+    message->markers = random_count(random);
+    message->exposed = test_random_unit(random);
+    message->spikes = random_count(random);
+    message->baseline_spikes = random_count(random);
+    message->answers = random_count(random);
+    message->exposed_ns = random_time(random);
+    message->baseline_windows = random_count(random);
+    message->first_ns = -(int64_t)test_random_below(random, 1000000);
+    message->bin_ns = random_time(random);
+    message->bin_exposed_ns = random_list(random, sizeof *message->bin_exposed_ns, &message->bin_count);
+    for (size_t i = 0; i < message->bin_count; i++)
+        message->bin_exposed_ns[i] = random_time(random);
+    message->units = random_list(random, sizeof *message->units, &message->unit_count);
+    for (size_t u = 0; u < message->unit_count; u++) {
+        sf_response_unit *unit = &message->units[u];
+        *unit = (sf_response_unit){.unit = (uint32_t)u,
+                                   .spikes = random_count(random),
+                                   .baseline_spikes = random_count(random),
+                                   .reliability = test_random_unit(random),
+                                   .baseline_reliability = test_random_unit(random),
+                                   .latency_ms = random_or_nan(random),
+                                   .jitter_ms = random_or_nan(random)};
+        unit->bins = random_list(random, sizeof *unit->bins, &unit->bin_count);
+        for (size_t i = 0; i < unit->bin_count; i++)
+            unit->bins[i] = random_count(random);
+    }
+}
+
 static void fill_features_names(test_random *random, sf_features_names_message *message)
 {
     message->bin_ns = random_time(random);
@@ -513,6 +551,9 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
         break;
     case SF_TOPIC_FEATURES_NAMES:
         fill_features_names(random, &message->features_names);
+        break;
+    case SF_TOPIC_RESPONSE:
+        fill_response(random, &message->response);
         break;
     case SF_TOPIC_BURST:
         fill_burst(random, &message->burst);

@@ -313,6 +313,45 @@ static void check_burst(fields *from, const sf_burst_message *burst)
     is_integer(take(from, "units"), (int64_t)burst->units);
 }
 
+static void check_response_unit(const json_t *object, const sf_response_unit *unit)
+{
+    fields from = {.map = object};
+    is_integer(take(&from, "unit"), unit->unit);
+    take(&from, "name");
+    is_integer(take(&from, "spikes"), (int64_t)unit->spikes);
+    is_integer(take(&from, "baseline_spikes"), (int64_t)unit->baseline_spikes);
+    is_real(take(&from, "reliability"), unit->reliability);
+    is_real(take(&from, "baseline_reliability"), unit->baseline_reliability);
+    is_real(take(&from, "latency_ms"), unit->latency_ms);
+    is_real(take(&from, "jitter_ms"), unit->jitter_ms);
+    const json_t *bins = take_list(&from, "bins", unit->bin_count);
+    for (size_t i = 0; i < unit->bin_count; i++)
+        is_integer(json_array_get(bins, i), (int64_t)unit->bins[i]);
+    all_taken(&from);
+}
+
+static void check_response(fields *from, const sf_response_message *response)
+{
+    is_string(take(from, "marker"), response->marker);
+    is_integer(take(from, "marker_ns"), response->marker_ns);
+    is_integer(take(from, "trials"), (int64_t)response->trials);
+    is_integer(take(from, "markers"), (int64_t)response->markers);
+    is_real(take(from, "exposed"), response->exposed);
+    is_integer(take(from, "spikes"), (int64_t)response->spikes);
+    is_integer(take(from, "baseline_spikes"), (int64_t)response->baseline_spikes);
+    is_integer(take(from, "answers"), (int64_t)response->answers);
+    is_scaled(take(from, "exposed_s"), response->exposed_ns, 1e9);
+    is_integer(take(from, "baseline_windows"), (int64_t)response->baseline_windows);
+    is_scaled(take(from, "from_ms"), response->first_ns, 1e6);
+    is_scaled(take(from, "bin_ms"), response->bin_ns, 1e6);
+    const json_t *exposed = take_list(from, "bins_exposed_ns", response->bin_count);
+    for (size_t i = 0; i < response->bin_count; i++)
+        is_integer(json_array_get(exposed, i), response->bin_exposed_ns[i]);
+    const json_t *units = take_list(from, "units", response->unit_count);
+    for (size_t i = 0; i < response->unit_count; i++)
+        check_response_unit(json_array_get(units, i), &response->units[i]);
+}
+
 static void check_features_names(fields *from, const sf_features_names_message *names)
 {
     is_scaled(take(from, "bin_ms"), names->bin_ns, 1e6);
@@ -724,6 +763,9 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         break;
     case SF_TOPIC_FEATURES_NAMES:
         check_features_names(&from, &message->features_names);
+        break;
+    case SF_TOPIC_RESPONSE:
+        check_response(&from, &message->response);
         break;
     case SF_TOPIC_BURST:
         check_burst(&from, &message->burst);

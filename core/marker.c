@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/marker.h"
+
+#include "core/error.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool sf_marker_is(const sf_marker *marker, const char *name)
+{
+    uint64_t line;
+    if (marker->kind == SF_MARKER_TEXT)
+        return strcmp(marker->text, name) == 0;
+    return marker->state == 1 && strncmp(name, "ttl", 3) == 0 && sf_parse_uint(name + 3, UINT16_MAX, &line) &&
+           marker->line == line;
+}
+
+#define MOST_NAMED 8
+
+/* What to call the marker by; empty of an edge that goes down. */
+static void name_marker(char name[SF_MARKER_TEXT_SIZE], const sf_marker *marker)
+{
+    name[0] = '\0';
+    if (marker->kind == SF_MARKER_TEXT)
+        snprintf(name, SF_MARKER_TEXT_SIZE, "%s", marker->text);
+    else if (marker->state == 1)
+        snprintf(name, SF_MARKER_TEXT_SIZE, "ttl%u", marker->line);
+}
+
+int sf_marker_fail_unknown(const sf_marker *markers, size_t marker_count, const char *wanted, sf_error *error)
+{
+    char names[MOST_NAMED][SF_MARKER_TEXT_SIZE], list[MOST_NAMED * (SF_MARKER_TEXT_SIZE + 4)] = "";
+    size_t count = 0, length = 0;
+    for (size_t i = 0; i < marker_count && count < MOST_NAMED; i++) {
+        size_t k = 0;
+        name_marker(names[count], &markers[i]);
+        while (k < count && strcmp(names[k], names[count]) != 0)
+            k++;
+        if (k == count && names[count][0] != '\0')
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s'%s'", count++ > 0 ? ", " : "",
+                                       names[k]);
+    }
+    if (count == 0)
+        return sf_fail(error, SF_DATA, NULL, "no marker is called '%s' (of %zu)", wanted, marker_count);
+    return sf_fail(error, SF_DATA, NULL, "no marker is called '%s'; found %s%s", wanted, list,
+                   count == MOST_NAMED ? ", ..." : "");
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How people call markers: a text by itself, a rising edge of line 3 ttl3. */
+#ifndef SF_CORE_MARKER_H
+#define SF_CORE_MARKER_H
+
+#include <synfire/recording.h>
+
+#include <stdbool.h>
+
+/** Whether a marker is called so. */
+bool sf_marker_is(const sf_marker *marker, const char *name);
+
+/** SF_DATA: none of these is called so; the sentence says what the first of them are called. */
+int sf_marker_fail_unknown(const sf_marker *markers, size_t count, const char *name, sf_error *error);
+
+#endif
