@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Do the units of a network fire in the same order in every burst, and which of them keep their place?
+ *
+ * The order of a burst. Of its n backbone units that fire in it, unit u has the rank f of its first spike and
+ * the rank l of its last one, both 0 to n - 1, ties at their middle. Its position is d = (f + l) / (n - 1) -
+ * 1, from -1 to 1. A unit that fires often fires first and last, so that its rate moves it nowhere. The
+ * similarity of two bursts is the cosine of their positions over the units of both: a burst played backwards
+ * has -d, and the opposite similarity.
+ *
+ * Is there a sequence? The null: in each burst all units follow one time course, each at a rate of its own,
+ * and a train played backwards along that time course is as likely as it was. Then the sign of a burst is
+ * that of a coin. p is the share of signs, drawn anew for every burst, whose mean similarity of two bursts is
+ * at least that of the recording: of all signs where the bursts are few, else of `surrogates` drawings
+ * ((1 + k) / (1 + n)).
+ *
+ * Which units keep their place? Bursts are laid above each other by the other backbone units (the weighted
+ * median of how late each is), and a window of `window_ns` is moved to where the unit fires in most bursts.
+ * Its null: within each burst its own train, as it is, begins at any other place of the burst, counted in
+ * spikes of the whole network; its rate, its intervals and the burst's time course remain. q corrects p among
+ * backbone units (Benjamini and Hochberg).
+ *
+ * There is a sequence where both say so of three units or more, and where the units that keep their place
+ * have, ordered among themselves, more similar bursts than by drawn signs, too: units that are first in any
+ * order are none.
+ */
+#ifndef SF_ANALYSIS_SEQUENCES_H
+#define SF_ANALYSIS_SEQUENCES_H
+
+#include "core/keys.h"
+#include "core/recording.h"
+#include "mine/bursts.h"
+
+typedef struct sf_sequence_options {
+    double backbone;       /**< share of the bursts that a backbone unit takes part in */
+    uint64_t least_spikes; /**< by which a unit takes part in a burst */
+    int64_t window_ns;     /**< width of a unit's place */
+    uint64_t surrogates;
+    double alpha; /**< p of a sequence, and q of its units, at most */
+    uint64_t seed;
+} sf_sequence_options;
+
+#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 10000000, 999, 0.05, 1})
+
+/** Their rows, and the defaults above. */
+extern const sf_key_table sf_sequence_table;
+
+/** Units of a sequence, at least. */
+#define SF_SEQUENCE_LEAST 3
+
+/** Bursts up to which all signs are counted. */
+#define SF_SEQUENCE_COUNTED 14
+
+/** Whether the events keep one place in the bursts. */
+typedef struct sf_sequence_place {
+    double place_ms;    /**< middle of the window, from the sequence's begin; NaN: none */
+    double jitter_ms;   /**< standard deviation of the events in the window; NaN of fewer than two */
+    uint64_t kept;      /**< bursts with an event in the window */
+    double kept_chance; /**< mean of the drawings */
+    double p, q;        /**< NaN: not tested */
+} sf_sequence_place;
+
+typedef struct sf_sequence_unit {
+    uint32_t unit;
+    uint64_t bursts; /**< that it takes part in */
+    double share;    /**< of all; NaN without any */
+    double spikes;   /**< in such a burst, mean */
+    bool backbone;
+    double first_ms; /**< its first spike, from the start of the burst, median */
+    double position; /**< mean of d over the bursts; NaN: it is not of the backbone */
+    sf_sequence_place place;
+    bool member;
+    uint64_t order; /**< of a member, from 1 on by place; else 0 */
+} sf_sequence_unit;
+
+typedef struct sf_sequence_burst {
+    sf_span span;
+    size_t first_spike, spikes; /**< among those of the recording */
+    uint64_t units;             /**< of the backbone that take part */
+    double mean_similarity;     /**< with the mean of all other bursts' positions; NaN: it has no order */
+    int64_t begin_ns;           /**< of the sequence: where the first place lies; as near as its units tell */
+    uint64_t kept;              /**< members in their place */
+} sf_sequence_burst;
+
+/** Zero-initialise. */
+typedef struct sf_sequences {
+    size_t unit_count, burst_count, backbone, members;
+    size_t ordered; /**< bursts that have an order */
+    sf_sequence_unit *units;
+    sf_sequence_burst *bursts;
+    int64_t *first_ns;  /**< first spike of unit u in burst b at [u * burst_count + b]; INT64_MIN: none */
+    double *similarity; /**< of bursts b and c at [b * burst_count + c]; NaN where one has no order */
+    double mean_similarity, p;          /**< NaN of fewer than two ordered bursts */
+    size_t placed;                      /**< backbone units whose place has q <= alpha */
+    double placed_similarity, placed_p; /**< of the order of these among themselves */
+    bool counted;                       /**< p is of all signs */
+    bool sequence;                      /**< both p are at most alpha; the placed units are its members */
+} sf_sequences;
+
+/** Of the spikes that the recording holds, in these bursts. SF_NO_MEMORY; sf_sequences_free whatever
+ * happened. */
+int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, const sf_bursts *bursts,
+                      const sf_sequence_options *options, sf_error *error);
+void sf_sequences_free(sf_sequences *sequences);
+
+#endif
