@@ -123,7 +123,7 @@ bool sf_burst_place_nearest(int64_t *off_ns, const sf_burst_frame *frame, const 
 
 /* ---- beside trains that begin anywhere in the burst ---- */
 
-static void measure_jitter(sf_sequence_place *place, const sf_burst_frame *frame, const sf_burst_train *train,
+static void measure_events(sf_sequence_place *place, const sf_burst_frame *frame, const sf_burst_train *train,
                            const int64_t *zero_ns, int64_t middle_ns)
 {
     double count = 0, mean = 0, squares = 0;
@@ -135,6 +135,7 @@ static void measure_jitter(sf_sequence_place *place, const sf_burst_frame *frame
         mean += before / ++count;
         squares += before * (value - mean);
     }
+    place->place_ms = (double)middle_ns * 1e-6 + mean;
     place->jitter_ms = count > 1 ? sqrt(squares / (count - 1)) : NAN;
 }
 
@@ -164,12 +165,11 @@ int sf_burst_place_test(sf_sequence_place *place, const sf_burst_frame *frame, c
         sum += (double)drawn.kept;
     }
     if (status == SF_OK && train->count > 0) {
-        place->place_ms = (double)best.middle_ns * 1e-6;
         place->kept = best.kept;
         place->kept_chance = sum / (double)drawings;
         place->p = as_good == EXCEEDANCES ? (double)as_good / (double)drawings
                                           : (1 + (double)as_good) / (1 + (double)drawings);
-        measure_jitter(place, frame, train, zero_ns, best.middle_ns);
+        measure_events(place, frame, train, zero_ns, best.middle_ns);
     }
     sf_free(moved);
     sf_free(scan.steps);

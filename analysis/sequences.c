@@ -23,7 +23,8 @@ static const sf_key rows[] = {
          .what = "backbone units take part in this share of the network bursts or more"),
     COUNT("least_spikes", least_spikes, 1, 1000000, .argument = "N",
           .what = "a unit takes part in a burst by N spikes or more"),
-    TIME("window_ns", window_ns, 1000, 1e12, .unit = "ms", .argument = "MS",
+    TIME("window_ns", window_ns, 0, 1e12, .unit = "ms", .argument = "MS",
+         .zero = "a fiftieth of what bursts last, median, and 10 ms at least",
          .what = "a unit keeps its place where it fires within a window of this width"),
     COUNT("surrogates", surrogates, 19, 1000000, .argument = "N", .what = "drawings of each null, at most"),
     REAL("alpha", alpha, 0, 1, .argument = "P",
@@ -40,11 +41,12 @@ const sf_key_table sf_sequence_table = SF_KEY_TABLE(rows, usual);
 typedef struct finder {
     sf_sequences *s;
     const sf_recording *recording;
+    sf_sequence_options chosen; /* with a window */
     const sf_sequence_options *options;
     /* Spikes in bursts by unit, those of unit u at first[u] .. first[u + 1]. */
     size_t *first;
     uint32_t *burst_of, *rank_of;
-    uint32_t *backbone; /* their units */
+    uint32_t *backbone; /* their units; as the next, of the result */
     sf_lateness late;   /* by place in `backbone` */
     int64_t *zero_ns;   /* likewise */
     int64_t *one_ns;    /* by burst */
@@ -77,6 +79,36 @@ static void take_bursts(finder *f, const sf_bursts *bursts)
     }
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
+}
+
+static double median(double *values, size_t count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof *values, by_value);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+#define WINDOWS_IN_BURST 50
+#define NARROWEST_NS 10000000
+
+static void choose_window(finder *f)
+{
+    sf_sequences *s = f->s;
+    for (size_t b = 0; b < s->burst_count; b++)
+        f->values[b] = (double)(s->bursts[b].span.stop_ns - s->bursts[b].span.start_ns);
+    if (f->chosen.window_ns == 0)
+        f->chosen.window_ns = NARROWEST_NS;
+    double width_ns = median(f->values, s->burst_count) / WINDOWS_IN_BURST;
+    if (f->options->window_ns == 0 && width_ns > NARROWEST_NS)
+        f->chosen.window_ns = (int64_t)width_ns;
+    s->window_ns = f->chosen.window_ns;
+}
+
 static int sort_by_unit(finder *f, sf_error *error)
 {
     size_t units = f->s->unit_count, all = 0;
@@ -103,20 +135,6 @@ static int sort_by_unit(finder *f, sf_error *error)
             f->first[u + 2] += f->first[u + 1];
     }
     return SF_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
-static double median(double *values, size_t count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, by_value);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 /* The bursts that it takes part in, its first spike in each, and whether it is of the backbone. */
@@ -492,23 +510,28 @@ static void number_members(sf_sequences *s)
 static int tell_from_begin(finder *f, sf_error *error)
 {
     sf_sequences *s = f->s;
+    size_t cells = s->backbone * s->burst_count;
     double first_ms = INFINITY;
     for (size_t i = 0; i < s->backbone; i++) {
         const sf_sequence_unit *unit = &s->units[f->backbone[i]];
         bool counts = s->members == 0 || unit->member;
         take_nearest(f, i, (int64_t)(unit->place.place_ms * 1e6));
-        f->late.weight[i] = counts ? 1 : 0;
+        if (s->members > 0)
+            f->late.weight[i] = counts ? 1 : 0;
         first_ms = counts ? fmin(first_ms, unit->place.place_ms) : first_ms;
         for (size_t b = 0; b < s->burst_count && unit->member; b++)
             s->bursts[b].kept += f->late.late_ns[i * s->burst_count + b] != INT64_MIN;
     }
+    for (size_t i = 0; i < s->backbone; i++)
+        s->units[f->backbone[i]].place.place_ms -= first_ms;
+    for (size_t i = 0; i < cells; i++)
+        if (f->late.late_ns[i] != INT64_MIN)
+            f->late.late_ns[i] += (int64_t)(first_ms * 1e6);
     for (size_t b = 0; b < s->burst_count; b++)
         f->one_ns[b] = s->bursts[b].span.start_ns;
     int status = sf_burst_zero(f->zero_ns, f->one_ns, &f->late, error);
-    for (size_t b = 0; b < s->burst_count && isfinite(first_ms); b++)
-        s->bursts[b].begin_ns = f->one_ns[b] + (int64_t)(first_ms * 1e6);
-    for (size_t i = 0; i < s->backbone; i++)
-        s->units[f->backbone[i]].place.place_ms -= first_ms;
+    for (size_t b = 0; b < s->burst_count; b++)
+        s->bursts[b].begin_ns = f->one_ns[b];
     return status;
 }
 
@@ -561,7 +584,7 @@ static int make_room(finder *f, sf_error *error)
     s->similarity = sf_alloc(s->burst_count * s->burst_count, sizeof *s->similarity);
     f->values = sf_alloc(s->burst_count, sizeof *f->values);
     f->one_ns = sf_alloc(s->burst_count, sizeof *f->one_ns);
-    f->backbone = sf_alloc(s->unit_count, sizeof *f->backbone);
+    f->backbone = s->backbone_units = sf_alloc(s->unit_count, sizeof *f->backbone);
     bool has = s->units != NULL && s->bursts != NULL && s->first_ns != NULL && s->similarity != NULL &&
                f->values != NULL && f->one_ns != NULL && f->backbone != NULL;
     return has ? SF_OK : sf_fail_memory(error);
@@ -577,8 +600,9 @@ static int find_backbone(finder *f, sf_error *error)
             f->backbone[s->backbone++] = u;
     }
     size_t cells = s->backbone * s->burst_count;
-    f->late = (sf_lateness){s->backbone, s->burst_count, sf_alloc(cells, sizeof *f->late.late_ns),
-                            sf_alloc(s->backbone, sizeof *f->late.weight)};
+    s->told_ns = sf_alloc(cells, sizeof *s->told_ns);
+    s->worth = sf_alloc(s->backbone, sizeof *s->worth);
+    f->late = (sf_lateness){s->backbone, s->burst_count, s->told_ns, s->worth};
     f->zero_ns = sf_alloc(cells, sizeof *f->zero_ns);
     bool has = f->late.late_ns != NULL && f->late.weight != NULL && f->zero_ns != NULL;
     return has ? SF_OK : sf_fail_memory(error);
@@ -587,12 +611,14 @@ static int find_backbone(finder *f, sf_error *error)
 int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, const sf_bursts *bursts,
                       const sf_sequence_options *options, sf_error *error)
 {
-    finder f = {.s = sequences, .recording = recording, .options = options};
+    finder f = {.s = sequences, .recording = recording, .chosen = *options, .options = options};
     *sequences = (sf_sequences){
         .unit_count = recording->units.count, .burst_count = bursts->count, .mean_similarity = NAN, .p = NAN};
     int status = make_room(&f, error);
     if (status == SF_OK) {
         take_bursts(&f, bursts);
+        choose_window(&f);
+        f.options = &f.chosen;
         status = sort_by_unit(&f, error);
     }
     if (status == SF_OK)
@@ -604,12 +630,77 @@ int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, co
     sf_free(f.first);
     sf_free(f.burst_of);
     sf_free(f.rank_of);
-    sf_free(f.backbone);
-    sf_free(f.late.late_ns);
-    sf_free(f.late.weight);
     sf_free(f.zero_ns);
     sf_free(f.one_ns);
     sf_free(f.values);
+    return status;
+}
+
+/* ---- other events ---- */
+
+/* Each burst's begin as all units but those tell it. */
+static int begins_without(int64_t *zero_ns, const sf_sequences *s, const uint32_t *without,
+                          size_t without_count, sf_error *error)
+{
+    sf_lateness late = {s->backbone, s->burst_count, s->told_ns, sf_alloc(s->backbone, sizeof *late.weight)};
+    int64_t *by_unit = sf_alloc(s->backbone * s->burst_count, sizeof *by_unit);
+    int status = late.weight == NULL || by_unit == NULL ? sf_fail_memory(error) : SF_OK;
+    for (size_t i = 0; status == SF_OK && i < s->backbone; i++) {
+        bool takes_part = true;
+        for (size_t k = 0; k < without_count; k++)
+            takes_part = takes_part && without[k] != s->backbone_units[i];
+        late.weight[i] = takes_part ? s->worth[i] : 0;
+    }
+    for (size_t b = 0; b < s->burst_count; b++)
+        zero_ns[b] = s->bursts[b].span.start_ns;
+    if (status == SF_OK)
+        status = sf_burst_zero(by_unit, zero_ns, &late, error);
+    sf_free(late.weight);
+    sf_free(by_unit);
+    return status;
+}
+
+/* The times that lie in bursts, as ranks; returns their number. */
+static size_t place_in_bursts(uint32_t *bursts, uint32_t *ranks, const sf_sequences *s,
+                              const sf_recording *recording, const int64_t *times_ns, size_t count)
+{
+    size_t held = 0, b = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (b < s->burst_count && s->bursts[b].span.stop_ns <= times_ns[i])
+            b++;
+        if (b == s->burst_count || times_ns[i] < s->bursts[b].span.start_ns)
+            continue;
+        const sf_sequence_burst *burst = &s->bursts[b];
+        size_t rank =
+            sf_spikes_lower_bound(recording->spikes + burst->first_spike, burst->spikes, times_ns[i]);
+        if (rank == burst->spikes)
+            continue;
+        bursts[held] = (uint32_t)b;
+        ranks[held++] = (uint32_t)rank;
+    }
+    return held;
+}
+
+int sf_sequences_place(sf_sequence_place *place, const sf_sequences *sequences, const sf_recording *recording,
+                       const int64_t *times_ns, size_t count, const uint32_t *without, size_t without_count,
+                       const sf_sequence_options *options, uint64_t stream, sf_error *error)
+{
+    sf_sequence_options chosen = *options;
+    chosen.window_ns = sequences->window_ns;
+    const sf_burst_frame frame = {recording->spikes, sequences->bursts, sequences->burst_count, &chosen};
+    uint32_t *bursts = sf_alloc(count, sizeof *bursts), *ranks = sf_alloc(count, sizeof *ranks);
+    int64_t *zero_ns = sf_alloc(sequences->burst_count, sizeof *zero_ns);
+    int status = bursts == NULL || ranks == NULL || zero_ns == NULL
+                     ? sf_fail_memory(error)
+                     : begins_without(zero_ns, sequences, without, without_count, error);
+    if (status == SF_OK) {
+        size_t held = place_in_bursts(bursts, ranks, sequences, recording, times_ns, count);
+        status = sf_burst_place_test(place, &frame, &(sf_burst_train){bursts, ranks, held}, zero_ns,
+                                     ((uint64_t)1 << 31) + stream, error);
+    }
+    sf_free(bursts);
+    sf_free(ranks);
+    sf_free(zero_ns);
     return status;
 }
 
@@ -619,5 +710,8 @@ void sf_sequences_free(sf_sequences *sequences)
     sf_free(sequences->bursts);
     sf_free(sequences->first_ns);
     sf_free(sequences->similarity);
+    sf_free(sequences->backbone_units);
+    sf_free(sequences->told_ns);
+    sf_free(sequences->worth);
     *sequences = (sf_sequences){0};
 }

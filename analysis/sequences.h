@@ -34,13 +34,13 @@
 typedef struct sf_sequence_options {
     double backbone;       /**< share of the bursts that a backbone unit takes part in */
     uint64_t least_spikes; /**< by which a unit takes part in a burst */
-    int64_t window_ns;     /**< width of a unit's place */
+    int64_t window_ns; /**< width of a unit's place; 0: a fiftieth of the median duration, 10 ms at least */
     uint64_t surrogates;
     double alpha; /**< p of a sequence, and q of its units, at most */
     uint64_t seed;
 } sf_sequence_options;
 
-#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 10000000, 999, 0.05, 1})
+#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 0, 999, 0.05, 1})
 
 /** Their rows, and the defaults above. */
 extern const sf_key_table sf_sequence_table;
@@ -53,7 +53,7 @@ extern const sf_key_table sf_sequence_table;
 
 /** Whether the events keep one place in the bursts. */
 typedef struct sf_sequence_place {
-    double place_ms;    /**< middle of the window, from the sequence's begin; NaN: none */
+    double place_ms;    /**< mean of the events in the window, from the sequence's begin; NaN: none */
     double jitter_ms;   /**< standard deviation of the events in the window; NaN of fewer than two */
     uint64_t kept;      /**< bursts with an event in the window */
     double kept_chance; /**< mean of the drawings */
@@ -85,7 +85,8 @@ typedef struct sf_sequence_burst {
 /** Zero-initialise. */
 typedef struct sf_sequences {
     size_t unit_count, burst_count, backbone, members;
-    size_t ordered; /**< bursts that have an order */
+    size_t ordered;    /**< bursts that have an order */
+    int64_t window_ns; /**< that places were looked for by */
     sf_sequence_unit *units;
     sf_sequence_burst *bursts;
     int64_t *first_ns;  /**< first spike of unit u in burst b at [u * burst_count + b]; INT64_MIN: none */
@@ -95,6 +96,11 @@ typedef struct sf_sequences {
     double placed_similarity, placed_p; /**< of the order of these among themselves */
     bool counted;                       /**< p is of all signs */
     bool sequence;                      /**< both p are at most alpha; the placed units are its members */
+    /* What other events are placed by: how each backbone unit tells each burst's begin (INT64_MIN: it does
+     * not), and what it is worth. */
+    uint32_t *backbone_units;
+    int64_t *told_ns;
+    double *worth;
 } sf_sequences;
 
 /** Of the spikes that the recording holds, in these bursts. SF_NO_MEMORY; sf_sequences_free whatever
@@ -102,5 +108,11 @@ typedef struct sf_sequences {
 int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, const sf_bursts *bursts,
                       const sf_sequence_options *options, sf_error *error);
 void sf_sequences_free(sf_sequences *sequences);
+
+/** Whether these times, ascending, keep one place in the bursts, which are laid above each other by all
+ * backbone units but `without`. q is not set. `stream` < 2^31 names the random numbers. SF_NO_MEMORY. */
+int sf_sequences_place(sf_sequence_place *place, const sf_sequences *sequences, const sf_recording *recording,
+                       const int64_t *times_ns, size_t count, const uint32_t *without, size_t without_count,
+                       const sf_sequence_options *options, uint64_t stream, sf_error *error);
 
 #endif

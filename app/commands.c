@@ -4,6 +4,7 @@
 
 extern const app_command app_command_info;
 extern const app_command app_command_bursts;
+extern const app_command app_command_sequences;
 extern const app_command app_command_compare;
 extern const app_command app_command_plot;
 extern const app_command app_command_report;
@@ -34,6 +35,7 @@ const app_command *const app_commands[] = {
     &app_command_info,
     &app_command_convert,
     &app_command_bursts,
+    &app_command_sequences,
     &app_command_compare,
     &app_command_plot,
     &app_command_report,
