@@ -26,6 +26,9 @@ static const sf_key rows[] = {
     TIME("window_ns", window_ns, 0, 1e12, .unit = "ms", .argument = "MS",
          .zero = "a fiftieth of what bursts last, median, and 10 ms at least",
          .what = "a unit keeps its place where it fires within a window of this width"),
+    REAL("least_similarity", least_similarity, -1, 1, .argument = "F",
+         .what = "units that keep their place are a sequence where two bursts have them in orders of this "
+                 "similarity or more, in the mean"),
     COUNT("surrogates", surrogates, 19, 1000000, .argument = "N", .what = "drawings of each null, at most"),
     REAL("alpha", alpha, 0, 1, .argument = "P",
          .what = "there is a sequence where p is P or less, of the units whose q is P or less"),
@@ -219,7 +222,7 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
         size_t from = next[i];
         while (next[i] < train.count && train.bursts[next[i]] == burst)
             next[i]++;
-        if (f->s->first_ns[o->list[i] * o->bursts + burst] == INT64_MIN)
+        if (next[i] == from || next[i] - from < f->options->least_spikes)
             continue;
         firsts[count] = (ranked){spikes[train.ranks[from]].time_ns, i};
         lasts[count++] = (ranked){spikes[train.ranks[next[i] - 1]].time_ns, i};
@@ -354,7 +357,7 @@ static double test_order(const ordering *o, double similarity, const sf_sequence
     return (1 + (double)as_similar) / (1 + (double)drawings);
 }
 
-enum { STREAM_BACKBONE, STREAM_MEMBERS }; /* places have those from 2^32 on */
+enum { STREAM_BACKBONE, STREAM_PLACED }; /* places have those from 2^32 on */
 
 static int judge_order(finder *f, sf_error *error)
 {
@@ -376,14 +379,14 @@ static int judge_order(finder *f, sf_error *error)
 }
 
 /* The same of the units that keep their place, among themselves. */
-static int judge_members(finder *f, const uint32_t *members, size_t count, sf_error *error)
+static int judge_placed(finder *f, const uint32_t *placed, size_t count, sf_error *error)
 {
     ordering o;
-    int status = order_find(&o, f, members, count, error);
+    int status = order_find(&o, f, placed, count, error);
     if (status == SF_OK) {
         normalise(&o);
         f->s->placed_similarity = mean_similarity(&o, NULL, 0);
-        f->s->placed_p = test_order(&o, f->s->placed_similarity, f->options, STREAM_MEMBERS);
+        f->s->placed_p = test_order(&o, f->s->placed_similarity, f->options, STREAM_PLACED);
     }
     order_free(&o);
     return status;
@@ -505,8 +508,8 @@ static void number_members(sf_sequences *s)
         }
 }
 
-/* The first place is 0, and lies at the begin of each burst's sequence: of the members, or without any of the
- * backbone. */
+/* The first place is 0, and lies at the begin of each burst's sequence: of the units that keep their place,
+ * or without any of the backbone. */
 static int tell_from_begin(finder *f, sf_error *error)
 {
     sf_sequences *s = f->s;
@@ -514,12 +517,12 @@ static int tell_from_begin(finder *f, sf_error *error)
     double first_ms = INFINITY;
     for (size_t i = 0; i < s->backbone; i++) {
         const sf_sequence_unit *unit = &s->units[f->backbone[i]];
-        bool counts = s->members == 0 || unit->member;
+        bool tells = s->placed == 0 || unit->placed;
         take_nearest(f, i, (int64_t)(unit->place.place_ms * 1e6));
-        if (s->members > 0)
-            f->late.weight[i] = counts ? 1 : 0;
-        first_ms = counts ? fmin(first_ms, unit->place.place_ms) : first_ms;
-        for (size_t b = 0; b < s->burst_count && unit->member; b++)
+        if (s->placed > 0)
+            f->late.weight[i] = tells ? 1 : 0;
+        first_ms = tells ? fmin(first_ms, unit->place.place_ms) : first_ms;
+        for (size_t b = 0; b < s->burst_count && unit->placed; b++)
             s->bursts[b].kept += f->late.late_ns[i * s->burst_count + b] != INT64_MIN;
     }
     for (size_t i = 0; i < s->backbone; i++)
@@ -535,19 +538,30 @@ static int tell_from_begin(finder *f, sf_error *error)
     return status;
 }
 
+static void choose_placed(finder *f)
+{
+    for (size_t i = 0; i < f->s->backbone; i++) {
+        sf_sequence_unit *unit = &f->s->units[f->backbone[i]];
+        unit->placed = unit->place.q <= f->options->alpha;
+        f->s->placed += unit->placed;
+    }
+}
+
 /* Units that keep their place are a sequence where their order is one, too. */
 static int choose_members(finder *f, sf_error *error)
 {
     sf_sequences *s = f->s;
-    uint32_t *placed = sf_alloc(s->backbone, sizeof *placed);
+    uint32_t *placed = sf_alloc(s->placed, sizeof *placed);
+    size_t count = 0;
     if (placed == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < s->backbone; i++)
-        if (s->units[f->backbone[i]].place.q <= f->options->alpha)
-            placed[s->placed++] = f->backbone[i];
-    int status = judge_members(f, placed, s->placed, error);
-    s->sequence =
-        s->placed >= SF_SEQUENCE_LEAST && s->p <= f->options->alpha && s->placed_p <= f->options->alpha;
+    for (uint32_t u = 0; u < s->unit_count; u++)
+        if (s->units[u].placed)
+            placed[count++] = u;
+    int status = judge_placed(f, placed, count, error);
+    s->sequence = s->placed >= SF_SEQUENCE_LEAST && s->p <= f->options->alpha &&
+                  s->placed_p <= f->options->alpha / SF_SEQUENCE_CHOSEN &&
+                  s->placed_similarity >= f->options->least_similarity;
     s->members = status == SF_OK && s->sequence ? s->placed : 0;
     for (size_t i = 0; i < s->members; i++)
         s->units[placed[i]].member = true;
@@ -563,10 +577,12 @@ static int judge_places(finder *f, sf_error *error)
         status = sf_fail_memory(error);
     if (status == SF_OK)
         status = correct(f, error);
+    if (status == SF_OK) {
+        choose_placed(f);
+        status = tell_from_begin(f, error);
+    }
     if (status == SF_OK)
         status = choose_members(f, error);
-    if (status == SF_OK)
-        status = tell_from_begin(f, error);
     if (status == SF_OK)
         number_members(s);
     return status;

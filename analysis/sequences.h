@@ -20,9 +20,9 @@
  * spikes of the whole network; its rate, its intervals and the burst's time course remain. q corrects p among
  * backbone units (Benjamini and Hochberg).
  *
- * There is a sequence where both say so of three units or more, and where the units that keep their place
- * have, ordered among themselves, more similar bursts than by drawn signs, too: units that are first in any
- * order are none.
+ * There is a sequence where both say so, of three units or more, and where the units that keep their place are
+ * in order among themselves: the same test of these alone, at a fifth of alpha, as the same bursts chose them,
+ * and a mean similarity of `least_similarity`. Units that are first in any order are none.
  */
 #ifndef SF_ANALYSIS_SEQUENCES_H
 #define SF_ANALYSIS_SEQUENCES_H
@@ -35,18 +35,22 @@ typedef struct sf_sequence_options {
     double backbone;       /**< share of the bursts that a backbone unit takes part in */
     uint64_t least_spikes; /**< by which a unit takes part in a burst */
     int64_t window_ns; /**< width of a unit's place; 0: a fiftieth of the median duration, 10 ms at least */
+    double least_similarity; /**< of the order of units that keep their place, for a sequence */
     uint64_t surrogates;
     double alpha; /**< p of a sequence, and q of its units, at most */
     uint64_t seed;
 } sf_sequence_options;
 
-#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 0, 999, 0.05, 1})
+#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 0, 0.1, 999, 0.05, 1})
 
 /** Their rows, and the defaults above. */
 extern const sf_key_table sf_sequence_table;
 
 /** Units of a sequence, at least. */
 #define SF_SEQUENCE_LEAST 3
+
+/** The order of units that were chosen by the same bursts has to have a p of alpha over this. */
+#define SF_SEQUENCE_CHOSEN 5
 
 /** Bursts up to which all signs are counted. */
 #define SF_SEQUENCE_COUNTED 14
@@ -69,7 +73,8 @@ typedef struct sf_sequence_unit {
     double first_ms; /**< its first spike, from the start of the burst, median */
     double position; /**< mean of d over the bursts; NaN: it is not of the backbone */
     sf_sequence_place place;
-    bool member;
+    bool placed;    /**< q <= alpha */
+    bool member;    /**< of a sequence: placed */
     uint64_t order; /**< of a member, from 1 on by place; else 0 */
 } sf_sequence_unit;
 
@@ -79,7 +84,7 @@ typedef struct sf_sequence_burst {
     uint64_t units;             /**< of the backbone that take part */
     double mean_similarity;     /**< with the mean of all other bursts' positions; NaN: it has no order */
     int64_t begin_ns;           /**< of the sequence: where the first place lies; as near as its units tell */
-    uint64_t kept;              /**< members in their place */
+    uint64_t kept;              /**< placed units that fire there */
 } sf_sequence_burst;
 
 /** Zero-initialise. */
@@ -95,7 +100,7 @@ typedef struct sf_sequences {
     size_t placed;                      /**< backbone units whose place has q <= alpha */
     double placed_similarity, placed_p; /**< of the order of these among themselves */
     bool counted;                       /**< p is of all signs */
-    bool sequence;                      /**< both p are at most alpha; the placed units are its members */
+    bool sequence;                      /**< see above; the placed units are its members */
     /* What other events are placed by: how each backbone unit tells each burst's begin (INT64_MIN: it does
      * not), and what it is worth. */
     uint32_t *backbone_units;

@@ -47,7 +47,9 @@ static const sf_column_row sequence_rows[] = {
                  FEW_BURSTS),
     SF_MEMBER_IS(REAL, placed_p, "the same as p of these among themselves", .unit = "probability",
                  FEW_BURSTS),
-    SF_MEMBER_IS(FLAG, sequence, "three units or more keep their place, and both p are --alpha or less"),
+    SF_MEMBER_IS(FLAG, sequence,
+                 "three units or more keep their place, both p are --alpha or less, and placed_similarity is "
+                 "--least-similarity or more"),
     SF_MEMBER_IS(COUNT, members, "units of the sequence: those that keep their place; 0 without one"),
 };
 #undef ROW
@@ -243,6 +245,7 @@ static const app_option options[] = {
     {.name = "window"},
     {"episodes", "FILE",
      "chains whose place in the bursts is told, or one chain itself, as `count` has them"},
+    {.name = "least-similarity"},
     {.name = "network-method"},
     {.name = "active"},
     {.name = "network-share"},

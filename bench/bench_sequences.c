@@ -203,7 +203,7 @@ static int look(sf_sequences *found, size_t *bursts, const made *m)
 
 typedef struct tally {
     size_t recordings, low, false_members, units, low_units, bursts;
-    double similarity, recall, precision, found, order, pairs;
+    double similarity, placed, most_placed, recall, precision, found, order, pairs;
 } tally;
 
 static void add(tally *t, const sf_sequences *s, const design *d)
@@ -212,6 +212,10 @@ static void add(tally *t, const sf_sequences *s, const design *d)
     t->recordings++;
     t->low += s->p <= LEVEL;
     t->similarity += isnan(s->mean_similarity) ? 0 : s->mean_similarity;
+    double placed = isnan(s->placed_similarity) ? 0 : s->placed_similarity;
+    t->placed += placed;
+    t->most_placed =
+        fmax(t->most_placed, s->placed >= SF_SEQUENCE_LEAST && s->placed_p <= LEVEL ? placed : 0);
     t->false_members += s->members > 0;
     for (size_t u = 0; u < s->unit_count; u++) {
         const sf_sequence_unit *one = &s->units[u];
@@ -251,17 +255,17 @@ static int of_design(tally *t, const design *d, size_t rounds, size_t bursts, ui
 
 static int bench_nulls(size_t rounds, size_t bursts, uint64_t seed)
 {
-    printf("%-40s %8s %10s %8s %12s %10s\n", "no sequence", "bursts", "similarity", "p low", "unit p low",
-           "sequences");
+    printf("%-40s %8s %10s %8s %12s %8s %8s %10s\n", "no sequence", "bursts", "similarity", "p low",
+           "unit p low", "placed", "most", "sequences");
     for (size_t k = 0; k < sizeof nulls / sizeof *nulls; k++) {
         tally t;
         int status = of_design(&t, &nulls[k], rounds, bursts, seed + k);
         if (status != SF_OK)
             return status;
         double all = (double)t.recordings;
-        printf("%-40s %8.1f %10.3f %8.2f %12.3f %10.2f\n", nulls[k].name, (double)t.bursts / all,
-               t.similarity / all, (double)t.low / all, (double)t.low_units / (double)t.units,
-               (double)t.false_members / all);
+        printf("%-40s %8.1f %10.3f %8.2f %12.3f %8.3f %8.3f %10.2f\n", nulls[k].name, (double)t.bursts / all,
+               t.similarity / all, (double)t.low / all, (double)t.low_units / (double)t.units, t.placed / all,
+               t.most_placed, (double)t.false_members / all);
         fflush(stdout);
     }
     return SF_OK;
@@ -269,16 +273,16 @@ static int bench_nulls(size_t rounds, size_t bursts, uint64_t seed)
 
 static int bench_planted(size_t rounds, size_t bursts, uint64_t seed)
 {
-    printf("%-40s %8s %10s %8s %8s %10s %8s\n", "eight in order", "bursts", "similarity", "p low", "recall",
-           "precision", "order");
+    printf("%-40s %8s %10s %8s %8s %8s %10s %8s\n", "eight in order", "bursts", "similarity", "p low",
+           "placed", "recall", "precision", "order");
     for (size_t k = 0; k < sizeof planted / sizeof *planted; k++) {
         tally t;
         int status = of_design(&t, &planted[k], rounds, bursts, seed + 100 + k);
         if (status != SF_OK)
             return status;
         double all = (double)t.recordings;
-        printf("%-40s %8.1f %10.3f %8.2f %8.2f %10.3f %8.3f\n", planted[k].name, (double)t.bursts / all,
-               t.similarity / all, (double)t.low / all, t.recall / all, t.precision / t.found,
+        printf("%-40s %8.1f %10.3f %8.2f %8.3f %8.2f %10.3f %8.3f\n", planted[k].name, (double)t.bursts / all,
+               t.similarity / all, (double)t.low / all, t.placed / all, t.recall / all, t.precision / t.found,
                t.order / t.pairs);
         fflush(stdout);
     }
