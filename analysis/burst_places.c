@@ -21,14 +21,14 @@ typedef struct grid {
 
 static int64_t step_of(const sf_burst_frame *frame)
 {
-    int64_t step = frame->options->window_ns / SF_PLACE_CELLS;
+    int64_t step = frame->window_ns / SF_PLACE_CELLS;
     return step > 0 ? step : 1;
 }
 
 /* Windows that hold any time of any burst. */
 static grid grid_of(const sf_burst_frame *frame, const int64_t *zero_ns)
 {
-    grid g = {.step_ns = step_of(frame), .width_ns = frame->options->window_ns};
+    grid g = {.step_ns = step_of(frame), .width_ns = frame->window_ns};
     int64_t low = INT64_MAX, high = INT64_MIN;
     for (size_t b = 0; b < frame->burst_count; b++) {
         const sf_sequence_burst *burst = &frame->bursts[b];
@@ -118,7 +118,7 @@ bool sf_burst_place_nearest(int64_t *off_ns, const sf_burst_frame *frame, const 
             *off_ns = off;
         found = true;
     }
-    return found && llabs(*off_ns) <= frame->options->window_ns / 2 + step_of(frame);
+    return found && llabs(*off_ns) <= frame->window_ns / 2 + step_of(frame);
 }
 
 /* ---- beside trains that begin anywhere in the burst ---- */
@@ -141,7 +141,7 @@ static void measure_events(sf_sequence_place *place, const sf_burst_frame *frame
 
 static void draw_moves(uint32_t *moved, const sf_burst_frame *frame, uint64_t stream, uint64_t drawing)
 {
-    sf_random random = sf_random_start(frame->options->seed, stream << 32 | drawing);
+    sf_random random = sf_random_start(frame->seed, stream << 32 | drawing);
     for (size_t b = 0; b < frame->burst_count; b++)
         moved[b] =
             frame->bursts[b].spikes > 0 ? (uint32_t)sf_random_below(&random, frame->bursts[b].spikes) : 0;
@@ -152,7 +152,7 @@ int sf_burst_place_test(sf_sequence_place *place, const sf_burst_frame *frame, c
 {
     sf_place_scan scan = {0};
     sf_best_place best, drawn;
-    uint64_t as_good = 0, drawings = 0, all = frame->options->surrogates;
+    uint64_t as_good = 0, drawings = 0, all = frame->surrogates;
     double sum = 0;
     *place = (sf_sequence_place){NAN, NAN, 0, NAN, NAN, NAN};
     uint32_t *moved = sf_alloc(frame->burst_count, sizeof *moved);

@@ -5,7 +5,25 @@
 #ifndef SF_ANALYSIS_BURST_PLACES_H
 #define SF_ANALYSIS_BURST_PLACES_H
 
-#include "analysis/sequences.h"
+#include "core/recording.h"
+
+/** Whether the events keep one place in the bursts. */
+typedef struct sf_sequence_place {
+    double place_ms;    /**< mean of the events in the window, from the sequence's begin; NaN: none */
+    double jitter_ms;   /**< standard deviation of the events in the window; NaN of fewer than two */
+    uint64_t kept;      /**< bursts with an event in the window */
+    double kept_chance; /**< mean of the drawings */
+    double p, q;        /**< NaN: not tested */
+} sf_sequence_place;
+
+typedef struct sf_sequence_burst {
+    sf_span span;
+    size_t first_spike, spikes; /**< among those of the recording */
+    uint64_t units;             /**< of the backbone that take part */
+    double mean_similarity;     /**< with the mean of all other bursts' positions; NaN: it has no order */
+    int64_t begin_ns;           /**< of the sequence: where the first place lies; as near as its units tell */
+    uint64_t kept;              /**< placed units that fire there */
+} sf_sequence_burst;
 
 /** Events within bursts, a burst after the other: the burst of each, and its rank among the spikes of that.
  */
@@ -19,7 +37,8 @@ typedef struct sf_burst_frame {
     const sf_spike *spikes; /**< of the recording */
     const sf_sequence_burst *bursts;
     size_t burst_count;
-    const sf_sequence_options *options;
+    int64_t window_ns;
+    uint64_t surrogates, seed;
 } sf_burst_frame;
 
 /** Cells of a scan's window. */

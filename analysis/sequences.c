@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/sequences.h"
 
-#include "analysis/burst_places.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
@@ -58,7 +57,8 @@ typedef struct finder {
 
 static sf_burst_frame frame_of(const finder *f)
 {
-    return (sf_burst_frame){f->recording->spikes, f->s->bursts, f->s->burst_count, f->options};
+    return (sf_burst_frame){f->recording->spikes,  f->s->bursts,           f->s->burst_count,
+                            f->options->window_ns, f->options->surrogates, f->options->seed};
 }
 
 static sf_burst_train train_of(const finder *f, uint32_t unit)
@@ -483,17 +483,31 @@ static int test_place(void *context, unsigned worker, size_t item)
                                f->zero_ns + item * f->s->burst_count, f->backbone[item] + (uint64_t)1, NULL);
 }
 
-static int correct(finder *f, sf_error *error)
+int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *error)
 {
-    double *p = sf_alloc(f->s->backbone, sizeof *p);
+    size_t tested = 0, at = 0;
+    double *p = sf_alloc(count, sizeof *p);
     if (p == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < f->s->backbone; i++)
-        p[i] = f->s->units[f->backbone[i]].place.p;
-    int status = sf_false_discovery(p, f->s->backbone, f->s->backbone, error);
-    for (size_t i = 0; status == SF_OK && i < f->s->backbone; i++)
-        f->s->units[f->backbone[i]].place.q = p[i];
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(places[i]->p))
+            p[tested++] = places[i]->p;
+    int status = sf_false_discovery(p, tested, tested, error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        places[i]->q = isnan(places[i]->p) ? NAN : p[at++];
     sf_free(p);
+    return status;
+}
+
+static int correct(finder *f, sf_error *error)
+{
+    sf_sequence_place **places = sf_alloc(f->s->backbone, sizeof *places);
+    if (places == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < f->s->backbone; i++)
+        places[i] = &f->s->units[f->backbone[i]].place;
+    int status = sf_sequences_correct(places, f->s->backbone, error);
+    sf_free(places);
     return status;
 }
 
@@ -701,9 +715,8 @@ int sf_sequences_place(sf_sequence_place *place, const sf_sequences *sequences, 
                        const int64_t *times_ns, size_t count, const uint32_t *without, size_t without_count,
                        const sf_sequence_options *options, uint64_t stream, sf_error *error)
 {
-    sf_sequence_options chosen = *options;
-    chosen.window_ns = sequences->window_ns;
-    const sf_burst_frame frame = {recording->spikes, sequences->bursts, sequences->burst_count, &chosen};
+    const sf_burst_frame frame = {recording->spikes,    sequences->bursts,   sequences->burst_count,
+                                  sequences->window_ns, options->surrogates, options->seed};
     uint32_t *bursts = sf_alloc(count, sizeof *bursts), *ranks = sf_alloc(count, sizeof *ranks);
     int64_t *zero_ns = sf_alloc(sequences->burst_count, sizeof *zero_ns);
     int status = bursts == NULL || ranks == NULL || zero_ns == NULL

@@ -20,15 +20,15 @@
  * spikes of the whole network; its rate, its intervals and the burst's time course remain. q corrects p among
  * backbone units (Benjamini and Hochberg).
  *
- * There is a sequence where both say so, of three units or more, and where the units that keep their place are
- * in order among themselves: the same test of these alone, at a fifth of alpha, as the same bursts chose them,
- * and a mean similarity of `least_similarity`. Units that are first in any order are none.
+ * There is a sequence where both say so, of three units or more, and where the units that keep their place
+ * are in order among themselves: the same test of these alone, at a fifth of alpha, as the same bursts chose
+ * them, and a mean similarity of `least_similarity`. Units that are first in any order are none.
  */
 #ifndef SF_ANALYSIS_SEQUENCES_H
 #define SF_ANALYSIS_SEQUENCES_H
 
+#include "analysis/burst_places.h"
 #include "core/keys.h"
-#include "core/recording.h"
 #include "mine/bursts.h"
 
 typedef struct sf_sequence_options {
@@ -55,15 +55,6 @@ extern const sf_key_table sf_sequence_table;
 /** Bursts up to which all signs are counted. */
 #define SF_SEQUENCE_COUNTED 14
 
-/** Whether the events keep one place in the bursts. */
-typedef struct sf_sequence_place {
-    double place_ms;    /**< mean of the events in the window, from the sequence's begin; NaN: none */
-    double jitter_ms;   /**< standard deviation of the events in the window; NaN of fewer than two */
-    uint64_t kept;      /**< bursts with an event in the window */
-    double kept_chance; /**< mean of the drawings */
-    double p, q;        /**< NaN: not tested */
-} sf_sequence_place;
-
 typedef struct sf_sequence_unit {
     uint32_t unit;
     uint64_t bursts; /**< that it takes part in */
@@ -77,15 +68,6 @@ typedef struct sf_sequence_unit {
     bool member;    /**< of a sequence: placed */
     uint64_t order; /**< of a member, from 1 on by place; else 0 */
 } sf_sequence_unit;
-
-typedef struct sf_sequence_burst {
-    sf_span span;
-    size_t first_spike, spikes; /**< among those of the recording */
-    uint64_t units;             /**< of the backbone that take part */
-    double mean_similarity;     /**< with the mean of all other bursts' positions; NaN: it has no order */
-    int64_t begin_ns;           /**< of the sequence: where the first place lies; as near as its units tell */
-    uint64_t kept;              /**< placed units that fire there */
-} sf_sequence_burst;
 
 /** Zero-initialise. */
 typedef struct sf_sequences {
@@ -107,6 +89,9 @@ typedef struct sf_sequences {
     int64_t *told_ns;
     double *worth;
 } sf_sequences;
+
+/** Sets q among these places (Benjamini and Hochberg), but of those without a p. SF_NO_MEMORY. */
+int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *error);
 
 /** Of the spikes that the recording holds, in these bursts. SF_NO_MEMORY; sf_sequences_free whatever
  * happened. */

@@ -7,6 +7,7 @@
 #define SF_APP_COMMAND_H
 
 #include "analysis/activity.h"
+#include "analysis/sequences.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
 #include "analysis/rules.h"

@@ -4,13 +4,10 @@
 #include "app/load.h"
 #include "app/mining.h"
 
-#include "analysis/activity.h"
-#include "analysis/sequences.h"
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
-#include "mine/fitted.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -305,19 +302,15 @@ static int place_chain(sequences *s, const sf_occurrences_columns *told, size_t 
 /* Chains whose q is at most alpha have a fixed place. */
 static int mark_fixed(sequences *s, sf_error *error)
 {
-    double *p = sf_alloc(s->chain_count, sizeof *p);
-    size_t tested = 0, at = 0;
-    if (p == NULL)
+    sf_sequence_place **places = sf_alloc(s->chain_count, sizeof *places);
+    if (places == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < s->chain_count; i++)
-        if (!isnan(s->chains[i].place.p))
-            p[tested++] = s->chains[i].place.p;
-    int status = sf_false_discovery(p, tested, tested, error);
-    for (size_t i = 0; status == SF_OK && i < s->chain_count; i++) {
-        s->chains[i].place.q = isnan(s->chains[i].place.p) ? NAN : p[at++];
+        places[i] = &s->chains[i].place;
+    int status = sf_sequences_correct(places, s->chain_count, error);
+    for (size_t i = 0; status == SF_OK && i < s->chain_count; i++)
         s->chains[i].fixed = s->chains[i].place.q <= s->options.alpha;
-    }
-    sf_free(p);
+    sf_free(places);
     return status;
 }
 

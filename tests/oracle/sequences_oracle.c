@@ -101,7 +101,7 @@ static uint64_t kept_in(const sf_burst_frame *frame, const sf_burst_train *train
 uint64_t oracle_kept(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
                      const uint32_t *moved)
 {
-    int64_t width = frame->options->window_ns, low = INT64_MAX, high = INT64_MIN;
+    int64_t width = frame->window_ns, low = INT64_MAX, high = INT64_MIN;
     uint64_t most = 0;
     for (size_t b = 0; b < frame->burst_count; b++)
         for (size_t i = 0; i < frame->bursts[b].spikes; i++) {
@@ -119,6 +119,6 @@ uint64_t oracle_kept(const sf_burst_frame *frame, const sf_burst_train *train, c
 uint64_t oracle_kept_at(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
                         const uint32_t *moved, int64_t middle_ns)
 {
-    int64_t half = frame->options->window_ns / 2 + frame->options->window_ns / SF_PLACE_CELLS;
+    int64_t half = frame->window_ns / 2 + frame->window_ns / SF_PLACE_CELLS;
     return kept_in(frame, train, zero_ns, moved, middle_ns - half, middle_ns + half);
 }

@@ -168,7 +168,8 @@ static void test_places_are_those_of_all_windows(void **state)
                     rank_of[train.count++] = (uint32_t)(i - from);
                 }
         }
-        const sf_burst_frame frame = {c.recording.spikes, bursts, c.bursts.count, &options};
+        const sf_burst_frame frame = {c.recording.spikes, bursts,      c.bursts.count, options.window_ns,
+                                      options.surrogates, options.seed};
         sf_place_scan scan = {0};
         for (int with = 0; with < 2; with++) {
             const uint32_t *moves = with ? moved : NULL;
