@@ -7,10 +7,10 @@
 #define SF_APP_COMMAND_H
 
 #include "analysis/activity.h"
-#include "analysis/sequences.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
 #include "analysis/rules.h"
+#include "analysis/sequences.h"
 #include "analysis/statistics.h"
 #include "core/delimited.h"
 #include "core/error.h"
