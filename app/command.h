@@ -12,6 +12,7 @@
 #include "analysis/planted.h"
 #include "analysis/responses.h"
 #include "analysis/rules.h"
+#include "analysis/sequences.h"
 #include "analysis/statistics.h"
 #include "core/delimited.h"
 #include "core/error.h"
@@ -39,7 +40,7 @@ typedef struct app_option {
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
 #define APP_ROW_TABLES 6
-#define APP_RESULT_TABLES 4
+#define APP_RESULT_TABLES 6
 
 struct app_call;
 

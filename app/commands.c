@@ -6,6 +6,7 @@ extern const app_command app_command_info;
 extern const app_command app_command_bursts;
 extern const app_command app_command_criticality;
 extern const app_command app_command_responses;
+extern const app_command app_command_sequences;
 extern const app_command app_command_compare;
 extern const app_command app_command_plot;
 extern const app_command app_command_report;
@@ -38,6 +39,7 @@ const app_command *const app_commands[] = {
     &app_command_bursts,
     &app_command_criticality,
     &app_command_responses,
+    &app_command_sequences,
     &app_command_compare,
     &app_command_plot,
     &app_command_report,

@@ -64,7 +64,7 @@ told = json.load(open('poisson.json'))
 m = {row['measure']: row['value'] for row in told['criticality']}
 assert m['branching_ratio'] is None and m['timescale'] is None, m
 assert 'no-memory' in [c['caution'] for c in told['criticality_cautions']], told['criticality_cautions']
-mean = told['bin_ms']
+mean = told['avalanche_bin_ms']
 assert 9 < mean < 11, mean"
 
 for table in measures fits avalanches shapes autocorrelation cautions; do

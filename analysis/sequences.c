@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/sequences.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/random.h"
+#include "core/row_macros.h"
+#include "core/thread.h"
+#include "mine/fitted.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- options ---- */
+
+static const sf_sequence_options usual = {
+    .backbone = 0.5, .least_spikes = 1, .window_ns = 10000000, .surrogates = 999, .alpha = 0.05, .seed = 1};
+
+#define ROW sf_sequence_options
+static const sf_key rows[] = {
+    REAL("backbone", backbone, 0, 1, .argument = "F",
+         .what = "backbone units take part in this share of the network bursts or more"),
+    COUNT("least_spikes", least_spikes, 1, 1000000, .argument = "N",
+          .what = "a unit takes part in a burst by N spikes or more"),
+    TIME("window_ns", window_ns, 0, 1e12, .unit = "ms", .argument = "MS",
+         .zero = "a fiftieth of what bursts last, median, and 10 ms at least",
+         .what = "a unit keeps its place where it fires within a window of this width"),
+    REAL("least_similarity", least_similarity, -1, 1, .argument = "F",
+         .what = "units that keep their place are a sequence where two bursts have them in orders of this "
+                 "similarity or more, in the mean"),
+    COUNT("surrogates", surrogates, 19, 1000000, .argument = "N", .what = "drawings of each null, at most"),
+    REAL("alpha", alpha, 0, 1, .argument = "P",
+         .what = "there is a sequence where p is P or less, of the units whose q is P or less"),
+    {SF_ROW_SEED, AT(seed), .what = "of the drawings"},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_sequence_table = SF_KEY_TABLE(rows, usual);
+
+/* ---- who takes part ---- */
+
+typedef struct finder {
+    sf_sequences *s;
+    const sf_recording *recording;
+    sf_sequence_options chosen; /* with a window */
+    const sf_sequence_options *options;
+    /* Spikes in bursts by unit, those of unit u at first[u] .. first[u + 1]. */
+    size_t *first;
+    uint32_t *burst_of, *rank_of;
+    uint32_t *backbone; /* their units; as the next, of the result */
+    sf_lateness late;   /* by place in `backbone` */
+    int64_t *zero_ns;   /* likewise */
+    int64_t *one_ns;    /* by burst */
+    double *values;     /* room for one of each burst */
+} finder;
+
+static sf_burst_frame frame_of(const finder *f)
+{
+    return (sf_burst_frame){f->recording->spikes,  f->s->bursts,           f->s->burst_count,
+                            f->options->window_ns, f->options->surrogates, f->options->seed};
+}
+
+static sf_burst_train train_of(const finder *f, uint32_t unit)
+{
+    size_t from = f->first[unit];
+    return (sf_burst_train){f->burst_of + from, f->rank_of + from, f->first[unit + 1] - from};
+}
+
+static void take_bursts(finder *f, const sf_bursts *bursts)
+{
+    const sf_recording *r = f->recording;
+    for (size_t b = 0; b < bursts->count; b++) {
+        const sf_span *span = &bursts->items[b];
+        size_t from = sf_spikes_lower_bound(r->spikes, r->spike_count, span->start_ns);
+        size_t to = sf_spikes_lower_bound(r->spikes, r->spike_count, span->stop_ns);
+        f->s->bursts[b] = (sf_sequence_burst){.span = *span,
+                                              .first_spike = from,
+                                              .spikes = to - from,
+                                              .mean_similarity = NAN,
+                                              .begin_ns = span->start_ns};
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
+}
+
+static double median(double *values, size_t count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof *values, by_value);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+#define WINDOWS_IN_BURST 50
+#define NARROWEST_NS 10000000
+
+static void choose_window(finder *f)
+{
+    sf_sequences *s = f->s;
+    for (size_t b = 0; b < s->burst_count; b++)
+        f->values[b] = (double)(s->bursts[b].span.stop_ns - s->bursts[b].span.start_ns);
+    if (f->chosen.window_ns == 0)
+        f->chosen.window_ns = NARROWEST_NS;
+    double width_ns = median(f->values, s->burst_count) / WINDOWS_IN_BURST;
+    if (f->options->window_ns == 0 && width_ns > NARROWEST_NS)
+        f->chosen.window_ns = (int64_t)width_ns;
+    s->window_ns = f->chosen.window_ns;
+}
+
+static int sort_by_unit(finder *f, sf_error *error)
+{
+    size_t units = f->s->unit_count, all = 0;
+    for (size_t b = 0; b < f->s->burst_count; b++)
+        all += f->s->bursts[b].spikes;
+    f->first = sf_alloc(units + 2, sizeof *f->first);
+    f->burst_of = sf_alloc(all, sizeof *f->burst_of);
+    f->rank_of = sf_alloc(all, sizeof *f->rank_of);
+    if (f->first == NULL || f->burst_of == NULL || f->rank_of == NULL)
+        return sf_fail_memory(error);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t b = 0; b < f->s->burst_count; b++) {
+            const sf_sequence_burst *burst = &f->s->bursts[b];
+            for (size_t i = 0; i < burst->spikes; i++) {
+                uint32_t unit = f->recording->spikes[burst->first_spike + i].unit;
+                size_t at = pass == 0 ? f->first[unit + 2]++ : f->first[unit + 1]++;
+                if (pass == 1) {
+                    f->burst_of[at] = (uint32_t)b;
+                    f->rank_of[at] = (uint32_t)i;
+                }
+            }
+        }
+        for (size_t u = 0; pass == 0 && u < units; u++)
+            f->first[u + 2] += f->first[u + 1];
+    }
+    return SF_OK;
+}
+
+/* The bursts that it takes part in, its first spike in each, and whether it is of the backbone. */
+static void look_at_unit(finder *f, uint32_t unit)
+{
+    sf_sequences *s = f->s;
+    sf_sequence_unit *u = &s->units[unit];
+    const sf_burst_train train = train_of(f, unit);
+    size_t spikes = 0;
+    *u = (sf_sequence_unit){.unit = unit, .position = NAN};
+    u->place = (sf_sequence_place){NAN, NAN, 0, NAN, NAN, NAN};
+    for (size_t b = 0; b < s->burst_count; b++)
+        s->first_ns[unit * s->burst_count + b] = INT64_MIN;
+    for (size_t from = 0, to; from < train.count; from = to) {
+        size_t b = train.bursts[from];
+        for (to = from + 1; to < train.count && train.bursts[to] == b;)
+            to++;
+        if (to - from < f->options->least_spikes)
+            continue;
+        int64_t first_ns = f->recording->spikes[s->bursts[b].first_spike + train.ranks[from]].time_ns;
+        s->first_ns[unit * s->burst_count + b] = first_ns;
+        f->values[u->bursts++] = (double)(first_ns - s->bursts[b].span.start_ns) * 1e-6;
+        spikes += to - from;
+    }
+    u->first_ms = median(f->values, u->bursts);
+    u->spikes = u->bursts > 0 ? (double)spikes / (double)u->bursts : NAN;
+    u->share = s->burst_count > 0 ? (double)u->bursts / (double)s->burst_count : NAN;
+    u->backbone = u->bursts > 0 && u->share >= f->options->backbone;
+}
+
+/* ---- the order of a burst ---- */
+
+/* Positions of the units of a list, bursts in rows; 0: it takes no part. */
+typedef struct ordering {
+    const uint32_t *list;
+    size_t units, bursts, ordered;
+    double *of, *sum;
+    bool *has; /* whether a burst has an order */
+} ordering;
+
+static double product(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+typedef struct ranked {
+    int64_t time_ns;
+    size_t at; /* its unit, in the list */
+} ranked;
+
+static int by_time(const void *a, const void *b)
+{
+    const ranked *one = a, *other = b;
+    int order = (one->time_ns > other->time_ns) - (one->time_ns < other->time_ns);
+    return order != 0 ? order : (one->at > other->at) - (one->at < other->at);
+}
+
+/* Adds to each unit's position twice its rank, ties at their middle: a whole number. */
+static void add_ranks(ordering *o, size_t burst, ranked *units, size_t count)
+{
+    qsort(units, count, sizeof *units, by_time);
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && units[to].time_ns == units[from].time_ns;)
+            to++;
+        for (size_t i = from; i < to; i++)
+            o->of[burst * o->units + units[i].at] += (double)(from + to - 1);
+    }
+}
+
+/* Positions of one burst's units: see the header. `next` is, by unit, where its spikes of this burst begin.
+ */
+static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next, ranked *firsts,
+                        ranked *lasts)
+{
+    const sf_spike *spikes = f->recording->spikes + f->s->bursts[burst].first_spike;
+    size_t count = 0;
+    for (size_t i = 0; i < o->units; i++) {
+        const sf_burst_train train = train_of(f, o->list[i]);
+        size_t from = next[i];
+        while (next[i] < train.count && train.bursts[next[i]] == burst)
+            next[i]++;
+        if (next[i] == from || next[i] - from < f->options->least_spikes)
+            continue;
+        firsts[count] = (ranked){spikes[train.ranks[from]].time_ns, i};
+        lasts[count++] = (ranked){spikes[train.ranks[next[i] - 1]].time_ns, i};
+    }
+    if (count > 1) {
+        add_ranks(o, burst, firsts, count);
+        add_ranks(o, burst, lasts, count);
+    }
+    double most = 2 * (double)(count - 1); /* and the middle of both */
+    for (size_t i = 0; i < count && count > 1; i++) {
+        double *position = &o->of[burst * o->units + firsts[i].at];
+        *position = (*position - most) / most;
+    }
+}
+
+/* Brings each burst's positions to length 1. */
+static void normalise(ordering *o)
+{
+    for (size_t b = 0; b < o->bursts; b++) {
+        double *row = o->of + b * o->units, squares = product(row, row, o->units);
+        o->has[b] = squares > 0;
+        o->ordered += o->has[b];
+        for (size_t i = 0; i < o->units && o->has[b]; i++)
+            row[i] /= sqrt(squares);
+    }
+}
+
+static void order_free(ordering *o)
+{
+    sf_free(o->of);
+    sf_free(o->has);
+    sf_free(o->sum);
+}
+
+/* order_free in any case. */
+static int order_find(ordering *o, const finder *f, const uint32_t *list, size_t units, sf_error *error)
+{
+    size_t bursts = f->s->burst_count;
+    size_t *next = sf_alloc(units, sizeof *next);
+    ranked *firsts = sf_alloc(units, sizeof *firsts), *lasts = sf_alloc(units, sizeof *lasts);
+    *o = (ordering){.list = list,
+                    .units = units,
+                    .bursts = bursts,
+                    .of = sf_alloc(units * bursts, sizeof *o->of),
+                    .has = sf_alloc(bursts, sizeof *o->has),
+                    .sum = sf_alloc(units, sizeof *o->sum)};
+    bool has =
+        next != NULL && firsts != NULL && lasts != NULL && o->of != NULL && o->has != NULL && o->sum != NULL;
+    for (size_t b = 0; has && b < bursts; b++)
+        order_burst(o, f, b, next, firsts, lasts);
+    sf_free(next);
+    sf_free(firsts);
+    sf_free(lasts);
+    return has ? SF_OK : sf_fail_memory(error);
+}
+
+/* What the units' positions are, before they are normalised. */
+static void tell_positions(const finder *f, const ordering *o)
+{
+    sf_sequences *s = f->s;
+    for (size_t i = 0; i < o->units; i++) {
+        sf_sequence_unit *unit = &s->units[o->list[i]];
+        double sum = 0, count = 0;
+        for (size_t b = 0; b < o->bursts; b++) {
+            bool takes_part = s->first_ns[unit->unit * o->bursts + b] != INT64_MIN;
+            s->bursts[b].units += takes_part;
+            sum += o->of[b * o->units + i];
+            count += takes_part;
+        }
+        unit->position = count > 0 ? sum / count : NAN;
+    }
+}
+
+/* ---- similarity, and whether it is more than that of bursts played either way ---- */
+
+static void compare_bursts(finder *f, const ordering *o)
+{
+    for (size_t b = 0; b < o->bursts; b++)
+        for (size_t c = 0; c < o->bursts; c++)
+            f->s->similarity[b * o->bursts + c] =
+                o->has[b] && o->has[c] ? product(o->of + b * o->units, o->of + c * o->units, o->units) : NAN;
+}
+
+/* Mean similarity of two ordered bursts where burst b has the sign of bit b, or a drawn one: the squared sum
+ * of all has each pair twice and each burst with itself once. */
+static double mean_similarity(const ordering *o, sf_random *random, uint64_t signs)
+{
+    for (size_t i = 0; i < o->units; i++)
+        o->sum[i] = 0;
+    for (size_t b = 0, ordered = 0; b < o->bursts; b++) {
+        const double *row = o->of + b * o->units;
+        if (!o->has[b])
+            continue;
+        bool backwards = random != NULL ? sf_random_below(random, 2) != 0 : (signs >> ordered & 1) != 0;
+        for (size_t i = 0; i < o->units; i++)
+            o->sum[i] += backwards ? -row[i] : row[i];
+        ordered++;
+    }
+    double count = (double)o->ordered;
+    return o->ordered > 1 ? (product(o->sum, o->sum, o->units) - count) / (count * (count - 1)) : NAN;
+}
+
+/* Each burst beside the mean of the others; `sum` is that of all bursts as they were. */
+static void compare_with_mean(finder *f, const ordering *o)
+{
+    for (size_t b = 0; b < o->bursts && o->ordered > 1; b++) {
+        double with_others = product(o->of + b * o->units, o->sum, o->units) - 1;
+        double others = product(o->sum, o->sum, o->units) - 2 * with_others - 1;
+        if (o->has[b] && others > 1e-12)
+            f->s->bursts[b].mean_similarity = with_others / sqrt(others);
+    }
+}
+
+/* p of a mean similarity, by all signs or that many drawings. Sums of other orders differ in their last
+ * digits. */
+static double test_order(const ordering *o, double similarity, const sf_sequence_options *options,
+                         uint64_t stream)
+{
+    double least = similarity - 1e-9;
+    uint64_t as_similar = 0, drawings = options->surrogates;
+    if (o->ordered < 2)
+        return NAN;
+    if (o->ordered <= SF_SEQUENCE_COUNTED) {
+        drawings = (uint64_t)1 << (o->ordered - 1); /* the opposite of all signs is as similar */
+        for (uint64_t signs = 0; signs < drawings; signs++)
+            as_similar += mean_similarity(o, NULL, signs) >= least;
+        return (double)as_similar / (double)drawings;
+    }
+    sf_random random = sf_random_start(options->seed, stream);
+    for (uint64_t i = 0; i < drawings; i++)
+        as_similar += mean_similarity(o, &random, 0) >= least;
+    return (1 + (double)as_similar) / (1 + (double)drawings);
+}
+
+enum { STREAM_BACKBONE, STREAM_PLACED }; /* places have those from 2^32 on */
+
+static int judge_order(finder *f, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    ordering o;
+    int status = order_find(&o, f, f->backbone, s->backbone, error);
+    if (status == SF_OK) {
+        tell_positions(f, &o);
+        normalise(&o);
+        s->ordered = o.ordered;
+        s->counted = o.ordered >= 2 && o.ordered <= SF_SEQUENCE_COUNTED;
+        compare_bursts(f, &o);
+        s->mean_similarity = mean_similarity(&o, NULL, 0);
+        compare_with_mean(f, &o);
+        s->p = test_order(&o, s->mean_similarity, f->options, STREAM_BACKBONE);
+    }
+    order_free(&o);
+    return status;
+}
+
+/* The same of the units that keep their place, among themselves. */
+static int judge_placed(finder *f, const uint32_t *placed, size_t count, sf_error *error)
+{
+    ordering o;
+    int status = order_find(&o, f, placed, count, error);
+    if (status == SF_OK) {
+        normalise(&o);
+        f->s->placed_similarity = mean_similarity(&o, NULL, 0);
+        f->s->placed_p = test_order(&o, f->s->placed_similarity, f->options, STREAM_PLACED);
+    }
+    order_free(&o);
+    return status;
+}
+
+/* ---- places ---- */
+
+#define NARROWEST_MS 0.5 /* units that are more precise than this are worth no more */
+#define BY_FIRSTS 3
+#define BY_PLACES 2
+
+/* How late each unit's first spike is, and its worth: one over the squared median deviation. */
+static void take_firsts(finder *f)
+{
+    const sf_sequences *s = f->s;
+    for (size_t i = 0; i < s->backbone; i++) {
+        const int64_t *first_ns = s->first_ns + f->backbone[i] * s->burst_count;
+        int64_t *zero_ns = f->zero_ns + i * s->burst_count, *late_ns = f->late.late_ns + i * s->burst_count;
+        size_t count = 0;
+        for (size_t b = 0; b < s->burst_count; b++)
+            if (first_ns[b] != INT64_MIN)
+                f->values[count++] = (double)(first_ns[b] - zero_ns[b]) * 1e-6;
+        double usual_ms = median(f->values, count);
+        for (size_t k = 0; k < count; k++)
+            f->values[k] = fabs(f->values[k] - usual_ms);
+        double off_ms = fmax(median(f->values, count), NARROWEST_MS);
+        for (size_t b = 0; b < s->burst_count; b++)
+            late_ns[b] = first_ns[b] == INT64_MIN ? INT64_MIN : first_ns[b] - (int64_t)(usual_ms * 1e6);
+        f->late.weight[i] = 1 / (off_ms * off_ms);
+    }
+}
+
+/* How late each unit's spike in its place is. */
+static void take_nearest(finder *f, size_t i, int64_t middle_ns)
+{
+    const sf_sequences *s = f->s;
+    const sf_burst_frame frame = frame_of(f);
+    const sf_burst_train train = train_of(f, f->backbone[i]);
+    for (size_t b = 0, next = 0; b < s->burst_count; b++) {
+        int64_t off, zero = f->zero_ns[i * s->burst_count + b];
+        bool near = sf_burst_place_nearest(&off, &frame, &train, &next, b, zero, middle_ns);
+        f->late.late_ns[i * s->burst_count + b] = near ? zero + off : INT64_MIN;
+    }
+}
+
+/* A unit is worth the more the more bursts it keeps its place in, and the fewer its other spikes are. */
+static int take_places(finder *f, sf_error *error)
+{
+    const sf_sequences *s = f->s;
+    const sf_burst_frame frame = frame_of(f);
+    sf_place_scan scan = {0};
+    sf_best_place best;
+    int status = SF_OK;
+    for (size_t i = 0; i < s->backbone && status == SF_OK; i++) {
+        const sf_burst_train train = train_of(f, f->backbone[i]);
+        status =
+            sf_burst_place_find(&best, &scan, &frame, &train, f->zero_ns + i * s->burst_count, NULL, error);
+        if (status != SF_OK)
+            break;
+        double kept = (double)best.kept / (double)s->burst_count;
+        f->late.weight[i] = pow(kept, 4) / ((double)train.count / (double)s->burst_count);
+        take_nearest(f, i, best.middle_ns);
+    }
+    sf_free(scan.steps);
+    return status;
+}
+
+/* Lays the bursts above each other, for each unit by all others. */
+static int align(finder *f, sf_error *error)
+{
+    const sf_sequences *s = f->s;
+    int status = SF_OK;
+    for (size_t i = 0; i < s->backbone; i++)
+        for (size_t b = 0; b < s->burst_count; b++)
+            f->zero_ns[i * s->burst_count + b] = s->bursts[b].span.start_ns;
+    for (int turn = 0; status == SF_OK && turn < BY_FIRSTS + BY_PLACES; turn++) {
+        if (turn < BY_FIRSTS)
+            take_firsts(f);
+        else
+            status = take_places(f, error);
+        if (status == SF_OK)
+            status = sf_burst_zero(f->zero_ns, NULL, &f->late, error);
+    }
+    return status;
+}
+
+static int test_place(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    finder *f = context;
+    const sf_burst_frame frame = frame_of(f);
+    const sf_burst_train train = train_of(f, f->backbone[item]);
+    return sf_burst_place_test(&f->s->units[f->backbone[item]].place, &frame, &train,
+                               f->zero_ns + item * f->s->burst_count, f->backbone[item] + (uint64_t)1, NULL);
+}
+
+int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *error)
+{
+    size_t tested = 0, at = 0;
+    double *p = sf_alloc(count, sizeof *p);
+    if (p == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(places[i]->p))
+            p[tested++] = places[i]->p;
+    int status = sf_false_discovery(p, tested, tested, error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        places[i]->q = isnan(places[i]->p) ? NAN : p[at++];
+    sf_free(p);
+    return status;
+}
+
+static int correct(finder *f, sf_error *error)
+{
+    sf_sequence_place **places = sf_alloc(f->s->backbone, sizeof *places);
+    if (places == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < f->s->backbone; i++)
+        places[i] = &f->s->units[f->backbone[i]].place;
+    int status = sf_sequences_correct(places, f->s->backbone, error);
+    sf_free(places);
+    return status;
+}
+
+/* ---- the sequence ---- */
+
+static void number_members(sf_sequences *s)
+{
+    for (size_t u = 0; u < s->unit_count; u++)
+        for (size_t v = 0; v < s->unit_count && s->units[u].member; v++) {
+            double own = s->units[u].place.place_ms, other = s->units[v].place.place_ms;
+            s->units[u].order += s->units[v].member && (other < own || (other == own && v <= u));
+        }
+}
+
+/* The first place is 0, and lies at the begin of each burst's sequence: of the units that keep their place,
+ * or without any of the backbone. */
+static int tell_from_begin(finder *f, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    size_t cells = s->backbone * s->burst_count;
+    double first_ms = INFINITY;
+    for (size_t i = 0; i < s->backbone; i++) {
+        const sf_sequence_unit *unit = &s->units[f->backbone[i]];
+        bool tells = s->placed == 0 || unit->placed;
+        take_nearest(f, i, (int64_t)(unit->place.place_ms * 1e6));
+        if (s->placed > 0)
+            f->late.weight[i] = tells ? 1 : 0;
+        first_ms = tells ? fmin(first_ms, unit->place.place_ms) : first_ms;
+        for (size_t b = 0; b < s->burst_count && unit->placed; b++)
+            s->bursts[b].kept += f->late.late_ns[i * s->burst_count + b] != INT64_MIN;
+    }
+    for (size_t i = 0; i < s->backbone; i++)
+        s->units[f->backbone[i]].place.place_ms -= first_ms;
+    for (size_t i = 0; i < cells; i++)
+        if (f->late.late_ns[i] != INT64_MIN)
+            f->late.late_ns[i] += (int64_t)(first_ms * 1e6);
+    for (size_t b = 0; b < s->burst_count; b++)
+        f->one_ns[b] = s->bursts[b].span.start_ns;
+    int status = sf_burst_zero(f->zero_ns, f->one_ns, &f->late, error);
+    for (size_t b = 0; b < s->burst_count; b++)
+        s->bursts[b].begin_ns = f->one_ns[b];
+    return status;
+}
+
+static void choose_placed(finder *f)
+{
+    for (size_t i = 0; i < f->s->backbone; i++) {
+        sf_sequence_unit *unit = &f->s->units[f->backbone[i]];
+        unit->placed = unit->place.q <= f->options->alpha;
+        f->s->placed += unit->placed;
+    }
+}
+
+/* Units that keep their place are a sequence where their order is one, too. */
+static int choose_members(finder *f, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    uint32_t *placed = sf_alloc(s->placed, sizeof *placed);
+    size_t count = 0;
+    if (placed == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t u = 0; u < s->unit_count; u++)
+        if (s->units[u].placed)
+            placed[count++] = u;
+    int status = judge_placed(f, placed, count, error);
+    s->sequence = s->placed >= SF_SEQUENCE_LEAST && s->p <= f->options->alpha &&
+                  s->placed_p <= f->options->alpha / SF_SEQUENCE_CHOSEN &&
+                  s->placed_similarity >= f->options->least_similarity;
+    s->members = status == SF_OK && s->sequence ? s->placed : 0;
+    for (size_t i = 0; i < s->members; i++)
+        s->units[placed[i]].member = true;
+    sf_free(placed);
+    return status;
+}
+
+static int judge_places(finder *f, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    int status = align(f, error);
+    if (status == SF_OK && sf_parallel_for(sf_thread_cores(), s->backbone, test_place, f) != SF_OK)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = correct(f, error);
+    if (status == SF_OK) {
+        choose_placed(f);
+        status = tell_from_begin(f, error);
+    }
+    if (status == SF_OK)
+        status = choose_members(f, error);
+    if (status == SF_OK)
+        number_members(s);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static int make_room(finder *f, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    size_t cells = s->unit_count * s->burst_count;
+    s->units = sf_alloc(s->unit_count, sizeof *s->units);
+    s->bursts = sf_alloc(s->burst_count, sizeof *s->bursts);
+    s->first_ns = sf_alloc(cells, sizeof *s->first_ns);
+    s->similarity = sf_alloc(s->burst_count * s->burst_count, sizeof *s->similarity);
+    f->values = sf_alloc(s->burst_count, sizeof *f->values);
+    f->one_ns = sf_alloc(s->burst_count, sizeof *f->one_ns);
+    f->backbone = s->backbone_units = sf_alloc(s->unit_count, sizeof *f->backbone);
+    bool has = s->units != NULL && s->bursts != NULL && s->first_ns != NULL && s->similarity != NULL &&
+               f->values != NULL && f->one_ns != NULL && f->backbone != NULL;
+    return has ? SF_OK : sf_fail_memory(error);
+}
+
+/* The backbone, and room for how late its units are. */
+static int find_backbone(finder *f, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    for (uint32_t u = 0; u < s->unit_count; u++) {
+        look_at_unit(f, u);
+        if (s->units[u].backbone)
+            f->backbone[s->backbone++] = u;
+    }
+    size_t cells = s->backbone * s->burst_count;
+    s->told_ns = sf_alloc(cells, sizeof *s->told_ns);
+    s->worth = sf_alloc(s->backbone, sizeof *s->worth);
+    f->late = (sf_lateness){s->backbone, s->burst_count, s->told_ns, s->worth};
+    f->zero_ns = sf_alloc(cells, sizeof *f->zero_ns);
+    bool has = f->late.late_ns != NULL && f->late.weight != NULL && f->zero_ns != NULL;
+    return has ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, const sf_bursts *bursts,
+                      const sf_sequence_options *options, sf_error *error)
+{
+    finder f = {.s = sequences, .recording = recording, .chosen = *options, .options = options};
+    *sequences = (sf_sequences){
+        .unit_count = recording->units.count, .burst_count = bursts->count, .mean_similarity = NAN, .p = NAN};
+    int status = make_room(&f, error);
+    if (status == SF_OK) {
+        take_bursts(&f, bursts);
+        choose_window(&f);
+        f.options = &f.chosen;
+        status = sort_by_unit(&f, error);
+    }
+    if (status == SF_OK)
+        status = find_backbone(&f, error);
+    if (status == SF_OK)
+        status = judge_order(&f, error);
+    if (status == SF_OK)
+        status = judge_places(&f, error);
+    sf_free(f.first);
+    sf_free(f.burst_of);
+    sf_free(f.rank_of);
+    sf_free(f.zero_ns);
+    sf_free(f.one_ns);
+    sf_free(f.values);
+    return status;
+}
+
+/* ---- other events ---- */
+
+/* Each burst's begin as all units but those tell it. */
+static int begins_without(int64_t *zero_ns, const sf_sequences *s, const uint32_t *without,
+                          size_t without_count, sf_error *error)
+{
+    sf_lateness late = {s->backbone, s->burst_count, s->told_ns, sf_alloc(s->backbone, sizeof *late.weight)};
+    int64_t *by_unit = sf_alloc(s->backbone * s->burst_count, sizeof *by_unit);
+    int status = late.weight == NULL || by_unit == NULL ? sf_fail_memory(error) : SF_OK;
+    for (size_t i = 0; status == SF_OK && i < s->backbone; i++) {
+        bool takes_part = true;
+        for (size_t k = 0; k < without_count; k++)
+            takes_part = takes_part && without[k] != s->backbone_units[i];
+        late.weight[i] = takes_part ? s->worth[i] : 0;
+    }
+    for (size_t b = 0; b < s->burst_count; b++)
+        zero_ns[b] = s->bursts[b].span.start_ns;
+    if (status == SF_OK)
+        status = sf_burst_zero(by_unit, zero_ns, &late, error);
+    sf_free(late.weight);
+    sf_free(by_unit);
+    return status;
+}
+
+/* The times that lie in bursts, as ranks; returns their number. */
+static size_t place_in_bursts(uint32_t *bursts, uint32_t *ranks, const sf_sequences *s,
+                              const sf_recording *recording, const int64_t *times_ns, size_t count)
+{
+    size_t held = 0, b = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (b < s->burst_count && s->bursts[b].span.stop_ns <= times_ns[i])
+            b++;
+        if (b == s->burst_count || times_ns[i] < s->bursts[b].span.start_ns)
+            continue;
+        const sf_sequence_burst *burst = &s->bursts[b];
+        size_t rank =
+            sf_spikes_lower_bound(recording->spikes + burst->first_spike, burst->spikes, times_ns[i]);
+        if (rank == burst->spikes)
+            continue;
+        bursts[held] = (uint32_t)b;
+        ranks[held++] = (uint32_t)rank;
+    }
+    return held;
+}
+
+int sf_sequences_place(sf_sequence_place *place, const sf_sequences *sequences, const sf_recording *recording,
+                       const int64_t *times_ns, size_t count, const uint32_t *without, size_t without_count,
+                       const sf_sequence_options *options, uint64_t stream, sf_error *error)
+{
+    const sf_burst_frame frame = {recording->spikes,    sequences->bursts,   sequences->burst_count,
+                                  sequences->window_ns, options->surrogates, options->seed};
+    uint32_t *bursts = sf_alloc(count, sizeof *bursts), *ranks = sf_alloc(count, sizeof *ranks);
+    int64_t *zero_ns = sf_alloc(sequences->burst_count, sizeof *zero_ns);
+    int status = bursts == NULL || ranks == NULL || zero_ns == NULL
+                     ? sf_fail_memory(error)
+                     : begins_without(zero_ns, sequences, without, without_count, error);
+    if (status == SF_OK) {
+        size_t held = place_in_bursts(bursts, ranks, sequences, recording, times_ns, count);
+        status = sf_burst_place_test(place, &frame, &(sf_burst_train){bursts, ranks, held}, zero_ns,
+                                     ((uint64_t)1 << 31) + stream, error);
+    }
+    sf_free(bursts);
+    sf_free(ranks);
+    sf_free(zero_ns);
+    return status;
+}
+
+void sf_sequences_free(sf_sequences *sequences)
+{
+    sf_free(sequences->units);
+    sf_free(sequences->bursts);
+    sf_free(sequences->first_ns);
+    sf_free(sequences->similarity);
+    sf_free(sequences->backbone_units);
+    sf_free(sequences->told_ns);
+    sf_free(sequences->worth);
+    *sequences = (sf_sequences){0};
+}

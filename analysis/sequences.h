@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Do the units of a network fire in the same order in every burst, and which of them keep their place?
+ *
+ * The order of a burst. Of its n backbone units that fire in it, unit u has the rank f of its first spike and
+ * the rank l of its last one, both 0 to n - 1, ties at their middle. Its position is d = (f + l) / (n - 1) -
+ * 1, from -1 to 1. A unit that fires often fires first and last, so that its rate moves it nowhere. The
+ * similarity of two bursts is the cosine of their positions over the units of both: a burst played backwards
+ * has -d, and the opposite similarity.
+ *
+ * Is there a sequence? The null: in each burst all units follow one time course, each at a rate of its own,
+ * and a train played backwards along that time course is as likely as it was. Then the sign of a burst is
+ * that of a coin. p is the share of signs, drawn anew for every burst, whose mean similarity of two bursts is
+ * at least that of the recording: of all signs where the bursts are few, else of `surrogates` drawings
+ * ((1 + k) / (1 + n)).
+ *
+ * Which units keep their place? Bursts are laid above each other by the other backbone units (the weighted
+ * median of how late each is), and a window of `window_ns` is moved to where the unit fires in most bursts.
+ * Its null: within each burst its own train, as it is, begins at any other place of the burst, counted in
+ * spikes of the whole network; its rate, its intervals and the burst's time course remain. q corrects p among
+ * backbone units (Benjamini and Hochberg).
+ *
+ * There is a sequence where both say so, of three units or more, and where the units that keep their place
+ * are in order among themselves: the same test of these alone, at a fifth of alpha, as the same bursts chose
+ * them, and a mean similarity of `least_similarity`. Units that are first in any order are none.
+ */
+#ifndef SF_ANALYSIS_SEQUENCES_H
+#define SF_ANALYSIS_SEQUENCES_H
+
+#include "analysis/burst_places.h"
+#include "core/keys.h"
+#include "mine/bursts.h"
+
+typedef struct sf_sequence_options {
+    double backbone;       /**< share of the bursts that a backbone unit takes part in */
+    uint64_t least_spikes; /**< by which a unit takes part in a burst */
+    int64_t window_ns; /**< width of a unit's place; 0: a fiftieth of the median duration, 10 ms at least */
+    double least_similarity; /**< of the order of units that keep their place, for a sequence */
+    uint64_t surrogates;
+    double alpha; /**< p of a sequence, and q of its units, at most */
+    uint64_t seed;
+} sf_sequence_options;
+
+#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 0, 0.1, 999, 0.05, 1})
+
+/** Their rows, and the defaults above. */
+extern const sf_key_table sf_sequence_table;
+
+/** Units of a sequence, at least. */
+#define SF_SEQUENCE_LEAST 3
+
+/** The order of units that were chosen by the same bursts has to have a p of alpha over this. */
+#define SF_SEQUENCE_CHOSEN 5
+
+/** Bursts up to which all signs are counted. */
+#define SF_SEQUENCE_COUNTED 14
+
+typedef struct sf_sequence_unit {
+    uint32_t unit;
+    uint64_t bursts; /**< that it takes part in */
+    double share;    /**< of all; NaN without any */
+    double spikes;   /**< in such a burst, mean */
+    bool backbone;
+    double first_ms; /**< its first spike, from the start of the burst, median */
+    double position; /**< mean of d over the bursts; NaN: it is not of the backbone */
+    sf_sequence_place place;
+    bool placed;    /**< q <= alpha */
+    bool member;    /**< of a sequence: placed */
+    uint64_t order; /**< of a member, from 1 on by place; else 0 */
+} sf_sequence_unit;
+
+/** Zero-initialise. */
+typedef struct sf_sequences {
+    size_t unit_count, burst_count, backbone, members;
+    size_t ordered;    /**< bursts that have an order */
+    int64_t window_ns; /**< that places were looked for by */
+    sf_sequence_unit *units;
+    sf_sequence_burst *bursts;
+    int64_t *first_ns;  /**< first spike of unit u in burst b at [u * burst_count + b]; INT64_MIN: none */
+    double *similarity; /**< of bursts b and c at [b * burst_count + c]; NaN where one has no order */
+    double mean_similarity, p;          /**< NaN of fewer than two ordered bursts */
+    size_t placed;                      /**< backbone units whose place has q <= alpha */
+    double placed_similarity, placed_p; /**< of the order of these among themselves */
+    bool counted;                       /**< p is of all signs */
+    bool sequence;                      /**< see above; the placed units are its members */
+    /* What other events are placed by: how each backbone unit tells each burst's begin (INT64_MIN: it does
+     * not), and what it is worth. */
+    uint32_t *backbone_units;
+    int64_t *told_ns;
+    double *worth;
+} sf_sequences;
+
+/** Sets q among these places (Benjamini and Hochberg), but of those without a p. SF_NO_MEMORY. */
+int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *error);
+
+/** Of the spikes that the recording holds, in these bursts. SF_NO_MEMORY; sf_sequences_free whatever
+ * happened. */
+int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, const sf_bursts *bursts,
+                      const sf_sequence_options *options, sf_error *error);
+void sf_sequences_free(sf_sequences *sequences);
+
+/** Whether these times, ascending, keep one place in the bursts, which are laid above each other by all
+ * backbone units but `without`. q is not set. `stream` < 2^31 names the random numbers. SF_NO_MEMORY. */
+int sf_sequences_place(sf_sequence_place *place, const sf_sequences *sequences, const sf_recording *recording,
+                       const int64_t *times_ns, size_t count, const uint32_t *without, size_t without_count,
+                       const sf_sequence_options *options, uint64_t stream, sf_error *error);
+
+#endif

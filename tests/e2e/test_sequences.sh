@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# synfire sequences: a planted sequence is told with its units and their places, every table, a chain at a fixed place, and
+# refusals.
+. "$E2E/functions.sh"
+
+# 40 bursts 5 s apart: a, b, c, d fire 8 ms after each other, then e to h anywhere within 300 ms, h four times.
+python3 - >planted.csv <<'PY'
+import random
+random.seed(5)
+for b in range(40):
+    start = 5 * b + 2 + random.random() * 0.5
+    for i, unit in enumerate("abcd"):
+        print(f"{unit},{start + 0.008 * i + random.random() * 0.002:.5f}")
+    for unit in "efghhhh":
+        print(f"{unit},{start + random.random() * 0.3:.5f}")
+PY
+isi="--recorded 0:210 --network-method isi-n --network-spikes 6 --network-within 400"
+$SYNFIRE sequences planted.csv $isi --episodes "a -(4,12]-> b -(4,12]-> c" --json >told.json 2>err
+python3 - <<'PY'
+import json
+told = json.load(open("told.json"))
+assert told["bursts"] == told["ordered"] == 40 and told["backbone"] == 8, told
+assert told["sequence"] and told["p"] == told["placed_p"] == 0.001 and not told["counted"] and told["members"] == told["placed"], told
+units = {u["name"]: u for u in told["unit_detail"]}
+named = sorted((u["order"], u["name"]) for u in told["unit_detail"] if u["member"])
+assert [name for _, name in named] == ["a", "b", "c", "d"], named
+for i, name in enumerate("abcd"):
+    assert abs(units[name]["place_ms"] - 8 * i) < 2 and units[name]["kept"] == 40 and units[name]["q"] < 0.01, units[name]
+assert units["a"]["position"] < -0.5 and abs(units["h"]["position"] - units["e"]["position"]) < 0.3, units
+assert units["h"]["order"] == 0 and units["e"]["spikes"] == 1, units
+assert len(told["similarity"]) == 40 * 39 / 2 and len(told["burst_detail"]) == 40, told
+mean = sum(s["similarity"] for s in told["similarity"]) / len(told["similarity"])
+assert abs(mean - told["mean_similarity"]) < 1e-9, (mean, told["mean_similarity"])
+first = [l for l in told["latencies"] if l["burst"] == 0]
+assert len(first) == 8 and min(first, key=lambda l: l["first_s"])["rank"] == 0, first
+chain, = told["chains"]
+assert chain["fixed"] and chain["count"] == 40 and chain["kept"] == 40 and abs(chain["place_ms"]) < 3, chain
+PY
+$SYNFIRE sequences planted.csv $isi 2>err >text
+grep -q "^sequence  a > b > c > d$" text
+
+# CSV has the same rows; of few bursts all signs are counted.
+for table in units bursts latencies similarity summary; do
+    $SYNFIRE sequences planted.csv $isi --csv --table $table >$table.csv 2>err
+done
+[ "$(wc -l <units.csv)" = 9 ] && [ "$(wc -l <bursts.csv)" = 41 ] && [ "$(wc -l <similarity.csv)" = 781 ]
+$SYNFIRE sequences planted.csv $isi --to 50 --json 2>err | python3 -c "
+import json, sys
+told = json.load(sys.stdin)
+assert told['bursts'] == 10 and told['counted'] and told['p'] == 1 / 512, told"
+
+# Without bursts nothing is said.
+$SYNFIRE sequences planted.csv $isi --network-within 1 2>err | grep -q "nothing can be said of sequences"
+expect 64 "--table: chains are those of --episodes" $SYNFIRE sequences planted.csv --csv --table chains
+expect 64 "--table: is of --csv" $SYNFIRE sequences planted.csv --table units
+expect 64 "--backbone" $SYNFIRE sequences planted.csv --backbone 2
+expect 64 "--surrogates" $SYNFIRE sequences planted.csv --surrogates 5
+echo passed

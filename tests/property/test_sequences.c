@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequences within bursts, beside their definitions. */
+#include "analysis/sequences.h"
+#include "oracle/sequences_oracle.h"
+#include "support/support.h"
+
+#include "core/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MS 1000000LL
+#define UNITS 7
+#define MOST 12
+
+typedef struct case_of {
+    sf_recording recording;
+    sf_bursts bursts;
+    sf_span spans[MOST + 40];
+    sf_unit units[UNITS];
+} case_of;
+
+static void put(case_of *c, int64_t time_ns, uint32_t unit)
+{
+    sf_recording *r = &c->recording;
+    r->spikes = realloc(r->spikes, (r->spike_count + 1) * sizeof *r->spikes);
+    r->spikes[r->spike_count++] = (sf_spike){.time_ns = time_ns, .unit = unit};
+}
+
+static void begin(case_of *c, size_t bursts)
+{
+    memset(c, 0, sizeof *c);
+    c->recording.units = (sf_units){.items = c->units, .count = UNITS};
+    c->recording.recorded = (sf_span){0, 1000 * 1000 * MS};
+    c->bursts = (sf_bursts){.items = c->spans, .count = bursts};
+    for (size_t b = 0; b < bursts; b++)
+        c->spans[b] = (sf_span){(int64_t)(b + 1) * 1000 * MS, (int64_t)(b + 1) * 1000 * MS + 200 * MS};
+}
+
+/* Spikes of half a millisecond's clock, so that some are at the same time; some bursts are empty. */
+static void make_case(case_of *c, test_random *random)
+{
+    begin(c, test_random_below(random, MOST + 1));
+    for (size_t b = 0; b < c->bursts.count; b++) {
+        uint64_t most = test_random_below(random, 5);
+        for (uint32_t u = 0; u < UNITS && most > 0; u++)
+            for (uint64_t i = test_random_below(random, most * (1 + u % 3)); i > 0; i--)
+                put(c, c->spans[b].start_ns + (int64_t)test_random_below(random, 400) * MS / 2, u);
+        put(c, c->spans[b].stop_ns, 0); /* just behind it */
+    }
+    assert_int_equal(sf_spikes_sort(c->recording.spikes, c->recording.spike_count, NULL), SF_OK);
+}
+
+static void end(case_of *c, sf_sequences *s)
+{
+    sf_sequences_free(s);
+    free(c->recording.spikes);
+}
+
+static sf_sequences find(const case_of *c, const sf_sequence_options *options)
+{
+    sf_sequences s = {0};
+    assert_int_equal(sf_sequences_find(&s, &c->recording, &c->bursts, options, NULL), SF_OK);
+    return s;
+}
+
+static void test_order_is_that_of_all_pairs(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("order of bursts", 20261129);
+    for (int round = 0; round < 60; round++) {
+        case_of c;
+        make_case(&c, &random);
+        sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+        options.surrogates = 19;
+        options.least_spikes = 1 + test_random_below(&random, 2);
+        sf_sequences s = find(&c, &options);
+        bool backbone[UNITS];
+        double similarity[MOST * MOST], mean;
+        size_t count = c.bursts.count;
+        for (uint32_t u = 0; u < UNITS; u++) {
+            double bursts = 0;
+            bool all[UNITS] = {true, true, true, true, true, true, true};
+            for (size_t b = 0; b < count; b++)
+                bursts += !isnan(oracle_position(&c.recording, &c.spans[b], all, options.least_spikes, u));
+            backbone[u] = bursts > 0 && bursts >= options.backbone * (double)count;
+            assert_int_equal(s.units[u].bursts, (uint64_t)bursts);
+            assert_int_equal(s.units[u].backbone, backbone[u]);
+        }
+        for (uint32_t u = 0; u < UNITS; u++) {
+            double sum = 0;
+            for (size_t b = 0; b < count; b++) {
+                double d = oracle_position(&c.recording, &c.spans[b], backbone, options.least_spikes, u);
+                sum += isnan(d) ? 0 : d;
+            }
+            if (backbone[u])
+                assert_true(fabs(s.units[u].position - sum / (double)s.units[u].bursts) < 1e-12);
+            else
+                assert_true(isnan(s.units[u].position));
+        }
+        for (size_t b = 0; b < count; b++)
+            for (size_t d = 0; d < count; d++) {
+                double expected =
+                    oracle_similarity(&c.recording, &c.spans[b], &c.spans[d], backbone, options.least_spikes);
+                similarity[b * count + d] = expected;
+                assert_true(isnan(expected) ? isnan(s.similarity[b * count + d])
+                                            : fabs(s.similarity[b * count + d] - expected) < 1e-12);
+            }
+        double p = oracle_order_p(similarity, count, &mean);
+        assert_true(isnan(p) ? isnan(s.p) : fabs(s.p - p) < 1e-12);
+        assert_true(isnan(mean) ? isnan(s.mean_similarity) : fabs(s.mean_similarity - mean) < 1e-12);
+        end(&c, &s);
+    }
+}
+
+/* A recording played backwards has the same similarities, and the opposite positions. */
+static void test_backwards_is_the_opposite(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("bursts played backwards", 20261129);
+    const sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+    for (int round = 0; round < 20; round++) {
+        case_of c, back;
+        make_case(&c, &random);
+        begin(&back, c.bursts.count);
+        for (size_t i = 0; i < c.recording.spike_count; i++)
+            for (size_t b = 0; b < c.bursts.count; b++)
+                if (c.recording.spikes[i].time_ns >= c.spans[b].start_ns &&
+                    c.recording.spikes[i].time_ns < c.spans[b].stop_ns)
+                    put(&back,
+                        c.spans[b].start_ns + c.spans[b].stop_ns - MS / 2 - c.recording.spikes[i].time_ns,
+                        c.recording.spikes[i].unit);
+        assert_int_equal(sf_spikes_sort(back.recording.spikes, back.recording.spike_count, NULL), SF_OK);
+        sf_sequences s = find(&c, &options), other = find(&back, &options);
+        for (uint32_t u = 0; u < UNITS; u++)
+            assert_true(isnan(s.units[u].position) ||
+                        fabs(s.units[u].position + other.units[u].position) < 1e-12);
+        assert_true(isnan(s.p) || fabs(s.p - other.p) < 1e-12);
+        end(&c, &s);
+        end(&back, &other);
+    }
+}
+
+static void test_places_are_those_of_all_windows(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("places of units", 20261129);
+    for (int round = 0; round < 60; round++) {
+        case_of c;
+        make_case(&c, &random);
+        sf_sequence_burst bursts[MOST];
+        uint32_t burst_of[2000], rank_of[2000], moved[MOST];
+        int64_t zero[MOST];
+        sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+        options.window_ns = (int64_t)(1 + test_random_below(&random, 3)) * 10 * MS;
+        sf_burst_train train = {burst_of, rank_of, 0};
+        for (size_t b = 0; b < c.bursts.count; b++) {
+            size_t from =
+                sf_spikes_lower_bound(c.recording.spikes, c.recording.spike_count, c.spans[b].start_ns);
+            size_t to =
+                sf_spikes_lower_bound(c.recording.spikes, c.recording.spike_count, c.spans[b].stop_ns);
+            bursts[b] = (sf_sequence_burst){.span = c.spans[b], .first_spike = from, .spikes = to - from};
+            zero[b] = c.spans[b].start_ns + (int64_t)test_random_below(&random, 50) * MS;
+            moved[b] = to > from ? (uint32_t)test_random_below(&random, to - from) : 0;
+            for (size_t i = from; i < to; i++)
+                if (c.recording.spikes[i].unit == 2) {
+                    burst_of[train.count] = (uint32_t)b;
+                    rank_of[train.count++] = (uint32_t)(i - from);
+                }
+        }
+        const sf_burst_frame frame = {c.recording.spikes, bursts,      c.bursts.count, options.window_ns,
+                                      options.surrogates, options.seed};
+        sf_place_scan scan = {0};
+        for (int with = 0; with < 2; with++) {
+            const uint32_t *moves = with ? moved : NULL;
+            sf_best_place best;
+            assert_int_equal(sf_burst_place_find(&best, &scan, &frame, &train, zero, moves, NULL), SF_OK);
+            assert_int_equal(best.kept, train.count > 0 ? oracle_kept(&frame, &train, zero, moves) : 0);
+            if (train.count > 0)
+                assert_true(oracle_kept_at(&frame, &train, zero, moves, best.middle_ns) >= best.kept);
+        }
+        sf_free(scan.steps);
+        sf_sequences none = {0};
+        end(&c, &none);
+    }
+}
+
+/* Units 0 to 3 fire 8 ms after each other from somewhere in the burst on, 4 to 6 anywhere; in order, 0 is
+ * fast. */
+static void plant(case_of *c, test_random *random, size_t bursts, bool in_order)
+{
+    begin(c, bursts);
+    for (size_t b = 0; b < bursts; b++) {
+        int64_t start = c->spans[b].start_ns + (int64_t)test_random_below(random, 60) * MS;
+        uint32_t order[4] = {0, 1, 2, 3};
+        for (uint32_t i = 4; i > 1 && !in_order; i--) {
+            uint64_t other = test_random_below(random, i);
+            uint32_t one = order[i - 1];
+            order[i - 1] = order[other];
+            order[other] = one;
+        }
+        for (uint32_t i = 0; i < 4; i++)
+            put(c, start + (8 * i + (int64_t)test_random_below(random, 4)) * MS, order[i]);
+        for (uint32_t i = 0; i < 6; i++)
+            put(c, c->spans[b].start_ns + (int64_t)test_random_below(random, 200) * MS,
+                i < 3 || !in_order ? 4 + i % 3 : 0);
+    }
+    assert_int_equal(sf_spikes_sort(c->recording.spikes, c->recording.spike_count, NULL), SF_OK);
+}
+
+static void test_planted_units_are_told_in_order(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("planted units", 20261129);
+    const sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+    case_of c;
+    plant(&c, &random, 40, true);
+    sf_sequences s = find(&c, &options);
+    assert_true(s.sequence && !s.counted && s.p == 0.001);
+    for (uint32_t u = 1; u < 4; u++) {
+        assert_true(s.units[u].member);
+        assert_true(s.units[u].order > s.units[u - 1].order || !s.units[u - 1].member);
+        assert_true(fabs(s.units[u].place.place_ms - s.units[1].place.place_ms - 8.0 * (u - 1)) < 3);
+        assert_true(s.units[u].place.kept > 35 && s.units[u].place.kept_chance < 20);
+        assert_true(s.units[u].place.jitter_ms < 4);
+    }
+    for (size_t b = 0; b < s.burst_count; b++) {
+        int64_t late = s.bursts[b].begin_ns - s.bursts[b].span.start_ns;
+        assert_true(late > -15 * MS && late < 75 * MS);
+        assert_true(s.bursts[b].mean_similarity <= 1 && s.bursts[b].kept <= s.members);
+    }
+    end(&c, &s);
+}
+
+/* The same units in an order that is drawn for each burst are no sequence. */
+static void test_random_order_is_none(void **state)
+{
+    (void)state;
+    test_random random = {.state = 11};
+    const sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+    int sequences = 0;
+    for (int round = 0; round < 20; round++) {
+        case_of c;
+        plant(&c, &random, 30, false);
+        sf_sequences s = find(&c, &options);
+        sequences += s.sequence;
+        assert_true(s.sequence == (s.members > 0));
+        end(&c, &s);
+    }
+    assert_true(sequences <= 2);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    test_random random = {.state = 3};
+    sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+    options.surrogates = 19;
+    case_of c;
+    plant(&c, &random, 5, true);
+    sf_sequences s;
+    long successes = 0;
+    int status;
+    do {
+        sf_error error;
+        sf_memory_fail_after(successes++);
+        s = (sf_sequences){0};
+        status = sf_sequences_find(&s, &c.recording, &c.bursts, &options, &error);
+        sf_memory_fail_after(-1);
+        assert_true(status == SF_OK || status == SF_NO_MEMORY);
+        if (status != SF_OK)
+            sf_sequences_free(&s);
+    } while (status != SF_OK);
+    assert_true(successes > 20);
+    end(&c, &s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_is_that_of_all_pairs),
+        cmocka_unit_test(test_backwards_is_the_opposite),
+        cmocka_unit_test(test_places_are_those_of_all_windows),
+        cmocka_unit_test(test_planted_units_are_told_in_order),
+        cmocka_unit_test(test_random_order_is_none),
+        cmocka_unit_test(test_every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
