@@ -21,7 +21,8 @@ assert graph["names"] == list("ABCDEFGHIJ") and graph["edges_tested"] == "untest
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
 assert all(list(e) == ["from", "from_name", "to", "to_name", "delay_ms", "count", "expected", "weight", "ratio_interval", "asymmetry",
-                       "p", "q", "not_testable", "expected_given_rest", "one_electrode", "epochs", "epoch_counts", "epoch_coefficients"] for e in edges)
+                       "p", "q", "not_testable", "expected_given_rest", "one_electrode", "sign", "confidence", "score", "epochs", "epoch_counts",
+                       "epoch_coefficients"] for e in edges)
 assert all([e["from_name"], e["to_name"]] == [graph["names"][e["from"]], graph["names"][e["to"]]] for e in edges)
 assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
 best = {(e["from"], e["to"], *e["delay_ms"]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Methods that look at one pair of units at a time, and the regression, which looks at all. */
+#ifndef SF_ANALYSIS_DRIVE_METHODS_H
+#define SF_ANALYSIS_DRIVE_METHODS_H
+
+#include "analysis/drive.h"
+
+/** What a method sees of a pair. */
+typedef struct sf_drive_pair {
+    const uint32_t *counts; /**< counts[lag]: how often the second fires `lag` bins after the first */
+    const uint32_t
+        *repeats; /**< the same of bins in which the second fires after it fired in the one before */
+    double from_spikes, to_spikes, to_repeats, bins;
+    double from_tiled, to_tiled; /**< shares of the bins within last_lag after the first, before the second */
+    double followed, preceded;   /**< spikes of the first that one of the second follows, and so on */
+    const double *edge_filter;   /**< of total spiking probability edges */
+    uint32_t first_lag, last_lag;
+} sf_drive_pair;
+
+typedef struct sf_drive_found {
+    double value;
+    uint32_t first, last; /**< lags */
+    double error;   /**< standard deviation of the value of a pair that has nothing to do with each other; 0:
+                       its own */
+    uint32_t tried; /**< lags that the value is the greatest of; 0: it is of all */
+} sf_drive_found;
+
+typedef struct sf_drive_way {
+    const char *name;
+    uint32_t beyond;     /**< lags beyond the last that it looks at */
+    double wider;        /**< and a multiple of the last beyond it */
+    bool repeats, tiles; /**< it asks for these */
+    sf_drive_found (*find)(const sf_drive_pair *pair);
+} sf_drive_way;
+
+/** By sf_drive_method; that of the regression has no `find`. */
+extern const sf_drive_way sf_drive_ways[SF_DRIVE_METHODS];
+
+/** The edge filters of De Blasi et al. with their running sums, surrounds of 3 to 8 lags and windows of 2 to
+ * 6, added up; the middle one is of the lag that is looked at. */
+#define SF_DRIVE_EDGE_LAGS 27
+void sf_drive_edge_filter(double weights[SF_DRIVE_EDGE_LAGS]);
+
+/** Lags to either side that counts must reach. */
+uint32_t sf_drive_reach(const sf_drive_job *job);
+
+/** The regression of all pairs. SF_NO_MEMORY, SF_CANCELLED. */
+int sf_drive_regress(sf_drive_pairs *pairs, const sf_drive_job *job, sf_error *error);
+
+#endif
