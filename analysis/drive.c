@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/drive.h"
 
-#include "analysis/drive_methods.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/normal.h"

@@ -21,33 +21,11 @@
 #ifndef SF_ANALYSIS_DRIVE_H
 #define SF_ANALYSIS_DRIVE_H
 
-#include "analysis/lags.h"
-#include "core/progress.h"
-
-#include <synfire/graph.h>
-
-#define SF_DRIVE_MOST_LAG 50 /**< the largest last lag */
+#include "analysis/drive_methods.h"
 
 /** A trough that a total absence of coincidences would make is four standard deviations of a Poisson
  * variable. */
 #define SF_DRIVE_LEAST_EXPECTED 16
-
-typedef struct sf_drive_job {
-    sf_drive_method method;
-    const sf_binned *trains;
-    uint32_t first_lag, last_lag; /**< in bins, 1 <= first <= last <= SF_DRIVE_MOST_LAG */
-    unsigned threads;
-    const sf_progress *progress; /**< or NULL */
-} sf_drive_job;
-
-/** Of every pair [from * unit_count + to]; those of silent units and of a unit with itself are 0. */
-typedef struct sf_drive_pairs {
-    size_t unit_count;
-    double *value;         /**< the method's own measure, with a sign */
-    double *statistic;     /**< by which pairs are compared */
-    double *counts;        /**< coincidences within the lags */
-    uint8_t *first, *last; /**< the lags in which the effect is greatest */
-} sf_drive_pairs;
 
 /** SF_NO_MEMORY, SF_CANCELLED. */
 int sf_drive_pairs_open(sf_drive_pairs *pairs, const sf_drive_job *job, sf_error *error);
