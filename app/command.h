@@ -24,7 +24,7 @@ typedef struct app_option {
 
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
-#define APP_ROW_TABLES 5
+#define APP_ROW_TABLES 6
 #define APP_RESULT_TABLES 4
 
 struct app_call;

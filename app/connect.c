@@ -37,6 +37,7 @@
 
 const app_option app_connect_options[] = {
     METRIC_OR_DRIVE,
+    {.name = "max-false"},
     {"episodes", "FILE",
      "edges are the links of these episodes: lines as A -(0,5]-> B, or the document of `synfire mine "
      "--json`; tested, q corrects for these alone"},
@@ -54,9 +55,8 @@ const app_option app_compare_connect_options[] = {
 };
 
 const app_option app_match_connect_options[] = {
-    METRIC_OR_DRIVE,
-    SURROGATES,
-    {"seed", NULL, "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
+    METRIC_OR_DRIVE,    {.name = "max-false"},
+    SURROGATES,         {"seed", NULL, "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
