@@ -78,6 +78,7 @@ enum {
     APP_BY_EPISODES = 32,
     APP_BY_ALIGN = 64,
     APP_BY_MEASURE = 128,
+    APP_BY_METRIC = 512,
     APP_BY_BURSTS = 256, /**< the options of network bursts */
     APP_BY_EDGES = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_MINING | APP_BY_TEST,
     APP_BY_CHAINS = APP_BY_EDGES | APP_BY_SIZE
@@ -97,7 +98,7 @@ typedef struct app_figure_kind {
 extern const app_figure_kind app_figure_raster, app_figure_array, app_figure_map, app_figure_rates,
     app_figure_intervals, app_figure_chains, app_figure_chain, app_figure_correlograms, app_figure_markers,
     app_figure_graph, app_figure_network, app_figure_edges, app_figure_matrix, app_figure_tiling,
-    app_figure_motifs;
+    app_figure_motifs, app_figure_drive;
 
 /** All of them in the order of a report, NULL at the end. */
 extern const app_figure_kind *const app_figures[];

@@ -17,6 +17,8 @@ static const app_option options[] = {
     {"measure", "COLUMN",
      "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
      "strength)"},
+    {"metric", "regression|excess|tspe|transfer-entropy|directed-sttc",
+     "drive: by which of these, as `synfire graph` has them (default regression)"},
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
@@ -73,6 +75,7 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_EPISODES, {"episodes", NULL}},
                 {APP_BY_ALIGN, {"align", NULL}},
                 {APP_BY_MEASURE, {"measure", NULL}},
+                {APP_BY_METRIC, {"metric", NULL}},
                 {APP_BY_BURSTS,
                  {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}}};
     bool given = app_has(call, "episodes");
@@ -183,6 +186,7 @@ const app_command app_command_plot = {
              "  matrix        the same for every pair of units\n"
              "  tiling        spike-time tiling coefficients, ordered by clusters\n"
              "  motifs        patterns of three units, beside rewired graphs\n"
+             "  drive         which units excite and which inhibit others\n"
              "The caption that stands under the figure is printed, too. Where a recording has nothing to "
              "show, the "
              "command says so and writes nothing. --json tells every number that is drawn; docs/figures.md "
