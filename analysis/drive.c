@@ -20,7 +20,7 @@ typedef struct comparison {
     uint32_t *counts; /* per worker, of all units, twice */
     double *after,
         *before; /* of each unit: shares of the bins that lie within the lags after, before a spike */
-    double edge_filter[SF_DRIVE_EDGE_LAGS];
+    double edge_filter[SF_DRIVE_EDGE_LAGS], edge_tries;
 } comparison;
 
 static uint32_t bin_at(const sf_binned *trains, size_t place)
@@ -70,9 +70,9 @@ static double count_preceded(const sf_drive_job *job, size_t from, size_t to)
 
 /* The normal variable that is as unlikely as it is that the greatest of so many is `z` (Sidak 1967), with its
  * sign. So what most pairs are like has one middle, not one on either side of 0. */
-static double as_of_one(double z, uint32_t tried)
+static double as_of_one(double z, double tried)
 {
-    double away = fabs(z), least = sqrt(fmax(0, away * away - 2 * log(tried > 0 ? tried : 1)));
+    double away = fabs(z), least = sqrt(fmax(0, away * away - 2 * log(fmax(tried, 1))));
     if (tried <= 1 || away > 6) /* where the two differ by less than a hundredth */
         return copysign(least, z);
     double p = -expm1(tried * log1p(-erfc(away * M_SQRT1_2))), step = 1;
@@ -94,6 +94,7 @@ static void find_pair(const comparison *c, size_t from, size_t to, const uint32_
                           .to_spikes = sf_binned_spikes(trains, to),
                           .bins = trains->bins,
                           .edge_filter = c->edge_filter,
+                          .edge_tries = c->edge_tries,
                           .first_lag = job->first_lag,
                           .last_lag = job->last_lag};
     if (!(pair.from_spikes > 0 && pair.to_spikes > 0))
@@ -148,6 +149,7 @@ static int compare_pairs(sf_drive_pairs *pairs, const sf_drive_job *job, sf_erro
     for (size_t u = 0; status == SF_OK && u < trains->unit_count; u++)
         c.after[u] = tiled_share(trains, u, job->last_lag - job->first_lag + 1);
     sf_drive_edge_filter(c.edge_filter);
+    c.edge_tries = sf_drive_edge_tries(c.edge_filter, job->last_lag - job->first_lag + 1);
     if (status == SF_OK && sf_parallel_for(job->threads, trains->unit_count, compare_unit, &c) != SF_OK)
         status = sf_fail(error, SF_CANCELLED, NULL, "stopped while units were compared");
     sf_binned_close(&c.repeats);

@@ -57,6 +57,25 @@ void sf_drive_edge_filter(double weights[SF_DRIVE_EDGE_LAGS])
     }
 }
 
+static double filtered(const double *weights, int32_t away)
+{
+    double sum = 0;
+    for (int32_t i = away; i < SF_DRIVE_EDGE_LAGS; i++)
+        sum += weights[i] * weights[i - away];
+    return sum;
+}
+
+/* Neighbours share what lies under both (Bretherton et al., J Climate 12, 1999). */
+double sf_drive_edge_tries(const double *weights, uint32_t lags)
+{
+    double sum = 1;
+    for (uint32_t away = 1; away < lags && away < SF_DRIVE_EDGE_LAGS; away++) {
+        double correlation = filtered(weights, (int32_t)away) / filtered(weights, 0);
+        sum += 2 * (1 - away / (double)lags) * correlation * correlation;
+    }
+    return lags / sum;
+}
+
 static double spread(double spikes, double bins)
 {
     return sqrt(spikes * (1 - spikes / bins));
@@ -66,9 +85,7 @@ static double spread(double spikes, double bins)
 static sf_drive_found find_tspe(const sf_drive_pair *pair)
 {
     sf_drive_found found = {.first = pair->first_lag, .last = pair->first_lag};
-    double scale = spread(pair->from_spikes, pair->bins) * spread(pair->to_spikes, pair->bins), squares = 0;
-    for (int32_t i = 0; i < SF_DRIVE_EDGE_LAGS; i++)
-        squares += pair->edge_filter[i] * pair->edge_filter[i];
+    double scale = spread(pair->from_spikes, pair->bins) * spread(pair->to_spikes, pair->bins);
     for (uint32_t lag = pair->first_lag; lag <= pair->last_lag; lag++) {
         const uint32_t *counts = pair->counts + (int32_t)lag - HALF;
         double sum = 0;
@@ -78,8 +95,8 @@ static sf_drive_found find_tspe(const sf_drive_pair *pair)
             found = (sf_drive_found){.value = sum, .first = lag, .last = lag};
     }
     found.value /= scale;
-    found.error = sqrt(squares / pair->bins);
-    found.tried = pair->last_lag - pair->first_lag + 1;
+    found.error = sqrt(filtered(pair->edge_filter, 0) / pair->bins);
+    found.tried = pair->edge_tries;
     return found;
 }
 

@@ -36,15 +36,16 @@ typedef struct sf_drive_pair {
     double from_tiled, to_tiled; /**< shares of the bins within last_lag after the first, before the second */
     double followed, preceded;   /**< spikes of the first that one of the second follows, and so on */
     const double *edge_filter;   /**< of total spiking probability edges */
+    double edge_tries;           /**< of it at the lags asked for */
     uint32_t first_lag, last_lag;
 } sf_drive_pair;
 
 typedef struct sf_drive_found {
     double value;
     uint32_t first, last; /**< lags */
-    double error;   /**< standard deviation of the value of a pair that has nothing to do with each other; 0:
-                       its own */
-    uint32_t tried; /**< lags that the value is the greatest of; 0: it is of all */
+    double error; /**< standard deviation of the value of a pair that has nothing to do with each other; 0:
+                     its own */
+    double tried; /**< independent values that it is the greatest of; 0: it is of all lags */
 } sf_drive_found;
 
 typedef struct sf_drive_way {
@@ -62,6 +63,9 @@ extern const sf_drive_way sf_drive_ways[SF_DRIVE_METHODS];
  * 6, added up; the middle one is of the lag that is looked at. */
 #define SF_DRIVE_EDGE_LAGS 27
 void sf_drive_edge_filter(double weights[SF_DRIVE_EDGE_LAGS]);
+
+/** How many independent values the filter gives at so many lags, by the squares of their correlations. */
+double sf_drive_edge_tries(const double *weights, uint32_t lags);
 
 /** Lags to either side that counts must reach. */
 uint32_t sf_drive_reach(const sf_drive_job *job);
