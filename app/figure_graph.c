@@ -612,21 +612,34 @@ static int find_drive(sf_graph **graph, app_subject *subject, sf_error *error)
     return sf_graph_of_drive(graph, subject->recording, &how, NULL, &progress, error);
 }
 
-static void draw_score_matrix(sf_figure *figure, const sf_graph_columns *g, double *values)
+/* Of the units that fire, which all pairs are of. */
+static int draw_score_matrix(sf_figure *figure, const sf_graph_columns *g, sf_error *error)
 {
     const sf_colour_scale scale = {
         .label = "score", .from = -MOST_SCORE, .to = MOST_SCORE, .diverging = true};
-    size_t units = g->vertex_count;
-    for (size_t k = 0; k < units * units; k++)
+    uint32_t *place = NULL;
+    const char **names = NULL;
+    double *values = NULL;
+    size_t units = 0;
+    int status = place_linked(&place, &names, &units, g, error);
+    if (status == SF_OK && (values = sf_resize(NULL, units, units * sizeof *values)) == NULL)
+        status = sf_fail_memory(error);
+    for (size_t k = 0; status == SF_OK && k < units * units; k++)
         values[k] = NAN;
-    for (size_t i = 0; i < g->link_count; i++)
-        values[g->to[i] * units + g->from[i]] = fmax(-MOST_SCORE, fmin(MOST_SCORE, g->score[i]));
-    draw_matrix(figure, 1, values, g->names, units, "All pairs, from most others", "from unit, by index",
-                "to unit, by index", &scale);
+    for (size_t i = 0; status == SF_OK && i < g->link_count; i++)
+        values[place[g->to[i]] * units + place[g->from[i]]] =
+            fmax(-MOST_SCORE, fmin(MOST_SCORE, g->score[i]));
+    if (status == SF_OK)
+        draw_matrix(figure, 1, values, names, units, "All pairs, from most others", "from unit, by index",
+                    "to unit, by index", &scale);
+    sf_free(values);
+    sf_free(names);
+    sf_free(place);
+    return status;
 }
 
-static void draw_signs(sf_figure *figure, app_subject *subject, const sf_graph_columns *g, const double *x,
-                       const double *y, bool known, sf_error *error, int *status)
+static int draw_signs(sf_figure *figure, app_subject *subject, const sf_graph_columns *g, const double *x,
+                      const double *y, bool known, sf_error *error)
 {
     double radius_mm = subject->of.unit_count <= FEW_UNITS ? 0.8 : 0.35;
     sf_panel_form form = {.title = known ? "Who drives whom, on the array" : "Who drives whom",
@@ -642,10 +655,11 @@ static void draw_signs(sf_figure *figure, app_subject *subject, const sf_graph_c
     }
     sf_panel panel = sf_panel_begin(figure, &form);
     draw_edges(&panel, g, x, y, NULL, radius_mm);
-    *status = draw_units(&panel, subject, g, x, y, known, radius_mm, error);
+    int status = draw_units(&panel, subject, g, x, y, known, radius_mm, error);
     if (known)
         sf_panel_scale_bar(&panel, "\u00b5m");
     sf_panel_end(&panel);
+    return status;
 }
 
 static void tell_signs(sf_text *caption, const app_subject *subject, const sf_graph_columns *g)
@@ -670,7 +684,6 @@ static int draw_drive(sf_figure *figure, app_subject *subject, sf_text *caption,
     sf_graph *graph;
     sf_graph_columns g = {.size = sizeof g};
     bool known = false;
-    double *values = NULL;
     int status = find_drive(&graph, subject, error);
     double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
     if (status == SF_OK && (x == NULL || y == NULL))
@@ -685,15 +698,11 @@ static int draw_drive(sf_figure *figure, app_subject *subject, sf_text *caption,
                                g.pairs_compared);
     }
     if (status == SF_OK)
-        draw_signs(figure, subject, &g, x, y, known, error, &status);
+        status = draw_signs(figure, subject, &g, x, y, known, error);
     if (status == SF_OK && units <= MOST_IN_MATRIX)
-        status =
-            (values = sf_resize(NULL, units, units * sizeof *values)) != NULL ? SF_OK : sf_fail_memory(error);
-    if (values != NULL)
-        draw_score_matrix(figure, &g, values);
+        status = draw_score_matrix(figure, &g, error);
     if (status == SF_OK)
         tell_signs(caption, subject, &g);
-    sf_free(values);
     sf_free(x);
     sf_free(y);
     sf_graph_free(graph);

@@ -200,6 +200,62 @@ static void planted_signs_are_found(void **state)
     sf_recording_free(recording);
 }
 
+/* Twelve units, of which 1 follows 0, and 2 follows 1 whatever made that fire. */
+static sf_recording *record_chain(void)
+{
+    enum { SPIKES = 60000, UNITS = 12 };
+    static sf_spike spikes[SPIKES];
+    test_random random = test_random_start("chain", 13);
+    size_t count = 0;
+    for (int64_t ms = 0; ms < 200000; ms++)
+        for (uint32_t unit = 0; unit < UNITS && count + 3 < SPIKES; unit++) {
+            if (test_random_below(&random, 100) != 0)
+                continue;
+            spikes[count++] = (sf_spike){.time_ns = ms * MS, .unit = unit};
+            bool second = unit == 1;
+            if (unit == 0 && test_random_below(&random, 2) == 0) {
+                spikes[count++] = (sf_spike){.time_ns = (ms + 4) * MS, .unit = 1};
+                second = true;
+            }
+            if (second && test_random_below(&random, 2) == 0)
+                spikes[count++] = (sf_spike){.time_ns = (ms + (unit == 0 ? 8 : 4)) * MS, .unit = 2};
+        }
+    sf_recording *recording;
+    sf_recording_input input = sf_recording_input_default();
+    input.unit_count = UNITS;
+    input.spikes = spikes;
+    input.spike_count = count;
+    assert_int_equal(sf_recording_new(&recording, &input, NULL), SF_OK);
+    return recording;
+}
+
+static bool joins(const sf_graph_columns *all, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < all->link_count; i++)
+        if (all->from[i] == from && all->to[i] == to)
+            return true;
+    return false;
+}
+
+/* What reaches a unit by way of another is a link for whoever looks at pairs, and none for the regression. */
+static void what_goes_through_a_third_is_no_link(void **state)
+{
+    (void)state;
+    sf_recording *recording = record_chain();
+    for (int pairwise = 0; pairwise < 2; pairwise++) {
+        sf_drive_options how = sf_drive_options_default();
+        sf_graph *graph;
+        how.method = pairwise ? SF_DRIVE_EXCESS : SF_DRIVE_REGRESSION;
+        assert_int_equal(sf_graph_of_drive(&graph, recording, &how, NULL, NULL, NULL), SF_OK);
+        sf_graph_columns all = {.size = sizeof all};
+        sf_graph_get_columns(graph, &all);
+        assert_true(joins(&all, 0, 1) && joins(&all, 1, 2));
+        assert_int_equal(joins(&all, 0, 2), pairwise);
+        sf_graph_free(graph);
+    }
+    sf_recording_free(recording);
+}
+
 /* With all pairs edges, those that are too slow for a trough say so. */
 static void slow_pairs_have_no_trough(void **state)
 {
@@ -236,8 +292,11 @@ static void slow_pairs_have_no_trough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods_are_their_definitions), cmocka_unit_test(triangles_give_the_matrix_back),
-        cmocka_unit_test(sides_have_nulls_of_their_own), cmocka_unit_test(planted_signs_are_found),
+        cmocka_unit_test(methods_are_their_definitions),
+        cmocka_unit_test(triangles_give_the_matrix_back),
+        cmocka_unit_test(sides_have_nulls_of_their_own),
+        cmocka_unit_test(planted_signs_are_found),
+        cmocka_unit_test(what_goes_through_a_third_is_no_link),
         cmocka_unit_test(slow_pairs_have_no_trough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
