@@ -116,7 +116,7 @@ int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spike
 
 double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link)
 {
-    if (graph->is_tiling)
+    if (graph->is_tiling || graph->is_signed)
         return link->coefficient;
     return (double)link->count - (isnan(link->expected) ? 0 : link->expected);
 }
@@ -219,6 +219,18 @@ static double given_rest_of(const sf_connectivity *graph, const sf_link *link)
     return link->expected_given_rest;
 }
 
+static double sign_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->sign;
+}
+
+static double confidence_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->confidence;
+}
+
 static const edge_value edge_values[] = {
     {"weight", sf_connectivity_weight, true},
     {"count", count_of, false},
@@ -228,12 +240,16 @@ static const edge_value edge_values[] = {
     {"p", p_of, true},
     {"q", q_of, true},
     {"expected_given_rest", given_rest_of, false},
+    {"sign", sign_of, false},
+    {"confidence", confidence_of, false},
 };
 
 /* A column of a test without a value would let patterns ask for it and find nothing. */
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
     bool of_test = column->value == p_of || column->value == q_of || column->value == given_rest_of;
+    if (column->value == sign_of || column->value == confidence_of)
+        return graph->is_signed;
     if (graph->is_tiling)
         return column->of_tiling && (!of_test || graph->surrogates > 0);
     if (!of_test)

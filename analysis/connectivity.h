@@ -23,13 +23,16 @@ typedef struct sf_link {
     double expected_given_rest;
     double asymmetry;         /**< set by sf_graph_of_links */
     const char *not_testable; /**< why a test gave no p, or NULL; a literal */
-    double coefficient;       /**< of a tiling graph, whose count and expectation then mean nothing */
+    double coefficient; /**< of a tiling graph, whose count and expectation then mean nothing, or of drive */
+    int8_t sign;        /**< of drive, as the next */
+    double confidence, score;
 } sf_link;
 
 /** Zero-initialise. Links are ordered by (from, to, delay) and differ in these. */
 typedef struct sf_connectivity {
     uint32_t unit_count;
     bool is_tiling; /**< edges are spike-time tiling coefficients, undirected with from < to */
+    bool is_signed; /**< edges are of drive: analysis/drive.h */
     sf_link *links;
     size_t count;
     size_t left_out;  /**< links behind these that are no edges, in no order */
@@ -38,6 +41,8 @@ typedef struct sf_connectivity {
     size_t pairs;        /**< that were looked at */
     uint32_t surrogates; /**< that they were compared with; 0: no test was made */
     double chance_p;     /**< p up to which they are edges; NaN without a test */
+    /* Of drive: */
+    size_t pairs_compared, troughs_hidden; /**< as in sf_graph_columns */
 } sf_connectivity;
 
 /** Takes links of sf_alloc over, also where it fails, and orders those that are in no order. As

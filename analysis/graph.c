@@ -48,8 +48,9 @@ static int compare_links(const void *first, const void *second)
 static double asymmetry_of(const sf_connectivity *graph, const sf_link *link)
 {
     const sf_link turned = {.from = link->to, .to = link->from, .delay = link->delay};
-    const sf_link *reverse =
-        graph->is_tiling ? NULL : bsearch(&turned, graph->links, graph->count, sizeof turned, compare_links);
+    const sf_link *reverse = graph->is_tiling || graph->is_signed
+                                 ? NULL
+                                 : bsearch(&turned, graph->links, graph->count, sizeof turned, compare_links);
     return reverse != NULL ? sf_asymmetry(link->count, reverse->count) : NAN;
 }
 
@@ -63,12 +64,14 @@ static void choose_links(sf_connectivity *links, sf_limits limits)
 
 /* One block for all the columns of `count` links, the widest first. */
 typedef struct link_columns {
-    double *weight, *expected, *asymmetry, *p, *q, *ratio_low, *ratio_high, *expected_given_rest;
+    double *weight, *expected, *asymmetry, *p, *q, *ratio_low, *ratio_high, *expected_given_rest, *confidence,
+        *score;
     int64_t *low_ns, *high_ns;
     uint64_t *count;
     const char **not_testable;
     uint32_t *from, *to;
     bool *one_electrode;
+    int8_t *sign;
 } link_columns;
 
 static void *take(char **next, size_t count, size_t size)
@@ -82,8 +85,8 @@ static link_columns lay_out(void *block, size_t count)
 {
     char *next = block;
     link_columns c;
-    double **const reals[] = {&c.weight, &c.expected,  &c.asymmetry,  &c.p,
-                              &c.q,      &c.ratio_low, &c.ratio_high, &c.expected_given_rest};
+    double **const reals[] = {&c.weight,    &c.expected,   &c.asymmetry,           &c.p,          &c.q,
+                              &c.ratio_low, &c.ratio_high, &c.expected_given_rest, &c.confidence, &c.score};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
         *reals[i] = take(&next, count, sizeof(double));
     c.low_ns = take(&next, count, sizeof *c.low_ns);
@@ -93,6 +96,7 @@ static link_columns lay_out(void *block, size_t count)
     c.from = take(&next, count, sizeof *c.from);
     c.to = take(&next, count, sizeof *c.to);
     c.one_electrode = take(&next, count, sizeof *c.one_electrode);
+    c.sign = take(&next, count, sizeof *c.sign);
     return c;
 }
 
@@ -100,7 +104,8 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
 {
     const sf_connectivity *links = &graph->links;
     enum {
-        ROW = 8 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) + sizeof(bool)
+        ROW = 10 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) +
+              sizeof(bool) + sizeof(int8_t)
     };
     graph->link_columns = sf_resize(NULL, links->count, ROW);
     if (graph->link_columns == NULL)
@@ -128,6 +133,9 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
         c.from[i] = link->from;
         c.to[i] = link->to;
         c.one_electrode[i] = sf_neurons_look_alike(&trains, link->from, link->to);
+        c.sign[i] = link->sign;
+        c.confidence[i] = links->is_signed ? link->confidence : NAN;
+        c.score[i] = links->is_signed ? link->score : NAN;
     }
     sf_neurons_free(&trains);
     sf_graph_columns *columns = &graph->columns;
@@ -144,6 +152,12 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
     columns->ratio_low = c.ratio_low, columns->ratio_high = c.ratio_high;
     columns->not_testable = c.not_testable;
     columns->one_electrode = c.one_electrode;
+    columns->is_signed = links->is_signed;
+    columns->sign = c.sign;
+    columns->confidence = c.confidence;
+    columns->score = c.score;
+    columns->pairs_compared = links->pairs_compared;
+    columns->troughs_hidden = links->troughs_hidden;
     return SF_OK;
 }
 
@@ -468,6 +482,34 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
     if (status != SF_OK || !stopped)
         return status;
     return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u surrogates", *how.made, how.surrogates);
+}
+
+int sf_graph_of_drive(sf_graph **graph, const sf_recording *recording, const sf_drive_options *drive,
+                      const sf_graph_options *options, const sf_progress *progress, sf_error *error)
+{
+    *graph = NULL;
+    sf_drive_options how;
+    sf_graph_options as;
+    sf_connectivity links;
+    int status = sf_keys_read(&sf_drive_table, &how, drive, "drive options", error);
+    if (status == SF_OK)
+        status = sf_graph_options_read(&as, options, error);
+    if (status == SF_OK)
+        status = sf_recording_check_held(recording, error);
+    if (status == SF_OK && how.surrogates == 0 && (as.max_p > 0 || as.max_q > 0))
+        status =
+            sf_fail(error, SF_USAGE, as.max_p > 0 ? "max_p" : "max_q", "needs surrogates, and none are made");
+    if (status == SF_OK)
+        status = sf_links_of_drive(&links, recording, &how, progress, error);
+    if (status == SF_OK)
+        status = sf_graph_of_links(graph, &links, recording, &as, error);
+    if (status != SF_OK)
+        return status;
+    bool chosen = as.max_q > 0 && as.max_q <= SF_SIGNIFICANT_Q;
+    (*graph)->columns.tested = how.surrogates == 0 ? SF_EDGES_UNTESTED
+                               : chosen            ? SF_EDGES_SIGNIFICANT
+                                                   : SF_EDGES_TESTED;
+    return SF_OK;
 }
 
 int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const sf_recording *recording,

@@ -27,6 +27,14 @@ static void get_count(const sf_column_row *column, const void *of, size_t row, s
         sf_column_value(column, of, row, item, value);
 }
 
+static void get_sign(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column, (void)item;
+    const sf_graph_columns *g = of;
+    if (g->is_signed)
+        sf_value_set_real(value, g->sign[row]);
+}
+
 static void get_ratio(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
     (void)column, (void)item;
@@ -35,6 +43,7 @@ static void get_ratio(const sf_column_row *column, const void *of, size_t row, s
 }
 
 #define TILING "of tiling coefficients"
+#define UNSIGNED "edges have no sign: --metric of those that have one"
 #define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
 #define ROW sf_graph_columns
 
@@ -57,7 +66,9 @@ static const sf_column_row edge_rows[] = {
         REAL, "expected", expected,
         "by rates: the count that units which fire independently at their rates would give, tested or not",
         .null = TILING),
-    SF_ARRAY_IS(REAL, "weight", weight, "count - expected, or the spike-time tiling coefficient"),
+    SF_ARRAY_IS(REAL, "weight", weight,
+                "count - expected, the spike-time tiling coefficient, or of edges with a sign the measure of "
+                "their method"),
     SF_GOT_BY(PAIR, "ratio_interval", get_ratio,
               "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "
               "most spikes",
@@ -76,6 +87,16 @@ static const sf_column_row edge_rows[] = {
     SF_ARRAY_IS(
         FLAG, "one_electrode", one_electrode,
         "both units were seen by one electrode, where sorters err, or their spikes look like one neuron's"),
+    {.is = SF_IS("sign", "1: more spikes of `to` follow those of `from` than chance has it; -1: fewer", NULL,
+                 UNSIGNED, SF_COLUMN_REAL),
+     .get = get_sign,
+     .member = offsetof(sf_graph_columns, sign)},
+    SF_ARRAY_IS(REAL, "confidence", confidence,
+                "1 less the share of edges of its sign, as far out or further, that are like most pairs",
+                .unit = "probability", .null = UNSIGNED),
+    SF_ARRAY_IS(REAL, "score", score,
+                "how far out the pair lies, in standard deviations of most pairs on its side of their median",
+                .null = UNSIGNED),
 };
 
 const sf_table sf_edges_columns_table = {

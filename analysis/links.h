@@ -12,6 +12,8 @@
 #include "mine/mine.h"
 #include "window/pair_counts.h"
 
+#include <synfire/graph.h>
+
 /** Spikes in a stretch of recorded time. */
 typedef struct sf_stretch {
     const sf_spike *spikes; /**< ordered by (time_ns, unit); only tiling looks at them */
@@ -37,6 +39,11 @@ int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const 
  * units have no positions. */
 int sf_links_of_tiled(sf_connectivity *graph, const sf_recording *recording, sf_sttc_options options,
                       sf_error *error);
+
+/** Who drives whom among all units: options as in sf_graph_of_drive, read. SF_USAGE, SF_DATA, SF_CANCELLED,
+ * SF_NO_MEMORY. */
+int sf_links_of_drive(sf_connectivity *graph, const sf_recording *recording, const sf_drive_options *options,
+                      const sf_progress *progress, sf_error *error);
 
 /** The coefficients of a tiling graph's links in another recording of its units: sf_sttc_of_links. */
 int sf_links_tiled_in(double *coefficients, const sf_connectivity *graph, const sf_recording *recording,

@@ -705,7 +705,7 @@ const app_command app_command_bfs = {
         "Ctrl-C stops it and prints what it has, with what is missing.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table, &reaching_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table, &sf_drive_table, &reaching_table},
     .tables = {&searches_table, &paths_table},
     .run = run,
 };

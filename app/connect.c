@@ -19,15 +19,25 @@
             "an edge is a frequent episode of two units (default), or a high spike-time tiling "             \
             "coefficient, whose half-width is the greatest delay (default 50 ms)"                            \
     }
+/* The first two as above, the others as sf_drive_method. */
+#define METRIC_OR_DRIVE                                                                                      \
+    {                                                                                                        \
+        "metric", "episodes|sttc|regression|excess|tspe|transfer-entropy|directed-sttc",                     \
+            "an edge is a frequent episode of two units (default), a high spike-time tiling coefficient, "   \
+            "whose half-width is the greatest delay (default 50 ms), or, by the others, a unit that "        \
+            "excites or inhibits another within --delay (default 1:15)"                                      \
+    }
 #define SURROGATES                                                                                           \
     {                                                                                                        \
         "surrogates", NULL,                                                                                  \
             "with --significance: how many (default 1000); sttc: keep pairs above the 95th percentile of N " \
-            "circular shifts of their own, each within its epoch (default 200; 0: keep all)"                 \
+            "circular shifts of their own, each within its epoch (default 200; 0: keep all); of edges with " \
+            "a sign: segment-shift surrogates (default 0)"                                                   \
     }
 
 const app_option app_connect_options[] = {
-    METRIC,
+    METRIC_OR_DRIVE,
+    {.name = "max-false"},
     {"episodes", "FILE",
      "edges are the links of these episodes: lines as A -(0,5]-> B, or the document of `synfire mine "
      "--json`; tested, q corrects for these alone"},
@@ -45,9 +55,8 @@ const app_option app_compare_connect_options[] = {
 };
 
 const app_option app_match_connect_options[] = {
-    METRIC,
-    SURROGATES,
-    {"seed", NULL, "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
+    METRIC_OR_DRIVE,    {.name = "max-false"},
+    SURROGATES,         {"seed", NULL, "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -297,18 +306,77 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 
+/* ---- who drives whom ---- */
+
+static int read_drive(sf_drive_options *options, const app_call *call, sf_error *error)
+{
+    sf_tiling_options tiling = sf_tiling_options_default(); /* whose options of these names it shares */
+    app_mining given = {0};
+    int status = app_options_read(call, &sf_drive_table, options, error);
+    if (status == SF_OK)
+        status = app_options_read(call, &sf_tiling_table, &tiling, error);
+    if (status == SF_OK)
+        status = app_options_read(call, &app_mining_table, &given, error);
+    if (status == SF_OK && app_has(call, "delay") && given.options.delay_count > 1)
+        status = sf_fail(error, SF_USAGE, "--delay",
+                         "found %zu intervals, expected one: --metric %s looks at all of it",
+                         given.options.delay_count, app_value(call, "metric", ""));
+    if (status != SF_OK)
+        return status;
+    options->surrogates = app_has(call, "surrogates") ? tiling.surrogates : 0;
+    options->seed = tiling.seed;
+    options->min_distance_um = tiling.min_distance_um;
+    options->threads = tiling.threads;
+    if (app_has(call, "delay")) {
+        options->low_ns = given.delays[0].low_ns;
+        options->high_ns = given.delays[0].high_ns;
+    }
+    if (options->surrogates > 0)
+        app_tell_seed(call, options->seed);
+    call->provenance->min_distance_um = options->min_distance_um;
+    return SF_OK;
+}
+
+static int connect_drive(sf_graph **graph, const app_call *call, const sf_recording *recording,
+                         const sf_graph_options *as, sf_drive_method method, sf_error *error)
+{
+    static const char *const others[] = {
+        "episodes", "min-count", "min-rate", "min-fraction", "preset", "self", "significance", "fdr", NULL};
+    static const char *const engines[] = {"engine", "device", NULL};
+    static const char with[] = "goes with --metric episodes";
+    sf_drive_options options = sf_drive_options_default();
+    const sf_progress progress = app_progress(call);
+    int status = app_refuse(call, others, with, error);
+    if (status == SF_OK && app_takes(call, app_engine_options))
+        status = app_refuse(call, engines, with, error);
+    if (status == SF_OK)
+        status = read_drive(&options, call, error);
+    if (status != SF_OK)
+        return status;
+    options.method = method;
+    app_catch_signals();
+    status = sf_graph_of_drive(graph, recording, &options, as, &progress, error);
+    return status == SF_USAGE ? app_name_option(call, status, error) : status;
+}
+
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
                 const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
-    int tiling = false; /* the place of the word */
+    enum { EPISODES, TILING, DRIVE };
+    static const char *const of_drive[] = {"max-false", NULL};
+    int metric = EPISODES; /* the place of the word */
     sf_graph_options how = *as;
     *graph = NULL;
     int status = app_options_read(call, &sf_graph_table, &how, error);
     if (status == SF_OK)
-        status = app_word(call, "metric", &tiling, error);
+        status = app_word(call, "metric", &metric, error);
+    if (status == SF_OK && metric >= DRIVE)
+        return connect_drive(graph, call, recording, &how, (sf_drive_method)(metric - DRIVE), error);
+    if (status == SF_OK)
+        status = app_refuse(call, of_drive, "goes with a --metric of edges that have a sign", error);
     if (status != SF_OK)
         return status;
-    if (tiling)
+    if (metric == TILING)
         return connect_tiling(graph, call, recording, &how, stop, error);
     if (app_takes(call, app_connect_options) && app_has(call, "episodes"))
         return connect_given(graph, call, recording, &how, error);

@@ -22,6 +22,7 @@ const app_figure_kind *const app_figures[] = {
     &app_figure_edges,
     &app_figure_motifs,
     &app_figure_avalanches,
+    &app_figure_drive,
     NULL,
 };
 

@@ -13,8 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CONFIDENT 0.95 /* of edges with a sign */
+
 static bool stands_out(const sf_graph_columns *g, size_t link)
 {
+    if (g->is_signed)
+        return g->confidence[link] >= CONFIDENT && g->not_testable[link] == NULL;
     return g->q[link] <= SF_SIGNIFICANT_Q;
 }
 
@@ -93,30 +97,43 @@ static int place_units(double *x, double *y, bool *known, app_subject *subject, 
 
 static void describe_edge(char *note, size_t size, const sf_graph_columns *g, size_t link)
 {
-    snprintf(note, size, "%.40s to %.40s: count %" PRIu64 ", expected by rates %.4g, q %.3g",
-             g->names[g->from[link]], g->names[g->to[link]], g->count[link], g->expected[link], g->q[link]);
+    const char *from = g->names[g->from[link]], *to = g->names[g->to[link]];
+    if (g->is_signed) {
+        snprintf(note, size, "%.40s %s %.40s: score %.3g, confidence %.3g", from,
+                 g->sign[link] < 0 ? "inhibits" : "excites", to, g->score[link], g->confidence[link]);
+        return;
+    }
+    snprintf(note, size, "%.40s to %.40s: count %" PRIu64 ", expected by rates %.4g, q %.3g", from, to,
+             g->count[link], g->expected[link], g->q[link]);
 }
 
-/* As wide as heavy. */
+static void draw_edge(sf_panel *panel, const sf_graph_columns *g, size_t i, const double *x, const double *y,
+                      const sf_colour_scale *scale, double share, double radius_mm)
+{
+    char note[200];
+    double ratio = (double)g->count[i] / g->expected[i];
+    const sf_ink ink = {.line = !g->is_signed    ? sf_colour_of(scale, ratio)
+                                : g->sign[i] < 0 ? SF_BLUE
+                                                 : SF_VERMILION,
+                        .fill = SF_NO_COLOUR,
+                        .width_mm = 0.15 + 0.65 * share,
+                        .opacity = 0.85};
+    describe_edge(note, sizeof note, g, i);
+    sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], radius_mm + 0.2,
+                   EDGE_BEND, g->is_signed ? g->score[i] : ratio, note);
+}
+
+/* As wide as heavy; those that inhibit, which are few, above the others. */
 static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double *x, const double *y,
                        const sf_colour_scale *scale, double radius_mm)
 {
-    char note[200];
     double most = 0;
     for (size_t i = 0; i < g->link_count; i++)
         most = stands_out(g, i) ? fmax(most, fabs(g->weight[i])) : most;
-    for (size_t i = 0; i < g->link_count; i++) {
-        if (!stands_out(g, i))
-            continue;
-        double ratio = (double)g->count[i] / g->expected[i], share = most > 0 ? fabs(g->weight[i]) / most : 1;
-        const sf_ink ink = {.line = sf_colour_of(scale, ratio),
-                            .fill = SF_NO_COLOUR,
-                            .width_mm = 0.15 + 0.65 * share,
-                            .opacity = 0.85};
-        describe_edge(note, sizeof note, g, i);
-        sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], radius_mm + 0.2,
-                       EDGE_BEND, ratio, note);
-    }
+    for (int inhibiting = 0; inhibiting < 2; inhibiting++)
+        for (size_t i = 0; i < g->link_count; i++)
+            if (stands_out(g, i) && (g->sign[i] < 0) == (inhibiting == 1))
+                draw_edge(panel, g, i, x, y, scale, most > 0 ? fabs(g->weight[i]) / most : 1, radius_mm);
 }
 
 /* Where names have been written, in mm. */
@@ -467,8 +484,9 @@ const app_figure_kind app_figure_edges = {.name = "edges",
 /* Of few units their names stand beside it; places of many say nothing. */
 #define MOST_NAMED 40
 
-static void draw_matrix(sf_figure *figure, const double *values, const char *const *names, size_t units,
-                        const char *title, const char *x, const char *y, const sf_colour_scale *scale)
+static void draw_matrix(sf_figure *figure, size_t columns, const double *values, const char *const *names,
+                        size_t units, const char *title, const char *x, const char *y,
+                        const sf_colour_scale *scale)
 {
     const sf_axis axis = {.from = -0.5,
                           .to = (double)units - 0.5,
@@ -480,8 +498,8 @@ static void draw_matrix(sf_figure *figure, const double *values, const char *con
                           .x = axis,
                           .y = axis,
                           .equal = true,
-                          .columns = figure->columns,
-                          .height_mm = figure->columns > 1 ? 90 : 0,
+                          .columns = columns,
+                          .height_mm = columns > 1 ? 90 : 0,
                           .colours = *scale};
     form.x.label = x;
     form.y.label = y;
@@ -524,8 +542,8 @@ static void draw_ratio_matrix(sf_figure *figure, const sf_graph_columns *g, doub
             scale.to = fmax(scale.to, fmax(ratio, 1 / ratio));
     }
     scale.from = 1 / scale.to;
-    draw_matrix(figure, values, names, units, "Count beside what is expected by rates", "from unit, by index",
-                "to unit, by index", &scale);
+    draw_matrix(figure, figure->columns, values, names, units, "Count beside what is expected by rates",
+                "from unit, by index", "to unit, by index", &scale);
 }
 
 #define MOST_IN_MATRIX 2000
@@ -566,6 +584,135 @@ const app_figure_kind app_figure_matrix = {
     .summary = "counts beside what is expected by rates, for every pair of units",
     .by = APP_BY_EDGES,
     .draw = draw_pair_matrix};
+
+/* ---- who drives whom ---- */
+
+#define MOST_DRIVEN 300 /* units on a report's page, which would wait */
+#define MOST_SCORE 10   /* what is further out has the colour of it */
+
+static int find_drive(sf_graph **graph, app_subject *subject, sf_error *error)
+{
+    const sf_progress progress = app_progress(subject->call);
+    sf_drive_options how = sf_drive_options_default();
+    int method = 0;
+    int status = app_word(subject->call, "metric", &method, error);
+    *graph = NULL;
+    if (status == SF_OK && subject->in_report && subject->of.unit_count > MOST_DRIVEN)
+        return sf_fail(error, SF_DATA, NULL, "%zu units take a while: `synfire plot drive` compares them",
+                       subject->of.unit_count);
+    if (status != SF_OK)
+        return status;
+    how.method = (sf_drive_method)method;
+    how.max_false = 1; /* the matrix has all pairs */
+    how.min_distance_um = subject->mining.options.min_distance_um;
+    if (app_has(subject->call, "delay") && !subject->in_report) {
+        how.low_ns = subject->mining.delays[0].low_ns;
+        how.high_ns = subject->mining.delays[0].high_ns;
+    }
+    return sf_graph_of_drive(graph, subject->recording, &how, NULL, &progress, error);
+}
+
+/* Of the units that fire, which all pairs are of. */
+static int draw_score_matrix(sf_figure *figure, const sf_graph_columns *g, sf_error *error)
+{
+    const sf_colour_scale scale = {
+        .label = "score", .from = -MOST_SCORE, .to = MOST_SCORE, .diverging = true};
+    uint32_t *place = NULL;
+    const char **names = NULL;
+    double *values = NULL;
+    size_t units = 0;
+    int status = place_linked(&place, &names, &units, g, error);
+    if (status == SF_OK && (values = sf_resize(NULL, units, units * sizeof *values)) == NULL)
+        status = sf_fail_memory(error);
+    for (size_t k = 0; status == SF_OK && k < units * units; k++)
+        values[k] = NAN;
+    for (size_t i = 0; status == SF_OK && i < g->link_count; i++)
+        values[place[g->to[i]] * units + place[g->from[i]]] =
+            fmax(-MOST_SCORE, fmin(MOST_SCORE, g->score[i]));
+    if (status == SF_OK)
+        draw_matrix(figure, 1, values, names, units, "All pairs, from most others", "from unit, by index",
+                    "to unit, by index", &scale);
+    sf_free(values);
+    sf_free(names);
+    sf_free(place);
+    return status;
+}
+
+static int draw_signs(sf_figure *figure, app_subject *subject, const sf_graph_columns *g, const double *x,
+                      const double *y, bool known, sf_error *error)
+{
+    double radius_mm = subject->of.unit_count <= FEW_UNITS ? 0.8 : 0.35;
+    sf_panel_form form = {.title = known ? "Who drives whom, on the array" : "Who drives whom",
+                          .x.bare = true,
+                          .y.bare = true,
+                          .equal = true,
+                          .key = {"excites", "inhibits"},
+                          .key_colours = {SF_VERMILION, SF_BLUE}};
+    app_cover_places(&form, x, y, subject->of.unit_count);
+    if (!known) {
+        form.x.from = form.y.from = -125;
+        form.x.to = form.y.to = 125;
+    }
+    sf_panel panel = sf_panel_begin(figure, &form);
+    draw_edges(&panel, g, x, y, NULL, radius_mm);
+    int status = draw_units(&panel, subject, g, x, y, known, radius_mm, error);
+    if (known)
+        sf_panel_scale_bar(&panel, "\u00b5m");
+    sf_panel_end(&panel);
+    return status;
+}
+
+static void tell_signs(sf_text *caption, const app_subject *subject, const sf_graph_columns *g)
+{
+    size_t inhibiting = 0, standing = count_standing(g);
+    for (size_t i = 0; i < g->link_count; i++)
+        inhibiting += stands_out(g, i) && g->sign[i] < 0;
+    sf_text_printf(
+        caption,
+        "Who drives whom by %s: %zu of %zu ordered pairs lie so far from most others that at most one "
+        "in twenty is like these, %zu of them on the side of inhibition; width: the strength. In %zu "
+        "pairs the units are too slow for a trough to be seen. The matrix has the distance of every pair "
+        "from most others, in their standard deviations. A shared input, seen by nobody, makes an edge where "
+        "there is no synapse. ",
+        app_value(subject->call, "metric", "regression"), standing, g->pairs_compared, inhibiting,
+        g->troughs_hidden);
+}
+
+static int draw_drive(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    size_t units = subject->of.unit_count;
+    sf_graph *graph;
+    sf_graph_columns g = {.size = sizeof g};
+    bool known = false;
+    int status = find_drive(&graph, subject, error);
+    double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
+    if (status == SF_OK && (x == NULL || y == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK) {
+        sf_graph_get_columns(graph, &g);
+        status = count_standing(&g) > 0
+                     ? place_units(x, y, &known, subject, error)
+                     : sf_fail(error, SF_DATA, NULL,
+                               "no unit drives another: of %zu ordered pairs none lies far "
+                               "enough from most others",
+                               g.pairs_compared);
+    }
+    if (status == SF_OK)
+        status = draw_signs(figure, subject, &g, x, y, known, error);
+    if (status == SF_OK && units <= MOST_IN_MATRIX)
+        status = draw_score_matrix(figure, &g, error);
+    if (status == SF_OK)
+        tell_signs(caption, subject, &g);
+    sf_free(x);
+    sf_free(y);
+    sf_graph_free(graph);
+    return status;
+}
+
+const app_figure_kind app_figure_drive = {.name = "drive",
+                                          .summary = "which units excite and which inhibit others",
+                                          .by = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_METRIC,
+                                          .draw = draw_drive};
 
 /* ---- tiling ---- */
 
@@ -701,8 +848,8 @@ static int draw_ordered(sf_figure *figure, const double *values, const char *con
         for (size_t r = 0; r < n; r++)
             for (size_t c = 0; c < n; c++)
                 sorted[r * n + c] = values[order[r] * n + order[c]];
-        draw_matrix(figure, sorted, shown, n, "Spike-time tiling", "unit, by cluster", "unit, by cluster",
-                    &scale);
+        draw_matrix(figure, figure->columns, sorted, shown, n, "Spike-time tiling", "unit, by cluster",
+                    "unit, by cluster", &scale);
     }
     sf_free(shown);
     sf_free(alike);

@@ -125,6 +125,18 @@ static void print_link(sf_json *json, const drawing *d, const sf_table *edges, s
     sf_json_end_object(json);
 }
 
+/* How many pairs edges with a sign were looked for among. */
+static void print_pairs(sf_json *json, const drawing *d)
+{
+    if (d->g.is_signed) {
+        sf_json_uint(json, "pairs_compared", d->g.pairs_compared);
+        sf_json_uint(json, "troughs_hidden", d->g.troughs_hidden);
+    } else {
+        sf_json_null(json, "pairs_compared");
+        sf_json_null(json, "troughs_hidden");
+    }
+}
+
 static void print_json(sf_text *text, const drawing *d)
 {
     sf_table edges;
@@ -145,6 +157,7 @@ static void print_json(sf_text *text, const drawing *d)
     else
         sf_json_null(&json, "pairs_tested");
     sf_json_real(&json, "pairs_by_chance", d->g.pairs_by_chance);
+    print_pairs(&json, d);
     app_epochs_json(&json, &d->epochs);
     app_significance_json(&json, d->g.significance);
     sf_json_array(&json, "names");
@@ -214,7 +227,9 @@ static int compare_ranks(const void *first, const void *second)
 static ranked rank_of(const drawing *d, size_t i)
 {
     const sf_graph_columns *g = &d->g;
-    double ratio = g->is_tiling ? g->weight[i] : g->ratio_low[i];
+    double ratio = g->is_signed ? fabs(g->score[i]) : g->is_tiling ? g->weight[i] : g->ratio_low[i];
+    if (g->is_signed && d->order < 2)
+        return (ranked){d->order == 0 && !isnan(g->q[i]) ? g->q[i] : -ratio, -ratio, i};
     const double by[] = {g->q[i], -ratio, -g->weight[i], g->is_tiling ? -ratio : -(double)g->count[i]};
     return (ranked){by[d->order], -ratio, i};
 }
@@ -252,6 +267,27 @@ static void print_episode_row(app_table *table, const drawing *d, size_t i)
     app_epochs_cells(table, &d->epochs, i);
 }
 
+static void print_signed_row(app_table *table, const drawing *d, size_t i)
+{
+    const sf_graph_columns *g = &d->g;
+    app_table_cell(table, "%s", g->names[g->from[i]]);
+    app_table_cell(table, "%s", g->names[g->to[i]]);
+    app_table_cell(table, "%s", g->sign[i] < 0 ? "inhibits" : "excites");
+    app_table_cell(table, "(%g,%g]", (double)g->low_ns[i] * 1e-6, (double)g->high_ns[i] * 1e-6);
+    app_table_cell(table, "%" PRIu64, g->count[i]);
+    app_table_cell(table, g->expected[i] < 1 ? "%.2g" : "%.1f", g->expected[i]);
+    app_table_cell(table, "%.3g", g->weight[i]);
+    app_table_cell(table, "%.1f", g->score[i]);
+    if (g->not_testable[i] != NULL)
+        app_table_cell(table, "%s", g->not_testable[i]);
+    else
+        app_table_cell(table, "%.4f", g->confidence[i]);
+    if (g->tested == SF_EDGES_UNTESTED)
+        return;
+    app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
+    app_table_cell(table, isnan(g->q[i]) ? "-" : "%.2g", g->q[i]);
+}
+
 static void print_tiling_row(app_table *table, const drawing *d, size_t i)
 {
     const sf_graph_columns *g = &d->g;
@@ -270,10 +306,14 @@ static void print_rows(sf_text *text, const drawing *d, const size_t *links, siz
     static const char *const episodes[] = {"from", "to",        "delay ms",   "count", "expected", "ratio",
                                            "95 %", "asymmetry", "given rest", "p",     "q"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p", "q"};
+    static const char *const with_sign[] = {"from",   "to",    "sign",       "delay ms", "count", "expected",
+                                            "weight", "score", "confidence", "p",        "q"};
     static const char *const drop[] = {"asymmetry", "95 %", "given rest", "p", NULL};
-    const char *const *head = g->is_tiling ? tiling : episodes;
+    const char *const *head = g->is_signed ? with_sign : g->is_tiling ? tiling : episodes;
     size_t heads = g->is_tiling ? 5 : g->significance != NULL ? 11 : 8, columns = 0;
-    bool one = !g->is_tiling && has_one_delay(d);
+    if (g->is_signed)
+        heads = g->tested == SF_EDGES_UNTESTED ? 9 : 11;
+    bool one = !g->is_tiling && !g->is_signed && has_one_delay(d);
     app_table table = {0};
     if (one)
         sf_text_printf(text, "delays of (%g,%g] ms\n", (double)g->low_ns[0] * 1e-6,
@@ -285,7 +325,9 @@ static void print_rows(sf_text *text, const drawing *d, const size_t *links, siz
         }
     columns += app_epochs_heads(&table, &d->epochs);
     for (size_t i = 0; i < shown; i++)
-        (g->is_tiling ? print_tiling_row : print_episode_row)(&table, d, links[i]);
+        (g->is_signed   ? print_signed_row
+         : g->is_tiling ? print_tiling_row
+                        : print_episode_row)(&table, d, links[i]);
     app_table_fit(&table, text, columns, drop, d->call->verbose);
 }
 
@@ -332,6 +374,21 @@ static void print_by_chance(sf_text *text, const drawing *d)
         sf_text_printf(text, "about %.3g", d->g.pairs_by_chance);
 }
 
+/* Where inhibition could not have been seen, and how many edges have which sign. */
+static void print_signs(sf_text *text, const drawing *d)
+{
+    size_t inhibiting = 0;
+    for (size_t i = 0; d->g.is_signed && i < d->g.link_count; i++)
+        inhibiting += d->g.sign[i] < 0;
+    if (!d->g.is_signed)
+        return;
+    sf_text_printf(text, ", %zu of which inhibit; of %zu ordered pairs ", inhibiting, d->g.pairs_compared);
+    if (d->g.troughs_hidden == 0)
+        sf_text_printf(text, "all have spikes enough for a trough to be seen");
+    else
+        sf_text_printf(text, "%zu have too few spikes for a trough to be seen", d->g.troughs_hidden);
+}
+
 static int print_table(sf_text *text, const drawing *d, sf_error *error)
 {
     size_t count = d->g.link_count, shown = count < TABLE_TOP ? count : TABLE_TOP, links[TABLE_TOP];
@@ -354,6 +411,7 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
         sf_text_printf(text, " on");
     }
     print_by_chance(text, d);
+    print_signs(text, d);
     sf_text_printf(text, "\n");
     app_stop_print(text, &d->stop, "");
     app_edges_print(text, &d->g, true);
@@ -494,6 +552,7 @@ const app_command app_command_graph = {
         "of networks are.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
-    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table, &sf_network_options_table},
+    .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table, &sf_drive_table,
+             &sf_network_options_table},
     .run = run,
 };

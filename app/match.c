@@ -489,7 +489,8 @@ const app_command app_command_match = {
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
     .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
                 app_selection_options},
-    .rows = {&features_table, &sf_match_table, &sf_mining_table, &sf_significance_table, &sf_rewired_table},
+    .rows = {&features_table, &sf_match_table, &sf_mining_table, &sf_significance_table, &sf_rewired_table,
+             &sf_drive_table},
     .tables = {&embeddings_table, &app_triads_table},
     .run = run,
 };

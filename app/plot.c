@@ -19,6 +19,8 @@ static const app_option options[] = {
      "network: colour units by this measure, of those that `synfire describe network_units` lists (default "
      "strength)"},
     APP_RESPONSE_OPTIONS,
+    {"metric", "regression|excess|tspe|transfer-entropy|directed-sttc",
+     "drive: by which of these, as `synfire graph` has them (default regression)"},
     {.name = "network-method"},
     {.name = "network-spikes"},
     {.name = "network-within"},
@@ -80,6 +82,7 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
                 {APP_BY_ALIGN, {"align", NULL}},
                 {APP_BY_MEASURE, {"measure", NULL}},
                 {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
+                {APP_BY_METRIC, {"metric", NULL}},
                 {APP_BY_BURSTS,
                  {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
                 {APP_BY_AVALANCHES, {"avalanche-bin", "branching-bin", "lags", "rounds", NULL}}};
@@ -193,6 +196,7 @@ const app_command app_command_plot = {
              "  tiling        spike-time tiling coefficients, ordered by clusters\n"
              "  motifs        patterns of three units, beside rewired graphs\n"
              "  avalanches    their sizes, durations and shapes, and the autocorrelation\n"
+             "  drive         which units excite and which inhibit others\n"
              "The caption that stands under the figure is printed, too. Where a recording has nothing to "
              "show, the "
              "command says so and writes nothing. --json tells every number that is drawn; docs/figures.md "

@@ -134,7 +134,12 @@ void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
 {
     const sf_significance *test = graph->significance;
     bool verdict = test == NULL || test->not_testable == SF_TESTABLE;
-    if (graph->tested == SF_EDGES_UNTESTED && graph->is_tiling)
+    if (graph->tested == SF_EDGES_UNTESTED && graph->is_signed)
+        sf_text_printf(
+            text,
+            "NOT TESTED: confidence holds edges against most pairs. --surrogates 200 --max-q 0.05 tests "
+            "them\n");
+    else if (graph->tested == SF_EDGES_UNTESTED && graph->is_tiling)
         sf_text_printf(text, "NOT TESTED: all pairs are edges. --surrogates 200 --max-q 0.05 tests them\n");
     else if (graph->tested == SF_EDGES_UNTESTED && graph->link_count > 0)
         app_untested_print(text, graph->burst_count, listed);

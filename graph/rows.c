@@ -47,6 +47,25 @@ void sf_tiling_options_init(void *options, size_t size)
     sf_keys_init(&sf_tiling_table, options, size);
 }
 
+/* ---- who drives whom ---- */
+
+static const sf_drive_options driving = {.size = sizeof driving};
+
+#define ROW sf_drive_options
+static const sf_key drive_rows[] = {
+    REAL("max_false", max_false, 0, 1, .zero = "0.05", .argument = "SHARE",
+         .what = "of edges with a sign: how many of them what most pairs are like may explain; 1: all pairs "
+                 "are edges"),
+    WHOLE("surrogates", surrogates, 0, 1000000, .zero = "none", .option = "", .what = "segment-shift"),
+    {SF_ROW_SEED, AT(seed), .zero = "1", .option = "", .what = "of the surrogates"},
+    {SF_ROW_MIN_DISTANCE, AT(min_distance_um), .option = ""},
+    {SF_ROW_THREADS, AT(threads), .option = ""},
+    {0},
+};
+#undef ROW
+
+const sf_key_table sf_drive_table = SF_KEY_TABLE(drive_rows, driving);
+
 /* ---- searching ---- */
 
 static const char *const directions[] = {"auto", "top-down", "bottom-up", NULL};   /* as sf_bfs_direction */

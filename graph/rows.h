@@ -10,6 +10,6 @@
 #define SF_STTC_PERCENTILE 0.95 /**< of shifts that a pair exceeds to be an edge */
 
 extern const sf_key_table sf_graph_table, sf_tiling_table, sf_search_table, sf_match_table, sf_rewired_table,
-    sf_network_options_table;
+    sf_network_options_table, sf_drive_table;
 
 #endif

@@ -17,7 +17,7 @@ import sys
 
 SCALARS = {
     "bool": "c_bool", "char": "c_char", "int": "c_int", "unsigned": "c_uint", "float": "c_float",
-    "double": "c_double", "size_t": "c_size_t", "int32_t": "c_int32", "int64_t": "c_int64", "uint8_t": "c_uint8",
+    "double": "c_double", "size_t": "c_size_t", "int8_t": "c_int8", "int32_t": "c_int32", "int64_t": "c_int64", "uint8_t": "c_uint8",
     "uint16_t": "c_uint16", "uint32_t": "c_uint32", "uint64_t": "c_uint64",
 }
 PYTHON_TYPES = {"c_bool": "bool", "c_float": "float", "c_double": "float", "c_char_p": "bytes | None"}
@@ -219,7 +219,7 @@ def text_of(headers: Headers, version: str) -> str:
              "from __future__ import annotations", "",
              "from ctypes import (  # noqa: F401",
              "    CFUNCTYPE, POINTER, Structure, Union, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,",
-             "    c_int64, c_size_t, c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)",
+             "    c_int64, c_int8, c_size_t, c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)",
              "from typing import Any", "",
              f'VERSION = "{version}"', ""]
     lines += [f"{name} = {value}" for name, value in headers.constants.items() if name.startswith("SF_")]

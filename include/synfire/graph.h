@@ -150,6 +150,48 @@ SF_API int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording,
 SF_API int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const sf_recording *recording,
                               sf_error *error);
 
+/** How the spikes of a unit are held against those of another: docs/connectivity.md#who-drives-whom. */
+typedef enum sf_drive_method {
+    SF_DRIVE_REGRESSION,       /**< on the past of all units at once */
+    SF_DRIVE_EXCESS,           /**< coincidences less those of segment-shift surrogates */
+    SF_DRIVE_TSPE,             /**< total spiking probability edges (De Blasi et al. 2019) */
+    SF_DRIVE_TRANSFER_ENTROPY, /**< with delay (Ito et al. 2011) */
+    SF_DRIVE_DIRECTED_STTC,    /**< spike-time tiling of what follows alone */
+    SF_DRIVE_METHODS           /**< how many there are */
+} sf_drive_method;
+
+/** Zeroed, every field but the size is its default. */
+typedef struct sf_drive_options {
+    size_t size;
+    sf_drive_method method;
+    int64_t low_ns, high_ns; /**< delays above the first, up to the second, at most 50 ms, in whole
+                                milliseconds; both 0: 1 to 15 ms */
+    double max_false; /**< share of the edges of a sign that what most pairs are like explains; 0: 0.05; 1:
+                         all pairs are edges */
+    double min_distance_um; /**< 0: any; else no edge joins units closer than this */
+    uint32_t surrogates;    /**< of segment-shift, that edges are compared with; 0: none */
+    uint64_t seed;          /**< of these; 0: 1 */
+    unsigned threads;       /**< 0: all cores; the numbers do not depend on it */
+} sf_drive_options;
+
+static inline sf_drive_options sf_drive_options_default(void)
+{
+    sf_drive_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    return options;
+}
+
+/**
+ * The directed graph of units that drive others, with the sign of each edge: +1 excites, -1 inhibits, and how
+ * far that may be believed. All ordered pairs are compared, on trains in bins of a millisecond; time that was
+ * not observed counts for nothing. p is the share of surrogates as far out on the edge's side, q the share of
+ * them in which any pair is; both NaN without surrogates. SF_USAGE, also for a distance where the units have
+ * no positions; SF_DATA where no time was recorded; SF_CANCELLED, SF_NO_MEMORY.
+ */
+SF_API int sf_graph_of_drive(sf_graph **graph, const sf_recording *recording, const sf_drive_options *drive,
+                             const sf_graph_options *options, const sf_progress *progress, sf_error *error);
+
 /* ---- reading ---- */
 
 /** What tests say of all the edges of a graph. */
@@ -199,6 +241,14 @@ typedef struct sf_graph_columns {
     double pairs_by_chance;
     /** By link as in sf_episodes_columns; NaN where no verdict was given, and of tiling. */
     const double *expected_given_rest;
+    /* Of a graph of drive (sf_graph_of_drive), by link: */
+    bool
+        is_signed; /**< it is one: `weight` is the method's measure, `count` coincidences within the delays */
+    const int8_t *sign;       /**< +1: more follow than chance has it, -1: fewer; 0 of other graphs */
+    const double *confidence; /**< 1 less the share of edges as far out that most pairs explain; else NaN */
+    const double *score;      /**< how far out, in standard deviations of most pairs; else NaN */
+    size_t pairs_compared;    /**< ordered pairs of units that fire; else 0 */
+    size_t troughs_hidden;    /**< of these with so few coincidences expected that no trough could be seen */
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);

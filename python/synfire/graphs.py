@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 
 #: What a graph can be made of: a recording, episodes, a file of either, or a graph of networkx.
 GraphLike = Any
+#: Metrics of edges that have a sign, by the words of the command.
+_DRIVES = {"regression": c.SF_DRIVE_REGRESSION, "excess": c.SF_DRIVE_EXCESS, "tspe": c.SF_DRIVE_TSPE,
+           "transfer-entropy": c.SF_DRIVE_TRANSFER_ENTROPY, "directed-sttc": c.SF_DRIVE_DIRECTED_STTC}
 _TESTED = {c.SF_EDGES_UNTESTED: "untested", c.SF_EDGES_TESTED: "tested", c.SF_EDGES_SIGNIFICANT: "significant"}
 
 
 def graph(source: GraphLike, delays: Delays | None = None, *, metric: str = "episodes", min_count: float | None = None,
           min_rate: float | None = None, min_fraction: float | None = None, repeats: bool = False,
           min_distance: float = 0.0, significance: Significance | str | None = None, max_p: float | None = None,
-          max_q: float | None = None, surrogates: int = 200, percentile: float = 0.95, seed: int = 1,
+          max_q: float | None = None, surrogates: int | None = None, max_false: float | None = None, percentile: float = 0.95, seed: int = 1,
           undirected: bool = False, directed: bool = False, engine: str | None = None, device: str | None = None,
           threads: int = 0, progress: Progress = None) -> Graph:
     """The functional connectivity graph of a recording; or the graph of episodes, of a file, of networkx.
@@ -37,7 +40,10 @@ def graph(source: GraphLike, delays: Delays | None = None, *, metric: str = "epi
     By the metric "episodes" an edge is a frequent episode of two units, found as `mine` does; `significance` tests
     them, and `max_q` leaves out what has a greater q. By "sttc" it is a spike-time tiling coefficient above 0 and above
     the `percentile` of `surrogates` shifts of the pair's own trains, each within its epoch; its half-width is the
-    greatest delay (50 ms), its q is corrected for all pairs.
+    greatest delay (50 ms), its q is corrected for all pairs; `surrogates` are 200. By "regression", "excess", "tspe",
+    "transfer-entropy" and "directed-sttc" an edge is a unit that excites (`sign` 1) or inhibits (-1) another within one
+    interval of delays (1 to 15 ms): those that most pairs explain are at most a share of `max_false` (0.05) of the
+    edges of a sign, 1 keeps all pairs; `surrogates` of segment-shift give p and q, by default none.
     `undirected` makes every edge go both ways; `directed` is of .graph files, which do not say.
     """
     how = options_of(c.sf_graph_options, undirected=undirected, directed=directed, threads=threads, max_p=max_p, max_q=max_q,
@@ -49,10 +55,12 @@ def graph(source: GraphLike, delays: Delays | None = None, *, metric: str = "epi
             return Graph(handle)
         source = Recording.load(source, progress=progress)
     if isinstance(source, Recording) and metric == "sttc":
-        return _tiled(source, delays, surrogates, percentile, min_distance, seed, how, progress)
+        return _tiled(source, delays, 200 if surrogates is None else surrogates, percentile, min_distance, seed, how, progress)
+    if isinstance(source, Recording) and metric in _DRIVES:
+        return _driven(source, delays, _DRIVES[metric], surrogates, max_false, min_distance, seed, how, progress)
     if isinstance(source, Recording):
         if metric != "episodes":
-            raise UsageError(f"found {metric!r}, expected episodes or sttc", "metric")
+            raise UsageError(f"found {metric!r}, expected episodes, sttc or one of {', '.join(_DRIVES)}", "metric")
         source = mine(source, delays, min_count=min_count, min_rate=min_rate, min_fraction=min_fraction, max_size=2,
                       repeats=repeats, details=False, min_distance=min_distance, significance=significance,
                       engine=engine, device=device, threads=threads, progress=progress)
@@ -73,6 +81,21 @@ def _tiled(recording: Recording, delays: Delays | None, surrogates: int, percent
                         half_width_ns=None if bounds is None else max(delay.high_ns for delay in bounds))
     handle = _new()
     work(lib.sf_graph_of_tiling, handle.out, recording._handle.pointer, ctypes.byref(tiling), ctypes.byref(how),
+         progress=progress)
+    return Graph(handle)
+
+
+def _driven(recording: Recording, delays: Delays | None, method: int, surrogates: int | None, max_false: float | None,
+            min_distance: float, seed: int, how: Any, progress: Progress) -> Graph:
+    bounds = delays_of(delays)
+    if bounds is not None and len(bounds) != 1:
+        raise UsageError(f"found {len(bounds)} intervals of delays, expected one", "delays")
+    drive = options_of(c.sf_drive_options, method=method, surrogates=surrogates, max_false=max_false,
+                       min_distance_um=float(min_distance), seed=seed, threads=how.threads,
+                       low_ns=None if bounds is None else bounds[0].low_ns,
+                       high_ns=None if bounds is None else bounds[0].high_ns)
+    handle = _new()
+    work(lib.sf_graph_of_drive, handle.out, recording._handle.pointer, ctypes.byref(drive), ctypes.byref(how),
          progress=progress)
     return Graph(handle)
 
@@ -267,6 +290,35 @@ class Graph:
     def not_testable(self) -> list[str | None]:
         reasons = self._columns.not_testable
         return [text_or_none(reasons[i]) if reasons else None for i in range(self.link_count)]
+
+    @property
+    def sign(self) -> Array:
+        """Of each link: 1 excites, -1 inhibits, 0 where edges have no sign."""
+        return self._link("sign", np.int8)
+
+    @property
+    def confidence(self) -> Array:
+        """Of each link with a sign: 1 less the share of edges of its sign, as far out, that most pairs explain."""
+        return self._link("confidence", np.float64)
+
+    @property
+    def score(self) -> Array:
+        """Of each link with a sign: how far out it lies, in standard deviations of most pairs."""
+        return self._link("score", np.float64)
+
+    @property
+    def is_signed(self) -> bool:
+        return bool(self._columns.is_signed)
+
+    @property
+    def pairs_compared(self) -> int:
+        """Of edges with a sign: ordered pairs of units that both fire; else 0."""
+        return int(self._columns.pairs_compared)
+
+    @property
+    def troughs_hidden(self) -> int:
+        """Of these, pairs with so few coincidences expected that no trough could be seen."""
+        return int(self._columns.troughs_hidden)
 
     @property
     def is_tiling(self) -> bool:

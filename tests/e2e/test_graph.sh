@@ -21,7 +21,8 @@ assert graph["names"] == list("ABCDEFGHIJ") and graph["edges_tested"] == "untest
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
 assert all(list(e) == ["from", "from_name", "to", "to_name", "delay_ms", "count", "expected", "weight", "ratio_interval", "asymmetry",
-                       "p", "q", "not_testable", "expected_given_rest", "one_electrode", "epochs", "epoch_counts", "epoch_coefficients"] for e in edges)
+                       "p", "q", "not_testable", "expected_given_rest", "one_electrode", "sign", "confidence", "score", "epochs", "epoch_counts",
+                       "epoch_coefficients"] for e in edges)
 assert all([e["from_name"], e["to_name"]] == [graph["names"][e["from"]], graph["names"][e["to"]]] for e in edges)
 assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
 best = {(e["from"], e["to"], *e["delay_ms"]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}
@@ -306,3 +307,48 @@ expect 66 "no-such" $SYNFIRE graph no-such.h5
 # No edge at all is an empty graph and a warning, not an error.
 $SYNFIRE graph sim.h5 --min-count 1e9 --json >out 2>err
 grep -q '"edges":0,"edge_detail":\[\]' out && grep -q "no unit has 1e+09 spikes: the most that a pair counts is" err
+
+# Edges with a sign: every output has it, --max-false 1 has all pairs, surrogates give p and q.
+python3 - >signs.csv <<'END'
+import random
+random.seed(5)
+spikes, silent = [], 0
+for ms in range(200000):
+    for unit in "abcdefgh":
+        if unit == "d" and ms < silent or random.random() >= 0.0125:
+            continue
+        spikes.append((ms + random.random(), unit))
+        if unit == "a" and random.random() < 0.15:
+            spikes.append((ms + 4, "b"))
+        if unit == "c":
+            silent = ms + 10
+for ms, unit in sorted(spikes):
+    print(f"{unit},{ms / 1000:.6f}")
+END
+$SYNFIRE graph signs.csv --metric regression --surrogates 20 --quiet --json --out signs.graphml >out
+check 'assert out["pairs_compared"] == 56 and out["troughs_hidden"] == 0 and out["edges_tested"] == "tested"
+signs = {(e["from_name"], e["to_name"]): e for e in out["edge_detail"]}
+assert signs["a", "b"]["sign"] == 1 and signs["c", "d"]["sign"] == -1 and len(signs) <= 4, signs
+for e in signs.values():
+    assert e["confidence"] >= 0.95 and e["score"] * e["sign"] > 0 and e["weight"] * e["sign"] > 0
+for pair in (("a", "b"), ("c", "d")):
+    assert signs[pair]["p"] == signs[pair]["q"] == 1 / 21 and signs[pair]["delay_ms"][0] in (1, 3, 7), signs[pair]'
+grep -q '<data key="[^"]*">-1</data>' signs.graphml
+$SYNFIRE graph signs.csv --metric regression --quiet >table
+grep -q "8 units, [0-9]* edges, [0-9]* of which inhibit; of 56 ordered pairs all have spikes enough for a trough to be seen" table
+grep -q "NOT TESTED: confidence holds edges against most pairs" table
+grep -q "^c *d *inhibits " table
+for metric in excess tspe transfer-entropy directed-sttc; do
+    $SYNFIRE graph signs.csv --metric $metric --max-false 1 --delay 1:12 --quiet --csv | grep -v '^#' >all.csv
+    [ "$(wc -l <all.csv)" = 57 ]
+    python3 -c '
+import csv
+best = max(csv.DictReader(open("all.csv")), key=lambda e: float(e["score"]))
+assert (best["from_name"], best["to_name"], best["sign"]) == ("a", "b", "1"), best'
+done
+[ "$($SYNFIRE match signs.csv 'A -> B [sign < 0]' --metric regression --quiet --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["count"])')" -ge 1 ]
+expect 64 "--max-false: goes with a --metric of edges that have a sign" $SYNFIRE graph signs.csv --quiet --max-false 0.1
+expect 64 "--min-count: goes with --metric episodes" $SYNFIRE graph signs.csv --quiet --metric tspe --min-count 5
+expect 64 "found 2 intervals, expected one" $SYNFIRE graph signs.csv --quiet --metric tspe --delay 1:5,5:9
+expect 64 "expected a millisecond or more from 0 to 50 ms" $SYNFIRE graph signs.csv --quiet --metric tspe --delay 1:60
+expect 64 "needs surrogates, and none are made" $SYNFIRE graph signs.csv --quiet --metric tspe --max-q 0.05

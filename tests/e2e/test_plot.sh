@@ -49,12 +49,14 @@ for kind in chains chain correlograms graph network edges matrix tiling motifs; 
     $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet --json >$kind.told
 done
 for kind in array rates intervals map; do $SYNFIRE plot $kind waves.h5 -o $kind.svg --quiet --json >$kind.told; done
+$SYNFIRE plot drive waves.h5 -o drive.svg --delay 1:10 --quiet --json >drive.told
+$SYNFIRE graph waves.h5 --metric regression --delay 1:10 --max-false 1 --quiet --json >drive.graph
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet --json >markers.told
 $SYNFIRE plot raster waves.h5 -o raster.svg --quiet --json >raster.told
 python3 -B - <<'PY'
 import glob, json, figures
 told = {path[:-5]: json.load(open(path)) for path in glob.glob("*.told")}
-assert len(told) == 15
+assert len(told) == 16
 for kind in ("correlograms", "edges", "graph", "chains"):
     assert " 200 surrogates" in told[kind]["caption"], told[kind]["caption"]
 for kind in ("correlograms", "edges", "matrix", "graph", "chains", "chain"):
@@ -106,6 +108,15 @@ edges = lambda tell: {f"{e['from_name']} to {e['to_name']}: count {spell(e)}" fo
 drawn, = figures.panels("graph.svg")
 assert {n for n in drawn.notes() if " to " in n} == edges(lambda e: e["q"] <= 0.05)
 assert set(figures.panels("edges.svg")[0].notes()) == edges(lambda e: True)
+
+drive = json.load(open("drive.graph"))
+words = {1: "excites", -1: "inhibits"}
+told = {f"{e['from_name']} {words[e['sign']]} {e['to_name']}: score {e['score']:.3g}, confidence {e['confidence']:.3g}": e["sign"]
+        for e in drive["edge_detail"] if e["confidence"] >= 0.95 and e["not_testable"] is None}
+drawn = [mark for mark in json.load(open("drive.told"))["panels"][0]["marks"] if mark["shape"] == "arrow"]
+assert {m["note"] for m in drawn} == set(told) and any(note.startswith("A excites B") for note in told), told
+cells = next(m for m in json.load(open("drive.told"))["panels"][1]["marks"] if "values" in m)["values"]
+assert sum(c is not None for c in cells) == drive["pairs_compared"] == drive["edges"] == 132 and max(c or 0 for c in cells) == 10
 
 correlogram = count["episodes"][0]["correlograms"][0]
 panel, = figures.panels("pair.svg")

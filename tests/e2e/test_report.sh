@@ -42,7 +42,7 @@ class Page(html.parser.HTMLParser):
         self.text += data
 
 KINDS = ["raster", "array", "map", "rates", "intervals", "chains", "chain", "correlograms", "markers", "graph", "network", "edges",
-         "matrix", "tiling", "motifs", "avalanches"]
+         "matrix", "tiling", "motifs", "avalanches", "drive"]
 text = open("sim.html").read()
 page = Page(text)
 assert page.ids == KINDS or sorted(page.ids) == sorted(KINDS), page.ids

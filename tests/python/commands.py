@@ -145,6 +145,11 @@ def connect(part, recording, count):
     told = command("graph", *part, "--metric", "sttc", "--surrogates", 10)
     tiled = synfire.graph(recording, metric="sttc", surrogates=10)
     same({"vertices": tiled.vertex_count, "edges": tiled.link_count, "edge_detail": tiled.records()}, told, "sttc")
+    told = command("graph", *part, "--metric", "regression", "--max-false", 1, "--surrogates", 3)
+    drives = synfire.graph(recording, metric="regression", max_false=1, surrogates=3)
+    same({"vertices": drives.vertex_count, "edges": drives.link_count, "edge_detail": drives.records(),
+          "pairs_compared": drives.pairs_compared, "troughs_hidden": drives.troughs_hidden}, told, "regression")
+    assert drives.is_signed and set(drives.sign.tolist()) <= {1, -1} and (drives.score * drives.sign >= 0).all()
     told = command("match", *part, "--delay", DELAY, "--min-count", count, "feed-forward-loop", "--limit", 100)
     found = synfire.match(by_episodes, "feed-forward-loop", limit=100)
     same({"count": found.count, "truncated": found.truncated, "embeddings": plain(found.embeddings), "names": found.names,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Symmetric positive definite systems: L L' = A, L lower triangular, in place, on several threads. */
+#ifndef SF_ANALYSIS_CHOLESKY_H
+#define SF_ANALYSIS_CHOLESKY_H
+
+#include <stddef.h>
+
+/** Columns of right sides that are solved at once. */
+#define SF_CHOLESKY_WIDTH 64
+
+/**
+ * Replaces the lower triangle of a row-major matrix of `size` rows by L; what is above the diagonal is
+ * neither read nor changed. The numbers do not depend on the threads. SF_DATA where it is not positive
+ * definite; then the matrix is undefined. SF_NO_MEMORY.
+ */
+int sf_cholesky(double *matrix, size_t size, unsigned threads);
+
+/** right := L^-1 right, of rows of SF_CHOLESKY_WIDTH; those before row `first` are 0. */
+void sf_cholesky_forward(double *right, const double *matrix, size_t size, size_t first);
+
+/** right := L'^-1 right. */
+void sf_cholesky_backward(double *right, const double *matrix, size_t size);
+
+#endif
