@@ -19,6 +19,9 @@
 #define DRAW_EVERY_NS (SF_SECOND / 2) /* so that a silence is seen to last */
 #define WIDE 110                      /* columns from which reasons are told in full */
 
+/* The order of `standing`. */
+#define BY_STANDING "what stands out most first: q <= 0.05, the longest, most above chance"
+
 void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config)
 {
     *console = (app_console){.out = out, .redraw = redraw, .config = config};
@@ -123,62 +126,40 @@ void app_console_take(app_console *console, sf_message *message)
 
 /* ---- which episodes ---- */
 
-static double excess(const sf_episode_count *item)
+static bool is_part(const sf_episode_count *item)
 {
-    double expected = isfinite(item->expected) && item->expected > 1 ? item->expected : 1;
-    return ((double)item->count - expected) / sqrt(expected);
+    return item->folded_under[0] != '\0';
 }
 
-static bool stands_out(const sf_episode_count *item)
-{
-    return item->q < SF_SIGNIFICANT_Q; /* not where there is none */
-}
-
-/* What stands out by its q first, then the longest, then by how far the count is above chance. */
-static int by_interest(const void *a, const void *b)
+static int by_standing(const void *a, const void *b)
 {
     const sf_episode_count *x = *(const sf_episode_count *const *)a, *y = *(const sf_episode_count *const *)b;
-    if (stands_out(x) != stands_out(y))
-        return stands_out(x) ? -1 : 1;
-    if (x->episode.size != y->episode.size)
-        return x->episode.size > y->episode.size ? -1 : 1;
-    double difference = excess(y) - excess(x);
-    return difference != 0 ? (difference > 0 ? 1 : -1) : (x > y) - (x < y); /* as the run has them */
+    return (x->standing > y->standing) - (x->standing < y->standing);
 }
 
-/* The episode is a run of units of a longer one that counts nearly as often: it says nothing of its own. */
-static bool is_part(const sf_episode_count *part, const sf_episode_count *whole)
-{
-    const sf_episode *a = &part->episode, *b = &whole->episode;
-    if ((double)part->count > 1.25 * (double)whole->count)
-        return false;
-    for (uint32_t from = 0; from + a->size <= b->size; from++)
-        if (memcmp(a->units, b->units + from, a->size * sizeof *a->units) == 0 &&
-            memcmp(a->delays, b->delays + from, (a->size - 1) * sizeof *a->delays) == 0)
-            return true;
-    return false;
-}
-
-/* Moves the episodes that are not part of one before them to the front; returns how many. order is
- * by_interest. */
-static size_t fold_parts(const sf_episode_count **order, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool part = false;
-        for (size_t k = 0; k < kept && !part; k++)
-            part = is_part(order[i], order[k]);
-        if (!part)
-            order[kept++] = order[i];
-    }
-    return kept;
-}
-
-static size_t standing_out(const sf_episodes_message *episodes)
+/* The episodes that are part of no other, by what stands out most; returns how many. */
+static size_t list_whole(const sf_episode_count **order, const sf_episodes_message *episodes)
 {
     size_t count = 0;
     for (size_t i = 0; i < episodes->count; i++)
-        count += stands_out(&episodes->items[i]) ? 1 : 0;
+        if (!is_part(&episodes->items[i]))
+            order[count++] = &episodes->items[i];
+    if (count > 0)
+        qsort(order, count, sizeof *order, by_standing);
+    return count;
+}
+
+/* So few tests cannot give a q of SF_SIGNIFICANT_Q: what it is says nothing. */
+static bool is_too_early(const sf_episode_count *item)
+{
+    return item->least_q > SF_SIGNIFICANT_Q; /* not where there is none */
+}
+
+static size_t too_early(const sf_episodes_message *episodes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < episodes->count; i++)
+        count += is_too_early(&episodes->items[i]);
     return count;
 }
 
@@ -238,6 +219,8 @@ static void add_row(const app_console *console, const sf_episode_count *item, co
     snprintf(ratio, sizeof ratio, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
     if (item->not_tested != NULL)
         snprintf(q, sizeof q, "%s", wide ? item->not_tested : in_short(item->not_tested));
+    else if (is_too_early(item))
+        snprintf(q, sizeof q, wide ? "too early: %.2g at least" : "too early", item->least_q);
     else
         snprintf(q, sizeof q, "%.2g", item->q);
     app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio,
@@ -254,10 +237,7 @@ static void add_top_episodes(const app_console *console, const sf_episodes_messa
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
     if (order == NULL)
         return;
-    for (size_t i = 0; i < episodes->count; i++)
-        order[i] = &episodes->items[i];
-    qsort(order, episodes->count, sizeof *order, by_interest);
-    size_t kept = fold_parts(order, episodes->count);
+    size_t kept = list_whole(order, episodes);
     add_head(&form, page);
     size_t shown = 0;
     for (; shown < kept && page->used + left + 1 < page->rows; shown++)
@@ -400,32 +380,51 @@ static void describe_left_out(const sf_left_out *left_out, sf_text *text)
         sf_text_printf(text, ", %" PRIu64 " of them without a verdict so far", left_out->untested);
 }
 
-static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
+/* "2 chains, 29 significant parts", as offline. */
+static void describe_chains(const sf_episodes_message *episodes, sf_text *text)
+{
+    size_t early = too_early(episodes);
+    uint64_t all = episodes->count + episodes->left_out.count;
+    if (episodes->chains > 0) {
+        sf_text_printf(text, "%zu chain%s", episodes->chains, episodes->chains == 1 ? "" : "s");
+        if (episodes->parts > 0)
+            sf_text_printf(text, ", %zu significant part%s", episodes->parts,
+                           episodes->parts == 1 ? "" : "s");
+        sf_text_printf(text, " (q of %g or less)", SF_SIGNIFICANT_Q);
+    } else {
+        sf_text_printf(text, "no q of %g or less so far", SF_SIGNIFICANT_Q);
+    }
+    sf_text_printf(text, " of %" PRIu64 " episode%s", all, all == 1 ? "" : "s");
+    if (early > 0)
+        sf_text_printf(text, ", %zu too early to say", early);
+}
+
+static void describe_verdicts(const app_console *console, const sf_status_message *status, sf_text *text)
 {
     const sf_episodes_message *episodes = console->episodes != NULL ? &console->episodes->episodes : NULL;
-    if (console->config->significance.kind == 0) {
+    if (console->config->significance.kind == 0)
         sf_text_printf(text, "no q: significance.kind is off");
-        return;
-    }
-    if (status->tests == 0)
+    else if (status->tests == 0 || episodes == NULL)
         sf_text_printf(text, "no q yet: what is found is tested in later stretches");
     else
-        sf_text_printf(text, "q < %g: %zu of %zu  %" PRIu64 " %s tested, %.1f %% of the time",
-                       SF_SIGNIFICANT_Q, episodes != NULL ? standing_out(episodes) : 0,
-                       episodes != NULL ? episodes->count + (size_t)episodes->left_out.count : 0,
-                       status->tests, status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
+        describe_chains(episodes, text);
     if (episodes != NULL)
         describe_left_out(&episodes->left_out, text);
 }
 
-/* Nothing where all went well. */
-static void describe_trouble(const app_console *console, const sf_status_message *status, sf_text *text)
+/* Nothing before the first. */
+static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
 {
     const char *before = "";
     if (console->config->significance.kind == 0)
         return;
+    if (status->tests > 0) {
+        sf_text_printf(text, "%" PRIu64 " %s tested, %.1f %% of the time", status->tests,
+                       status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
+        before = "; ";
+    }
     if (status->not_tested != NULL) {
-        sf_text_printf(text, "the last stretch: %s", status->not_tested);
+        sf_text_printf(text, "%sthe last stretch: %s", before, status->not_tested);
         before = "; ";
     }
     if (status->tests_missed > 0)
@@ -546,9 +545,9 @@ static void draw_page(const app_console *console)
         add_ends(console, &console->status->status, &page);
         describe_work(console, &console->status->status, &text);
         add_text(&page, &text);
-        describe_tests(console, &console->status->status, &text);
+        describe_verdicts(console, &console->status->status, &text);
         add_text(&page, &text);
-        describe_trouble(console, &console->status->status, &text);
+        describe_tests(console, &console->status->status, &text);
         if (text.length > 0)
             add_text(&page, &text);
     }
@@ -556,8 +555,9 @@ static void draw_page(const app_console *console)
         describe_triggers(console, &text);
         add_text(&page, &text);
     }
-    app_page_line(&page, "%s", "");
-    if (console->episodes != NULL && console->episodes->episodes.count > 0)
+    bool any = console->episodes != NULL && console->episodes->episodes.count > 0;
+    app_page_line(&page, "%s", any ? BY_STANDING : "");
+    if (any)
         add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, kept);
     else if (console->episodes != NULL)
         add_hint(console, &page);
@@ -582,8 +582,8 @@ static void print_line(const app_console *console)
     }
     if (console->watched_count > 0)
         sf_text_printf(&text, "  triggers %llu", all_triggers(console));
-    sf_text_printf(&text, "  %" PRIu64 " episodes tracked, q < %g: %zu",
-                   episodes->count + episodes->left_out.count, SF_SIGNIFICANT_Q, standing_out(episodes));
+    sf_text_printf(&text, "  ");
+    describe_chains(episodes, &text);
     describe_left_out(&episodes->left_out, &text);
     sf_text_make_visible(&text, false);
     sf_text_append(&text, "\n", 1);
@@ -611,8 +611,8 @@ void app_console_draw(app_console *console)
 static void add_last_table(const app_console *console, const sf_episodes_message *window, sf_text *text)
 {
     app_page page = {.columns = 200, .rows = 16}; /* a long chain is not cut */
-    sf_text_printf(text, "the last full window, %.1f-%.1f s:\n", (double)window->window.start_ns * 1e-9,
-                   (double)window->window.stop_ns * 1e-9);
+    sf_text_printf(text, "the last full window, %.1f-%.1f s, " BY_STANDING ":\n",
+                   (double)window->window.start_ns * 1e-9, (double)window->window.stop_ns * 1e-9);
     add_top_episodes(console, window, false, &page, 0);
     if (page.text.data != NULL && !page.text.failed)
         sf_text_append(text, page.text.data, page.text.length);
@@ -631,10 +631,10 @@ void app_console_summarise(const app_console *console, sf_text *text)
         describe_source(console, &status->sources[i], text);
         sf_text_append(text, "\n", 1);
     }
-    describe_tests(console, status, text);
+    describe_verdicts(console, status, text);
     sf_text_append(text, "\n", 1);
     size_t before = text->length;
-    describe_trouble(console, status, text);
+    describe_tests(console, status, text);
     if (text->length > before)
         sf_text_append(text, "\n", 1);
     if (console->watched_count > 0) {

@@ -8,6 +8,7 @@ const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
   .map(hex => [0, 2, 4].map(at => parseInt(hex.slice(at, at + 2), 16)));
+const SIGNIFICANT_Q = 0.05;
 const Q_STEPS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
 const by = id => document.getElementById(id);
@@ -44,7 +45,11 @@ function digits(value, count = 3) {
 const whole = value => Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
 const interval = ([low, high]) => `(${digits(low)},${digits(high)}]`;
 const unitName = unit => page.run.hello.units[unit]?.[0] ?? `#${unit}`;
-const shortQ = item => item.q !== null ? digits(item.q, 2) : "not tested";
+/* So few tests cannot give a q that is significant: what it is says nothing. */
+const isTooEarly = item => item.least_q > SIGNIFICANT_Q;
+const shortQ = item => item.q === null ? "not tested" : isTooEarly(item) ? "too early" : digits(item.q, 2);
+const qCell = item => [shortQ(item), item.q === null || isTooEarly(item) ? "n not" : "n"];
+const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 
 function durationText(seconds) {
   const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]].find(([size]) => seconds >= 2 * size) ?? [1, "s"];
@@ -331,21 +336,27 @@ function rowText(item) {
 /* By name, of what was counted once and of what is watched. */
 const itemText = id => page.run.items.has(id) ? chainText(page.run.items.get(id)) : id;
 
-/* The marked one, then the lowest q, then what is furthest above chance for its chance count. */
-function byWorth(a, b) {
-  const above = item => (item.count - item.expected) / Math.sqrt(item.expected + 1);
-  return (b.id === page.marked) - (a.id === page.marked) || (a.q ?? 1) - (b.q ?? 1) || above(b) - above(a) || b.count - a.count;
-}
-
-/* Those of the newest window; the marked one stays though it is no longer among them. */
+/* Those of the newest window that are part of no other, by what stands out most; the marked one comes first, and stays
+ * though it is a part, or no longer among them. */
 function listed(told) {
-  const items = [...told.episodes], known = page.run.items.get(page.marked);
+  const items = told.episodes.filter(item => item.folded_under === null || item.id === page.marked), known = page.run.items.get(page.marked);
   if (known && !items.some(item => item.id === page.marked))
-    items.push({...known, count: null, expected: null, p: null, q: null, not_tested: "it is not counted now"});
-  return items.sort(byWorth);
+    items.push({...known, count: null, expected: null, p: null, q: null, not_tested: "it is not counted now", standing: Infinity});
+  return items.sort((a, b) => (b.id === page.marked) - (a.id === page.marked) || a.standing - b.standing);
 }
 
-const testText = item => item.not_tested ? `not tested: ${item.not_tested}` : `p ${digits(item.p)}, ${item.tests} tests`;
+const testText = item => item.not_tested ? `not tested: ${item.not_tested}`
+  : `p ${digits(item.p)}, ${plural(item.tests, "test")}${isTooEarly(item) ? `, too early: q cannot be less than ${digits(item.least_q, 2)} yet` : ""}`;
+
+/* What was found, in the words of the terminal. */
+function foundText(told) {
+  if (told.counted === 0) return "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)";
+  const parts = told.significant_parts > 0 ? `, ${plural(told.significant_parts, "significant part")}` : "";
+  const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
+  const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
+  return `${significant}${whole(told.counted)} counted${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
+    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > 0 ? `, ${plural(folded, "part")} of longer ones folded` : ""}`;
+}
 
 let series = null, seriesOf = "";
 
@@ -362,11 +373,11 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${told.counted > 0 ? `${whole(told.counted)} counted${told.counted > told.episodes.length ? `, the ${told.episodes.length} that stand out most shown` : ""}` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${foundText(told)}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [rowText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
-      [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], [shortQ(item), item.q === null ? "n not" : "n"]],
+      [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], qCell(item)],
     (row, item) => {
       makeMarkable(row, item.id);
       row.title = `${chainText(item)}: ${testText(item)}`;
@@ -824,7 +835,7 @@ function drawTriggers() {
   fillTable("watched", watched, ({id}) => {
     const newest = triggerCounts.get(id);
     return [itemText(id), [whole(newest?.occurrence ?? 0), "n"], [newest ? seconds(newest.time_ns * 1e-9) : "–", "n"],
-      newest ? [shortQ(newest), newest.q === null ? "n not" : "n"] : ["–", "n"]];
+      newest ? qCell(newest) : ["–", "n"]];
   }, (row, {id}) => makeMarkable(row, id));
   by("named").hidden = named.length === 0;
   const restsOn = name => hello.watch.find(one => one.trigger === name)?.id;

@@ -20,9 +20,11 @@ for size in "80 24" "160 50" "40 12"; do
     [ "${size%% *}" -lt 80 ] && continue
     grep -q "30 units  window .* spikes  .* Hz" page
     grep -q "count  by chance  ratio *q  episode, > is (4,6\] ms" page
-    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B > C" page
+    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B$" page
+    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +too early.*  A > B > C$" page
     grep -Eq "^triggers [0-9]+: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
-    grep -q "^q < 0.05: [1-9]" page
+    grep -Eq "^[1-9][0-9]* chains?(, [1-9][0-9]* significant parts?)? \(q of 0.05 or less\) of [1-9]" page
+    grep -q "^what stands out most first: q <= 0.05, the longest, most above chance$" page
 done
 
 # More rows are used where there are more; and reasons are told in full.
@@ -31,7 +33,7 @@ on 160 50 0 - "${run[@]}" --speed max >wide
 
 # With limits only what is within them, and how much that leaves out; nothing within them is no riddle either.
 on 160 50 0 - "${run[@]}" --speed max --max-q 0.05 >limited
-grep -q "^q < 0.05: [1-9].* only q <= 0.05: [1-9][0-9]* left out" limited
+grep -q "^[1-9][0-9]* chain.* only q <= 0.05: [1-9][0-9]* left out" limited
 [ "$(sed '/^left/,$d' limited | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -lt 15 ]
 on 80 24 0 - "${run[@]}" --speed max --max-q 1e-9 >limited
 grep -q "^nothing that is frequent has such a p or q so far" limited
