@@ -85,8 +85,10 @@ void app_console_count_trigger(void *user, const sf_message *trigger)
         console->watched_count > 0
             ? bsearch(&wanted, console->watched, console->watched_count, sizeof wanted, by_name)
             : NULL;
-    if (watched != NULL)
-        atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_relaxed);
+    if (watched == NULL)
+        return;
+    atomic_store_explicit(&watched->last_ns, trigger->time_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_release);
 }
 
 /* ---- messages ---- */
@@ -359,8 +361,12 @@ static void describe_work(const app_console *console, const sf_status_message *s
     for (size_t i = 0; i < status->stage_count; i++)
         if (strcmp(status->stages[i].name, "hop") == 0)
             hop_ms = status->stages[i].last_ms;
-    sf_text_printf(text, "%zu tracked  %zu watched  %zu edges  a hop of %g s takes %.1f ms", status->tracked,
-                   status->watched, status->edges, console->config->window.hop_s, hop_ms);
+    sf_text_printf(text, "%zu tracked  %zu watched  ", status->tracked, status->watched);
+    if (console->config->graph.enabled)
+        sf_text_printf(text, "%zu edges", status->edges);
+    else
+        sf_text_printf(text, "no graph");
+    sf_text_printf(text, "  a hop of %g s takes %.1f ms", console->config->window.hop_s, hop_ms);
     if (strcmp(status->device, "cpu") != 0)
         sf_text_printf(text, "  on %s", status->device);
 }
@@ -385,6 +391,10 @@ static void describe_chains(const sf_episodes_message *episodes, sf_text *text)
 {
     size_t early = too_early(episodes);
     uint64_t all = episodes->count + episodes->left_out.count;
+    if (all == 0) {
+        sf_text_printf(text, "no episode is counted");
+        return;
+    }
     if (episodes->chains > 0) {
         sf_text_printf(text, "%zu chain%s", episodes->chains, episodes->chains == 1 ? "" : "s");
         if (episodes->parts > 0)
@@ -434,7 +444,23 @@ static void describe_tests(const app_console *console, const sf_status_message *
 
 static unsigned long long triggers_of(const app_watched *watched)
 {
-    return atomic_load_explicit(&watched->triggers, memory_order_relaxed);
+    return atomic_load_explicit(&watched->triggers, memory_order_acquire);
+}
+
+/* In seconds, of one that has any. */
+static double last_trigger_s(const app_watched *watched)
+{
+    return (double)atomic_load_explicit(&watched->last_ns, memory_order_relaxed) * 1e-9;
+}
+
+static void describe_last_trigger(const app_console *console, sf_text *text)
+{
+    double last_s = -INFINITY;
+    for (size_t i = 0; i < console->watched_count; i++)
+        if (triggers_of(&console->watched[i]) > 0)
+            last_s = fmax(last_s, last_trigger_s(&console->watched[i]));
+    if (isfinite(last_s))
+        sf_text_printf(text, ", the last at %.3f s", last_s);
 }
 
 static unsigned long long all_triggers(const app_console *console)
@@ -449,7 +475,9 @@ static unsigned long long all_triggers(const app_console *console)
 static void describe_triggers(const app_console *console, sf_text *text)
 {
     unsigned long long most = ULLONG_MAX;
-    sf_text_printf(text, "triggers %llu:", all_triggers(console));
+    sf_text_printf(text, "triggers %llu", all_triggers(console));
+    describe_last_trigger(console, text);
+    sf_text_printf(text, ":");
     for (size_t told = 0; told < console->watched_count && told < 20 && most > 0;) {
         unsigned long long next = 0;
         for (size_t i = 0; i < console->watched_count; i++)
@@ -479,26 +507,49 @@ static void suggest(const sf_live_options *config, app_page *page)
     app_page_line(page, "or longer delays, as --set mine.delays_ms=0.5:50");
 }
 
-/* Nothing is frequent: which key would change that. */
+/* Why no episode is counted: in one line, at the end, too. */
+static void describe_nothing(const app_console *console, const sf_episodes_message *window, sf_text *text)
+{
+    const sf_live_options *config = console->config;
+    uint64_t edges = console->status != NULL ? console->status->status.edges : 0;
+    if (window->left_out.count > 0)
+        sf_text_printf(text, "nothing that is frequent has such a p or q so far");
+    else if (config->mine.every == 0)
+        sf_text_printf(text, "nothing is tracked: name episodes under `track`, or set mine.every");
+    else if (window->spikes == 0)
+        sf_text_printf(text, "no spikes in the window of %g s", config->window.length_s);
+    else if (isnan(window->list_age_s))
+        sf_text_printf(text, "episodes were not looked for yet: the first time after %g s",
+                       config->mine.every * config->window.hop_s);
+    else if (edges > 0)
+        sf_text_printf(text,
+                       "nothing was frequent in the window that ended %g s ago; by now %" PRIu64
+                       " pair%s: episodes follow",
+                       window->list_age_s, edges, edges == 1 ? " is" : "s are");
+    else if (console->full == NULL)
+        sf_text_printf(text, "nothing is frequent so far; the window of %g s is not full",
+                       config->window.length_s);
+    else
+        sf_text_printf(text, "nothing is frequent in a window of %g s at delays of %s ms",
+                       config->window.length_s, config->mine.delays_ms);
+}
+
+/* And which key would change that. */
 static void add_hint(const app_console *console, app_page *page)
 {
     const sf_live_options *config = console->config;
-    if (console->episodes->episodes.left_out.count > 0) {
-        app_page_line(page, "nothing that is frequent has such a p or q so far");
+    const sf_episodes_message *window = &console->episodes->episodes;
+    uint64_t edges = console->status != NULL ? console->status->status.edges : 0;
+    sf_text text = {0};
+    describe_nothing(console, window, &text);
+    app_page_line(page, "%s", text.data != NULL && !text.failed ? text.data : "");
+    sf_text_free(&text);
+    if (window->left_out.count > 0)
         app_page_line(page, "--set significance.max_q=0 --set significance.max_p=0 shows all of it");
-    } else if (config->mine.every == 0)
-        app_page_line(page, "nothing is tracked: name episodes under `track`, or set mine.every");
-    else if (console->full == NULL)
-        app_page_line(page, "nothing is frequent so far; the window of %g s is not full",
-                      config->window.length_s);
-    else if (console->episodes->episodes.spikes == 0) {
-        app_page_line(page, "no spikes in the window of %g s", config->window.length_s);
+    else if (config->mine.every > 0 && console->full != NULL && window->spikes == 0)
         app_page_line(page, "try a longer one, as --set window.length_s=%g", 6 * config->window.length_s);
-    } else {
-        app_page_line(page, "nothing is frequent in a window of %g s at delays of %s ms",
-                      config->window.length_s, config->mine.delays_ms);
+    else if (config->mine.every > 0 && console->full != NULL && edges == 0)
         suggest(config, page);
-    }
 }
 
 /* ---- the page ---- */
@@ -619,6 +670,15 @@ static void add_last_table(const app_console *console, const sf_episodes_message
     sf_text_free(&page.text);
 }
 
+static void add_last_nothing(const app_console *console, const sf_episodes_message *window, sf_text *text)
+{
+    sf_text_printf(
+        text, "the last window, %.1f-%.1f s, %" PRIu64 " spikes: ", (double)window->window.start_ns * 1e-9,
+        (double)window->window.stop_ns * 1e-9, window->spikes);
+    describe_nothing(console, window, text);
+    sf_text_append(text, "\n", 1);
+}
+
 void app_console_summarise(const app_console *console, sf_text *text)
 {
     if (console->status == NULL)
@@ -644,8 +704,5 @@ void app_console_summarise(const app_console *console, sf_text *text)
     if (window != NULL && window->episodes.count > 0)
         add_last_table(console, &window->episodes, text);
     else if (window != NULL)
-        sf_text_printf(text,
-                       "nothing is frequent in the last window, %.1f-%.1f s, which has %" PRIu64 " spikes\n",
-                       (double)window->episodes.window.start_ns * 1e-9,
-                       (double)window->episodes.window.stop_ns * 1e-9, window->episodes.spikes);
+        add_last_nothing(console, &window->episodes, text);
 }

@@ -16,6 +16,7 @@
 typedef struct app_watched {
     const char *text; /**< as configured: the trigger's name, or the episode */
     atomic_ullong triggers;
+    atomic_llong last_ns; /**< stream time of the newest */
 } app_watched;
 
 typedef struct app_console {

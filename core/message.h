@@ -26,6 +26,8 @@ typedef struct sf_stream_info {
     const char *configuration;       /**< the resolved configuration as YAML */
     const sf_provenance *provenance; /**< of the run's results; NULL: not known */
     const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
+    bool discovers;             /**< episodes are looked for, beside those that are named */
+    bool draws_graph;           /**< there is a connectivity graph */
     bool virtual_clock;         /**< every source is replayed as fast as everything keeps up */
     const char *const *watch;   /**< the episodes that are watched, as people wrote them */
     size_t watch_count;

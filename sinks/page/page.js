@@ -348,9 +348,20 @@ function listed(told) {
 const testText = item => item.not_tested ? `not tested: ${item.not_tested}`
   : `p ${digits(item.p)}, ${plural(item.tests, "test")}${isTooEarly(item) ? `, too early: q cannot be less than ${digits(item.least_q, 2)} yet` : ""}`;
 
+/* Why no episode is counted: none is looked for, or only in a window before this one, or limits keep all back. */
+function nothingText(told) {
+  const {hello, status} = page.run, edges = status?.edges ?? 0;
+  const pairs = edges > 0 ? `; by now ${plural(edges, "pair")} ${edges === 1 ? "is" : "are"}, see Connections` : "";
+  if (told.left_out?.count > 0) return "nothing that is frequent has such a p or q so far";
+  if (!hello.discovers) return `no episodes are looked for (mine.every is 0), and none is named under track`;
+  if (told.list_age_s === null) return `episodes were not looked for yet (mine.every says how often)${pairs}`;
+  return `nothing was frequent in the window that ended ${told.list_age_s > 0 ? `${seconds(told.list_age_s)} s ago` : "now"}` +
+    `${pairs || " (mine.min_rate_hz or mine.min_count say how often that is)"}`;
+}
+
 /* What was found, in the words of the terminal. */
 function foundText(told) {
-  if (told.counted === 0) return "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)";
+  if (told.counted === 0) return nothingText(told);
   const parts = told.significant_parts > 0 ? `, ${plural(told.significant_parts, "significant part")}` : "";
   const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
   const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
@@ -652,7 +663,7 @@ let graphPoints = [];
 function drawGraph() {
   const {hello, graph, edges, edgesInAll} = page.run;
   if (!hello || !graph) {
-    setText("graph-what", "no graph yet");
+    setText("graph-what", hello && !hello.graph ? "no graph is drawn (graph.enabled is false)" : "no graph yet");
     return;
   }
   const shown = shownEdges(), undirected = graph.metric === "sttc";
@@ -843,9 +854,10 @@ function drawTriggers() {
     : [`! not armed: ${trigger.not_armed}`, "warn"], [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
     [digits(trigger.chance_per_min), "n"]], (row, {name}) => makeMarkable(row, restsOn(name)));
   const isWatched = trigger => hello.watch.some(one => one.trigger === null && one.episode === trigger.name);
-  fillTable("triggers", [...triggers].reverse(), trigger => {
+  /* Those that complete together come in the order of their chains. */
+  fillTable("triggers", [...triggers].sort((a, b) => b.time_ns - a.time_ns || b.seq - a.seq), trigger => {
     const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
-    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
+    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"], [trigger.age_ms === null ? "–" : trigger.age_ms.toFixed(2), "n"]];
   });
 }
 

@@ -22,7 +22,7 @@ for size in "80 24" "160 50" "40 12"; do
     grep -q "count  by chance  ratio *q  episode, > is (4,6\] ms" page
     grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B$" page
     grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +too early.*  A > B > C$" page
-    grep -Eq "^triggers [0-9]+: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
+    grep -Eq "^triggers [0-9]+, the last at [0-9.]+ s: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
     grep -Eq "^[1-9][0-9]* chains?(, [1-9][0-9]* significant parts?)? \(q of 0.05 or less\) of [1-9]" page
     grep -q "^what stands out most first: q <= 0.05, the longest, most above chance$" page
 done
@@ -62,13 +62,21 @@ print("B,6.000")
 PY
 on 80 24 "no data for [2-9]+ s" INT "$SYNFIRE" run --replay pause.csv --set window.length_s=1 --set window.hop_s=0.5 >silent
 grep -q "^seen: from pause.csv  live .*no data for [2-9][0-9]* s$" silent
-on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --duration 2 >poor
+on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --set mine.every=1 --duration 2 >poor
 grep -q "^nothing is frequent in a window of 1 s at delays of 0.5:5 ms" poor
 grep -q "^try --set window.length_s=6 --set mine.min_rate_hz=0.83" poor
 on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed max --set window.length_s=1 --set window.hop_s=0.5 --duration 5 >empty
 grep -q "^no spikes in the window of 1 s$" empty
 grep -q "^try a longer one, as --set window.length_s=6$" empty
-grep -Eq "^nothing is frequent in the last window, 4.0-5.0 s, which has 0 spikes$" empty
+grep -Eq "^the last window, 4.0-5.0 s, 0 spikes: no spikes in the window of 1 s$" empty
+# Where nothing is looked for that is said, and where pairs are frequent that no list has yet, too; nothing else.
+grep -v ^watch run.yaml | grep -v ^sinks >bare.yaml
+on 80 24 0 - "$SYNFIRE" run bare.yaml --replay sim.h5 --speed max --set mine.every=0 >unsought
+grep -q "^nothing is tracked: name episodes under .track., or set mine.every$" unsought
+on 80 24 0 - "$SYNFIRE" run bare.yaml --replay sim.h5 --speed max --set mine.every=1000 --set graph.enabled=false >late
+grep -q "^episodes were not looked for yet: the first time after 1000 s$" late
+grep -q "  no graph  " late
+must_fail grep -q "nothing is frequent" late unsought
 
 # A sender that is not there: which key says how long it is waited for.
 read -r port <<<"$(free_ports 1)"
