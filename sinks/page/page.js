@@ -366,7 +366,7 @@ function foundText(told) {
   const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
   const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
   return `${significant}${whole(told.counted)} counted${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
-    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > 0 ? `, ${plural(folded, "part")} of longer ones folded` : ""}`;
+    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}`;
 }
 
 let series = null, seriesOf = "";
