@@ -36,6 +36,7 @@ void app_console_close(app_console *console)
     sf_message_release(console->episodes);
     sf_message_release(console->status);
     sf_free(console->watched);
+    sf_free(console->rates);
 }
 
 /* ---- watched episodes ---- */
@@ -66,6 +67,8 @@ int app_console_begin(app_console *console, const sf_live *live, uint32_t unit_c
     if (console->watched == NULL)
         return sf_fail_memory(error);
     name_watched(console);
+    if (console->redraw && (console->rates = sf_alloc(1, sizeof *console->rates)) == NULL)
+        return sf_fail_memory(error);
     if (console->redraw)
         app_screen_enter(console->out);
     return SF_OK;
@@ -112,6 +115,9 @@ static void take_status(app_console *console, sf_message *message)
     if (spikes != console->heard_spikes)
         console->heard_ns = sf_clock_monotonic_ns();
     console->heard_spikes = spikes;
+    if (console->rates != NULL)
+        app_rate_map_take(console->rates, message->time_ns, message->status.unit_rates_hz,
+                          message->status.unit_count);
     sf_message_release(console->status);
     console->status = message;
 }
@@ -225,8 +231,12 @@ static void add_row(const app_console *console, const sf_episode_count *item, co
         snprintf(q, sizeof q, wide ? "too early: %.2g at least" : "too early", item->least_q);
     else
         snprintf(q, sizeof q, "%.2g", item->q);
+    page->tint = item->q <= SF_SIGNIFICANT_Q                      ? APP_GOOD
+                 : item->not_tested != NULL || is_too_early(item) ? APP_FAINT
+                                                                  : APP_PLAIN;
     app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio,
                   wide ? REASON_WIDTH : Q_WIDTH, q, name);
+    page->tint = APP_PLAIN;
 }
 
 /* As many episodes as there are rows for, but for so many. */
@@ -566,16 +576,23 @@ static void add_ends(const app_console *console, const sf_status_message *status
     size_t most = page->rows > 30 ? 8 : 3;
     for (size_t i = 0; i < status->source_count && i < most; i++) {
         sf_text text = {0};
-        describe_source(console, &status->sources[i], &text);
+        const sf_source_status *source = &status->sources[i];
+        describe_source(console, source, &text);
+        bool well = source->state == SF_SOURCE_LIVE || source->state == SF_SOURCE_ENDED;
+        page->tint = !well || lost_by(source) > 0 ? APP_BAD : APP_PLAIN;
         add_text(page, &text);
     }
     if (status->source_count > most)
         app_page_line(page, "... and %zu more sources", status->source_count - most);
     for (size_t i = 0; i < status->sink_count && i < most; i++) {
         sf_text text = {0};
-        describe_sink(&status->sinks[i], &text);
+        const sf_sink_status *sink = &status->sinks[i];
+        describe_sink(sink, &text);
+        bool lost = sink->dropped + sink->failed + sink->spikes_lost > 0;
+        page->tint = lost || strcmp(sink->state, "failed") == 0 ? APP_BAD : APP_PLAIN;
         add_text(page, &text);
     }
+    page->tint = APP_PLAIN;
     if (status->sink_count > most)
         app_page_line(page, "... and %zu more sinks", status->sink_count - most);
     if (strcmp(status->device_state, "sick") == 0)
@@ -583,6 +600,24 @@ static void add_ends(const app_console *console, const sf_status_message *status
     if (status->window_dropped > 0)
         app_page_line(page, "windows lost %" PRIu64 " spikes: this machine is too slow for the stream",
                       status->window_dropped);
+}
+
+/* A line each, as far as a tenth of the page goes, in the order of names. */
+static void add_triggers(const app_console *console, app_page *page)
+{
+    size_t most = (size_t)page->rows / 10;
+    app_page_line(page, "triggers %llu", all_triggers(console));
+    for (size_t i = 0; i < console->watched_count && i < most; i++) {
+        const app_watched *watched = &console->watched[i];
+        unsigned long long count = triggers_of(watched);
+        if (count > 0)
+            app_page_line(page, "%7llu  the last at %.3f s  %s", count, last_trigger_s(watched),
+                          watched->text);
+        else
+            app_page_line(page, "%7llu  %s", count, watched->text);
+    }
+    if (console->watched_count > most)
+        app_page_line(page, "%zu more", console->watched_count - most);
 }
 
 static void draw_page(const app_console *console)
@@ -602,16 +637,24 @@ static void draw_page(const app_console *console)
         if (text.length > 0)
             add_text(&page, &text);
     }
-    if (console->watched_count > 0) {
+    bool large = page.rows >= 40 && page.columns >= 100 && console->rates != NULL;
+    int below = kept + (large ? app_rate_map_height(console->rates) + 1 : 0);
+    if (console->watched_count > 0 && large)
+        add_triggers(console, &page);
+    else if (console->watched_count > 0) {
         describe_triggers(console, &text);
         add_text(&page, &text);
     }
     bool any = console->episodes != NULL && console->episodes->episodes.count > 0;
     app_page_line(&page, "%s", any ? BY_STANDING : "");
     if (any)
-        add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, kept);
+        add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, below);
     else if (console->episodes != NULL)
         add_hint(console, &page);
+    if (large) {
+        app_page_line(&page, "%s", "");
+        app_rate_map_add(console->rates, console->live, &page);
+    }
     int room = page.rows - page.used;
     app_screen_show_kept(&page, room < kept ? room : kept);
     app_screen_show(&page);

@@ -22,14 +22,23 @@ for size in "80 24" "160 50" "40 12"; do
     grep -q "count  by chance  ratio *q  episode, > is (4,6\] ms" page
     grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B$" page
     grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +too early.*  A > B > C$" page
-    grep -Eq "^triggers [0-9]+, the last at [0-9.]+ s: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
+    [ "$size" = "160 50" ] || grep -Eq "^triggers [0-9]+, the last at [0-9.]+ s: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
     grep -Eq "^[1-9][0-9]* chains?(, [1-9][0-9]* significant parts?)? \(q of 0.05 or less\) of [1-9]" page
     grep -q "^what stands out most first: q <= 0.05, the longest, most above chance$" page
 done
 
-# More rows are used where there are more; and reasons are told in full.
+# More rows are used where there are more: reasons in full, a line for each trigger, and rates of 30 units, two a row, in
+# characters, the strongest as @. The table has the rest.
 on 160 50 0 - "${run[@]}" --speed max >wide
-[ "$(sed '/^left/,$d' wide | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -gt 30 ]
+[ "$(sed '/^left/,$d' wide | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -gt 14 ]
+grep -Eq "^ +[0-9]+  the last at [0-9.]+ s  A -\(4,6\]-> B -\(4,6\]-> C$" wide
+grep -Eq "^mean rates of 2 units a row, over the window, a column a hop; @ is [0-9.]+ Hz$" wide
+[ "$(grep -Ec '^ +[A-Z0-9a-z]+\+\|[-:.=+*#%@]{30,}\| [0-9.]+ Hz$' wide)" = 15 ]
+grep -q '^ .*|.*@.*| [0-9.]* Hz$' wide
+# Colours where the terminal has them and nobody minds.
+TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: 2 32$"
+TERM=dumb on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: $"
+NO_COLOR=1 TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: $"
 
 # With limits only what is within them, and how much that leaves out; nothing within them is no riddle either.
 on 160 50 0 - "${run[@]}" --speed max --max-q 0.05 >limited
