@@ -962,6 +962,55 @@ function drawHealth() {
   });
 }
 
+/* ---- saving ---- */
+
+/* What each view draws and lists. */
+const PICTURES = {raster: ["raster"], episodes: ["series", "delays"], array: ["array"], graph: ["graph"], density: ["density", "density-plane"]};
+const TABLES = {episodes: ["episodes"], graph: ["edges", "motifs"], triggers: ["watched", "named", "triggers"], health: ["sources", "sinks", "stages"]};
+
+function download(view, kind, blob) {
+  const link = document.createElement("a"), at = page.run.status ? `-${seconds(page.run.status.time_ns * 1e-9)}s` : "";
+  link.href = URL.createObjectURL(blob);
+  link.download = `${page.run.hello?.stream ?? "synfire"}-${view}${at}.${kind}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/* A cell of the page as one of CSV: without spaces in numbers, what is not known empty. */
+function csvCell(text) {
+  const plain = text === "–" ? "" : text.replaceAll("\u202f", "");
+  return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+const csvLines = rows => rows.map(row => [...row.cells].map(cell => csvCell(cell.textContent)).join(",")).join("\n");
+
+/* The tables that are shown, as they stand, one below the other. */
+function saveTable(view) {
+  const shown = TABLES[view].map(by).filter(table => !table.hidden && table.tBodies[0].rows.length > 0);
+  const text = shown.map(table => `${csvLines([table.tHead.rows[0], ...table.tBodies[0].rows])}\n`).join("\n");
+  download(view, "csv", new Blob([text], {type: "text/csv"}));
+}
+
+/* The canvases that are shown, as they stand, one below the other on the page's ground; what the view says above them. */
+function savePicture(view) {
+  const shown = PICTURES[view].map(by).filter(place => !place.hidden).flatMap(place => place.getContext ? [place] : [...place.querySelectorAll("canvas")])
+    .filter(canvas => canvas.width > 0);
+  const scale = window.devicePixelRatio || 1, head = Math.round(26 * scale), whole = document.createElement("canvas"), at = whole.getContext("2d");
+  whole.width = shown.reduce((most, canvas) => Math.max(most, canvas.width), Math.round(400 * scale));
+  whole.height = shown.reduce((sum, canvas) => sum + canvas.height, head);
+  at.fillStyle = css("--panel");
+  at.fillRect(0, 0, whole.width, whole.height);
+  at.fillStyle = css("--ink");
+  at.font = `${12 * scale}px system-ui, "Liberation Sans", sans-serif`;
+  at.fillText(`${views[view].name}: ${by(`${view}-what`).textContent}`, 8 * scale, 17 * scale, whole.width - 16 * scale);
+  let top = head;
+  for (const canvas of shown) {
+    at.drawImage(canvas, 0, top);
+    top += canvas.height;
+  }
+  whole.toBlob(blob => download(view, "png", blob), "image/png");
+}
+
 /* ---- what comes ---- */
 
 const changed = {};
@@ -1242,6 +1291,8 @@ function begin() {
   by("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw = true; });
   by("help").addEventListener("click", () => by("keys").showModal());
   by("keys-close").addEventListener("click", () => by("keys").close());
+  for (const view of Object.keys(PICTURES)) by(`save-picture-${view}`).addEventListener("click", () => savePicture(view));
+  for (const view of Object.keys(TABLES)) by(`save-table-${view}`).addEventListener("click", () => saveTable(view));
   for (const id of ["episodes", "watched", "named"])
     by(id).addEventListener("click", event => { const row = event.target.closest("tr[data-id]"); if (row) { mark(row.dataset.id); redraw = true; } });
   by("graph").addEventListener("click", event => chooseAt(event, graphPoints, 15));

@@ -41,9 +41,12 @@ class Element {
   getBoundingClientRect() { return {left: 0, top: 0}; }
   closest() { return null; }
   showModal() {}
+  toBlob(take, type) { take({text: `${type}|${this.width}x${this.height}`}); }
 }
 
 for (const [, tag, id] of html.matchAll(/<([a-z]+)[^>]*? id="([^"]+)"/g)) elements.set(id, new Element(tag, id));
+for (const [, id, head] of html.matchAll(/<table id="([^"]+)">.*?<thead><tr>(.*?)<\/tr>/gs))
+  elements.get(id).tHead = {rows: [{cells: [...head.matchAll(/<th[^>]*>(.*?)<\/th>/gs)].map(([, text]) => ({textContent: text}))}]};
 for (const [, id, value] of html.matchAll(/<input[^>]*? id="([^"]+)"[^>]*? value="([^"]+)"/g)) elements.get(id).value = value;
 for (const [, id] of html.matchAll(/<input[^>]*? id="([^"]+)"[^>]*? checked/g)) elements.get(id).checked = true;
 const root = new Element("html"), main = new Element("main");

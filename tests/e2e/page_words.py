@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands on the page of a run (page_dom.js), held against the lines of the same run; the recording is sim.h5."""
+import csv
+import io
 import json
 import os
 import struct
@@ -39,8 +41,22 @@ def q_text(item):
     return "too early" if item["least_q"] > 0.05 else None
 
 
+def check_saved(told):
+    """The table is the rows as they stand, in CSV; the picture has what is drawn below a line of words."""
+    name = "sim-" if "stream" not in told else told["stream"] + "-"
+    table, picture = told["saved"]
+    assert table["name"].startswith(f"{name}episodes-") and table["name"].endswith("s.csv"), table["name"]
+    kind, text = table["href"].split("|", 1)
+    rows = list(csv.reader(io.StringIO(text)))
+    assert kind == "text/csv" and rows[0] == ["episode, delays in ms", "count", "by chance", "ratio", "q"], rows[0]
+    plain = [[cell.replace("\u202f", "").replace("–", "") for cell in row] for row in told["episodes"]]
+    assert rows[1:] == plain
+    assert picture["name"].endswith("s.png") and picture["href"] == "image/png|800x426", picture
+
+
 def whole_chains_come_in_their_order():
-    told, lines = seen(["--set", "significance.length_s=2"])
+    told, lines = seen(["--set", "significance.length_s=2"], "by('save-table-episodes').click()", "by('save-picture-array').click()")
+    check_saved(told)
     window = newest(lines, "episodes")
     first = sorted(window["episodes"], key=lambda item: item["standing"])[:web_protocol.TOP]
     shown = [item for item in first if item["folded_under"] is None]
