@@ -715,9 +715,9 @@ static void add_last_table(const app_console *console, const sf_episodes_message
 
 static void add_last_nothing(const app_console *console, const sf_episodes_message *window, sf_text *text)
 {
-    sf_text_printf(
-        text, "the last window, %.1f-%.1f s, %" PRIu64 " spikes: ", (double)window->window.start_ns * 1e-9,
-        (double)window->window.stop_ns * 1e-9, window->spikes);
+    sf_text_printf(text, "the last window, %.1f-%.1f s, spikes %" PRIu64 ": ",
+                   (double)window->window.start_ns * 1e-9, (double)window->window.stop_ns * 1e-9,
+                   window->spikes);
     describe_nothing(console, window, text);
     sf_text_append(text, "\n", 1);
 }

@@ -83,7 +83,8 @@ void app_rate_map_add(const app_rate_map *map, const sf_live *live, app_page *pa
     shown = room > 0 && (size_t)room < shown ? (size_t)room : shown;
     double most = strongest(map, shown);
     if (map->per_row > 1)
-        app_page_line(page, "mean rates of %zu units a row, over the window, a column a hop; @ is %.3g Hz", map->per_row, most);
+        app_page_line(page, "mean rates of %zu units a row, over the window, a column a hop; @ is %.3g Hz",
+                      map->per_row, most);
     else
         app_page_line(page, "rates over the window, a column a hop; @ is %.3g Hz", most);
     for (size_t row = 0; row < map->rows; row++)

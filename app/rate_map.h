@@ -26,8 +26,8 @@ void app_rate_map_take(app_rate_map *map, int64_t time_ns, const double *rates_h
 /** Lines that app_rate_map_add adds. */
 int app_rate_map_height(const app_rate_map *map);
 
-/** A row for each unit, or for several after each other, a column for each of the newest hops; the stronger the
- * more. Units are named by the run. */
+/** A row for each unit, or for several after each other, a column for each of the newest hops; the stronger
+ * the more. Units are named by the run. */
 void app_rate_map_add(const app_rate_map *map, const sf_live *live, app_page *page);
 
 #endif

@@ -354,6 +354,7 @@ function nothingText(told) {
   const pairs = edges > 0 ? `; by now ${plural(edges, "pair")} ${edges === 1 ? "is" : "are"}, see Connections` : "";
   if (told.left_out?.count > 0) return "nothing that is frequent has such a p or q so far";
   if (!hello.discovers) return `no episodes are looked for (mine.every is 0), and none is named under track`;
+  if (told.spikes === 0) return "no spikes in the window";
   if (told.list_age_s === null) return `episodes were not looked for yet (mine.every says how often)${pairs}`;
   return `nothing was frequent in the window that ended ${told.list_age_s > 0 ? `${seconds(told.list_age_s)} s ago` : "now"}` +
     `${pairs || " (mine.min_rate_hz or mine.min_count say how often that is)"}`;
@@ -365,7 +366,8 @@ function foundText(told) {
   const parts = told.significant_parts > 0 ? `, ${plural(told.significant_parts, "significant part")}` : "";
   const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
   const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
-  return `${significant}${whole(told.counted)} counted${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
+  const found = told.list_age_s > 0 ? `, frequent in the window that ended ${seconds(told.list_age_s)} s ago` : "";
+  return `${significant}${whole(told.counted)} counted${found}${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
     ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}`;
 }
 
