@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which episodes are parts of longer ones that account for them, and how many chains what is significant
- * makes: the one place that every table, figure, page and file has it from. */
+/* What mine/folding.h says of a recording's episodes: every table, figure and file has it from here. */
+#include "mine/folding.h"
 #include "analysis/episodes.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "mine/details.h"
 
-/* Of those that are significant, the chains and the parts of chains. */
-static void count_chains(sf_episodes *e, const size_t *parents, const double *q, size_t count)
+static void keep_chains(sf_episodes *e, const size_t *parents, const double *q, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool significant = q != NULL && q[i] <= SF_SIGNIFICANT_Q;
-        e->chains += significant && parents[i] == SIZE_MAX;
-        e->parts += significant && parents[i] != SIZE_MAX;
-    }
+    sf_chain_count found = sf_count_chains(parents, q, count);
+    e->chains = found.chains;
+    e->parts = found.parts;
 }
 
 /* What was found and is significant, told of or not. */
@@ -56,7 +52,7 @@ static int count_found(sf_episodes *e, sf_error *error)
         status = sf_fold(s.parents, s.episodes, s.counts, s.expected, s.q, s.count, error);
     }
     if (status == SF_OK)
-        count_chains(e, s.parents, s.q, s.count);
+        keep_chains(e, s.parents, s.q, s.count);
     void *const all[] = {s.episodes, s.counts, s.expected, s.q, s.parents};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         sf_free(all[i]);
@@ -73,7 +69,7 @@ int sf_episodes_fold(sf_episodes *e, sf_error *error)
         return sf_fail_memory(error);
     int status = sf_fold(e->parents, e->episodes, e->counts, e->expected, e->q, e->count, error);
     if (status == SF_OK && e->result == NULL)
-        count_chains(e, e->parents, e->q, e->count);
+        keep_chains(e, e->parents, e->q, e->count);
     else if (status == SF_OK)
         status = count_found(e, error);
     return status;

@@ -19,6 +19,9 @@
 #define DRAW_EVERY_NS (SF_SECOND / 2) /* so that a silence is seen to last */
 #define WIDE 110                      /* columns from which reasons are told in full */
 
+/* The order of `standing`. */
+#define BY_STANDING "what stands out most first: q <= 0.05, the longest, most above chance"
+
 void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config)
 {
     *console = (app_console){.out = out, .redraw = redraw, .config = config};
@@ -33,6 +36,7 @@ void app_console_close(app_console *console)
     sf_message_release(console->episodes);
     sf_message_release(console->status);
     sf_free(console->watched);
+    sf_free(console->rates);
 }
 
 /* ---- watched episodes ---- */
@@ -63,6 +67,8 @@ int app_console_begin(app_console *console, const sf_live *live, uint32_t unit_c
     if (console->watched == NULL)
         return sf_fail_memory(error);
     name_watched(console);
+    if (console->redraw && (console->rates = sf_alloc(1, sizeof *console->rates)) == NULL)
+        return sf_fail_memory(error);
     if (console->redraw)
         app_screen_enter(console->out);
     return SF_OK;
@@ -82,8 +88,10 @@ void app_console_count_trigger(void *user, const sf_message *trigger)
         console->watched_count > 0
             ? bsearch(&wanted, console->watched, console->watched_count, sizeof wanted, by_name)
             : NULL;
-    if (watched != NULL)
-        atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_relaxed);
+    if (watched == NULL)
+        return;
+    atomic_store_explicit(&watched->last_ns, trigger->time_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_release);
 }
 
 /* ---- messages ---- */
@@ -107,6 +115,9 @@ static void take_status(app_console *console, sf_message *message)
     if (spikes != console->heard_spikes)
         console->heard_ns = sf_clock_monotonic_ns();
     console->heard_spikes = spikes;
+    if (console->rates != NULL)
+        app_rate_map_take(console->rates, message->time_ns, message->status.unit_rates_hz,
+                          message->status.unit_count);
     sf_message_release(console->status);
     console->status = message;
 }
@@ -123,62 +134,40 @@ void app_console_take(app_console *console, sf_message *message)
 
 /* ---- which episodes ---- */
 
-static double excess(const sf_episode_count *item)
+static bool is_part(const sf_episode_count *item)
 {
-    double expected = isfinite(item->expected) && item->expected > 1 ? item->expected : 1;
-    return ((double)item->count - expected) / sqrt(expected);
+    return item->folded_under[0] != '\0';
 }
 
-static bool stands_out(const sf_episode_count *item)
-{
-    return item->q < SF_SIGNIFICANT_Q; /* not where there is none */
-}
-
-/* What stands out by its q first, then the longest, then by how far the count is above chance. */
-static int by_interest(const void *a, const void *b)
+static int by_standing(const void *a, const void *b)
 {
     const sf_episode_count *x = *(const sf_episode_count *const *)a, *y = *(const sf_episode_count *const *)b;
-    if (stands_out(x) != stands_out(y))
-        return stands_out(x) ? -1 : 1;
-    if (x->episode.size != y->episode.size)
-        return x->episode.size > y->episode.size ? -1 : 1;
-    double difference = excess(y) - excess(x);
-    return difference != 0 ? (difference > 0 ? 1 : -1) : (x > y) - (x < y); /* as the run has them */
+    return (x->standing > y->standing) - (x->standing < y->standing);
 }
 
-/* The episode is a run of units of a longer one that counts nearly as often: it says nothing of its own. */
-static bool is_part(const sf_episode_count *part, const sf_episode_count *whole)
-{
-    const sf_episode *a = &part->episode, *b = &whole->episode;
-    if ((double)part->count > 1.25 * (double)whole->count)
-        return false;
-    for (uint32_t from = 0; from + a->size <= b->size; from++)
-        if (memcmp(a->units, b->units + from, a->size * sizeof *a->units) == 0 &&
-            memcmp(a->delays, b->delays + from, (a->size - 1) * sizeof *a->delays) == 0)
-            return true;
-    return false;
-}
-
-/* Moves the episodes that are not part of one before them to the front; returns how many. order is
- * by_interest. */
-static size_t fold_parts(const sf_episode_count **order, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool part = false;
-        for (size_t k = 0; k < kept && !part; k++)
-            part = is_part(order[i], order[k]);
-        if (!part)
-            order[kept++] = order[i];
-    }
-    return kept;
-}
-
-static size_t standing_out(const sf_episodes_message *episodes)
+/* The episodes that are part of no other, by what stands out most; returns how many. */
+static size_t list_whole(const sf_episode_count **order, const sf_episodes_message *episodes)
 {
     size_t count = 0;
     for (size_t i = 0; i < episodes->count; i++)
-        count += stands_out(&episodes->items[i]) ? 1 : 0;
+        if (!is_part(&episodes->items[i]))
+            order[count++] = &episodes->items[i];
+    if (count > 0)
+        qsort(order, count, sizeof *order, by_standing);
+    return count;
+}
+
+/* So few tests cannot give a q of SF_SIGNIFICANT_Q: what it is says nothing. */
+static bool is_too_early(const sf_episode_count *item)
+{
+    return item->least_q > SF_SIGNIFICANT_Q; /* not where there is none */
+}
+
+static size_t too_early(const sf_episodes_message *episodes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < episodes->count; i++)
+        count += is_too_early(&episodes->items[i]);
     return count;
 }
 
@@ -238,10 +227,16 @@ static void add_row(const app_console *console, const sf_episode_count *item, co
     snprintf(ratio, sizeof ratio, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
     if (item->not_tested != NULL)
         snprintf(q, sizeof q, "%s", wide ? item->not_tested : in_short(item->not_tested));
+    else if (is_too_early(item))
+        snprintf(q, sizeof q, wide ? "too early: %.2g at least" : "too early", item->least_q);
     else
         snprintf(q, sizeof q, "%.2g", item->q);
+    page->tint = item->q <= SF_SIGNIFICANT_Q                      ? APP_GOOD
+                 : item->not_tested != NULL || is_too_early(item) ? APP_FAINT
+                                                                  : APP_PLAIN;
     app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio,
                   wide ? REASON_WIDTH : Q_WIDTH, q, name);
+    page->tint = APP_PLAIN;
 }
 
 /* As many episodes as there are rows for, but for so many. */
@@ -254,10 +249,7 @@ static void add_top_episodes(const app_console *console, const sf_episodes_messa
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
     if (order == NULL)
         return;
-    for (size_t i = 0; i < episodes->count; i++)
-        order[i] = &episodes->items[i];
-    qsort(order, episodes->count, sizeof *order, by_interest);
-    size_t kept = fold_parts(order, episodes->count);
+    size_t kept = list_whole(order, episodes);
     add_head(&form, page);
     size_t shown = 0;
     for (; shown < kept && page->used + left + 1 < page->rows; shown++)
@@ -379,8 +371,12 @@ static void describe_work(const app_console *console, const sf_status_message *s
     for (size_t i = 0; i < status->stage_count; i++)
         if (strcmp(status->stages[i].name, "hop") == 0)
             hop_ms = status->stages[i].last_ms;
-    sf_text_printf(text, "%zu tracked  %zu watched  %zu edges  a hop of %g s takes %.1f ms", status->tracked,
-                   status->watched, status->edges, console->config->window.hop_s, hop_ms);
+    sf_text_printf(text, "%zu tracked  %zu watched  ", status->tracked, status->watched);
+    if (console->config->graph.enabled)
+        sf_text_printf(text, "%zu edges", status->edges);
+    else
+        sf_text_printf(text, "no graph");
+    sf_text_printf(text, "  a hop of %g s takes %.1f ms", console->config->window.hop_s, hop_ms);
     if (strcmp(status->device, "cpu") != 0)
         sf_text_printf(text, "  on %s", status->device);
 }
@@ -400,32 +396,55 @@ static void describe_left_out(const sf_left_out *left_out, sf_text *text)
         sf_text_printf(text, ", %" PRIu64 " of them without a verdict so far", left_out->untested);
 }
 
-static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
+/* "2 chains, 29 significant parts", as offline. */
+static void describe_chains(const sf_episodes_message *episodes, sf_text *text)
 {
-    const sf_episodes_message *episodes = console->episodes != NULL ? &console->episodes->episodes : NULL;
-    if (console->config->significance.kind == 0) {
-        sf_text_printf(text, "no q: significance.kind is off");
+    size_t early = too_early(episodes);
+    uint64_t all = episodes->count + episodes->left_out.count;
+    if (all == 0) {
+        sf_text_printf(text, "no episode is counted");
         return;
     }
-    if (status->tests == 0)
+    if (episodes->chains > 0) {
+        sf_text_printf(text, "%zu chain%s", episodes->chains, episodes->chains == 1 ? "" : "s");
+        if (episodes->parts > 0)
+            sf_text_printf(text, ", %zu significant part%s", episodes->parts,
+                           episodes->parts == 1 ? "" : "s");
+        sf_text_printf(text, " (q of %g or less)", SF_SIGNIFICANT_Q);
+    } else {
+        sf_text_printf(text, "no q of %g or less so far", SF_SIGNIFICANT_Q);
+    }
+    sf_text_printf(text, " of %" PRIu64 " episode%s", all, all == 1 ? "" : "s");
+    if (early > 0)
+        sf_text_printf(text, ", %zu too early to say", early);
+}
+
+static void describe_verdicts(const app_console *console, const sf_status_message *status, sf_text *text)
+{
+    const sf_episodes_message *episodes = console->episodes != NULL ? &console->episodes->episodes : NULL;
+    if (console->config->significance.kind == 0)
+        sf_text_printf(text, "no q: significance.kind is off");
+    else if (status->tests == 0 || episodes == NULL)
         sf_text_printf(text, "no q yet: what is found is tested in later stretches");
     else
-        sf_text_printf(text, "q < %g: %zu of %zu  %" PRIu64 " %s tested, %.1f %% of the time",
-                       SF_SIGNIFICANT_Q, episodes != NULL ? standing_out(episodes) : 0,
-                       episodes != NULL ? episodes->count + (size_t)episodes->left_out.count : 0,
-                       status->tests, status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
+        describe_chains(episodes, text);
     if (episodes != NULL)
         describe_left_out(&episodes->left_out, text);
 }
 
-/* Nothing where all went well. */
-static void describe_trouble(const app_console *console, const sf_status_message *status, sf_text *text)
+/* Nothing before the first. */
+static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
 {
     const char *before = "";
     if (console->config->significance.kind == 0)
         return;
+    if (status->tests > 0) {
+        sf_text_printf(text, "%" PRIu64 " %s tested, %.1f %% of the time", status->tests,
+                       status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
+        before = "; ";
+    }
     if (status->not_tested != NULL) {
-        sf_text_printf(text, "the last stretch: %s", status->not_tested);
+        sf_text_printf(text, "%sthe last stretch: %s", before, status->not_tested);
         before = "; ";
     }
     if (status->tests_missed > 0)
@@ -435,7 +454,23 @@ static void describe_trouble(const app_console *console, const sf_status_message
 
 static unsigned long long triggers_of(const app_watched *watched)
 {
-    return atomic_load_explicit(&watched->triggers, memory_order_relaxed);
+    return atomic_load_explicit(&watched->triggers, memory_order_acquire);
+}
+
+/* In seconds, of one that has any. */
+static double last_trigger_s(const app_watched *watched)
+{
+    return (double)atomic_load_explicit(&watched->last_ns, memory_order_relaxed) * 1e-9;
+}
+
+static void describe_last_trigger(const app_console *console, sf_text *text)
+{
+    double last_s = -INFINITY;
+    for (size_t i = 0; i < console->watched_count; i++)
+        if (triggers_of(&console->watched[i]) > 0)
+            last_s = fmax(last_s, last_trigger_s(&console->watched[i]));
+    if (isfinite(last_s))
+        sf_text_printf(text, ", the last at %.3f s", last_s);
 }
 
 static unsigned long long all_triggers(const app_console *console)
@@ -450,7 +485,9 @@ static unsigned long long all_triggers(const app_console *console)
 static void describe_triggers(const app_console *console, sf_text *text)
 {
     unsigned long long most = ULLONG_MAX;
-    sf_text_printf(text, "triggers %llu:", all_triggers(console));
+    sf_text_printf(text, "triggers %llu", all_triggers(console));
+    describe_last_trigger(console, text);
+    sf_text_printf(text, ":");
     for (size_t told = 0; told < console->watched_count && told < 20 && most > 0;) {
         unsigned long long next = 0;
         for (size_t i = 0; i < console->watched_count; i++)
@@ -480,26 +517,49 @@ static void suggest(const sf_live_options *config, app_page *page)
     app_page_line(page, "or longer delays, as --set mine.delays_ms=0.5:50");
 }
 
-/* Nothing is frequent: which key would change that. */
+/* Why no episode is counted: in one line, at the end, too. */
+static void describe_nothing(const app_console *console, const sf_episodes_message *window, sf_text *text)
+{
+    const sf_live_options *config = console->config;
+    uint64_t edges = console->status != NULL ? console->status->status.edges : 0;
+    if (window->left_out.count > 0)
+        sf_text_printf(text, "nothing that is frequent has such a p or q so far");
+    else if (config->mine.every == 0)
+        sf_text_printf(text, "nothing is tracked: name episodes under `track`, or set mine.every");
+    else if (window->spikes == 0)
+        sf_text_printf(text, "no spikes in the window of %g s", config->window.length_s);
+    else if (isnan(window->list_age_s))
+        sf_text_printf(text, "episodes were not looked for yet: the first time after %g s",
+                       config->mine.every * config->window.hop_s);
+    else if (edges > 0)
+        sf_text_printf(text,
+                       "nothing was frequent in the window that ended %g s ago; by now %" PRIu64
+                       " pair%s: episodes follow",
+                       window->list_age_s, edges, edges == 1 ? " is" : "s are");
+    else if (console->full == NULL)
+        sf_text_printf(text, "nothing is frequent so far; the window of %g s is not full",
+                       config->window.length_s);
+    else
+        sf_text_printf(text, "nothing is frequent in a window of %g s at delays of %s ms",
+                       config->window.length_s, config->mine.delays_ms);
+}
+
+/* And which key would change that. */
 static void add_hint(const app_console *console, app_page *page)
 {
     const sf_live_options *config = console->config;
-    if (console->episodes->episodes.left_out.count > 0) {
-        app_page_line(page, "nothing that is frequent has such a p or q so far");
+    const sf_episodes_message *window = &console->episodes->episodes;
+    uint64_t edges = console->status != NULL ? console->status->status.edges : 0;
+    sf_text text = {0};
+    describe_nothing(console, window, &text);
+    app_page_line(page, "%s", text.data != NULL && !text.failed ? text.data : "");
+    sf_text_free(&text);
+    if (window->left_out.count > 0)
         app_page_line(page, "--set significance.max_q=0 --set significance.max_p=0 shows all of it");
-    } else if (config->mine.every == 0)
-        app_page_line(page, "nothing is tracked: name episodes under `track`, or set mine.every");
-    else if (console->full == NULL)
-        app_page_line(page, "nothing is frequent so far; the window of %g s is not full",
-                      config->window.length_s);
-    else if (console->episodes->episodes.spikes == 0) {
-        app_page_line(page, "no spikes in the window of %g s", config->window.length_s);
+    else if (config->mine.every > 0 && console->full != NULL && window->spikes == 0)
         app_page_line(page, "try a longer one, as --set window.length_s=%g", 6 * config->window.length_s);
-    } else {
-        app_page_line(page, "nothing is frequent in a window of %g s at delays of %s ms",
-                      config->window.length_s, config->mine.delays_ms);
+    else if (config->mine.every > 0 && console->full != NULL && edges == 0)
         suggest(config, page);
-    }
 }
 
 /* ---- the page ---- */
@@ -516,16 +576,23 @@ static void add_ends(const app_console *console, const sf_status_message *status
     size_t most = page->rows > 30 ? 8 : 3;
     for (size_t i = 0; i < status->source_count && i < most; i++) {
         sf_text text = {0};
-        describe_source(console, &status->sources[i], &text);
+        const sf_source_status *source = &status->sources[i];
+        describe_source(console, source, &text);
+        bool well = source->state == SF_SOURCE_LIVE || source->state == SF_SOURCE_ENDED;
+        page->tint = !well || lost_by(source) > 0 ? APP_BAD : APP_PLAIN;
         add_text(page, &text);
     }
     if (status->source_count > most)
         app_page_line(page, "... and %zu more sources", status->source_count - most);
     for (size_t i = 0; i < status->sink_count && i < most; i++) {
         sf_text text = {0};
-        describe_sink(&status->sinks[i], &text);
+        const sf_sink_status *sink = &status->sinks[i];
+        describe_sink(sink, &text);
+        bool lost = sink->dropped + sink->failed + sink->spikes_lost > 0;
+        page->tint = lost || strcmp(sink->state, "failed") == 0 ? APP_BAD : APP_PLAIN;
         add_text(page, &text);
     }
+    page->tint = APP_PLAIN;
     if (status->sink_count > most)
         app_page_line(page, "... and %zu more sinks", status->sink_count - most);
     if (strcmp(status->device_state, "sick") == 0)
@@ -533,6 +600,24 @@ static void add_ends(const app_console *console, const sf_status_message *status
     if (status->window_dropped > 0)
         app_page_line(page, "windows lost %" PRIu64 " spikes: this machine is too slow for the stream",
                       status->window_dropped);
+}
+
+/* A line each, as far as a tenth of the page goes, in the order of names. */
+static void add_triggers(const app_console *console, app_page *page)
+{
+    size_t most = (size_t)page->rows / 10;
+    app_page_line(page, "triggers %llu", all_triggers(console));
+    for (size_t i = 0; i < console->watched_count && i < most; i++) {
+        const app_watched *watched = &console->watched[i];
+        unsigned long long count = triggers_of(watched);
+        if (count > 0)
+            app_page_line(page, "%7llu  the last at %.3f s  %s", count, last_trigger_s(watched),
+                          watched->text);
+        else
+            app_page_line(page, "%7llu  %s", count, watched->text);
+    }
+    if (console->watched_count > most)
+        app_page_line(page, "%zu more", console->watched_count - most);
 }
 
 static void draw_page(const app_console *console)
@@ -546,21 +631,30 @@ static void draw_page(const app_console *console)
         add_ends(console, &console->status->status, &page);
         describe_work(console, &console->status->status, &text);
         add_text(&page, &text);
-        describe_tests(console, &console->status->status, &text);
+        describe_verdicts(console, &console->status->status, &text);
         add_text(&page, &text);
-        describe_trouble(console, &console->status->status, &text);
+        describe_tests(console, &console->status->status, &text);
         if (text.length > 0)
             add_text(&page, &text);
     }
-    if (console->watched_count > 0) {
+    bool large = page.rows >= 40 && page.columns >= 100 && console->rates != NULL;
+    int below = kept + (large ? app_rate_map_height(console->rates) + 1 : 0);
+    if (console->watched_count > 0 && large)
+        add_triggers(console, &page);
+    else if (console->watched_count > 0) {
         describe_triggers(console, &text);
         add_text(&page, &text);
     }
-    app_page_line(&page, "%s", "");
-    if (console->episodes != NULL && console->episodes->episodes.count > 0)
-        add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, kept);
+    bool any = console->episodes != NULL && console->episodes->episodes.count > 0;
+    app_page_line(&page, "%s", any ? BY_STANDING : "");
+    if (any)
+        add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, below);
     else if (console->episodes != NULL)
         add_hint(console, &page);
+    if (large) {
+        app_page_line(&page, "%s", "");
+        app_rate_map_add(console->rates, console->live, &page);
+    }
     int room = page.rows - page.used;
     app_screen_show_kept(&page, room < kept ? room : kept);
     app_screen_show(&page);
@@ -582,8 +676,8 @@ static void print_line(const app_console *console)
     }
     if (console->watched_count > 0)
         sf_text_printf(&text, "  triggers %llu", all_triggers(console));
-    sf_text_printf(&text, "  %" PRIu64 " episodes tracked, q < %g: %zu",
-                   episodes->count + episodes->left_out.count, SF_SIGNIFICANT_Q, standing_out(episodes));
+    sf_text_printf(&text, "  ");
+    describe_chains(episodes, &text);
     describe_left_out(&episodes->left_out, &text);
     sf_text_make_visible(&text, false);
     sf_text_append(&text, "\n", 1);
@@ -611,12 +705,21 @@ void app_console_draw(app_console *console)
 static void add_last_table(const app_console *console, const sf_episodes_message *window, sf_text *text)
 {
     app_page page = {.columns = 200, .rows = 16}; /* a long chain is not cut */
-    sf_text_printf(text, "the last full window, %.1f-%.1f s:\n", (double)window->window.start_ns * 1e-9,
-                   (double)window->window.stop_ns * 1e-9);
+    sf_text_printf(text, "the last full window, %.1f-%.1f s, " BY_STANDING ":\n",
+                   (double)window->window.start_ns * 1e-9, (double)window->window.stop_ns * 1e-9);
     add_top_episodes(console, window, false, &page, 0);
     if (page.text.data != NULL && !page.text.failed)
         sf_text_append(text, page.text.data, page.text.length);
     sf_text_free(&page.text);
+}
+
+static void add_last_nothing(const app_console *console, const sf_episodes_message *window, sf_text *text)
+{
+    sf_text_printf(text, "the last window, %.1f-%.1f s, spikes %" PRIu64 ": ",
+                   (double)window->window.start_ns * 1e-9, (double)window->window.stop_ns * 1e-9,
+                   window->spikes);
+    describe_nothing(console, window, text);
+    sf_text_append(text, "\n", 1);
 }
 
 void app_console_summarise(const app_console *console, sf_text *text)
@@ -631,10 +734,10 @@ void app_console_summarise(const app_console *console, sf_text *text)
         describe_source(console, &status->sources[i], text);
         sf_text_append(text, "\n", 1);
     }
-    describe_tests(console, status, text);
+    describe_verdicts(console, status, text);
     sf_text_append(text, "\n", 1);
     size_t before = text->length;
-    describe_trouble(console, status, text);
+    describe_tests(console, status, text);
     if (text->length > before)
         sf_text_append(text, "\n", 1);
     if (console->watched_count > 0) {
@@ -644,8 +747,5 @@ void app_console_summarise(const app_console *console, sf_text *text)
     if (window != NULL && window->episodes.count > 0)
         add_last_table(console, &window->episodes, text);
     else if (window != NULL)
-        sf_text_printf(text,
-                       "nothing is frequent in the last window, %.1f-%.1f s, which has %" PRIu64 " spikes\n",
-                       (double)window->episodes.window.start_ns * 1e-9,
-                       (double)window->episodes.window.stop_ns * 1e-9, window->episodes.spikes);
+        add_last_nothing(console, &window->episodes, text);
 }

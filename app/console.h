@@ -6,6 +6,7 @@
 #ifndef SF_APP_CONSOLE_H
 #define SF_APP_CONSOLE_H
 
+#include "app/rate_map.h"
 #include "core/text.h"
 
 #include <stdatomic.h>
@@ -16,6 +17,7 @@
 typedef struct app_watched {
     const char *text; /**< as configured: the trigger's name, or the episode */
     atomic_ullong triggers;
+    atomic_llong last_ns; /**< stream time of the newest */
 } app_watched;
 
 typedef struct app_console {
@@ -28,6 +30,7 @@ typedef struct app_console {
     size_t watched_count;
     sf_message *episodes, *status; /**< newest of each, or NULL */
     sf_message *full;              /**< newest episodes of a full window, or NULL; may be `episodes` too */
+    app_rate_map *rates;           /**< of a terminal; NULL elsewhere */
     uint64_t drawn_hop;            /**< number of the last hop drawn, plus one */
     int64_t drawn_ns;              /**< monotonic clock at the last page; 0: none yet */
     uint64_t heard_spikes;         /**< of all sources, when they were last more */

@@ -49,6 +49,12 @@ static size_t fitting(const char *line, int columns)
     return (size_t)(at - line);
 }
 
+static const char *tint_of(const app_page *page)
+{
+    static const char *const codes[] = {"", "\033[31m", "\033[32m", "\033[2m"};
+    return page->has_colours ? codes[page->tint] : "";
+}
+
 void app_page_line(app_page *page, const char *format, ...)
 {
     if (page->used >= page->rows)
@@ -61,11 +67,12 @@ void app_page_line(app_page *page, const char *format, ...)
     sf_text_make_visible(&line, false);
     const char *text = line.data != NULL && !line.failed ? line.data : "";
     size_t whole = fitting(text, page->columns);
-    if (text[whole] == '\0')
-        sf_text_printf(&page->text, "%s\n", text);
-    else
-        sf_text_printf(&page->text, "%.*s...\n",
-                       (int)fitting(text, page->columns > 3 ? page->columns - 3 : 0), text);
+    bool fits = text[whole] == '\0';
+    const char *tint = tint_of(page);
+    if (!fits)
+        whole = fitting(text, page->columns > 3 ? page->columns - 3 : 0);
+    sf_text_printf(&page->text, "%s%.*s%s%s\n", tint, (int)whole, text, fits ? "" : "...",
+                   tint[0] != '\0' ? "\033[0m" : "");
     page->used++;
     sf_text_free(&line);
 }
@@ -111,10 +118,17 @@ int app_screen_columns(int file)
     return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/* As https://no-color.org has it. */
+static bool has_colours(void)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return (none == NULL || none[0] == '\0') && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
 app_page app_screen_page(void)
 {
     struct winsize size = {0};
-    app_page page = {.columns = 79, .rows = 24};
+    app_page page = {.columns = 79, .rows = 24, .has_colours = has_colours()};
     if (ioctl(fileno(screen), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
         page.columns = size.ws_col - 1; /* what wipes the rest of a full line would wipe its last character */
         page.rows = size.ws_row;

@@ -12,11 +12,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/** How a line is told apart beside its words, where the terminal has colours. */
+typedef enum app_tint {
+    APP_PLAIN,
+    APP_BAD,  /**< lost, failed */
+    APP_GOOD, /**< significant */
+    APP_FAINT /**< nothing is known yet */
+} app_tint;
+
 /** A page being made: lines that are cut to its columns, as many as it has rows. */
 typedef struct app_page {
     sf_text text;
     int columns, rows;
-    int used; /**< rows */
+    int used;      /**< rows */
+    app_tint tint; /**< of lines to come */
+    bool has_colours;
 } app_page;
 
 /** A line; beyond the last row nothing. What is not to be seen on a screen is made visible. */

@@ -26,6 +26,8 @@ typedef struct sf_stream_info {
     const char *configuration;       /**< the resolved configuration as YAML */
     const sf_provenance *provenance; /**< of the run's results; NULL: not known */
     const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
+    bool discovers;             /**< episodes are looked for, beside those that are named */
+    bool draws_graph;           /**< there is a connectivity graph */
     bool virtual_clock;         /**< every source is replayed as fast as everything keeps up */
     const char *const *watch;   /**< the episodes that are watched, as people wrote them */
     size_t watch_count;
@@ -52,9 +54,17 @@ void sf_message_to_json(sf_text *text, const sf_message *message, const sf_strea
 double sf_message_age_ms(const sf_message *message);
 
 /**
- * A copy of an `episodes` message with the `most` episodes that stand out most, in the order in which they
- * were: those of the lowest q, then those furthest above chance; and beside them those with one of these ids,
- * each of SF_EPISODE_ID_SIZE bytes. NULL: no memory.
+ * Gives each episode of an `episodes` message its `standing`, its place by what stands out most: first what
+ * has a q of SF_SIGNIFICANT_Q or less, then what is folded under no other one, then the longer one, then the
+ * one furthest above chance, by (count - expected) / sqrt(expected), with at least 1 for the root. The
+ * message is not shared yet. SF_NO_MEMORY.
+ */
+int sf_message_rank(sf_message *message, sf_error *error);
+
+/**
+ * A copy of an `episodes` message with the `most` episodes that stand out most, by `standing`, in the order
+ * in which they were; and beside them those with one of these ids, each of SF_EPISODE_ID_SIZE bytes. NULL: no
+ * memory.
  */
 sf_message *sf_message_top(const sf_message *message, size_t most, const char *const *ids, size_t id_count);
 

@@ -64,7 +64,12 @@ static void set_name(sf_value *value, uint32_t unit)
         SF_MEMBER_IS(REAL, p_age_s, "stream time from the end of that stretch to time_ns", .unit = "s",      \
                      .null = "there is no p")
 #define NOT_TESTED SF_MEMBER_IS(TEXT, not_tested, "why there is no p", .null = "there is one")
-#define VERDICT P_AND_Q, SF_MEMBER_IS(COUNT, tests, "stretches that q rests on"), NOT_TESTED
+#define LEAST_Q                                                                                              \
+    SF_MEMBER_IS(REAL, least_q,                                                                              \
+                 "the least that q can be after so many tests, were p in each of them the least that the "   \
+                 "surrogates allow: above 0.05 it is too early for a verdict",                               \
+                 .unit = "probability", .null = "there is no p")
+#define VERDICT P_AND_Q, SF_MEMBER_IS(COUNT, tests, "stretches that q rests on"), LEAST_Q, NOT_TESTED
 
 #define OF_EPISODE "of the episode: follows from its units, names and delays"
 
@@ -200,6 +205,13 @@ GETTER(get_delay)
     sf_value_set_delay(value, delay->low_ns, delay->high_ns);
 }
 
+GETTER(get_folded)
+{
+    UNUSED;
+    const char *parent = ((const sf_episode_count *)of)->folded_under;
+    sf_value_set_text(value, parent[0] != '\0' ? parent : NULL);
+}
+
 static const sf_column_row count_rows[] = {
     SF_MEMBER_IS(TEXT, id, OF_EPISODE),
     SF_LIST_BY(UNIT, "units", get_unit, count_units, "the chain, first unit first",
@@ -212,6 +224,14 @@ static const sf_column_row count_rows[] = {
                  "occurrences in the window of which no two overlap; what `synfire count` gives for it"),
     SF_MEMBER_IS(REAL, expected, "the count expected by rates, those of the window", .null = "not computed"),
     VERDICT,
+    SF_MEMBER_IS(COUNT, standing,
+                 "its place by what stands out most, from 1: first what has a q of 0.05 or less, then what "
+                 "is part of no other episode, then the longer one, then the one furthest above chance, by "
+                 "(count - expected) / sqrt(expected), with at least 1 for the root"),
+    SF_GOT_BY(TEXT, "folded_under", get_folded,
+              "id of the longer episode that with chance accounts for this one; of one with a q of 0.05 or "
+              "less only a longer one that has this, too",
+              .null = "there is none", .bytes = SF_EPISODE_ID_SIZE - 1),
 };
 #undef ROW
 
@@ -243,6 +263,10 @@ static const sf_column_row episodes_rows[] = {
     SF_RECORDS_OF("episodes", items, count, count_rows,
                   "those that are tracked; where a sink has `top`, those of them that stand out most"),
     SF_FIELD_IS(COUNT, "counted", counted, "so many are tracked and within the limits of left_out"),
+    SF_FIELD_IS(COUNT, "chains", chains,
+                "of those with a q of 0.05 or less, within the limits or not: that are part of no other"),
+    SF_FIELD_IS(COUNT, "significant_parts", parts,
+                "likewise: that are folded under one of these, directly or by way of others"),
     SF_RECORDS_OF("rules", rules, rule_count, prediction_rows,
                   "what each rule of the configuration says of the window"),
     LEFT_OUT,

@@ -1,74 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/error.h"
 #include "core/memory.h"
 #include "core/message.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <synfire/mine.h>
 
-/* What an episode stands out by: its q, then how far it counts above chance, then its count. */
-typedef struct worth {
-    double q, above;
-    uint64_t count;
-    size_t index;
-} worth;
+/* ---- what stands out most ---- */
 
-static worth worth_of(const sf_episode_count *item, size_t index)
+/* Of how many episodes a window may have places are given hop by hop: a key each is sorted, not the episodes.
+ */
+typedef struct standing {
+    bool significant, part;
+    uint32_t size;
+    double above; /* chance */
+    uint32_t index;
+} standing;
+
+static standing standing_of(const sf_episode_count *item, size_t index)
 {
     double expected = isnan(item->expected) ? 0 : item->expected;
-    return (worth){.q = isnan(item->q) ? 1 : item->q,
-                   .above = ((double)item->count - expected) / sqrt(expected + 1),
-                   .count = item->count,
-                   .index = index};
+    return (standing){.significant = item->q <= SF_SIGNIFICANT_Q,
+                      .part = item->folded_under[0] != '\0',
+                      .size = item->episode.size,
+                      .above = ((double)item->count - expected) / sqrt(fmax(expected, 1)),
+                      .index = (uint32_t)index};
 }
 
-static bool is_above(const worth *a, const worth *b)
+static int by_standing(const void *left, const void *right)
 {
-    if (a->q != b->q)
-        return a->q < b->q;
+    const standing *a = left, *b = right;
+    if (a->significant != b->significant)
+        return a->significant ? -1 : 1;
+    if (a->part != b->part)
+        return a->part ? 1 : -1;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
     if (a->above != b->above)
-        return a->above > b->above;
-    return a->count != b->count ? a->count > b->count : a->index < b->index;
+        return a->above > b->above ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
 }
 
-/* A heap with the least on top: what comes in takes that one's place. */
-static void replace_least(worth *heap, size_t count, worth in)
+int sf_message_rank(sf_message *message, sf_error *error)
 {
-    size_t at = 0;
-    for (size_t below; (below = 2 * at + 1) < count; at = below) {
-        if (below + 1 < count && is_above(&heap[below], &heap[below + 1]))
-            below++;
-        if (!is_above(&in, &heap[below]))
-            break;
-        heap[at] = heap[below];
-    }
-    heap[at] = in;
+    sf_episodes_message *all = &message->episodes;
+    standing *order = sf_resize(NULL, all->count, sizeof *order);
+    if (order == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < all->count; i++)
+        order[i] = standing_of(&all->items[i], i);
+    if (all->count > 0)
+        qsort(order, all->count, sizeof *order, by_standing);
+    for (size_t i = 0; i < all->count; i++)
+        all->items[order[i].index].standing = (uint32_t)(i + 1);
+    sf_free(order);
+    return SF_OK;
 }
 
-static void add_to_heap(worth *heap, size_t count, worth in)
-{
-    size_t at = count;
-    for (; at > 0 && is_above(&heap[(at - 1) / 2], &in); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = in;
-}
+/* ---- those alone ---- */
 
-/* keep[i]: item i is among the `most`. False: no memory. */
-static bool find_top(bool *keep, const sf_episodes_message *all, size_t most)
+static void find_top(bool *keep, const sf_episodes_message *all, size_t most)
 {
-    worth *heap = sf_resize(NULL, most, sizeof *heap);
-    if (heap == NULL)
-        return false;
-    for (size_t i = 0; i < all->count; i++) {
-        worth item = worth_of(&all->items[i], i);
-        if (i < most)
-            add_to_heap(heap, i, item);
-        else if (most > 0 && is_above(&item, &heap[0]))
-            replace_least(heap, most, item);
-    }
-    for (size_t i = 0; i < most; i++)
-        keep[heap[i].index] = true;
-    sf_free(heap);
-    return true;
+    for (size_t i = 0; i < all->count; i++)
+        keep[i] = all->items[i].standing <= most;
 }
 
 static void find_named(bool *keep, const sf_episodes_message *all, const char *const *ids, size_t count)
@@ -102,8 +98,9 @@ sf_message *sf_message_top(const sf_message *message, size_t most, const char *c
     const sf_episodes_message *all = &message->episodes;
     sf_message *top = sf_message_new(SF_TOPIC_EPISODES);
     bool *keep = sf_alloc(all->count, sizeof *keep);
-    bool made = top != NULL && keep != NULL && find_top(keep, all, most < all->count ? most : all->count);
+    bool made = top != NULL && keep != NULL;
     if (made) {
+        find_top(keep, all, most);
         find_named(keep, all, ids, id_count);
         top->seq = message->seq;
         top->time_ns = message->time_ns;

@@ -20,14 +20,4 @@ int sf_details_make(sf_details *details, const sf_episode *episode, const int64_
  */
 void sf_delay_chance(double shares[SF_DELAY_BINS], sf_delay interval, double rate_hz);
 
-/**
- * Which episodes a longer one accounts for. parents[i] is the episode with one unit more, at either end, that
- * episode i is folded under, of several the one with the highest count; SIZE_MAX: none. It is folded where
- * what it counts beyond that one is within chance: at most expected + 2 sqrt(count). Of q, or NULL where
- * nothing was tested: a significant one is folded under a significant one only, so that nothing significant
- * is hidden by what chance may have made longer. SF_NO_MEMORY.
- */
-int sf_fold(size_t *parents, const sf_episode *episodes, const uint64_t *counts, const double *expected,
-            const double *q, size_t count, sf_error *error);
-
 #endif

@@ -7,12 +7,15 @@ static void finish(sf_background *background)
 {
     background->work(background->job);
     atomic_store(&background->state, SF_BACKGROUND_DONE);
+    if (background->place != SF_BACKGROUND_INSIDE)
+        sf_bell_ring(&background->done);
 }
 
 static void *run(void *argument)
 {
     sf_background *background = argument;
-    sf_thread_give_way(); /* to the hops: on two cores such work wants both */
+    if (background->place == SF_BACKGROUND_BESIDE)
+        sf_thread_give_way(); /* to the hops: on two cores such work wants both */
     sf_device_be_patient();
     while (!atomic_load(&background->leave)) {
         if (atomic_load(&background->state) == SF_BACKGROUND_BUSY)
@@ -23,13 +26,15 @@ static void *run(void *argument)
     return NULL;
 }
 
-int sf_background_open(sf_background *background, const char *name, bool inside, void (*work)(void *job),
-                       void *job, sf_error *error)
+int sf_background_open(sf_background *background, const char *name, sf_background_place place,
+                       void (*work)(void *job), void *job, sf_error *error)
 {
-    *background = (sf_background){.work = work, .job = job, .inside = inside};
-    if (inside)
+    *background = (sf_background){.work = work, .job = job, .place = place};
+    if (place == SF_BACKGROUND_INSIDE)
         return SF_OK;
     int status = sf_bell_open(&background->bell, error);
+    if (status == SF_OK)
+        status = sf_bell_open(&background->done, error);
     if (status == SF_OK)
         status = sf_thread_start(&background->thread, name, run, background, error);
     if (status != SF_OK)
@@ -44,6 +49,7 @@ void sf_background_close(sf_background *background)
         sf_bell_ring(&background->bell);
     sf_thread_join(&background->thread);
     sf_bell_close(&background->bell);
+    sf_bell_close(&background->done);
     *background = (sf_background){0};
 }
 
@@ -68,10 +74,16 @@ bool sf_background_is_idle(const sf_background *background)
 void sf_background_start(sf_background *background)
 {
     atomic_store(&background->state, SF_BACKGROUND_BUSY);
-    if (background->inside)
+    if (background->place == SF_BACKGROUND_INSIDE)
         finish(background);
     else
         sf_bell_ring(&background->bell);
+}
+
+void sf_background_wait(sf_background *background)
+{
+    while (atomic_load(&background->state) == SF_BACKGROUND_BUSY)
+        sf_bell_wait(&background->done, -1);
 }
 
 bool sf_background_take(sf_background *background)

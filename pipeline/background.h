@@ -15,20 +15,32 @@ typedef enum sf_background_state {
     SF_BACKGROUND_DONE
 } sf_background_state;
 
+typedef enum sf_background_place {
+    SF_BACKGROUND_BESIDE, /**< at low priority: hops go on meanwhile */
+    SF_BACKGROUND_INSIDE, /**< within the call that starts it */
+    SF_BACKGROUND_AWAITED /**< as beside, but somebody may wait for it: it does not give way */
+} sf_background_place;
+
 /** Zero-initialised it is closed. All calls but `work` come from one thread. */
 typedef struct sf_background {
     void (*work)(void *job);
     void *job; /**< the caller's, but while busy the worker's */
-    bool inside;
+    sf_background_place place;
     sf_thread thread;
-    sf_bell bell;
+    sf_bell bell, done; /**< for the worker; for who waits for it */
     atomic_int state;
     atomic_bool leave;
 } sf_background;
 
-/** Starts the thread, unless work is to be done `inside`. The struct must stay where it is. */
-int sf_background_open(sf_background *background, const char *name, bool inside, void (*work)(void *job),
-                       void *job, sf_error *error);
+/** Inside on a virtual clock, else beside. */
+static inline sf_background_place sf_background_inside(bool inside)
+{
+    return inside ? SF_BACKGROUND_INSIDE : SF_BACKGROUND_BESIDE;
+}
+
+/** Starts the thread, unless work is to be done inside. The struct must stay where it is. */
+int sf_background_open(sf_background *background, const char *name, sf_background_place place,
+                       void (*work)(void *job), void *job, sf_error *error);
 
 /** Asks the work to stop by its progress, and waits for it. */
 void sf_background_close(sf_background *background);
@@ -41,6 +53,9 @@ bool sf_background_is_idle(const sf_background *background);
 
 /** Hands the job over; only while idle. */
 void sf_background_start(sf_background *background);
+
+/** Returns once the work that was handed over is done; at once while idle. */
+void sf_background_wait(sf_background *background);
 
 /** True where the work is done: the job is the caller's again, with its results. */
 bool sf_background_take(sf_background *background);

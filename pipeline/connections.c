@@ -202,8 +202,8 @@ static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error
     connections->job.unit_spikes = sf_alloc(connections->units->count, sizeof *connections->job.unit_spikes);
     if (connections->job.unit_spikes == NULL)
         return sf_fail_memory(error);
-    return sf_background_open(&connections->tiling, "synfire-tile", virtual_clock, tile, &connections->job,
-                              error);
+    return sf_background_open(&connections->tiling, "synfire-tile", sf_background_inside(virtual_clock), tile,
+                              &connections->job, error);
 }
 
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,

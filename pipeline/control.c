@@ -57,6 +57,7 @@ static void add_verdict(const sf_control *control, uint32_t watched, sf_message 
     trigger->q = verdict.q;
     trigger->p_age_s = sf_verdict_age_s(&verdict, message->time_ns);
     trigger->tests = verdict.tests;
+    trigger->least_q = verdict.least_q;
     trigger->not_tested = verdict.not_tested;
 }
 

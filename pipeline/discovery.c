@@ -217,8 +217,8 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
     if (setup->pinned != NULL)
         status = sf_tracking_renew(&discovery->pinned, setup->pinned, NULL, 0, units, error);
     if (status == SF_OK)
-        status =
-            sf_background_open(&discovery->background, "synfire-mine", setup->inside, work, discovery, error);
+        status = sf_background_open(&discovery->background, "synfire-mine",
+                                    sf_background_inside(setup->inside), work, discovery, error);
     if (status != SF_OK)
         sf_discovery_close(discovery);
     return status;

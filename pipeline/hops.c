@@ -109,6 +109,7 @@ static int open_tests(sf_hops *hops, sf_error *error)
                                     .observed_count = hops->options.observed_count,
                                     .pinned = &hops->tracked.now,
                                     .inside = hops->options.virtual_clock,
+                                    .waits = hops->options.waits,
                                     .device = is_apart(hops, &sf_stage_test) ? config->device : "cpu",
                                     .board = hops->options.board};
     return sf_testing_open(&hops->tests, &setup, error);

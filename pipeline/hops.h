@@ -27,6 +27,7 @@ typedef struct sf_hops_options {
     size_t observed_count;
     sf_publisher *publisher;
     bool virtual_clock; /**< discovery and tests run inside their hop */
+    bool waits;         /**< the stream waits for tests: it is replayed */
     sf_board *board;    /**< gets what tests say of the watched episodes */
     sf_hop_sources sources;
     sf_hop_triggers triggers;

@@ -353,6 +353,15 @@ static bool all_can_wait(const sf_inputs *inputs)
     return true;
 }
 
+/* Every source is read as fast as what follows takes it: a recording, and no program that pushes. */
+static bool all_are_replayed(const sf_inputs *inputs)
+{
+    bool all = all_can_wait(inputs);
+    for (size_t i = 0; i < inputs->count; i++)
+        all = all && inputs->items[i].source->kind->read != NULL;
+    return all;
+}
+
 static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options, sf_error *error)
 {
     pipeline->stream = (sf_stream_info){.name = options->live->stream,
@@ -360,6 +369,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                                         .configuration = options->configuration,
                                         .provenance = options->provenance,
                                         .origin = pipeline->inputs.origin,
+                                        .discovers = options->live->mine.every > 0,
+                                        .draws_graph = options->live->graph.enabled,
                                         .virtual_clock = pipeline->inputs.virtual_clock,
                                         .watch = options->live->watch,
                                         .watch_count = options->live->watch_count,
@@ -371,6 +382,7 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .observed_count = pipeline->inputs.observed_count,
                             .publisher = &pipeline->publisher,
                             .virtual_clock = pipeline->inputs.virtual_clock,
+                            .waits = all_are_replayed(&pipeline->inputs),
                             .board = &pipeline->board,
                             .sources = {count_breaks, complete_status, pipeline},
                             .triggers = {fire, pipeline},

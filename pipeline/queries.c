@@ -162,8 +162,8 @@ int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf
     if (status == SF_OK)
         status = resolve_sources(queries, units, error);
     if (status == SF_OK && config->graph.rewired > 0 && count_counts(queries) > 0)
-        status = sf_background_open(&queries->rewiring, "synfire-rewire", virtual_clock, compare,
-                                    &queries->job, error);
+        status = sf_background_open(&queries->rewiring, "synfire-rewire", sf_background_inside(virtual_clock),
+                                    compare, &queries->job, error);
     if (status != SF_OK)
         sf_queries_close(queries);
     return status;

@@ -299,7 +299,7 @@ static void excuse(sf_testing *testing, const char *reason)
 /* What has been said of it is not so, or cannot be known. */
 static void begin_anew(sf_tested *entry, const char *reason)
 {
-    entry->evidence = (sf_evidence){0};
+    entry->evidence = entry->most = (sf_evidence){0};
     entry->price = 0;
     entry->verdict = sf_verdict_untested;
     entry->verdict.not_tested = reason;
@@ -319,6 +319,11 @@ static void go_on(const sf_testing *testing, sf_own_stretch *own, double mean)
     *own = begin_own(testing->job.number, needs);
 }
 
+static double q_of(const sf_tested *entry, const sf_evidence *evidence)
+{
+    return fmin(1, entry->price / sf_evidence_of(evidence));
+}
+
 static void take_up(const sf_testing *testing, sf_tested *entry, const sf_test_outcome *outcome)
 {
     sf_verdict *verdict = &entry->verdict;
@@ -335,8 +340,10 @@ static void take_up(const sf_testing *testing, sf_tested *entry, const sf_test_o
         return;
     }
     sf_evidence_add(&entry->evidence, outcome->p, testing->chance);
+    sf_evidence_add(&entry->most, 1 / (testing->config->significance.surrogates + 1.0), testing->chance);
     *verdict = (sf_verdict){.p = outcome->p,
-                            .q = fmin(1, entry->price / sf_evidence_of(&entry->evidence)),
+                            .q = q_of(entry, &entry->evidence),
+                            .least_q = q_of(entry, &entry->most),
                             .tested_ns = testing->job.span.stop_ns,
                             .tests = entry->evidence.tests};
 }
@@ -414,7 +421,7 @@ static int take_results(sf_testing *testing, sf_error *error)
     status->seconds = testing->seconds;
     memcpy(status->device, testing->ran_on, sizeof status->device);
     status->share = testing->seconds / ((double)(job->span.stop_ns - job->span.start_ns) * 1e-9);
-    if (!testing->inside) /* where results may depend on the time it takes */
+    if (!testing->inside && !testing->waits) /* where results may depend on the time it takes */
         testing->rest = (uint64_t)fmax(0, ceil(status->share / SF_TESTING_MOST_SHARE) - 1);
     post(testing);
     return SF_OK;
@@ -702,6 +709,12 @@ static int prepare_job(sf_testing *testing, sf_error *error)
 
 static int close_stretch(sf_testing *testing, const sf_segment *segment, sf_error *error)
 {
+    if (testing->waits) {
+        sf_background_wait(&testing->background);
+        int status = take_results(testing, error);
+        if (status != SF_OK)
+            return status;
+    }
     const char *reason = obstacle(testing, segment);
     testing->open = false;
     testing->rest -= testing->rest > 0;
@@ -771,6 +784,7 @@ static sf_verdict with_links(const sf_testing *testing, const sf_tested *entry)
         }
         worst.p = fmax(worst.p, of->p);
         worst.q = fmax(worst.q, of->q);
+        worst.least_q = fmax(worst.least_q, of->least_q);
         worst.tests = of->tests < worst.tests ? of->tests : worst.tests;
     }
     return worst;
@@ -838,6 +852,13 @@ static int parse_watched(sf_testing *testing, sf_error *error)
     return status;
 }
 
+static sf_background_place place_of(const sf_testing_setup *setup)
+{
+    if (setup->inside)
+        return SF_BACKGROUND_INSIDE;
+    return setup->waits ? SF_BACKGROUND_AWAITED : SF_BACKGROUND_BESIDE;
+}
+
 int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error *error)
 {
     const sf_live_options *config = setup->config;
@@ -847,6 +868,7 @@ int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error
                             .observed_count = setup->observed_count,
                             .board = setup->board,
                             .inside = setup->inside,
+                            .waits = setup->waits,
                             .device = setup->device,
                             .chance = sf_evidence_chance(config->significance.surrogates),
                             .length_ns = sf_testing_length_ns(config)};
@@ -862,7 +884,7 @@ int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error
         status = parse_watched(testing, error);
     if (status == SF_OK && is_on(testing))
         status =
-            sf_background_open(&testing->background, "synfire-test", setup->inside, work, testing, error);
+            sf_background_open(&testing->background, "synfire-test", place_of(setup), work, testing, error);
     if (status == SF_OK && is_on(testing))
         status = settle(testing, setup->pinned, NULL, error);
     if (status == SF_OK)

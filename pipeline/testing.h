@@ -14,7 +14,9 @@
  * p is that of an episode's newest stretch by itself. q corrects for every look and for all that the run has
  * put to a test: evidence (mine/evidence.h) is gathered stretch by stretch, and q = price / evidence. Of the
  * c-th lot of m episodes that are new in a stretch each has the price m c (c + 1), so that all prices
- * together allow one in 20 runs, however long, a single q below 0.05 by chance. A chain's p and q are the
+ * together allow one in 20 runs, however long, a single q below 0.05 by chance. After so many tests q cannot
+ * be less than least_q = price / evidence with 1 / (surrogates + 1), the least there is, for every p. A
+ * chain's p, q and least_q are the
  * largest of its own and its links', which are tested with it: of a chain whose units are cut in two at a
  * link that is none, that link's are right, and no others.
  *
@@ -41,7 +43,8 @@
  * known of units that fire once a second. */
 #define SF_TESTING_LEAST_S 30
 
-/** In real time tests take no more of it: a longer one is followed by stretches that are left out. */
+/** In real time tests take no more of it: a longer one is followed by stretches that are left out. What is
+ * replayed waits instead. */
 #define SF_TESTING_MOST_SHARE 0.2
 
 /** So many of its own stretches long an episode is tested on that is not wanted any more: bursts may be rare.
@@ -67,9 +70,10 @@ typedef struct sf_tested {
     sf_episode episode;
     int64_t longest_ns; /**< as in sf_test_outcome */
     sf_evidence evidence;
-    double price;    /**< q = price / evidence; 0: begins with the next lot */
-    uint64_t wanted; /**< number of the last stretch at whose beginning it was wanted, ... */
-    uint64_t listed; /**< ... and that it was to be tested in */
+    sf_evidence most; /**< what the same number of tests gives at most */
+    double price;     /**< q = price / evidence; 0: begins with the next lot */
+    uint64_t wanted;  /**< number of the last stretch at whose beginning it was wanted, ... */
+    uint64_t listed;  /**< ... and that it was to be tested in */
     sf_own_stretch own;
     sf_verdict verdict; /**< without its links' */
 } sf_tested;
@@ -147,6 +151,7 @@ typedef struct sf_testing {
     bool truncated;                 /**< the newest lot had no room for all edges */
     uint64_t rest;                  /**< stretches that are left out, for the time that tests have taken */
     bool inside;                    /**< tests are made within their hop */
+    bool waits;                     /**< the stream waits for them */
     bool open;                      /**< spikes are gathered for the stretch */
     bool begun;                     /**< the first one has begun */
     uint64_t copied;                /**< positions before it are in the stretch */
@@ -179,6 +184,7 @@ typedef struct sf_testing_setup {
     size_t observed_count;
     const sf_tracking *pinned; /**< what is tracked from the stream's start: tested in the first stretch */
     bool inside;               /**< tests are made within their hop */
+    bool waits;                /**< a stretch that is over waits for the test before: none is left out */
     const char *device;        /**< for surrogates, as synfire/device.h has it; borrowed */
     sf_board *board;
 } sf_testing_setup;

@@ -119,10 +119,17 @@ int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_e
 int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error)
 {
     sf_episode *episodes = sf_resize(NULL, tracking->count, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < tracking->count; i++)
+    sf_free(tracking->parts);
+    tracking->parts = sf_resize(NULL, tracking->count, sizeof *tracking->parts);
+    int status = episodes != NULL && tracking->parts != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < tracking->count; i++)
         episodes[i] = tracking->items[i].episode;
+    if (status == SF_OK)
+        status = sf_fold_find(tracking->parts, episodes, tracking->count, error);
+    if (status != SF_OK) {
+        sf_free(episodes);
+        return status;
+    }
     return sf_counted_make(&tracking->counted, episodes, tracking->count, there, error);
 }
 
@@ -165,6 +172,7 @@ double sf_tracked_age_s(const sf_tracked_episodes *tracked, int64_t time_ns)
 void sf_tracking_free(sf_tracking *tracking)
 {
     sf_free(tracking->items);
+    sf_free(tracking->parts);
     sf_counted_free(&tracking->counted);
     *tracking = (sf_tracking){0};
 }

@@ -7,6 +7,7 @@
 #define SF_PIPELINE_TRACKING_H
 
 #include "core/message.h"
+#include "mine/folding.h"
 #include "pipeline/counting.h"
 #include "pipeline/options.h"
 
@@ -22,7 +23,8 @@ typedef struct sf_tracked {
 typedef struct sf_tracking {
     sf_tracked *items;
     size_t count, capacity;
-    sf_counted counted; /**< the same for counting, where it was made ahead (sf_tracking_ready) */
+    sf_counted counted; /**< the same for counting, where it was made ahead (sf_tracking_ready), ... */
+    sf_parts *parts;    /**< ... and where the parts of each are */
     sf_span mined;      /**< the window that discovery found it in; empty: discovery has found nothing yet */
 } sf_tracking;
 
@@ -53,8 +55,8 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const 
 int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_episode *found, size_t count,
                       const sf_units *units, sf_error *error);
 
-/** Makes a table ready for counting, on any thread, so that the hop that takes it up need not; `there`: on a
- * device, too. */
+/** Makes a table ready for counting and folding, on any thread, so that the hop that takes it up need not;
+ * `there`: on a device, too. */
 int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error);
 
 /** Begins to prepare for the episodes of `next`. SF_NO_MEMORY. */

@@ -6,7 +6,8 @@
 
 #define TRIES 3
 
-const sf_verdict sf_verdict_untested = {.p = NAN, .q = NAN, .not_tested = "waits for its first test"};
+const sf_verdict sf_verdict_untested = {
+    .p = NAN, .q = NAN, .least_q = NAN, .not_tested = "waits for its first test"};
 
 int sf_board_open(sf_board *board, size_t count, sf_error *error)
 {
@@ -33,6 +34,7 @@ void sf_board_post(sf_board *board, size_t index, const sf_verdict *verdict)
     atomic_store_explicit(&post->version, version + 1, memory_order_relaxed);
     atomic_store_explicit(&post->p, verdict->p, memory_order_release);
     atomic_store_explicit(&post->q, verdict->q, memory_order_release);
+    atomic_store_explicit(&post->least_q, verdict->least_q, memory_order_release);
     atomic_store_explicit(&post->tested_ns, verdict->tested_ns, memory_order_release);
     atomic_store_explicit(&post->tests, verdict->tests, memory_order_release);
     atomic_store_explicit(&post->not_tested, verdict->not_tested, memory_order_release);
@@ -46,6 +48,7 @@ sf_verdict sf_board_read(const sf_board *board, size_t index)
         unsigned version = atomic_load_explicit(&post->version, memory_order_acquire);
         sf_verdict read = {.p = atomic_load_explicit(&post->p, memory_order_acquire),
                            .q = atomic_load_explicit(&post->q, memory_order_acquire),
+                           .least_q = atomic_load_explicit(&post->least_q, memory_order_acquire),
                            .tested_ns = atomic_load_explicit(&post->tested_ns, memory_order_acquire),
                            .tests = atomic_load_explicit(&post->tests, memory_order_acquire),
                            .not_tested = atomic_load_explicit(&post->not_tested, memory_order_acquire)};

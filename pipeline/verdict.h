@@ -13,6 +13,7 @@ typedef struct sf_verdict {
     double p, q;            /**< NaN where there is none yet */
     int64_t tested_ns;      /**< end of the stretch that p is of; without a p it means nothing */
     uint32_t tests;         /**< stretches that q is of */
+    double least_q;         /**< that so many tests can give */
     const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
 } sf_verdict;
 
@@ -28,7 +29,7 @@ static inline double sf_verdict_age_s(const sf_verdict *verdict, int64_t time_ns
 /** A verdict that one thread writes and another reads; neither waits. */
 typedef struct sf_posted {
     atomic_uint version; /**< odd while it is written */
-    _Atomic double p, q;
+    _Atomic double p, q, least_q;
     _Atomic int64_t tested_ns;
     atomic_uint tests;
     _Atomic(const char *) not_tested;

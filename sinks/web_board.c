@@ -366,6 +366,8 @@ static void hello(sf_web_board *board, sf_text *frame)
     sf_json_uint(&json, "rows", board->raster.rows);
     sf_json_uint(&json, "units_per_row", board->raster.per_row);
     sf_json_uint(&json, "columns", SF_WEB_COLUMNS);
+    sf_json_bool(&json, "discovers", board->stream->discovers);
+    sf_json_bool(&json, "graph", board->stream->draws_graph);
     tell_watched(board, &json);
     sf_json_array(&json, "units");
     for (size_t i = 0; i < board->stream->units->count; i++) {

@@ -149,6 +149,7 @@ int sf_loop_run(sf_run_trips *trips, const sf_loop_setup *setup, sf_error *error
                                               .p = NAN,
                                               .q = NAN,
                                               .p_age_s = NAN,
+                                              .least_q = NAN,
                                               .expires_ns = INT64_MAX,
                                               .is_named = true,
                                               .not_tested = "a pulse of doctor --loop"};

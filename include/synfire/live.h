@@ -341,7 +341,11 @@ typedef struct sf_episode_count {
     double q;               /**< corrected for all that the run has looked at, over all stretches */
     double p_age_s;         /**< from the end of that stretch to that of the window */
     uint32_t tests;         /**< stretches that q is of */
+    double least_q;         /**< the least that q can be after so many tests */
     const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
+    uint32_t standing;      /**< place among those that are told of by what stands out most, from 1 */
+    /** The longer episode that with chance accounts for this one, as sf_mine folds; empty: none. */
+    char folded_under[SF_EPISODE_ID_SIZE];
 } sf_episode_count;
 
 /** What is frequent and beyond the limits under significance: it is counted and not told of. */
@@ -370,6 +374,9 @@ typedef struct sf_episodes_message {
     size_t count;
     sf_episode_count *items;
     size_t counted; /**< episodes that are within the limits: `count` but where a sink is told fewer */
+    /** Of those with a q of SF_SIGNIFICANT_Q or less, told of or not: `chains` are no part of another,
+     * `parts` are folded under one of them, directly or by way of others. */
+    size_t chains, parts;
     size_t rule_count;
     sf_prediction *rules; /**< in the order of the options */
     sf_left_out left_out;
@@ -385,6 +392,7 @@ typedef struct sf_trigger_message {
     double p, q;         /**< as in sf_episode_count, as of now: the test is of stretches before */
     double p_age_s;      /**< from the end of the stretch to the last spike */
     uint32_t tests;
+    double least_q; /**< as in sf_episode_count */
     const char *not_tested;
     char name[SF_TRIGGER_NAME_SIZE]; /**< of an episode that is only watched: as configured, cut to fit */
     int64_t decided_ns; /**< monotonic clock when it was decided to send it; on a virtual clock stream time */

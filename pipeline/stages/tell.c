@@ -4,6 +4,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/folding.h"
 #include "mine/mine.h"
 #include "pipeline/accelerator.h"
 #include "pipeline/connections.h"
@@ -67,6 +68,7 @@ static void fill_episode(const filling *f, size_t i)
         .q = verdict.q,
         .p_age_s = sf_verdict_age_s(&verdict, f->episodes->window.stop_ns),
         .tests = verdict.tests,
+        .least_q = verdict.least_q,
         .not_tested = verdict.not_tested};
     memcpy(item->id, tracked->id, sizeof item->id);
 }
@@ -103,6 +105,61 @@ static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_er
                            (episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE, fill_some, &f);
 }
 
+static bool is_told(const sf_left_out *limits, const sf_episode_count *item)
+{
+    return sf_within_limits((sf_limits){limits->max_p, limits->max_q}, item->p, item->q);
+}
+
+/* What folding asks for, in one block. */
+typedef struct folding {
+    double *expected, *q;
+    size_t *parents;
+    bool *told;
+} folding;
+
+static int open_folding(folding *f, size_t count, sf_error *error)
+{
+    f->expected =
+        sf_resize(NULL, count, sizeof *f->expected + sizeof *f->q + sizeof *f->parents + sizeof *f->told);
+    if (f->expected == NULL)
+        return sf_fail_memory(error);
+    f->q = f->expected + count;
+    f->parents = (size_t *)(f->q + count);
+    f->told = (bool *)(f->parents + count);
+    return SF_OK;
+}
+
+/* As what is found in a recording: chains are counted among all that are tracked, parts are folded under what
+ * is told of. */
+static int fold(const sf_hop *hop, sf_episodes_message *episodes, sf_error *error)
+{
+    const sf_left_out limits = sf_testing_limits(hop->config);
+    const sf_parts *parts = (const sf_parts *)sf_read_tracked(hop)->now.parts;
+    sf_episode_count *items = episodes->items;
+    size_t count = episodes->count;
+    folding f = {0};
+    int status = open_folding(&f, count, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        f.expected[i] = items[i].expected;
+        f.q[i] = items[i].q;
+        f.told[i] = is_told(&limits, &items[i]);
+    }
+    sf_foldable of = {.counts = sf_read_counts(hop)->items, .expected = f.expected, .q = f.q};
+    sf_fold_by(f.parents, parts, &of, count);
+    sf_chain_count found = sf_count_chains(f.parents, f.q, count);
+    episodes->chains = found.chains;
+    episodes->parts = found.parts;
+    of.told = f.told;
+    sf_fold_by(f.parents, parts, &of, count);
+    for (size_t i = 0; i < count; i++)
+        if (f.parents[i] != SIZE_MAX)
+            memcpy(items[i].folded_under, items[f.parents[i]].id, sizeof items[i].folded_under);
+    sf_free(f.expected);
+    return SF_OK;
+}
+
 /* After what rules say of the window, which may be of episodes that are not told of. */
 static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
 {
@@ -110,7 +167,7 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
     size_t kept = 0;
     for (size_t i = 0; i < episodes->count; i++) {
         const sf_episode_count *item = &episodes->items[i];
-        if (!sf_within_limits((sf_limits){left_out.max_p, left_out.max_q}, item->p, item->q)) {
+        if (!is_told(&left_out, item)) {
             left_out.untested += isnan(item->p) ? 1 : 0;
             continue;
         }
@@ -147,12 +204,17 @@ static int tell(sf_hop *hop, sf_error *error)
     int told = fill_episodes(hop, &message->episodes, error);
     if (told == SF_OK)
         told = sf_predictions_tell(rules, &message->episodes, error);
+    if (told == SF_OK)
+        told = fold(hop, &message->episodes, error);
+    if (told == SF_OK) {
+        fire(hop, rules);
+        leave_out(hop, &message->episodes);
+        told = sf_message_rank(message, error);
+    }
     if (told != SF_OK) {
         sf_message_release(message);
         return told;
     }
-    fire(hop, rules);
-    leave_out(hop, &message->episodes);
     sf_hop_publish(hop, message);
     return SF_OK;
 }

@@ -8,6 +8,7 @@ const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
   .map(hex => [0, 2, 4].map(at => parseInt(hex.slice(at, at + 2), 16)));
+const SIGNIFICANT_Q = 0.05;
 const Q_STEPS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
 const by = id => document.getElementById(id);
@@ -44,7 +45,11 @@ function digits(value, count = 3) {
 const whole = value => Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
 const interval = ([low, high]) => `(${digits(low)},${digits(high)}]`;
 const unitName = unit => page.run.hello.units[unit]?.[0] ?? `#${unit}`;
-const shortQ = item => item.q !== null ? digits(item.q, 2) : "not tested";
+/* So few tests cannot give a q that is significant: what it is says nothing. */
+const isTooEarly = item => item.least_q > SIGNIFICANT_Q;
+const shortQ = item => item.q === null ? "not tested" : isTooEarly(item) ? "too early" : digits(item.q, 2);
+const qCell = item => [shortQ(item), item.q === null || isTooEarly(item) ? "n not" : "n"];
+const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 
 function durationText(seconds) {
   const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]].find(([size]) => seconds >= 2 * size) ?? [1, "s"];
@@ -331,21 +336,40 @@ function rowText(item) {
 /* By name, of what was counted once and of what is watched. */
 const itemText = id => page.run.items.has(id) ? chainText(page.run.items.get(id)) : id;
 
-/* The marked one, then the lowest q, then what is furthest above chance for its chance count. */
-function byWorth(a, b) {
-  const above = item => (item.count - item.expected) / Math.sqrt(item.expected + 1);
-  return (b.id === page.marked) - (a.id === page.marked) || (a.q ?? 1) - (b.q ?? 1) || above(b) - above(a) || b.count - a.count;
-}
-
-/* Those of the newest window; the marked one stays though it is no longer among them. */
+/* Those of the newest window that are part of no other, by what stands out most; the marked one comes first, and stays
+ * though it is a part, or no longer among them. */
 function listed(told) {
-  const items = [...told.episodes], known = page.run.items.get(page.marked);
+  const items = told.episodes.filter(item => item.folded_under === null || item.id === page.marked), known = page.run.items.get(page.marked);
   if (known && !items.some(item => item.id === page.marked))
-    items.push({...known, count: null, expected: null, p: null, q: null, not_tested: "it is not counted now"});
-  return items.sort(byWorth);
+    items.push({...known, count: null, expected: null, p: null, q: null, not_tested: "it is not counted now", standing: Infinity});
+  return items.sort((a, b) => (b.id === page.marked) - (a.id === page.marked) || a.standing - b.standing);
 }
 
-const testText = item => item.not_tested ? `not tested: ${item.not_tested}` : `p ${digits(item.p)}, ${item.tests} tests`;
+const testText = item => item.not_tested ? `not tested: ${item.not_tested}`
+  : `p ${digits(item.p)}, ${plural(item.tests, "test")}${isTooEarly(item) ? `, too early: q cannot be less than ${digits(item.least_q, 2)} yet` : ""}`;
+
+/* Why no episode is counted: none is looked for, or only in a window before this one, or limits keep all back. */
+function nothingText(told) {
+  const {hello, status} = page.run, edges = status?.edges ?? 0;
+  const pairs = edges > 0 ? `; by now ${plural(edges, "pair")} ${edges === 1 ? "is" : "are"}, see Connections` : "";
+  if (told.left_out?.count > 0) return "nothing that is frequent has such a p or q so far";
+  if (!hello.discovers) return `no episodes are looked for (mine.every is 0), and none is named under track`;
+  if (told.spikes === 0) return "no spikes in the window";
+  if (told.list_age_s === null) return `episodes were not looked for yet (mine.every says how often)${pairs}`;
+  return `nothing was frequent in the window that ended ${told.list_age_s > 0 ? `${seconds(told.list_age_s)} s ago` : "now"}` +
+    `${pairs || " (mine.min_rate_hz or mine.min_count say how often that is)"}`;
+}
+
+/* What was found, in the words of the terminal. */
+function foundText(told) {
+  if (told.counted === 0) return nothingText(told);
+  const parts = told.significant_parts > 0 ? `, ${plural(told.significant_parts, "significant part")}` : "";
+  const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
+  const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
+  const found = told.list_age_s > 0 ? `, frequent in the window that ended ${seconds(told.list_age_s)} s ago` : "";
+  return `${significant}${whole(told.counted)} counted${found}${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
+    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}`;
+}
 
 let series = null, seriesOf = "";
 
@@ -362,11 +386,11 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${told.counted > 0 ? `${whole(told.counted)} counted${told.counted > told.episodes.length ? `, the ${told.episodes.length} that stand out most shown` : ""}` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${foundText(told)}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [rowText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
-      [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], [shortQ(item), item.q === null ? "n not" : "n"]],
+      [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], qCell(item)],
     (row, item) => {
       makeMarkable(row, item.id);
       row.title = `${chainText(item)}: ${testText(item)}`;
@@ -641,7 +665,7 @@ let graphPoints = [];
 function drawGraph() {
   const {hello, graph, edges, edgesInAll} = page.run;
   if (!hello || !graph) {
-    setText("graph-what", "no graph yet");
+    setText("graph-what", hello && !hello.graph ? "no graph is drawn (graph.enabled is false)" : "no graph yet");
     return;
   }
   const shown = shownEdges(), undirected = graph.metric === "sttc";
@@ -824,7 +848,7 @@ function drawTriggers() {
   fillTable("watched", watched, ({id}) => {
     const newest = triggerCounts.get(id);
     return [itemText(id), [whole(newest?.occurrence ?? 0), "n"], [newest ? seconds(newest.time_ns * 1e-9) : "–", "n"],
-      newest ? [shortQ(newest), newest.q === null ? "n not" : "n"] : ["–", "n"]];
+      newest ? qCell(newest) : ["–", "n"]];
   }, (row, {id}) => makeMarkable(row, id));
   by("named").hidden = named.length === 0;
   const restsOn = name => hello.watch.find(one => one.trigger === name)?.id;
@@ -832,9 +856,10 @@ function drawTriggers() {
     : [`! not armed: ${trigger.not_armed}`, "warn"], [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
     [digits(trigger.chance_per_min), "n"]], (row, {name}) => makeMarkable(row, restsOn(name)));
   const isWatched = trigger => hello.watch.some(one => one.trigger === null && one.episode === trigger.name);
-  fillTable("triggers", [...triggers].reverse(), trigger => {
+  /* Those that complete together come in the order of their chains. */
+  fillTable("triggers", [...triggers].sort((a, b) => b.time_ns - a.time_ns || b.seq - a.seq), trigger => {
     const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
-    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
+    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"], [trigger.age_ms === null ? "–" : trigger.age_ms.toFixed(2), "n"]];
   });
 }
 
@@ -937,6 +962,55 @@ function drawHealth() {
     bar.style.width = `${Math.min(share, 1) * 8}em`;
     cell.replaceChildren(bar, text);
   });
+}
+
+/* ---- saving ---- */
+
+/* What each view draws and lists. */
+const PICTURES = {raster: ["raster"], episodes: ["series", "delays"], array: ["array"], graph: ["graph"], density: ["density", "density-plane"]};
+const TABLES = {episodes: ["episodes"], graph: ["edges", "motifs"], triggers: ["watched", "named", "triggers"], health: ["sources", "sinks", "stages"]};
+
+function download(view, kind, blob) {
+  const link = document.createElement("a"), at = page.run.status ? `-${seconds(page.run.status.time_ns * 1e-9)}s` : "";
+  link.href = URL.createObjectURL(blob);
+  link.download = `${page.run.hello?.stream ?? "synfire"}-${view}${at}.${kind}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/* A cell of the page as one of CSV: without spaces in numbers, what is not known empty. */
+function csvCell(text) {
+  const plain = text === "–" ? "" : text.replaceAll("\u202f", "");
+  return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+const csvLines = rows => rows.map(row => [...row.cells].map(cell => csvCell(cell.textContent)).join(",")).join("\n");
+
+/* The tables that are shown, as they stand, one below the other. */
+function saveTable(view) {
+  const shown = TABLES[view].map(by).filter(table => !table.hidden && table.tBodies[0].rows.length > 0);
+  const text = shown.map(table => `${csvLines([table.tHead.rows[0], ...table.tBodies[0].rows])}\n`).join("\n");
+  download(view, "csv", new Blob([text], {type: "text/csv"}));
+}
+
+/* The canvases that are shown, as they stand, one below the other on the page's ground; what the view says above them. */
+function savePicture(view) {
+  const shown = PICTURES[view].map(by).filter(place => !place.hidden).flatMap(place => place.getContext ? [place] : [...place.querySelectorAll("canvas")])
+    .filter(canvas => canvas.width > 0);
+  const scale = window.devicePixelRatio || 1, head = Math.round(26 * scale), whole = document.createElement("canvas"), at = whole.getContext("2d");
+  whole.width = shown.reduce((most, canvas) => Math.max(most, canvas.width), Math.round(400 * scale));
+  whole.height = shown.reduce((sum, canvas) => sum + canvas.height, head);
+  at.fillStyle = css("--panel");
+  at.fillRect(0, 0, whole.width, whole.height);
+  at.fillStyle = css("--ink");
+  at.font = `${12 * scale}px system-ui, "Liberation Sans", sans-serif`;
+  at.fillText(`${views[view].name}: ${by(`${view}-what`).textContent}`, 8 * scale, 17 * scale, whole.width - 16 * scale);
+  let top = head;
+  for (const canvas of shown) {
+    at.drawImage(canvas, 0, top);
+    top += canvas.height;
+  }
+  whole.toBlob(blob => download(view, "png", blob), "image/png");
 }
 
 /* ---- what comes ---- */
@@ -1219,6 +1293,8 @@ function begin() {
   by("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw = true; });
   by("help").addEventListener("click", () => by("keys").showModal());
   by("keys-close").addEventListener("click", () => by("keys").close());
+  for (const view of Object.keys(PICTURES)) by(`save-picture-${view}`).addEventListener("click", () => savePicture(view));
+  for (const view of Object.keys(TABLES)) by(`save-table-${view}`).addEventListener("click", () => saveTable(view));
   for (const id of ["episodes", "watched", "named"])
     by(id).addEventListener("click", event => { const row = event.target.closest("tr[data-id]"); if (row) { mark(row.dataset.id); redraw = true; } });
   by("graph").addEventListener("click", event => chooseAt(event, graphPoints, 15));

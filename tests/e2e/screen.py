@@ -56,7 +56,7 @@ def run():
 
 class Terminal:
     def __init__(self):
-        self.alternate, self.cursor, self.entered, self.pages = False, True, 0, 0
+        self.alternate, self.cursor, self.entered, self.pages, self.colours = False, True, 0, 0, set()
         self.normal = ""
         self.clear()
 
@@ -78,7 +78,9 @@ class Terminal:
             self.grid[self.row][self.column :] = [" "] * (columns - self.column)
             for row in range(self.row + 1, rows):
                 self.grid[row] = [" "] * columns
-        elif code != "[0m":
+        elif re.fullmatch(r"\[[0-9]+m", code):
+            self.colours.add(code[1:-1])
+        else:
             fail(f"an unknown control: {code!r}")
 
     def character(self, c):
@@ -110,11 +112,11 @@ for control, character in re.findall(r"\x1b(\[[0-9;?]*[A-Za-z])|(.)", written, r
 if terminal.alternate or not terminal.cursor:
     fail("the terminal was not given back as it was")
 print(terminal.text())
-print(f"left after {terminal.pages} pages on {terminal.entered} screens")
+print(f"left after {terminal.pages} pages on {terminal.entered} screens, colours: {' '.join(sorted(terminal.colours - {'0'}))}")
 print(terminal.normal.replace("\r", ""))
 if not is_time:
     seen = re.search(r"[^\n\x1b]*(" + when + r")[^\n\x1b]*", written)
     if seen is None:
         fail(f"never seen: {when}")
-    print("seen: " + re.sub(r"^\[H", "", seen.group(0)))
+    print("seen: " + re.sub(r"^\[[0-9]*[Hm]", "", seen.group(0)))
 sys.exit(code)

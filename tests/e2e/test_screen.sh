@@ -20,18 +20,29 @@ for size in "80 24" "160 50" "40 12"; do
     [ "${size%% *}" -lt 80 ] && continue
     grep -q "30 units  window .* spikes  .* Hz" page
     grep -q "count  by chance  ratio *q  episode, > is (4,6\] ms" page
-    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B > C" page
-    grep -Eq "^triggers [0-9]+: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
-    grep -q "^q < 0.05: [1-9]" page
+    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A > B$" page
+    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +too early.*  A > B > C$" page
+    [ "$size" = "160 50" ] || grep -Eq "^triggers [0-9]+, the last at [0-9.]+ s: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
+    grep -Eq "^[1-9][0-9]* chains?(, [1-9][0-9]* significant parts?)? \(q of 0.05 or less\) of [1-9]" page
+    grep -q "^what stands out most first: q <= 0.05, the longest, most above chance$" page
 done
 
-# More rows are used where there are more; and reasons are told in full.
+# More rows are used where there are more: reasons in full, a line for each trigger, and rates of 30 units, two a row, in
+# characters, the strongest as @. The table has the rest.
 on 160 50 0 - "${run[@]}" --speed max >wide
-[ "$(sed '/^left/,$d' wide | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -gt 30 ]
+[ "$(sed '/^left/,$d' wide | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -gt 14 ]
+grep -Eq "^ +[0-9]+  the last at [0-9.]+ s  A -\(4,6\]-> B -\(4,6\]-> C$" wide
+grep -Eq "^mean rates of 2 units a row, over the window, a column a hop; @ is [0-9.]+ Hz$" wide
+[ "$(grep -Ec '^ +[A-Z0-9a-z]+\+\|[-:.=+*#%@]{30,}\| [0-9.]+ Hz$' wide)" = 15 ]
+grep -q '^ .*|.*@.*| [0-9.]* Hz$' wide
+# Colours where the terminal has them and nobody minds.
+TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: 2 32$"
+TERM=dumb on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: $"
+NO_COLOR=1 TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: $"
 
 # With limits only what is within them, and how much that leaves out; nothing within them is no riddle either.
 on 160 50 0 - "${run[@]}" --speed max --max-q 0.05 >limited
-grep -q "^q < 0.05: [1-9].* only q <= 0.05: [1-9][0-9]* left out" limited
+grep -q "^[1-9][0-9]* chain.* only q <= 0.05: [1-9][0-9]* left out" limited
 [ "$(sed '/^left/,$d' limited | grep -Ec '  [A-Za-z0-9]+ > [A-Za-z0-9 >]+$')" -lt 15 ]
 on 80 24 0 - "${run[@]}" --speed max --max-q 1e-9 >limited
 grep -q "^nothing that is frequent has such a p or q so far" limited
@@ -60,13 +71,21 @@ print("B,6.000")
 PY
 on 80 24 "no data for [2-9]+ s" INT "$SYNFIRE" run --replay pause.csv --set window.length_s=1 --set window.hop_s=0.5 >silent
 grep -q "^seen: from pause.csv  live .*no data for [2-9][0-9]* s$" silent
-on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --duration 2 >poor
+on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --set mine.every=1 --duration 2 >poor
 grep -q "^nothing is frequent in a window of 1 s at delays of 0.5:5 ms" poor
 grep -q "^try --set window.length_s=6 --set mine.min_rate_hz=0.83" poor
 on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed max --set window.length_s=1 --set window.hop_s=0.5 --duration 5 >empty
 grep -q "^no spikes in the window of 1 s$" empty
 grep -q "^try a longer one, as --set window.length_s=6$" empty
-grep -Eq "^nothing is frequent in the last window, 4.0-5.0 s, which has 0 spikes$" empty
+grep -Eq "^the last window, 4.0-5.0 s, spikes 0: no spikes in the window of 1 s$" empty
+# Where nothing is looked for that is said, and where pairs are frequent that no list has yet, too; nothing else.
+grep -v ^watch run.yaml | grep -v ^sinks >bare.yaml
+on 80 24 0 - "$SYNFIRE" run bare.yaml --replay sim.h5 --speed max --set mine.every=0 >unsought
+grep -q "^nothing is tracked: name episodes under .track., or set mine.every$" unsought
+on 80 24 0 - "$SYNFIRE" run bare.yaml --replay sim.h5 --speed max --set mine.every=1000 --set graph.enabled=false >late
+grep -q "^episodes were not looked for yet: the first time after 1000 s$" late
+grep -q "  no graph  " late
+must_fail grep -q "nothing is frequent" late unsought
 
 # A sender that is not there: which key says how long it is waited for.
 read -r port <<<"$(free_ports 1)"

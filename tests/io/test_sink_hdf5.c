@@ -308,6 +308,8 @@ static void check_windows(hid_t file, const recorded *all)
         check_left_out(&window, &episodes->left_out);
         is_f64(&window, "list_age_s", episodes->list_age_s);
         assert_int_equal(get_u64(&window, "counted"), episodes->counted);
+        assert_int_equal(get_u64(&window, "chains"), episodes->chains);
+        assert_int_equal(get_u64(&window, "significant_parts"), episodes->parts);
         assert_int_equal(get_u64(&window, "partial"), episodes->partial);
         assert_int_equal(get_u64(&window, "episodes"), episodes->count);
         for (size_t i = 0; i < episodes->count; i++, count.row++) {
@@ -318,6 +320,9 @@ static void check_windows(hid_t file, const recorded *all)
             is_f64(&count, "q", episodes->items[i].q);
             is_f64(&count, "p_age_s", episodes->items[i].p_age_s);
             assert_int_equal(get_u64(&count, "tests"), episodes->items[i].tests);
+            is_f64(&count, "least_q", episodes->items[i].least_q);
+            assert_int_equal(get_u64(&count, "standing"), episodes->items[i].standing);
+            is_text(&count, "folded_under", episodes->items[i].folded_under, 16);
             is_reason(&count, episodes->items[i].not_tested);
             check_episode_row(&count, &episodes->items[i]);
         }
@@ -340,6 +345,7 @@ static void check_triggers(hid_t file, const recorded *all)
         is_f64(&at, "q", message->trigger.q);
         is_f64(&at, "p_age_s", message->trigger.p_age_s);
         assert_int_equal(get_u64(&at, "tests"), message->trigger.tests);
+        is_f64(&at, "least_q", message->trigger.least_q);
         is_reason(&at, message->trigger.not_tested);
         is_text(&at, "name", message->trigger.name, SF_TRIGGER_NAME_SIZE);
         assert_int_equal(get_i64(&at, "decided_ns"), message->trigger.decided_ns);

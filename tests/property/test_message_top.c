@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The episodes that stand out are the first of all of them in order, and stay in the order of the message. */
+/* Places are those of one order, and the episodes that stand out, the first of them, stay in the order of the
+ * message. */
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -27,7 +28,10 @@ static sf_message *make(test_random *random, size_t count)
     message->episodes.count = message->episodes.counted = count;
     for (size_t i = 0; i < count; i++) {
         sf_episode_count *item = &message->episodes.items[i];
-        item->q = value_of(random);
+        item->episode.size = 2 + (uint32_t)test_random_below(random, 3);
+        item->q = value_of(random) / 10;
+        if (test_random_below(random, 3) == 0)
+            snprintf(item->folded_under, sizeof item->folded_under, "%016zx", count);
         item->expected = value_of(random);
         item->count = test_random_below(random, 3);
         snprintf(item->id, sizeof item->id, "%016zx", i);
@@ -35,26 +39,34 @@ static sf_message *make(test_random *random, size_t count)
     return message;
 }
 
+static double above_chance(const sf_episode_count *item)
+{
+    double expected = isnan(item->expected) ? 0 : item->expected;
+    return ((double)item->count - expected) / sqrt(expected > 1 ? expected : 1);
+}
+
 /* Whether a comes before b, for each pair anew. */
 static bool is_before(const sf_episode_count *a, const sf_episode_count *b)
 {
-    double q[2] = {isnan(a->q) ? 1 : a->q, isnan(b->q) ? 1 : b->q}, above[2];
+    double keys[2][4];
     for (int k = 0; k < 2; k++) {
         const sf_episode_count *item = k == 0 ? a : b;
-        double expected = isnan(item->expected) ? 0 : item->expected;
-        above[k] = ((double)item->count - expected) / sqrt(expected + 1);
+        keys[k][0] = item->q <= 0.05 ? 1 : 0;
+        keys[k][1] = item->folded_under[0] == '\0' ? 1 : 0;
+        keys[k][2] = item->episode.size;
+        keys[k][3] = above_chance(item);
     }
-    if (q[0] != q[1])
-        return q[0] < q[1];
-    if (above[0] != above[1])
-        return above[0] > above[1];
-    return a->count != b->count ? a->count > b->count : a < b;
+    for (int key = 0; key < 4; key++)
+        if (keys[0][key] != keys[1][key])
+            return keys[0][key] > keys[1][key];
+    return a < b;
 }
 
 static void check(test_random *random)
 {
     size_t count = test_random_below(random, MOST), most = test_random_below(random, MOST);
     sf_message *message = make(random, count);
+    assert_int_equal(sf_message_rank(message, NULL), SF_OK);
     const char *ids[] = {"0000000000000003", "no such episode."};
     size_t id_count = test_random_below(random, 3);
     sf_message *top = sf_message_top(message, most, ids, id_count);
@@ -64,6 +76,7 @@ static void check(test_random *random)
         size_t before = 0;
         for (size_t k = 0; k < count; k++)
             before += k != i && is_before(&message->episodes.items[k], item);
+        assert_int_equal(item->standing, before + 1);
         if (before >= most && !(id_count > 0 && i == 3))
             continue;
         assert_true(kept < top->episodes.count);
@@ -88,6 +101,8 @@ static void those_that_stand_out_are_kept(void **state)
 
 static int pick(void *context)
 {
+    if (sf_message_rank(context, NULL) != SF_OK)
+        return SF_NO_MEMORY;
     sf_message *top = sf_message_top(context, 5, NULL, 0);
     sf_message_release(top);
     return top != NULL ? SF_OK : SF_NO_MEMORY;

@@ -446,6 +446,7 @@ static void take_episodes(told *all, const sf_message *message)
         if (item->episode.size > 2)
             continue;
         assert_true(isnan(item->p) == isnan(item->q) && isnan(item->p) == (item->not_tested != NULL));
+        assert_true(isnan(item->p) == isnan(item->least_q) && !(item->q < item->least_q));
         assert_true(isnan(item->p) == isnan(item->p_age_s) && isnan(item->p) == (item->tests == 0));
         all->reason[a][b] = item->not_tested;
         if (isnan(item->p))
@@ -767,17 +768,69 @@ static void a_chain_is_as_good_as_its_worst_link(void **state)
         go_on(&b);
         for (int c = 0; c < 3; c++) {
             const sf_verdict of = verdict_of(&b, &chains[c]);
+            double least = 0;
             for (uint32_t k = 0; k < 2; k++) {
                 const sf_episode pair = {
                     .size = 2, .units = {chains[c].units[k], chains[c].units[k + 1]}, .delays = {delay}};
                 const sf_verdict link = verdict_of(&b, &pair);
                 assert_true(isnan(of.q) || (of.q >= link.q && of.p >= link.p && of.tests <= link.tests));
+                least = fmax(least, link.least_q);
             }
+            assert_true(isnan(of.q) || of.least_q >= least);
         }
     }
     assert_true(verdict_of(&b, &chains[0]).q < 0.05);
     assert_true(verdict_of(&b, &chains[1]).q > 0.05);
     assert_true(verdict_of(&b, &chains[2]).q > 0.05);
+    close_bench(&b);
+    free_stream(&s);
+}
+
+/* Were every p the least there is: the sum over all beginnings. */
+static double most_evidence(uint32_t tests, uint32_t surrogates)
+{
+    double pays = paid(1 / (surrogates + 1.0)) / sf_evidence_chance(surrogates), sum = 1 / (tests + 1.0);
+    for (uint32_t k = 1; k <= tests; k++)
+        sum += pow(pays, tests - k + 1) / ((double)k * (k + 1));
+    return sum;
+}
+
+/* A q that cannot be less yet is told from one that could be. */
+static void the_least_q_is_that_of_the_least_p(void **state)
+{
+    (void)state;
+    enum { STRETCHES = 14, PAIRS = 2 };
+    test_random random = test_random_start("least q", 68);
+    stream s;
+    make_stream(&s, &random, STRETCHES * BENCH_SECONDS, 0, STRETCHES * BENCH_SECONDS, 70);
+    const sf_episode pairs[PAIRS] = {{.size = 2, .units = {0, 1}, .delays = {{1000000, 5000000}}},
+                                     {.size = 2, .units = {5, 1}, .delays = {{1000000, 5000000}}}};
+    bench b;
+    open_bench(&b, &s, pairs, PAIRS);
+    const uint32_t surrogates = b.options.significance.surrogates;
+    const double price = PAIRS * 1 * 2; /* of the first lot */
+    size_t early = 0, reached = 0;
+    bool always_least = true;
+    assert_true(isnan(verdict_of(&b, &pairs[0]).least_q));
+    for (int i = 0; i < STRETCHES - 1; i++) {
+        go_on(&b);
+        for (size_t k = 0; k < PAIRS; k++) {
+            const sf_verdict of = verdict_of(&b, &pairs[k]);
+            assert_true(isnan(of.q) == isnan(of.least_q));
+            if (isnan(of.q))
+                continue;
+            double least = fmin(1, price / most_evidence(of.tests, surrogates));
+            assert_true(fabs(of.least_q - least) <= 1e-9 * least);
+            assert_true(of.q >= of.least_q * (1 - 1e-9));
+            early += of.least_q > 0.05;
+            if (k == 0) {
+                always_least = always_least && of.p <= 1.000001 / (surrogates + 1.0);
+                assert_true(!always_least || of.q == of.least_q);
+                reached += always_least && of.least_q <= 0.05;
+            }
+        }
+    }
+    assert_true(early > 0 && reached > 0);
     close_bench(&b);
     free_stream(&s);
 }
@@ -989,6 +1042,7 @@ int main(void)
         cmocka_unit_test(silence_between_bursts_is_no_test),
         cmocka_unit_test(slow_units_have_longer_stretches),
         cmocka_unit_test(a_chain_is_as_good_as_its_worst_link),
+        cmocka_unit_test(the_least_q_is_that_of_the_least_p),
         cmocka_unit_test(where_random_pairs_stand_out_nothing_is_told),
         cmocka_unit_test(triggers_say_the_same_in_every_run),
         cmocka_unit_test(limits_choose_what_is_told_and_nothing_else),

@@ -129,8 +129,14 @@ static void fill_episodes(test_random *random, sf_episodes_message *message, con
         item->q = random_real(random);
         item->p_age_s = random_real(random);
         item->tests = (uint32_t)random_count(random);
+        item->least_q = random_real(random);
         item->not_tested = random_reason(random);
+        item->standing = (uint32_t)random_count(random);
+        if (test_random_below(random, 2) == 1)
+            memcpy(item->folded_under, message->items[0].id, sizeof item->folded_under);
     }
+    message->chains = (size_t)random_count(random);
+    message->parts = (size_t)random_count(random);
     message->left_out = random_left_out(random);
     message->counted = (size_t)random_count(random);
     message->list_age_s = random_real(random);
@@ -157,6 +163,7 @@ static void fill_trigger(test_random *random, sf_trigger_message *message)
     message->q = random_real(random);
     message->p_age_s = random_real(random);
     message->tests = (uint32_t)random_count(random);
+    message->least_q = random_real(random);
     message->not_tested = random_reason(random);
     random_text(random, message->name, sizeof message->name);
     message->decided_ns = random_time(random);

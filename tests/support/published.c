@@ -186,6 +186,11 @@ static void check_verdict(fields *from, double p, double q, double p_age_s, cons
     is_reason(take(from, "not_tested"), reason);
 }
 
+static const char *text_or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
 static void check_count(const json_t *map, const sf_episode_count *item, const sf_units *units)
 {
     fields from = {.map = map};
@@ -200,12 +205,10 @@ static void check_count(const json_t *map, const sf_episode_count *item, const s
     is_real(take(&from, "expected"), item->expected);
     check_verdict(&from, item->p, item->q, item->p_age_s, item->not_tested);
     is_integer(take(&from, "tests"), (int64_t)item->tests);
+    is_real(take(&from, "least_q"), item->least_q);
+    is_integer(take(&from, "standing"), (int64_t)item->standing);
+    is_reason(take(&from, "folded_under"), text_or_null(item->folded_under));
     all_taken(&from);
-}
-
-static const char *text_or_null(const char *text)
-{
-    return text[0] != '\0' ? text : NULL;
 }
 
 static void check_prediction(const json_t *map, const sf_prediction *rule)
@@ -245,6 +248,8 @@ static void check_episodes(fields *from, const sf_episodes_message *episodes, co
     for (size_t i = 0; i < episodes->count; i++)
         check_count(json_array_get(list, i), &episodes->items[i], units);
     is_integer(take(from, "counted"), (int64_t)episodes->counted);
+    is_integer(take(from, "chains"), (int64_t)episodes->chains);
+    is_integer(take(from, "significant_parts"), (int64_t)episodes->parts);
     list = take_list(from, "rules", episodes->rule_count);
     for (size_t i = 0; i < episodes->rule_count; i++)
         check_prediction(json_array_get(list, i), &episodes->rules[i]);
@@ -263,6 +268,7 @@ static void check_trigger(fields *from, const sf_trigger_message *trigger)
         is_integer(json_array_get(times, i), trigger->spike_times_ns[i]);
     check_verdict(from, trigger->p, trigger->q, trigger->p_age_s, trigger->not_tested);
     is_integer(take(from, "tests"), (int64_t)trigger->tests);
+    is_real(take(from, "least_q"), trigger->least_q);
 }
 
 static void check_decision(fields *from, const sf_decision_message *decision)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of an episode beside its count: bursts, delays, and what a longer one accounts for. */
 #include "mine/details.h"
+#include "mine/folding.h"
 
 #include "core/clock.h"
 #include "core/memory.h"
