@@ -79,9 +79,9 @@ enum {
     APP_BY_EPISODES = 32,
     APP_BY_ALIGN = 64,
     APP_BY_MEASURE = 128,
-    APP_BY_BURSTS = 256,      /**< the options of network bursts */
-    APP_BY_AVALANCHES = 512,  /**< the options of criticality but --seed */
-    APP_BY_RESPONSES = 1024,  /**< --marker and the other options of responses */
+    APP_BY_BURSTS = 256,     /**< the options of network bursts */
+    APP_BY_AVALANCHES = 512, /**< the options of criticality but --seed */
+    APP_BY_RESPONSES = 1024, /**< --marker and the other options of responses */
     APP_BY_METRIC = 2048,
     APP_BY_EDGES = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_MINING | APP_BY_TEST,
     APP_BY_CHAINS = APP_BY_EDGES | APP_BY_SIZE
