@@ -387,7 +387,8 @@ static int copy_lags(sf_criticality *found, sf_error *error)
 static int find_avalanches(sf_criticality *found, const sf_recording *recording, const sf_progress *progress,
                            sf_error *error)
 {
-    int64_t bin_ns = found->options.avalanche_bin_ns > 0 ? found->options.avalanche_bin_ns : sf_population_interval_ns(recording);
+    int64_t bin_ns = found->options.avalanche_bin_ns > 0 ? found->options.avalanche_bin_ns
+                                                         : sf_population_interval_ns(recording);
     const sf_power_options how = {
         .rounds = (uint32_t)found->options.rounds, .seed = found->options.seed, .progress = progress};
     int status = bin_ns > 0 ? sf_avalanches_find(&found->avalanches, recording, bin_ns, error) : SF_OK;

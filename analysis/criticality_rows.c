@@ -13,8 +13,8 @@ static const sf_criticality_options usual = {
 
 #define ROW sf_criticality_options
 static const sf_key option_rows[] = {
-    TIME("avalanche_bin_ns", avalanche_bin_ns, 0, 1e15, .zero = "the mean interval of the population", .unit = "ms",
-         .argument = "MS", .what = "bin of avalanches"),
+    TIME("avalanche_bin_ns", avalanche_bin_ns, 0, 1e15, .zero = "the mean interval of the population",
+         .unit = "ms", .argument = "MS", .what = "bin of avalanches"),
     TIME("branching_bin_ns", branching_bin_ns, 1, 1e15, .unit = "ms", .argument = "MS",
          .what = "bin of the branching ratio"),
     COUNT("lags", lags, 3, 100000, .argument = "N",

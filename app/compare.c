@@ -211,6 +211,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     if (status == SF_OK)
         status = app_options_read(c->call, &sf_criticality_options_table, &c->how.criticality, error);
     c->how.criticality.rounds = 0; /* no test of a power law is told */
+    if (status == SF_OK)
         status = app_responses_parse(&c->how.response, c->call, false, error);
     c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
     if (status == SF_OK)
@@ -617,8 +618,7 @@ const app_command app_command_compare = {
         "recording, `recorded` says when it was recorded, as "
         "0:600. A recording is a file or a folder, and each well or stream of one is a row. FOLDER gets "
         "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
-        "responses.csv "
-        "(of --marker), "
+        "responses.csv (of --marker), "
         "replicates.csv (what the tests are of), tests.csv, measures.svg and summary.json. Edges are those "
         "of `synfire "
         "graph` "

@@ -2,60 +2,128 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/message.h"
+#include "core/thread.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <synfire/mine.h>
 
 /* ---- what stands out most ---- */
 
-/* Of how many episodes a window may have places are given hop by hop: a key each is sorted, not the episodes.
- */
-typedef struct standing {
-    bool significant, part;
-    uint32_t size;
-    double above; /* chance */
-    uint32_t index;
-} standing;
+/* A window may have 100,000 episodes, each hop anew: they are sorted by the leading digits of a key, in time
+ * that is linear, and those that are alike in these are then put right. */
+enum { DIGIT = 11, DIGITS = 3, VALUES = 1 << DIGIT, REST = 64 - DIGITS * DIGIT };
 
-static standing standing_of(const sf_episode_count *item, size_t index)
+typedef struct place {
+    uint64_t above; /* the further above chance the less */
+    uint32_t index;
+    uint32_t class; /* significant ones first, then parts of no other, then the longer */
+} place;
+
+/* How far above chance, in about standard deviations, as a number that falls. */
+static uint64_t key_of(const sf_episode_count *item)
 {
     double expected = isnan(item->expected) ? 0 : item->expected;
-    return (standing){.significant = item->q <= SF_SIGNIFICANT_Q,
-                      .part = item->folded_under[0] != '\0',
-                      .size = item->episode.size,
-                      .above = ((double)item->count - expected) / sqrt(fmax(expected, 1)),
-                      .index = (uint32_t)index};
+    double above = ((double)item->count - expected) / sqrt(fmax(expected, 1));
+    uint64_t bits;
+    memcpy(&bits, &above, sizeof bits);
+    return (bits >> 63) != 0 ? bits : ~(bits | UINT64_C(1) << 63);
 }
 
-static int by_standing(const void *left, const void *right)
+static place place_of(const sf_episode_count *item, size_t index)
 {
-    const standing *a = left, *b = right;
-    if (a->significant != b->significant)
-        return a->significant ? -1 : 1;
-    if (a->part != b->part)
-        return a->part ? 1 : -1;
-    if (a->size != b->size)
-        return a->size > b->size ? -1 : 1;
-    if (a->above != b->above)
-        return a->above > b->above ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    return (place){.above = key_of(item),
+                   .index = (uint32_t)index,
+                   .class = (item->q <= SF_SIGNIFICANT_Q ? 0 : VALUES / 2) |
+                            (item->folded_under[0] != '\0' ? VALUES / 4 : 0) |
+                            (SF_EPISODE_MAX_SIZE - item->episode.size)};
+}
+
+static size_t digit_of(const place *p, int digit)
+{
+    return digit == DIGITS ? p->class : p->above >> (REST + digit * DIGIT) & (VALUES - 1);
+}
+
+/* By one digit; what is alike in it stays in order. */
+static void sort_by(place *into, const place *from, size_t count, int digit)
+{
+    uint32_t ends[VALUES] = {0}, end = 0;
+    for (size_t i = 0; i < count; i++)
+        ends[digit_of(&from[i], digit)]++;
+    for (size_t value = 0; value < VALUES; value++) {
+        uint32_t here = ends[value];
+        ends[value] = end;
+        end += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        into[ends[digit_of(&from[i], digit)]++] = from[i];
+}
+
+/* Those that are alike in all digits. */
+static void put_right(place *order, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        place own = order[i];
+        size_t to = i;
+        for (; to > 0 && order[to - 1].class == own.class && order[to - 1].above > own.above; to--)
+            order[to] = order[to - 1];
+        order[to] = own;
+    }
+}
+
+/* The episodes and their places, for threads. */
+typedef struct ranking {
+    sf_episode_count *items;
+    size_t count;
+    place *places;
+    uint32_t *standing;
+} ranking;
+
+enum { AT_ONCE = 4096 };
+
+static int place_some(void *context, unsigned worker, size_t number)
+{
+    const ranking *r = context;
+    (void)worker;
+    for (size_t i = number * AT_ONCE; i < (number + 1) * AT_ONCE && i < r->count; i++)
+        r->places[i] = place_of(&r->items[i], i);
+    return SF_OK;
+}
+
+static int tell_some(void *context, unsigned worker, size_t number)
+{
+    const ranking *r = context;
+    (void)worker;
+    for (size_t i = number * AT_ONCE; i < (number + 1) * AT_ONCE && i < r->count; i++)
+        r->items[i].standing = r->standing[i];
+    return SF_OK;
 }
 
 int sf_message_rank(sf_message *message, sf_error *error)
 {
     sf_episodes_message *all = &message->episodes;
-    standing *order = sf_resize(NULL, all->count, sizeof *order);
-    if (order == NULL)
+    size_t pieces = (all->count + AT_ONCE - 1) / AT_ONCE;
+    place *order = sf_resize(NULL, 2 * all->count, sizeof *order);
+    ranking r = {all->items, all->count, order, sf_resize(NULL, all->count, sizeof *r.standing)};
+    if (order == NULL || r.standing == NULL) {
+        sf_free(order);
+        sf_free(r.standing);
         return sf_fail_memory(error);
+    }
+    place *sorted = order, *other = order + all->count;
+    sf_parallel_for(sf_thread_cores(), pieces, place_some, &r);
+    for (int digit = 0; digit <= DIGITS; digit++) {
+        place *from = sorted;
+        sort_by(other, from, all->count, digit);
+        sorted = other;
+        other = from;
+    }
+    put_right(sorted, all->count);
     for (size_t i = 0; i < all->count; i++)
-        order[i] = standing_of(&all->items[i], i);
-    if (all->count > 0)
-        qsort(order, all->count, sizeof *order, by_standing);
-    for (size_t i = 0; i < all->count; i++)
-        all->items[order[i].index].standing = (uint32_t)(i + 1);
+        r.standing[sorted[i].index] = (uint32_t)(i + 1);
+    sf_parallel_for(sf_thread_cores(), pieces, tell_some, &r);
     sf_free(order);
+    sf_free(r.standing);
     return SF_OK;
 }
 

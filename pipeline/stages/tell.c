@@ -46,14 +46,23 @@ const sf_stage sf_stage_report = {
 /* Episodes that a thread fills at a time. */
 #define FILL_AT_ONCE 4096
 
-/* What is told of episodes is made of this. */
+/* What is told of episodes is made of this; and what folding asks for of each, in one block. */
 typedef struct filling {
     sf_episodes_message *episodes;
     const sf_tracked *tracked;
     const uint64_t *counts;
     const sf_hop_rates *rates;
     const sf_testing *tests;
+    sf_left_out limits;
+    double *expected, *q;
+    size_t *parents;
+    bool *told;
 } filling;
+
+static bool is_told(const sf_left_out *limits, const sf_episode_count *item)
+{
+    return sf_within_limits((sf_limits){limits->max_p, limits->max_q}, item->p, item->q);
+}
 
 static void fill_episode(const filling *f, size_t i)
 {
@@ -71,6 +80,16 @@ static void fill_episode(const filling *f, size_t i)
         .least_q = verdict.least_q,
         .not_tested = verdict.not_tested};
     memcpy(item->id, tracked->id, sizeof item->id);
+    f->expected[i] = item->expected;
+    f->q[i] = item->q;
+    f->told[i] = is_told(&f->limits, item);
+}
+
+static void name_parent(const filling *f, size_t i)
+{
+    sf_episode_count *item = &f->episodes->items[i];
+    if (f->parents[i] != SIZE_MAX)
+        memcpy(item->folded_under, f->tracked[f->parents[i]].id, sizeof item->folded_under);
 }
 
 static int fill_some(void *context, unsigned worker, size_t number)
@@ -82,82 +101,77 @@ static int fill_some(void *context, unsigned worker, size_t number)
     return SF_OK;
 }
 
+static int name_some(void *context, unsigned worker, size_t number)
+{
+    (void)worker;
+    const filling *f = context;
+    for (size_t i = number * FILL_AT_ONCE; i < (number + 1) * FILL_AT_ONCE && i < f->episodes->count; i++)
+        name_parent(f, i);
+    return SF_OK;
+}
+
+/* All episodes, on the threads of mining. */
+static int for_all(const sf_hop *hop, filling *f, int (*body)(void *, unsigned, size_t))
+{
+    unsigned threads = hop->config->mine.threads;
+    return sf_parallel_for(threads > 0 ? threads : sf_thread_cores(),
+                           (f->episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE, body, f);
+}
+
+/* As what is found in a recording: chains are counted among all that are tracked, parts are folded under what
+ * is told of. */
+static int fold(const sf_hop *hop, filling *f)
+{
+    const sf_parts *parts = (const sf_parts *)sf_read_tracked(hop)->now.parts;
+    size_t count = f->episodes->count;
+    sf_foldable of = {.counts = f->counts, .expected = f->expected, .q = f->q};
+    sf_fold_by(f->parents, parts, &of, count);
+    sf_chain_count found = sf_count_chains(f->parents, f->q, count);
+    f->episodes->chains = found.chains;
+    f->episodes->parts = found.parts;
+    if (memchr(f->told, false, count) != NULL) {
+        of.told = f->told;
+        sf_fold_by(f->parents, parts, &of, count);
+    }
+    return for_all(hop, f, name_some);
+}
+
+static int open_filling(filling *f, size_t count, sf_error *error)
+{
+    f->expected =
+        sf_resize(NULL, count, sizeof *f->expected + sizeof *f->q + sizeof *f->parents + sizeof *f->told);
+    f->episodes->items = sf_resize(NULL, count, sizeof *f->episodes->items);
+    if (f->expected == NULL || f->episodes->items == NULL)
+        return sf_fail_memory(error);
+    f->q = f->expected + count;
+    f->parents = (size_t *)(f->q + count);
+    f->told = (bool *)(f->parents + count);
+    f->episodes->count = count;
+    return SF_OK;
+}
+
 static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_error *error)
 {
     const sf_hop_window *window = sf_read_window(hop);
     const sf_tracking *tracking = &sf_read_tracked(hop)->now;
-    unsigned threads = hop->config->mine.threads;
     episodes->hop = hop->segment->hop;
     episodes->window = window->span;
     episodes->partial = hop->segment->partial;
     episodes->spikes = window->end - window->begin;
     episodes->list_age_s = sf_tracked_age_s(sf_read_tracked(hop), window->span.stop_ns);
-    episodes->items = sf_resize(NULL, tracking->count, sizeof *episodes->items);
-    if (episodes->items == NULL)
-        return sf_fail_memory(error);
-    episodes->count = tracking->count;
     filling f = {.episodes = episodes,
                  .tracked = tracking->items,
                  .counts = sf_read_counts(hop)->items,
                  .rates = sf_read_rates(hop),
-                 .tests = sf_read_tests(hop)};
-    return sf_parallel_for(threads > 0 ? threads : sf_thread_cores(),
-                           (episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE, fill_some, &f);
-}
-
-static bool is_told(const sf_left_out *limits, const sf_episode_count *item)
-{
-    return sf_within_limits((sf_limits){limits->max_p, limits->max_q}, item->p, item->q);
-}
-
-/* What folding asks for, in one block. */
-typedef struct folding {
-    double *expected, *q;
-    size_t *parents;
-    bool *told;
-} folding;
-
-static int open_folding(folding *f, size_t count, sf_error *error)
-{
-    f->expected =
-        sf_resize(NULL, count, sizeof *f->expected + sizeof *f->q + sizeof *f->parents + sizeof *f->told);
-    if (f->expected == NULL)
-        return sf_fail_memory(error);
-    f->q = f->expected + count;
-    f->parents = (size_t *)(f->q + count);
-    f->told = (bool *)(f->parents + count);
-    return SF_OK;
-}
-
-/* As what is found in a recording: chains are counted among all that are tracked, parts are folded under what
- * is told of. */
-static int fold(const sf_hop *hop, sf_episodes_message *episodes, sf_error *error)
-{
-    const sf_left_out limits = sf_testing_limits(hop->config);
-    const sf_parts *parts = (const sf_parts *)sf_read_tracked(hop)->now.parts;
-    sf_episode_count *items = episodes->items;
-    size_t count = episodes->count;
-    folding f = {0};
-    int status = open_folding(&f, count, error);
-    if (status != SF_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        f.expected[i] = items[i].expected;
-        f.q[i] = items[i].q;
-        f.told[i] = is_told(&limits, &items[i]);
-    }
-    sf_foldable of = {.counts = sf_read_counts(hop)->items, .expected = f.expected, .q = f.q};
-    sf_fold_by(f.parents, parts, &of, count);
-    sf_chain_count found = sf_count_chains(f.parents, f.q, count);
-    episodes->chains = found.chains;
-    episodes->parts = found.parts;
-    of.told = f.told;
-    sf_fold_by(f.parents, parts, &of, count);
-    for (size_t i = 0; i < count; i++)
-        if (f.parents[i] != SIZE_MAX)
-            memcpy(items[i].folded_under, items[f.parents[i]].id, sizeof items[i].folded_under);
+                 .tests = sf_read_tests(hop),
+                 .limits = sf_testing_limits(hop->config)};
+    int status = open_filling(&f, tracking->count, error);
+    if (status == SF_OK)
+        status = for_all(hop, &f, fill_some);
+    if (status == SF_OK)
+        status = fold(hop, &f);
     sf_free(f.expected);
-    return SF_OK;
+    return status;
 }
 
 /* After what rules say of the window, which may be of episodes that are not told of. */
@@ -204,8 +218,6 @@ static int tell(sf_hop *hop, sf_error *error)
     int told = fill_episodes(hop, &message->episodes, error);
     if (told == SF_OK)
         told = sf_predictions_tell(rules, &message->episodes, error);
-    if (told == SF_OK)
-        told = fold(hop, &message->episodes, error);
     if (told == SF_OK) {
         fire(hop, rules);
         leave_out(hop, &message->episodes);

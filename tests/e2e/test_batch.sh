@@ -16,7 +16,8 @@ for jobs in 1 3; do
     $SYNFIRE mine 'my data/day 3.h5' 'my data/day 1.h5' 'my data/day 2.h5' "${mine[@]}" --json --jobs $jobs >out 2>err
     results <out | cmp - alone
     # A line of progress each, and a command that makes each again.
-    [ "$(wc -l <err)" = 3 ] && grep -q "^synfire: mine: my data/day 1.h5: done after [0-9.e-]* s, [123] of 3$" err
+    [ "$(wc -l <err)" = 3 ]
+    grep -q "^synfire: mine: my data/day 1.h5: done after [0-9.e-]* s, [123] of 3$" err
     python3 - <<'END'
 import json
 commands = [json.loads(line)["provenance"]["command"] for line in open("out")]
@@ -54,7 +55,8 @@ END
 # One that is damaged is named, the others are done, and the exit code is that of the first that failed.
 code=0; $SYNFIRE info bad.csv small.csv none.csv 'my data/day 1.h5' --json >out 2>err || code=$?
 [ $code = 65 ]
-grep -q '^synfire: info: bad.csv: line 2: expected' err && grep -q '^synfire: info: none.csv: cannot open' err
+grep -q '^synfire: info: bad.csv: line 2: expected' err
+grep -q '^synfire: info: none.csv: cannot open' err
 [ "$(tail -n 1 err)" = "synfire: info: 2 of 4 recordings failed: bad.csv, none.csv" ]
 python3 - <<'END'
 import json
@@ -63,14 +65,18 @@ assert [l["error"]["exit_code"] if "error" in l else l["spikes"] > 0 for l in li
 assert lines[0]["error"]["message"].startswith("line 2: expected"), lines[0]
 END
 code=0; $SYNFIRE info small.csv bad.csv >out 2>/dev/null || code=$?
-[ $code = 65 ] && grep -q '^==> small.csv <==$' out && [ "$(grep -c '==>' out)" = 1 ]
+[ $code = 65 ]
+grep -q '^==> small.csv <==$' out
+[ "$(grep -c '==>' out)" = 1 ]
 # Each refuses options by itself; what needs no recording is refused once.
 code=0; $SYNFIRE mine small.csv 'odd, name.csv' --delay x >out 2>err || code=$?
-[ $code = 64 ] && [ "$(grep -c "^synfire: mine: .*: --delay: 'x' is not" err)" = 2 ]
+[ $code = 64 ]
+[ "$(grep -c "^synfire: mine: .*: --delay: 'x' is not" err)" = 2 ]
 
 # Files that are written: a name for each, and none over another or over what is read.
 $SYNFIRE mine 'my data/day 1.h5' 'my data/day 2.h5' "${mine[@]}" --occurrences 'found {}.csv' --quiet >out
-[ -s 'found day 1.csv' ] && [ -s 'found day 2.csv' ]
+[ -s 'found day 1.csv' ]
+[ -s 'found day 2.csv' ]
 $SYNFIRE mine 'my data/day 2.h5' "${mine[@]}" --occurrences alone.csv >out
 cmp alone.csv 'found day 2.csv'
 expect 64 "--occurrences: found 'all.csv', expected {} in it" "$SYNFIRE" mine 'my data/day 1.h5' small.csv \
@@ -111,19 +117,26 @@ assert sorted({(r["recording"], r["stream"]) for r in rows}) == [
 END
 grep -q '^synfire: info: plate.csv: A2: done after' err
 $SYNFIRE mine plate.csv --stream '*' "${mine[@]}" --occurrences 'of {}.csv' --quiet | grep -q '^==> plate.csv: B1 <==$'
-[ -s 'of plate-A1.csv' ] && [ -s 'of plate-B1.csv' ]
+[ -s 'of plate-A1.csv' ]
+[ -s 'of plate-B1.csv' ]
 $SYNFIRE plot raster plate.csv small.csv --stream '*' -o '{}.svg' --quiet >out
-grep -q 'plate.csv: B1' plate-B1.svg && grep -q 'plate.csv: A2' plate-A2.svg && [ -s plate-A1.svg ] && [ -s small.svg ]
+grep -q '>B1_' plate-B1.svg
+grep -q '>A2_' plate-A2.svg
+[ -s plate-A1.svg ]
+[ -s small.svg ]
 $SYNFIRE plot raster plate.csv --stream A2 -o alone.svg --quiet >out
 cmp alone.svg plate-A2.svg
 expect 64 "{}" "$SYNFIRE" plot raster plate.csv small.csv --stream '*' -o one.svg --quiet
 $SYNFIRE plot raster plate.csv --stream B1 -o 'one {}.svg' --quiet >out # and where one is chosen
 [ -s 'one plate-B1.svg' ]
 $SYNFIRE report plate.csv --stream '*1' -o '{}.html' --quiet >out
-grep -q 'plate.csv: A1' plate-A1.html && grep -q 'plate.csv: B1' plate-B1.html && [ ! -e plate-A2.html ]
+grep -q 'plate.csv: A1' plate-A1.html
+grep -q 'plate.csv: B1' plate-B1.html
+[ ! -e plate-A2.html ]
 expect 64 "none of the 0 of plate.csv that match 'C*' has spikes" "$SYNFIRE" info plate.csv --stream 'C*'
 code=0; $SYNFIRE info none.csv --stream '*' 2>err || code=$?
-[ $code = 66 ] && grep -q '^synfire: info: none.csv: cannot open' err
+[ $code = 66 ]
+grep -q '^synfire: info: none.csv: cannot open' err
 # By every command: each well is as it is alone.
 while read -r -a words; do
     untimed='s/"teps":[^,}]*//'
@@ -142,7 +155,8 @@ bfs --delay 4:6 --min-count 2 --source #0
 match --delay 4:6 --min-count 2 feed-forward-loop
 END
 $SYNFIRE density plate.csv --stream '*' --quantity isi --csv --quiet --grid 0.01:0.1:300 >out
-[ "$(head -1 out)" = "recording,stream,unit,name,x,density_per_ln_s" ] && [ "$(cut -d, -f2,3 out | sort -u | wc -l)" = 10 ]
+[ "$(head -1 out)" = "recording,stream,unit,name,x,density_per_ln_s" ]
+[ "$(cut -d, -f2,3 out | sort -u | wc -l)" = 10 ]
 if has_data recordings/probeinterface_maxtwo_data.raw.h5; then
     maxtwo=$SYNFIRE_DATA/recordings/probeinterface_maxtwo_data.raw.h5
     for well in 0 1 2 3 4 5; do

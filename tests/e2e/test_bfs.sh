@@ -95,7 +95,8 @@ for direction in auto top-down bottom-up; do
     sed 's/,"seconds.*//' out >found.$direction
 done
 $SYNFIRE bfs --kronecker 12:16:1 --source 5 --threads 2 --device cpu --json | sed 's/,"seconds.*//' | cmp - found.auto
-cmp found.auto found.top-down && cmp found.auto found.bottom-up
+cmp found.auto found.top-down
+cmp found.auto found.bottom-up
 # The paper's techniques are the kernels': a CPU does not search under their names.
 expect 64 "--features: goes with a GPU, as --device cuda" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --device cpu --features ts
 code=0
@@ -103,7 +104,9 @@ $SYNFIRE bfs --kronecker 12:16:1 --source 5 --features ts,wb --json >out 2>err |
 if [ $code = 0 ]; then
     sed 's/,"seconds.*//' out | cmp - found.auto
 else
-    [ $code = 69 ] && grep -q -- "--features: needs a GPU: " err && grep -q '^{"error":{"exit_code":69,"place":"--features"' out
+    [ $code = 69 ]
+    grep -q -- "--features: needs a GPU: " err
+    grep -q '^{"error":{"exit_code":69,"place":"--features"' out
 fi
 # Several sources at once: each finds what it finds alone.
 $SYNFIRE bfs --kronecker 12:16:1 --source 5 --source '#7' --source 5 --json >out

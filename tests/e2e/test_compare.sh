@@ -55,7 +55,8 @@ tests = list(csv.DictReader(open("made/tests.csv")))
 assert [t["measure"] for t in tests] == list(by) and [t["p"] for t in tests] == ["" if m["p"] is None else repr(m["p"]) for m in by.values()]
 assert len(list(csv.DictReader(open("made/replicates.csv")))) == 10 and not list(csv.DictReader(open("made/chains.csv")))
 '
-[ "$(wc -l <err)" = 1 ] && grep -q 'from 1 Hz on Poisson trains have bursts too' err
+[ "$(wc -l <err)" = 1 ]
+grep -q 'from 1 Hz on Poisson trains have bursts too' err
 for i in 1 2; do # the same bursts as info and mine tell
     $SYNFIRE info m$i.h5 --json >info.json
     $SYNFIRE mine m$i.h5 --delay 1:5 --min-count 10 --max-size 2 --json >mine.json
@@ -123,7 +124,8 @@ check 'assert out["contrasts"] == json.load(open("first"))["contrasts"]
 assert all(r["status"] == "kept" for r in out["recordings"])'
 if $SYNFIRE compare table.csv --out made $fast --plot again.pdf >said 2>err; then
     $SYNFIRE compare table.csv --out made $fast --plot again.png >said
-    [ "$(head -c 4 again.pdf)" = %PDF ] && head -c 4 again.png | grep -q PNG
+    [ "$(head -c 4 again.pdf)" = %PDF ]
+    head -c 4 again.png | grep -q PNG
 else
     grep -q "without Cairo" err
 fi

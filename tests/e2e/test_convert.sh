@@ -34,7 +34,10 @@ printf 'nothing\n' >broken.h5
 printf 'other.h5\nbroken.h5\n' >list
 status=0
 $SYNFIRE convert sim.h5 --list list 'all-{}.nwb' --json --quiet >lines 2>/dev/null || status=$?
-[ $status != 0 ] && [ -e all-sim.nwb ] && [ -e all-other.nwb ] && [ ! -e all-broken.nwb ]
+[ $status != 0 ]
+[ -e all-sim.nwb ]
+[ -e all-other.nwb ]
+[ ! -e all-broken.nwb ]
 python3 - <<'END'
 import json
 lines = [json.loads(line) for line in open("lines")]

@@ -70,7 +70,9 @@ assert 9 < mean < 11, mean"
 for table in measures fits avalanches shapes autocorrelation cautions; do
     $SYNFIRE criticality poisson.csv --recorded 0:100 --csv --table $table >$table.csv 2>err
 done
-[ "$(wc -l <measures.csv)" = 11 ] && [ "$(wc -l <fits.csv)" = 3 ] && [ "$(wc -l <autocorrelation.csv)" = 501 ]
+[ "$(wc -l <measures.csv)" = 11 ]
+[ "$(wc -l <fits.csv)" = 3 ]
+[ "$(wc -l <autocorrelation.csv)" = 501 ]
 $SYNFIRE criticality poisson.csv --recorded 0:100 --rounds 0 --csv --table fits 2>err | python3 -c "
 import csv, sys
 rows = list(csv.DictReader(sys.stdin))

@@ -15,7 +15,9 @@ awk '$NF == "whole" && ($(NF-1) > 2 || $(NF-2) < 0.9 * $(NF-3)) { exit 1 }' tabl
 # Each message folds and orders as its own counts say, with a limit, too.
 counted() { python3 -B "$E2E/standing.py" demo/demo.jsonl; }
 read -r windows chains parts <<<"$(counted)"
-[ "$windows" = 90 ] && [ "$chains" -gt 50 ] && [ "$parts" -gt 500 ]
+[ "$windows" = 90 ]
+[ "$chains" -gt 50 ]
+[ "$parts" -gt 500 ]
 $SYNFIRE run "$SYNFIRE_SOURCE/configs/demo.yaml" --set sources.0.speed=max --max-q 0.5 --quiet
 [ "$(counted)" = "$windows $chains $parts" ]
 # At a pace that no test keeps up with none is left out: a replay waits for them.
@@ -24,4 +26,5 @@ grep '"topic":"status"' demo/demo.jsonl | tail -n 1 | grep -q '"tests":\(9\|10\|
 # Where the units of a chain are left out, it is not found.
 $SYNFIRE run --replay demo/demo.h5 --speed max --units A,B,C --set mine.delays_ms=4:6 >out
 sed -n '/^Planted and found/,$p' out >table
-[ "$(grep -c 'whole$' table)" = 1 ] && grep -q '^D .* 0 .* not found$' table
+[ "$(grep -c 'whole$' table)" = 1 ]
+grep -q '^D .* 0 .* not found$' table

@@ -9,7 +9,8 @@ SYNFIRE=$PWD/tree/bin/synfire
 # A benchmark that is stopped prints the rows it has. (Not in the foreground timeout signals twice: leave at once.)
 code=0
 timeout --foreground --preserve-status -s INT 3 $SYNFIRE bench episodes sym26 --json >out 2>err || code=$?
-[ $code = 130 ] && grep -q 'bench: stopped while' err
+[ $code = 130 ]
+grep -q 'bench: stopped while' err
 python3 -c 'import json; assert json.load(open("out"))[0]["engine"] == "interval"'
 expect 64 "--kronecker: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --kronecker 4:4:1
 expect 64 "--device: is for other benchmarks than match" $SYNFIRE bench match hprd --device cpu

@@ -24,7 +24,8 @@ done
 read -r spikes results <<<"$(free_ports 2)"
 play=$(sed -n 's/^    \(synfire play .*\)/\1/p' "$guide")
 run=$(sed -n 's/^    \(synfire run monitoring .*\)/\1/p' "$guide")
-[ -n "$play" ] && [ -n "$run" ]
+[ -n "$play" ]
+[ -n "$run" ]
 for recorded in culture.h5 culture-2.h5; do
     bash -c "$run --json --set sources.0.endpoint=tcp://127.0.0.1:$spikes --set sinks.0.endpoint=tcp://127.0.0.1:$results" \
         >../out 2>../said &

@@ -10,7 +10,10 @@ while read -r command summary; do
     [ -z "$(tail -n +2 help | head -n -1 | grep -E '^.{101}')" ] # but for usage and example, no line over 100
     tail -n 1 help | grep -q "^  .*synfire $command\b" # the example
     code=0; $SYNFIRE "$command" --no-such-option >out 2>err || code=$?
-    [ $code = 64 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -q "no-such-option" err
+    [ $code = 64 ]
+    [ ! -s out ]
+    [ "$(wc -l <err)" = 1 ]
+    grep -q "no-such-option" err
 done <commands
 
 # Every example works as it stands, on what the first one makes. Only a live one does not take its time here nor the
@@ -28,4 +31,5 @@ for command in $(cut -d' ' -f1 commands | grep -vwE 'record|top'); do
 done
 
 code=0; $SYNFIRE frobnicate 2>err || code=$?
-[ $code = 64 ] && grep -q "no command 'frobnicate'" err
+[ $code = 64 ]
+grep -q "no command 'frobnicate'" err

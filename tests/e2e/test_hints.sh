@@ -97,7 +97,8 @@ grep -q -- "--blank is in ms, and 0.006 ms" err
 code=0
 printf '0,5000,rest\n5000,10000,task\n' >ms-labels.csv
 "$SYNFIRE" rules demo.h5 --labels ms-labels.csv --window 1000 --delay 4:6 --min-count 20 >out 2>err || code=$?
-[ $code = 65 ] && grep -q "1000 ms are 1 s" err
+[ $code = 65 ]
+grep -q "1000 ms are 1 s" err
 printf '0,5000\n5000,10000\n10000,15000\n' >ms-epochs.csv
 expect 64 "--epochs: they end at 15000 s, and the recording is from 0 to 20 s: times are in seconds, and these lie in it as ms" \
     "$SYNFIRE" info demo.h5 --epochs ms-epochs.csv
@@ -121,8 +122,9 @@ done
 
 # A reader that has enough is no failure, and nothing is said; a full disk is one.
 for i in 1 2 3; do
-    "$SYNFIRE" mine demo.h5 --delay 0.5:50 --min-count 1 --max-size 3 --csv 2>err | head -1 >out
-    [ ! -s err ] && [ "$(wc -l <out)" = 1 ]
+    "$SYNFIRE" mine demo.h5 --delay 0.5:50 --min-count 1 --max-size 3 --csv --quiet 2>err | head -1 >out
+    [ ! -s err ]
+    [ "$(wc -l <out)" = 1 ]
 done
 # A live run ends when nobody reads it any more, unless it records: then it goes on.
 lines=(--set sinks.0.type=jsonl --set sinks.0.path=-)
@@ -137,4 +139,5 @@ done
 [ "$("$SYNFIRE" info kept.h5 --json | sed 's/.*"spikes":\([0-9]*\).*/\1/')" = "$("$SYNFIRE" info demo.h5 --json | sed 's/.*"spikes":\([0-9]*\).*/\1/')" ]
 code=0
 "$SYNFIRE" info demo.h5 >/dev/full 2>err || code=$?
-[ $code = 74 ] && grep -q "standard output: cannot write: No space left on device" err
+[ $code = 74 ]
+grep -q "standard output: cannot write: No space left on device" err

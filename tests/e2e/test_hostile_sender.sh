@@ -58,7 +58,8 @@ few() {
     expect 69 "open files and sockets" "$SYNFIRE" play sim.h5 --to "tcp://127.0.0.1:$port" --quiet
 }
 ( few )
-[ ! -e run.h5 ] && [ ! -e out.h5 ]
+[ ! -e run.h5 ]
+[ ! -e out.h5 ]
 
 # What other machines could reach is bound only where that is said.
 for address in "*" 0.0.0.0 "[::]" 192.168.1.77; do

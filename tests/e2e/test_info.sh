@@ -144,7 +144,8 @@ $SYNFIRE info other.csv >out 2>err
 printf '0.0105,a,7\n0.02,b,8\n' >bare.csv
 expect 65 "line 1 has 3 columns and none of them is headed as times: --columns says" "$SYNFIRE" info bare.csv
 $SYNFIRE info bare.csv --columns time,unit,- >out 2>err
-[ ! -s err ] && grep -q 'first spike 0.0105 s' out
+[ ! -s err ]
+grep -q 'first spike 0.0105 s' out
 expect 65 "line 1: expected 1 field, found" "$SYNFIRE" info bare.csv --columns time
 printf '{"probes": [{"contact_positions": [[0, 0], [0, 25]], "device_channel_indices": [1, 2]}]}' >probe.json
 $SYNFIRE info other.csv --positions probe.json --json >out 2>err

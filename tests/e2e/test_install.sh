@@ -10,7 +10,8 @@ prefix/bin/synfire simulate small.h5 --duration 5 >/dev/null
 prefix/bin/synfire info small.h5 >/dev/null
 [ -x prefix/libexec/synfire/synfire-read ]
 prefix/bin/synfire bench bfs --kronecker 6:4:1 --json | grep -q '"bench":"bfs"'
-[ -s prefix/share/man/man1/synfire.1 ] && [ -s prefix/share/man/man1/synfire-mine.1 ]
+[ -s prefix/share/man/man1/synfire.1 ]
+[ -s prefix/share/man/man1/synfire-mine.1 ]
 [ -s prefix/share/bash-completion/completions/synfire ]
 # What installed pages link to is there.
 python3 - prefix/share/doc/synfire <<'END'
@@ -95,7 +96,9 @@ rmdir demo
 prefix/bin/synfire run demo --check >checked # as where nothing was prepared
 rmdir demo
 prefix/bin/synfire run demo --set sources.0.speed=max >out 2>said # whose recording it makes
-grep -q 'demo/demo.h5 is not there and is simulated' said && grep -q 'A -(4,6]-> B -(4,6]-> C' out && [ -s demo/demo.jsonl ]
+grep -q 'demo/demo.h5 is not there and is simulated' said
+grep -q 'A > B > C' out
+[ -s demo/demo.jsonl ]
 prefix/bin/synfire plan "$(basename "$(ls prefix/share/synfire/configs/plans/*.yaml | head -1)" | sed 's|^|plans/|')" >/dev/null
 expect 66 "synfire: run: nothing.yaml: cannot open" prefix/bin/synfire run nothing.yaml
 echo 'stream: mine' >monitoring

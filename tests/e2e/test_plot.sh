@@ -287,7 +287,8 @@ check 'assert "of the busiest 150 units" in out["caption"], out["caption"]'
 
 # Widths, formats and refusals.
 $SYNFIRE plot raster sim.h5 --out column.svg --width column >caption
-grep -q '^<svg .*width="85mm"' column.svg && grep -q "^Spikes of 26 units" caption
+grep -q '^<svg .*width="85mm"' column.svg
+grep -q "^Spikes of 26 units" caption
 if $SYNFIRE plot raster sim.h5 -o raster.pdf >out 2>err; then
     $SYNFIRE plot raster sim.h5 -o raster.png >out
     head -c 5 raster.pdf | grep -q '%PDF-'
@@ -322,7 +323,8 @@ assert abs(float(found[1]) - sum(lasts)) < 0.01 * sum(lasts) and int(found[2]) =
 assert abs(float(found[3]) - least) < 0.01 * least, (told["caption"], least)
 PY
 $SYNFIRE plot rates long.h5 --to 60 -o short.svg >caption
-grep -q "Orange: " caption && ! grep -q "wide to be seen" caption
+grep -q "Orange: " caption
+must_fail grep -q "wide to be seen" caption
 
 # Six digits, so that the clock grows coarser: the densities of intervals have a bandwidth that can be drawn.
 awk 'BEGIN { srand(6); print "unit,seconds"; for (u = 0; u < 3; u++) for (t = 0; t < 3000;) {
@@ -333,5 +335,6 @@ check 'assert [0 < len(m["x"]) <= 2000 for p in out["panels"] for m in p["marks"
 # Whose value is where, of more units than have room for their names; {} is filled in for one recording, too.
 $SYNFIRE simulate many.h5 --unit-count 50 --rate 10 --duration 20 --seed 2 --quiet >/dev/null
 $SYNFIRE plot tiling many.h5 -o '{}-tiling.svg' --quiet --json >out
-[ -s many-tiling.svg ] && [ ! -e '{}-tiling.svg' ]
+[ -s many-tiling.svg ]
+[ ! -e '{}-tiling.svg' ]
 check 'assert all(len(axis["names"]) == 50 == len(set(axis["names"])) for axis in (out["panels"][0]["x"], out["panels"][0]["y"]))'

@@ -89,7 +89,9 @@ wait_for test -s reading
 kill -KILL "$(cat reading)"
 code=0
 wait $! || code=$?
-[ $code = 74 ] && grep -q "reading it was ended from outside (SIGKILL)" err && [ "$(wc -l <err)" = 1 ]
+[ $code = 74 ]
+grep -q "reading it was ended from outside (SIGKILL)" err
+[ "$(wc -l <err)" = 1 ]
 reads_by 'echo $$ >reading; while :; do :; done'
 expect 65 "reading it does not end" $SYNFIRE info rec.h5
 wait_for gone

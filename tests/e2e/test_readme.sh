@@ -18,9 +18,11 @@ cd clone
 for line in 1 2 3; do
     bash -c "$(sed -n ${line}p ../lines)" </dev/null >>../said 2>../err || { cat ../err; exit 1; }
 done
-[ "$(sed -n 1p built)" = "release synfire_command" ] && [ "$(wc -l <built)" = 2 ]
+[ "$(sed -n 1p built)" = "release synfire_command" ]
+[ "$(wc -l <built)" = 2 ]
 cd ..
-[ -x "$SYNFIRE_SOURCE/scripts/build" ] && [ -x "$SYNFIRE_SOURCE/scripts/test" ]
+[ -x "$SYNFIRE_SOURCE/scripts/build" ]
+[ -x "$SYNFIRE_SOURCE/scripts/test" ]
 
 # What the demo ends with is what README shows; of the page before, the window, which thirty times real time leaves as it is.
 sed -n '/^    planted chain/,/^$/s/^    //p' "$readme" | grep . >shown

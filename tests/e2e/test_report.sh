@@ -105,7 +105,8 @@ expect 64 "x.pdf: expected a page to write that ends in .html" $SYNFIRE report s
 expect 64 "--out: expected a page" $SYNFIRE report sim.h5
 expect 66 "nowhere.h5" $SYNFIRE report nowhere.h5 -o x.html --json
 $SYNFIRE report sim.h5 -o other.html --delay 4:6 --align light,-5,5 2>err >out
-grep -q "report: --align: no marker is called 'light'; found 'ttl0'" err && grep -q "no marker is called" other.html
+grep -q "report: --align: no marker is called 'light'; found 'ttl0'" err
+grep -q "no marker is called" other.html
 expect 64 "expected MARKER,A,B" $SYNFIRE report sim.h5 -o x.html --align light --quiet
 expect 73 "cannot create" $SYNFIRE report "few <b>'s.csv" -o nowhere/x.html --quiet
 [ ! -e x.html ]

@@ -51,7 +51,8 @@ touch there.jsonl
 "$SYNFIRE" run --replay sim.h5 --speed max $jsonl --set sinks.0.path=there.jsonl >/dev/null 2>err
 grep -q "there.jsonl is there already: what comes now goes to there-2.jsonl" err
 grep -q "jsonl there-2.jsonl publishes to there-2.jsonl" err
-[ ! -s there.jsonl ] && [ -s there-2.jsonl ]
+[ ! -s there.jsonl ]
+[ -s there-2.jsonl ]
 mkfifo pipe.h5 # which nobody reads: refused, not waited for
 expect 73 "pipe.h5: is a device or a pipe" timeout -k 1 60 "$SYNFIRE" run --replay sim.h5 --quiet \
     --set sinks.0.type=hdf5 --set sinks.0.path=pipe.h5
@@ -63,7 +64,8 @@ done
 code=0 # said when it happens, and once more as the reason of the exit code: the run itself goes on to its end
 "$SYNFIRE" run --replay sim.h5 --speed max --quiet $jsonl --set sinks.0.path=/dev/full \
     --set sinks.0.overwrite=true 2>err || code=$?
-[ $code = 74 ] && [ "$(grep -c "/dev/full: No space left" err)" = 2 ]
+[ $code = 74 ]
+[ "$(grep -c "/dev/full: No space left" err)" = 2 ]
 python3 -c "
 import socket, sys, time
 s = socket.socket(); s.bind(('127.0.0.1', $out_port)); s.listen(); print('bound', flush=True); time.sleep(60)" >bound &
@@ -151,7 +153,8 @@ wait $player || true
 before=$(spikes session.h5)
 "$SYNFIRE" record empty.yaml session.h5 --quiet --set sources.0.type=replay \
     --set sources.0.recording=sim.h5 --set sources.0.speed=max
-[ "$(spikes session.h5)" = "$before" ] && [ "$(spikes session-2.h5)" = "$(spikes sim.h5)" ]
+[ "$(spikes session.h5)" = "$before" ]
+[ "$(spikes session-2.h5)" = "$(spikes sim.h5)" ]
 "$SYNFIRE" record empty.yaml session.h5 --quiet --overwrite --set sources.0.type=replay \
     --set sources.0.recording=sim.h5 --set sources.0.speed=max
 [ "$(spikes session.h5)" = "$(spikes sim.h5)" ]

@@ -36,9 +36,9 @@ grep -Eq "^mean rates of 2 units a row, over the window, a column a hop; @ is [0
 [ "$(grep -Ec '^ +[A-Z0-9a-z]+\+\|[-:.=+*#%@]{30,}\| [0-9.]+ Hz$' wide)" = 15 ]
 grep -q '^ .*|.*@.*| [0-9.]* Hz$' wide
 # Colours where the terminal has them and nobody minds.
-TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: 2 32$"
-TERM=dumb on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: $"
-NO_COLOR=1 TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep -q "^left .*colours: $"
+TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep "^left .*colours: 2 32$" >/dev/null
+TERM=dumb on 160 50 0 - "${run[@]}" --speed max | grep "^left .*colours: $" >/dev/null
+NO_COLOR=1 TERM=xterm on 160 50 0 - "${run[@]}" --speed max | grep "^left .*colours: $" >/dev/null
 
 # With limits only what is within them, and how much that leaves out; nothing within them is no riddle either.
 on 160 50 0 - "${run[@]}" --speed max --max-q 0.05 >limited

@@ -43,7 +43,9 @@ grep -q "^sequence  a > b > c > d$" text
 for table in units bursts latencies similarity summary; do
     $SYNFIRE sequences planted.csv $isi --csv --table $table >$table.csv 2>err
 done
-[ "$(wc -l <units.csv)" = 9 ] && [ "$(wc -l <bursts.csv)" = 41 ] && [ "$(wc -l <similarity.csv)" = 781 ]
+[ "$(wc -l <units.csv)" = 9 ]
+[ "$(wc -l <bursts.csv)" = 41 ]
+[ "$(wc -l <similarity.csv)" = 781 ]
 $SYNFIRE sequences planted.csv $isi --to 50 --json 2>err | python3 -c "
 import json, sys
 told = json.load(sys.stdin)

@@ -9,7 +9,8 @@ data() { # the datasets, without the file's own times and addresses
 }
 
 $SYNFIRE simulate a.h5 --preset sym26 --marker-every 5 --duplicates 0.1 >out
-grep -q "26 units" out && grep -q "A -(4,6]-> B -(4,6]-> C" out
+grep -q "26 units" out
+grep -q "A -(4,6]-> B -(4,6]-> C" out
 $SYNFIRE simulate b.h5 --preset sym26 --marker-every 5 --duplicates 0.1 --json >b.json
 $SYNFIRE simulate c.h5 --preset sym26 --marker-every 5 --duplicates 0.1 --seed 2 >out
 data a.h5 >a.txt; data b.h5 >b.txt; data c.h5 >c.txt
@@ -31,7 +32,8 @@ cmp a.txt d.txt
 
 # An option wins over the preset; a simulation may be replaced.
 $SYNFIRE simulate a.h5 --preset sym26 --duration 10 --rate 5 --chain "X -(0,5]-> Y" --chain-rate 3 --json >a.json
-grep -q '"stop_s":10,' a.json && grep -q '"chains":\[{"episode":"X -(0,5\]-> Y"' a.json
+grep -q '"stop_s":10,' a.json
+grep -q '"chains":\[{"episode":"X -(0,5\]-> Y"' a.json
 
 expect() { # CODE WORDS options...: exit code, one sentence on stderr, nothing on stdout
     code=0
@@ -60,10 +62,13 @@ expect 64 "--duration: found '-1', expected a number of s from 1e-09" new.h5 --d
 # A file that cannot be finished is not left behind.
 code=0
 (trap '' XFSZ; ulimit -f 200; $SYNFIRE simulate full.h5 --rate 100) >out 2>err || code=$?
-[ $code = 74 ] && grep -q "full.h5: cannot" err && [ ! -e full.h5 ]
+[ $code = 74 ]
+grep -q "full.h5: cannot" err
+[ ! -e full.h5 ]
 $SYNFIRE simulate endless.h5 --unit-count 10000 --rate 100 --duration 100000 >out 2>err &
 child=$!
 until [ -s endless.h5 ]; do sleep 0.01; done
 kill -INT $child
 code=0; wait $child || code=$?
-[ $code = 130 ] && [ ! -e endless.h5 ]
+[ $code = 130 ]
+[ ! -e endless.h5 ]

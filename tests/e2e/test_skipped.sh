@@ -42,4 +42,5 @@ END
 )
 code=0
 "$SYNFIRE_SOURCE/scripts/skipped" nowhere 2>err || code=$?
-[ $code = 66 ] && grep -q "nowhere/Testing/Temporary/LastTest.log: no run of ctest left it" err
+[ $code = 66 ]
+grep -q "nowhere/Testing/Temporary/LastTest.log: no run of ctest left it" err

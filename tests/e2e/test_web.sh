@@ -19,7 +19,8 @@ done
 "$SYNFIRE" run --replay sim.h5 --speed 10 --web --check >resolved
 grep -q "column_ms: 100$" resolved
 "$SYNFIRE" run --replay sim.h5 --speed 10 --web --check --set sinks.0.type=web --set sinks.0.column_ms=7 >resolved
-[ "$(grep -c "type: web$" resolved)" = 1 ] && grep -q "column_ms: 7$" resolved
+[ "$(grep -c "type: web$" resolved)" = 1 ]
+grep -q "column_ms: 7$" resolved
 
 # Only this machine, unless told; where the port is taken, it is said before anything begins.
 page="--set sinks.0.type=web"
