@@ -211,6 +211,7 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     if (status == SF_OK)
         status = app_options_read(c->call, &sf_criticality_options_table, &c->how.criticality, error);
     c->how.criticality.rounds = 0; /* no test of a power law is told */
+    if (status == SF_OK)
         status = app_responses_parse(&c->how.response, c->call, false, error);
     c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
     if (status == SF_OK)
