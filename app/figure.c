@@ -5,25 +5,11 @@
 #include <string.h>
 
 const app_figure_kind *const app_figures[] = {
-    &app_figure_raster,
-    &app_figure_rates,
-    &app_figure_array,
-    &app_figure_map,
-    &app_figure_intervals,
-    &app_figure_chains,
-    &app_figure_chain,
-    &app_figure_correlograms,
-    &app_figure_markers,
-    &app_figure_responses,
-    &app_figure_graph,
-    &app_figure_network,
-    &app_figure_matrix,
-    &app_figure_tiling,
-    &app_figure_edges,
-    &app_figure_motifs,
-    &app_figure_avalanches,
-    &app_figure_drive,
-    NULL,
+    &app_figure_raster,     &app_figure_rates,     &app_figure_array, &app_figure_map,
+    &app_figure_intervals,  &app_figure_chains,    &app_figure_chain, &app_figure_correlograms,
+    &app_figure_markers,    &app_figure_responses, &app_figure_graph, &app_figure_network,
+    &app_figure_matrix,     &app_figure_tiling,    &app_figure_edges, &app_figure_motifs,
+    &app_figure_avalanches, &app_figure_sequences, &app_figure_drive, NULL,
 };
 
 /* ---- the subject ---- */

@@ -83,6 +83,7 @@ enum {
     APP_BY_AVALANCHES = 512, /**< the options of criticality but --seed */
     APP_BY_RESPONSES = 1024, /**< --marker and the other options of responses */
     APP_BY_METRIC = 2048,
+    APP_BY_SEQUENCES = 4096, /**< the options of sequences but --surrogates, --seed */
     APP_BY_EDGES = APP_BY_DELAY | APP_BY_DISTANCE | APP_BY_MINING | APP_BY_TEST,
     APP_BY_CHAINS = APP_BY_EDGES | APP_BY_SIZE
 };
@@ -104,7 +105,7 @@ extern const sf_key_table app_alignment_table;
 extern const app_figure_kind app_figure_raster, app_figure_array, app_figure_map, app_figure_rates,
     app_figure_intervals, app_figure_chains, app_figure_chain, app_figure_correlograms, app_figure_markers,
     app_figure_responses, app_figure_graph, app_figure_network, app_figure_edges, app_figure_matrix,
-    app_figure_tiling, app_figure_motifs, app_figure_avalanches, app_figure_drive;
+    app_figure_tiling, app_figure_motifs, app_figure_avalanches, app_figure_sequences, app_figure_drive;
 
 /** All of them in the order of a report, NULL at the end. */
 extern const app_figure_kind *const app_figures[];

@@ -4,6 +4,8 @@
 #include "app/load.h"
 #include "app/responses.h"
 
+#include "analysis/sequences.h"
+
 #include <string.h>
 
 static const app_option options[] = {
@@ -30,7 +32,14 @@ static const app_option options[] = {
     {.name = "branching-bin"},
     {.name = "lags"},
     {.name = "rounds"},
-    {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
+    {.name = "backbone"},
+    {.name = "least-spikes"},
+    {.name = "window"},
+    {.name = "least-similarity"},
+    {.name = "alpha"},
+    {"surrogates", NULL,
+     "how many surrogates chains and edges are tested against (default 200); sequences: drawings of each "
+     "null (default 999)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
 };
@@ -73,19 +82,21 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
     static const struct {
         unsigned by;
         const char *names[8];
-    } ways[] = {{APP_BY_DELAY, {"delay", NULL}},
-                {APP_BY_DISTANCE, {"min-distance", NULL}},
-                {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "self", "threads", NULL}},
-                {APP_BY_SIZE, {"max-size", NULL}},
-                {APP_BY_TEST, {"surrogates", "seed", NULL}},
-                {APP_BY_EPISODES, {"episodes", NULL}},
-                {APP_BY_ALIGN, {"align", NULL}},
-                {APP_BY_MEASURE, {"measure", NULL}},
-                {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
-                {APP_BY_METRIC, {"metric", NULL}},
-                {APP_BY_BURSTS,
-                 {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
-                {APP_BY_AVALANCHES, {"avalanche-bin", "branching-bin", "lags", "rounds", NULL}}};
+    } ways[] = {
+        {APP_BY_DELAY, {"delay", NULL}},
+        {APP_BY_DISTANCE, {"min-distance", NULL}},
+        {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "self", "threads", NULL}},
+        {APP_BY_SIZE, {"max-size", NULL}},
+        {APP_BY_TEST, {"surrogates", "seed", NULL}},
+        {APP_BY_EPISODES, {"episodes", NULL}},
+        {APP_BY_ALIGN, {"align", NULL}},
+        {APP_BY_MEASURE, {"measure", NULL}},
+        {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
+        {APP_BY_METRIC, {"metric", NULL}},
+        {APP_BY_BURSTS,
+         {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
+        {APP_BY_AVALANCHES, {"avalanche-bin", "branching-bin", "lags", "rounds", NULL}},
+        {APP_BY_SEQUENCES, {"backbone", "least-spikes", "window", "least-similarity", "alpha", NULL}}};
     bool given = app_has(call, "episodes");
     int status = SF_OK;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
@@ -196,6 +207,7 @@ const app_command app_command_plot = {
              "  tiling        spike-time tiling coefficients, ordered by clusters\n"
              "  motifs        patterns of three units, beside rewired graphs\n"
              "  avalanches    their sizes, durations and shapes, and the autocorrelation\n"
+             "  sequences     first spikes of units in network bursts, and the similarity of bursts\n"
              "  drive         which units excite and which inhibit others\n"
              "The caption that stands under the figure is printed, too. Where a recording has nothing to "
              "show, the "
@@ -204,6 +216,6 @@ const app_command app_command_plot = {
              "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &app_alignment_table,
-             &sf_criticality_options_table, &sf_response_table},
+             &sf_criticality_options_table, &sf_response_table, &sf_sequence_table},
     .run = run,
 };

@@ -39,7 +39,7 @@ offered() { # prints what bash would offer for the words given
 [ "$(offered synfire play --li)" = ' ' ]
 [ "$(offered synfire info sha)" = ' ' ] # a file: readline's own
 [ "$(offered synfire plot t)" = 'tiling ' ]
-[ "$(offered synfire plot --wi)" = '--width ' ]
+[ "$(offered synfire plot --wid)" = '--width ' ]
 [ "$(offered synfire plot tiling t)" = ' ' ] # a file
 [ "$(offered synfire match two.el feed)" = 'feed-forward-loop ' ]
 [ "$(offered synfire match t)" = ' ' ] # a file

@@ -51,6 +51,40 @@ import json, sys
 told = json.load(sys.stdin)
 assert told['bursts'] == 10 and told['counted'] and told['p'] == 1 / 512, told"
 
+# plot draws the same: units by place from the top, each burst's first spikes, similarities, and the verdict.
+$SYNFIRE plot sequences planted.csv $isi -o sequences.svg --json >plot.json 2>err
+python3 - <<'PY'
+import json
+told, drawn = json.load(open("told.json")), json.load(open("plot.json"))
+left, right = drawn["panels"]
+assert "There is a sequence, of these" in drawn["caption"] and "p 0.001" in drawn["caption"], drawn["caption"]
+names = left["y"]["names"]
+assert names[::-1][:4] == ["a", "b", "c", "d"] and len(names) == 8, names
+places = {u["name"]: u["place_ms"] for u in told["unit_detail"]}
+assert names[3::-1] == sorted("efgh", key=places.get), (names, places)
+image, = (m for m in left["marks"] if m["shape"] == "image")
+inner = 0
+for l in told["latencies"]:
+    cell = image["values"][names.index(l["name"]) * 40 + l["burst"]]
+    low, high = left["colours"]["from"], left["colours"]["to"]
+    assert abs(cell - max(low, min(high, l["latency_ms"]))) < 1e-6, (l, cell)
+    inner += low < l["latency_ms"] < high
+assert inner >= 0.85 * len(told["latencies"]), inner
+cells = next(m for m in right["marks"] if m["shape"] == "image")["values"]
+for s in told["similarity"]:
+    assert cells[s["burst"] * 40 + s["other"]] == cells[s["other"] * 40 + s["burst"]] == s["similarity"], s
+assert all(cells[b * 41] is None for b in range(40))
+PY
+$SYNFIRE report planted.csv --recorded 0:210 -o planted.html --json >report.json 2>err
+python3 -c "
+import json
+one, = (f for f in json.load(open('report.json'))['figures'] if f['kind'] == 'sequences')
+assert one['why_not'] is None and len(one['panels']) == 2 and 'network bursts by rate' in one['caption'], one['why_not']"
+grep -q '<figure id="sequences">' planted.html
+expect 64 "--backbone: says nothing to the figure rates" $SYNFIRE plot rates planted.csv -o x.svg --backbone 0.5
+expect 65 "fewer than two network bursts have an order" $SYNFIRE plot sequences planted.csv $isi --network-within 1 -o none.svg --quiet
+[ ! -e none.svg ]
+
 # Without bursts nothing is said.
 $SYNFIRE sequences planted.csv $isi --network-within 1 2>err | grep -q "nothing can be said of sequences"
 expect 64 "--table: chains are those of --episodes" $SYNFIRE sequences planted.csv --csv --table chains
