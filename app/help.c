@@ -25,7 +25,7 @@ void app_help_overview(sf_text *text)
             if (!titled)
                 sf_text_printf(text, "\n%s\n", groups[g][1]);
             titled = true;
-            sf_text_printf(text, "  %-12s%s", command->name, command->summary);
+            sf_text_printf(text, "  %-14s%s", command->name, command->summary);
             if (command->alias != NULL)
                 sf_text_printf(text, " (also: %s)", command->alias);
             sf_text_printf(text, "\n");

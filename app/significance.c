@@ -370,22 +370,23 @@ void app_power_print(sf_text *text, const sf_significance *told)
 {
     if (told == NULL || told->power[0].needed == 0)
         return;
-    sf_text_printf(text, "power: for a q below %g a pair had to count", SF_SIGNIFICANT_Q);
+    static const char *const quarters[SF_POWER_QUARTERS] = {"the lower quartile", "the median",
+                                                            "the upper quartile"};
+    sf_text_printf(text, "power: the least count for a q below %g is", SF_SIGNIFICANT_Q);
     for (int k = 0; k < SF_POWER_QUARTERS; k++) {
         const sf_power *at = &told->power[k];
         sf_text_printf(text, "%s ", k > 0 ? "," : "");
         if (at->needed == SF_NO_COUNT)
-            sf_text_printf(text, "more than surrogates can tell");
+            sf_text_printf(text, "out of reach of these surrogates");
         else
             sf_text_printf(text, "%" PRIu64, at->needed);
-        sf_text_printf(text, " where surrogates count %.3g", at->expected_given_rest);
+        sf_text_printf(text, " at %s of surrogate counts (%.3g)", quarters[k], at->expected_given_rest);
     }
-    sf_text_printf(text, " (a quarter, half, three quarters of ");
     if (told->power_pairs < told->candidates[2])
-        sf_text_printf(text, "the %" PRIu64 " of %" PRIu64 " pairs that surrogates give a count or more)\n",
-                       told->power_pairs, told->candidates[2]);
+        sf_text_printf(text, "; of %" PRIu64 " pairs, the %" PRIu64 " with a surrogate count of 1 or more\n",
+                       told->candidates[2], told->power_pairs);
     else
-        sf_text_printf(text, "all %" PRIu64 " pairs)\n", told->candidates[2]);
+        sf_text_printf(text, "; all %" PRIu64 " pairs\n", told->candidates[2]);
 }
 
 void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call *call)

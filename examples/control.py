@@ -29,8 +29,11 @@ def main() -> int:
     if len(words) < 3:
         sys.exit(__doc__)
     endpoint, token_file, command, *rest = words
-    with open(token_file, encoding="utf-8") as file:
-        request = {"token": file.readline().strip("\r\n"), "command": command}
+    try:
+        with open(token_file, encoding="utf-8") as file:
+            request = {"token": file.readline().strip("\r\n"), "command": command}
+    except OSError as error:
+        sys.exit(f"control.py: {token_file}: {error.strerror}: give the file that `token_file` of the run's `control` names")
     names = {"arm": ("trigger", "seconds"), "renew": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",),
              "aggregate": ("density", "op", "from", "to"), "state": ("density",)}.get(command, ())
     request.update(zip(names, rest))

@@ -3,6 +3,8 @@
 $SYNFIRE --version | grep -q '^synfire [0-9]'
 $SYNFIRE --help | sed -n 's/^  \([a-z]\{1,11\}\) *\([^ ].*\)$/\1 \2/p' | grep -v '^synfire ' >commands
 [ "$(wc -l <commands)" -ge 12 ]
+$SYNFIRE --help | grep -E "^  [a-z]+ +[^ ]" | grep -v "^  synfire " >rows
+[ -z "$(grep -vE "^  [a-z]+  +[^ ]" rows)" ] # two blanks keep every name apart from its summary
 while read -r command summary; do
     [[ $summary =~ ^[a-z0-9].*[^.]$ ]] || { echo "$command: a summary begins small and has no full stop" >&2; exit 1; }
     $SYNFIRE "$command" --help >help

@@ -50,6 +50,7 @@ for kind in chains chain correlograms graph network edges matrix tiling motifs; 
 done
 for kind in array rates intervals map; do $SYNFIRE plot $kind waves.h5 -o $kind.svg --quiet --json >$kind.told; done
 $SYNFIRE plot drive waves.h5 -o drive.svg --delay 1:10 --quiet --json >drive.told
+grep -q 'ordered pairs stand out from most others with a confidence of 0.95 or more' drive.told
 $SYNFIRE graph waves.h5 --metric regression --delay 1:10 --max-false 1 --quiet --json >drive.graph
 $SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet --json >markers.told
 $SYNFIRE plot raster waves.h5 -o raster.svg --quiet --json >raster.told

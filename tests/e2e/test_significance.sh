@@ -211,7 +211,7 @@ for e in out["episodes"]:
     assert (e["q"] is not None and e["count"] >= e["needed"]) == (e["q"] is not None and e["q"] < 0.05), e
 assert any(e["q"] is not None for e in out["episodes"])'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 >out
-grep -qE '^power: for a q below 0.05 a pair had to count [0-9]+ where surrogates count [0-9.]+, .*all 650 pairs' out
+grep -qE '^power: the least count for a q below 0.05 is [0-9]+ at the lower quartile of surrogate counts \([0-9.]+\), .*; all 650 pairs$' out
 # Of pairs that hardly fire nothing is told: not that they had to count 20 where 0 are expected.
 python3 - <<'PY'
 import random
@@ -227,7 +227,7 @@ check '
 told = out["significance"]
 assert 30 <= told["power_pairs"] < 60 and all(q["expected_given_rest"] > 5 for q in told["power"]) and len(told["power"]) == 3, told'
 test_silent --min-count 10 >out
-grep -qE '^power: .* three quarters of the [345][0-9] of 380 pairs that surrogates give a count or more\)$' out
+grep -qE '^power: .* at the upper quartile of .*; of 380 pairs, the [345][0-9] with a surrogate count of 1 or more$' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
 grep -q 'bursts that units share' err
 grep -q 'no p or q is below 0.048' err
