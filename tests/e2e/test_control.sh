@@ -76,7 +76,8 @@ wait_for '"topic":"status"' run.jsonl
 control token status >answer
 grep -q '^pair: disarmed; sent 0' answer
 must_fail "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" no-such-token arm 2>refusal
-[ "$(wc -l <refusal)" = 1 ] && grep -q "^control.py: no-such-token: No such file" refusal
+[ "$(wc -l <refusal)" = 1 ]
+grep -q "^control.py: no-such-token: No such file" refusal
 must_fail "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" wrong arm 2>refusal
 grep -q 'the token is wrong' refusal
 must_fail control token arm nobody 2>refusal

@@ -32,7 +32,7 @@ static sf_message *make(test_random *random, size_t count)
         item->q = value_of(random) / 10;
         if (test_random_below(random, 3) == 0)
             snprintf(item->folded_under, sizeof item->folded_under, "%016zx", count);
-        item->expected = value_of(random);
+        item->expected = value_of(random) + (double)test_random_below(random, 3) * 1e-9;
         item->count = test_random_below(random, 3);
         snprintf(item->id, sizeof item->id, "%016zx", i);
     }
