@@ -249,7 +249,8 @@ static int ascending(const void *a, const void *b)
 static void describe(int64_t *offsets_ns, size_t count, int64_t from_ns, double *median_ns, double *spread_ns)
 {
     double mean = 0, squares = 0;
-    qsort(offsets_ns, count, sizeof *offsets_ns, ascending);
+    if (count > 1)
+        qsort(offsets_ns, count, sizeof *offsets_ns, ascending);
     for (size_t i = 0; i < count; i++) {
         double before = (double)offsets_ns[i] - mean;
         mean += before / (double)(i + 1);

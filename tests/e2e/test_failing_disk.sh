@@ -77,5 +77,5 @@ else
 fi
 
 # A file that may not grow beyond what the JSON lines never reach.
-limit() { prlimit --pid "$run" --fsize=614400; }
+limit() { prlimit --pid "$run" --fsize=819200; }
 fail_while_running "File too large" readable limit
