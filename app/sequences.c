@@ -571,7 +571,7 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
     if (shown == NULL)
         return sf_fail_memory(error);
     listed = s->call->verbose || s->found.backbone < listed ? s->found.backbone : listed;
-    for (size_t i = 0; i < 11; i++)
+    for (size_t i = 0; listed > 0 && i < 11; i++)
         app_table_cell(&table, "%s", heads[i]);
     for (size_t k = 0; k < listed; k++) {
         size_t u = next_unit(s, shown);
