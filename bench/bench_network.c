@@ -139,9 +139,9 @@ static network *build(const regime *of, uint64_t seed)
     return n;
 }
 
-static void name(char text[16], size_t neuron)
+static void name(char text[24], size_t neuron)
 {
-    snprintf(text, 16, "%c%zu", neuron < EXCITATORY ? 'E' : 'I',
+    snprintf(text, 24, "%c%zu", neuron < EXCITATORY ? 'E' : 'I',
              neuron < EXCITATORY ? neuron : neuron - EXCITATORY);
 }
 
@@ -151,7 +151,7 @@ static void write_truth(const network *n, FILE *file)
     for (size_t from = 0; from < NEURONS; from++)
         for (size_t k = 0; n->recorded[from] && k < n->synapse_count[from]; k++) {
             const synapse *s = &n->synapses[from][k];
-            char a[16], b[16];
+            char a[24], b[24];
             name(a, from), name(b, s->to);
             if (n->recorded[s->to])
                 fprintf(file, "%s,%s,%d,%.4f,%.1f\n", a, b, from < EXCITATORY ? 1 : -1, (double)s->strength,
@@ -203,7 +203,7 @@ static size_t fire(network *n, int64_t step, FILE *file)
     for (size_t i = 0; i < NEURONS; i++) {
         if (n->potential[i] < THRESHOLD_MV)
             continue;
-        char unit[16];
+        char unit[24];
         name(unit, i);
         n->potential[i] = RESET_MV;
         n->dead[i] = DEAD_MS;
