@@ -390,11 +390,18 @@ static void encode(sf_web_board *board, web_item *item)
         sf_web_edges_encode(&board->graph_edges, &item->frame);
         return;
     }
-    sf_message message = *item->message;
-    if (message.topic == SF_TOPIC_GRAPH)
-        message.graph.change_count = message.graph.reach_count = 0;
+    const sf_message *message = item->message;
+    sf_message graph = {.topic = SF_TOPIC_GRAPH,
+                        .seq = message->seq,
+                        .time_ns = message->time_ns,
+                        .arrival_ns = message->arrival_ns};
+    if (message->topic == SF_TOPIC_GRAPH) { /* not copied whole: others count references to it */
+        graph.graph = message->graph;
+        graph.graph.change_count = graph.graph.reach_count = 0;
+        message = &graph;
+    }
     sf_web_frame_begin(board, &item->frame, SF_WEB_MESSAGE);
-    sf_message_to_json(&item->frame, &message, board->stream);
+    sf_message_to_json(&item->frame, message, board->stream);
 }
 
 static void oldest_lacking(web_item **best, web_item *items, size_t count, uint64_t version)
