@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 #include "core/recording.h"
 
 #include <math.h>
@@ -255,12 +256,6 @@ void sf_activity_free(sf_activity *activity)
 
 /* ---- in numbers ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
 /* Over active units that have one. */
 static double median_cv(const sf_activity *activity)
 {
@@ -269,10 +264,8 @@ static double median_cv(const sf_activity *activity)
     for (size_t u = 0; values != NULL && u < activity->unit_count; u++)
         if (activity->units[u].active && isfinite(activity->units[u].isi_cv))
             values[count++] = activity->units[u].isi_cv;
-    if (count > 0) {
-        qsort(values, count, sizeof *values, by_value);
-        median = (values[(count - 1) / 2] + values[count / 2]) / 2;
-    }
+    if (values != NULL)
+        median = sf_reals_median(values, count);
     sf_free(values);
     return median;
 }

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,12 +191,6 @@ static double mean_of_first(const double *r, size_t lags)
     return sum_of(r, count) / (double)count;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
 static double spread_of(const double *values, size_t count)
 {
     double mean = sum_of(values, count) / (double)count, squares = 0;
@@ -232,7 +227,7 @@ static void draw_all(drawings *d, sf_branching *found, const blocks *all, double
     }
     for (size_t k = 0; k < lags; k++)
         found->errors[k] = sqrt(fmax(0, squares[k] - sums_of[k] * sums_of[k] / rounds) / (rounds - 1));
-    qsort(d->m, SF_BRANCHING_ROUNDS, sizeof *d->m, by_value);
+    sf_reals_sort(d->m, SF_BRANCHING_ROUNDS);
 }
 
 /* Two and a half percent of the drawings lie outside on either side. */

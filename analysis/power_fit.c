@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/progress.h"
 #include "core/random.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,12 +57,6 @@ typedef struct histogram {
     size_t size, room;
 } histogram;
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
 static int open_histogram(histogram *h, size_t room, sf_error *error)
 {
     *h = (histogram){.values = sf_alloc(room, sizeof *h->values),
@@ -93,7 +88,7 @@ static void add_up(histogram *h)
 /* Sorts the values. */
 static void fill_histogram(histogram *h, uint64_t *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_value);
+    sf_counts_sort(values, count);
     h->size = 0;
     for (size_t i = 0; i < count; i++) {
         if (h->size == 0 || h->values[h->size - 1] != values[i]) {

@@ -7,9 +7,9 @@
 #include "core/error.h"
 #include "core/marker.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- windows ---- */
@@ -239,18 +239,11 @@ static uint64_t count_window(const sf_responses *r, const sf_trial *trial, uint6
     return count;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts the offsets. Of the response window they count from the marker: `from` more. */
 static void describe(int64_t *offsets_ns, size_t count, int64_t from_ns, double *median_ns, double *spread_ns)
 {
     double mean = 0, squares = 0;
-    if (count > 1)
-        qsort(offsets_ns, count, sizeof *offsets_ns, ascending);
+    sf_times_sort(offsets_ns, count);
     for (size_t i = 0; i < count; i++) {
         double before = (double)offsets_ns[i] - mean;
         mean += before / (double)(i + 1);

@@ -35,12 +35,6 @@ typedef struct table {
     size_t most_values;
 } table;
 
-static int by_value(const void *left, const void *right)
-{
-    uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
-    return one < other ? -1 : one > other;
-}
-
 static uint32_t find_value(const value_column *of, uint64_t value)
 {
     size_t low = 0, high = of->value_count;
@@ -62,7 +56,7 @@ static int make_column(value_column *into, const sf_rules_input *input, size_t a
         return -1;
     for (size_t w = 0; w < input->window_count; w++)
         into->values[w] = input->counts[w][attribute];
-    qsort(into->values, input->window_count, sizeof *into->values, by_value);
+    sf_counts_sort(into->values, input->window_count);
     for (size_t w = 0; w < input->window_count; w++)
         if (w == 0 || into->values[w] != into->values[into->value_count - 1])
             into->values[into->value_count++] = into->values[w];

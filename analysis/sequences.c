@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 #include "core/row_macros.h"
 #include "core/thread.h"
 #include "mine/fitted.h"
@@ -82,20 +83,6 @@ static void take_bursts(finder *f, const sf_bursts *bursts)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
-static double median(double *values, size_t count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, by_value);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 #define WINDOWS_IN_BURST 50
 #define NARROWEST_NS 10000000
 
@@ -106,7 +93,7 @@ static void choose_window(finder *f)
         f->values[b] = (double)(s->bursts[b].span.stop_ns - s->bursts[b].span.start_ns);
     if (f->chosen.window_ns == 0)
         f->chosen.window_ns = NARROWEST_NS;
-    double width_ns = median(f->values, s->burst_count) / WINDOWS_IN_BURST;
+    double width_ns = sf_reals_median(f->values, s->burst_count) / WINDOWS_IN_BURST;
     if (f->options->window_ns == 0 && width_ns > NARROWEST_NS)
         f->chosen.window_ns = (int64_t)width_ns;
     s->window_ns = f->chosen.window_ns;
@@ -162,7 +149,7 @@ static void look_at_unit(finder *f, uint32_t unit)
         f->values[u->bursts++] = (double)(first_ns - s->bursts[b].span.start_ns) * 1e-6;
         spikes += to - from;
     }
-    u->first_ms = median(f->values, u->bursts);
+    u->first_ms = sf_reals_median(f->values, u->bursts);
     u->spikes = u->bursts > 0 ? (double)spikes / (double)u->bursts : NAN;
     u->share = s->burst_count > 0 ? (double)u->bursts / (double)s->burst_count : NAN;
     u->backbone = u->bursts > 0 && u->share >= f->options->backbone;
@@ -409,10 +396,10 @@ static void take_firsts(finder *f)
         for (size_t b = 0; b < s->burst_count; b++)
             if (first_ns[b] != INT64_MIN)
                 f->values[count++] = (double)(first_ns[b] - zero_ns[b]) * 1e-6;
-        double usual_ms = median(f->values, count);
+        double usual_ms = sf_reals_median(f->values, count);
         for (size_t k = 0; k < count; k++)
             f->values[k] = fabs(f->values[k] - usual_ms);
-        double off_ms = fmax(median(f->values, count), NARROWEST_MS);
+        double off_ms = fmax(sf_reals_median(f->values, count), NARROWEST_MS);
         for (size_t b = 0; b < s->burst_count; b++)
             late_ns[b] = first_ns[b] == INT64_MIN ? INT64_MIN : first_ns[b] - (int64_t)(usual_ms * 1e6);
         f->late.weight[i] = 1 / (off_ms * off_ms);

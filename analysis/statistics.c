@@ -430,29 +430,17 @@ static double centre(const design *d, double *values)
 
 /* ---- ranks ---- */
 
-typedef struct ranked {
-    double value;
-    size_t index;
-} ranked;
-
-static int by_value(const void *a, const void *b)
-{
-    const ranked *one = a, *other = b;
-    return (one->value > other->value) - (one->value < other->value);
-}
-
 /* In place of each value its rank, from 1; of equal ones the mean of theirs. Of differences the rank of their
  * size with their sign; those that are 0 stay and have none. */
-static void rank(double *values, size_t count, bool signs, ranked *room)
+static void rank(double *values, size_t count, bool signs, sf_rank *room)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (!signs || values[i] != 0)
-            room[kept++] = (ranked){signs ? fabs(values[i]) : values[i], i};
-    if (kept > 0)
-        qsort(room, kept, sizeof *room, by_value);
+            room[kept++] = (sf_rank){signs ? fabs(values[i]) : values[i], i};
+    sf_ranks_sort(room, kept);
     for (size_t first = 0, end; first < kept; first = end) {
-        for (end = first + 1; end < kept && room[end].value == room[first].value; end++)
+        for (end = first + 1; end < kept && room[end].amount == room[first].amount; end++)
             ;
         double place = (double)(first + 1 + end) / 2;
         for (size_t i = first; i < end; i++)
@@ -461,7 +449,7 @@ static void rank(double *values, size_t count, bool signs, ranked *room)
 }
 
 /* Within blocks; of pairs the rank of their difference with its sign, for the second. */
-static void rank_measure(measure *m, const double *raw, ranked *room, double *line)
+static void rank_measure(measure *m, const double *raw, sf_rank *room, double *line)
 {
     const design *d = &m->design;
     size_t first = m->in->counts[0];
@@ -803,7 +791,7 @@ static void close_measure(measure *m)
 }
 
 /* What was found, beside which dealings are put. */
-static int begin_test(measure *m, const double *raw, ranked *room, double *line, sf_error *error)
+static int begin_test(measure *m, const double *raw, sf_rank *room, double *line, sf_error *error)
 {
     double taken;
     m->found_statistic = statistic(m, &m->found, 0);
@@ -819,7 +807,7 @@ static int begin_test(measure *m, const double *raw, ranked *room, double *line,
 }
 
 /* `rooms` are of a double for each replicate, the first of two. */
-static int take_measures(testing *t, sf_contrast *contrast, double *const rooms[3], ranked *ranks,
+static int take_measures(testing *t, sf_contrast *contrast, double *const rooms[3], sf_rank *ranks,
                          sf_error *error)
 {
     int status = open_design(&t->all, t->in, NULL, error);
@@ -841,7 +829,7 @@ int sf_contrast_find(sf_contrast *contrast, const sf_contrast_input *input, sf_e
     size_t all = replicate_count(input);
     testing t = {.in = input, .measures = sf_alloc(input->measure_count, sizeof *t.measures)};
     double *room = sf_alloc(3 * all, sizeof *room);
-    ranked *ranks = sf_alloc(all, sizeof *ranks);
+    sf_rank *ranks = sf_alloc(all, sizeof *ranks);
     sf_compared **order = sf_alloc(input->measure_count, sizeof(sf_compared *));
     *contrast = (sf_contrast){.measures = sf_alloc(input->measure_count, sizeof *contrast->measures)};
     double *const rooms[] = {room, room != NULL ? room + all : NULL, room != NULL ? room + 2 * all : NULL};

@@ -4,6 +4,7 @@
 #include "app/pictures.h"
 
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -268,17 +269,11 @@ static size_t draw_electrodes(sf_panel *panel, const app_subject *subject, const
     return electrodes;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 /* Rates are often spread over decades (Buzsaki and Mizuseki 2014): where the highest is more than four times
  * the median, colours are by their logarithm, or all but a few electrodes would look the same. */
 static sf_colour_scale scale_rates(double *rates, size_t count)
 {
-    qsort(rates, count, sizeof *rates, by_size);
+    sf_reals_sort(rates, count);
     double most = count > 0 ? rates[count - 1] : 1;
     if (count > 0 && most > 4 * rates[count / 2])
         return (sf_colour_scale){

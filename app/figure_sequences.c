@@ -4,6 +4,7 @@
 
 #include "analysis/sequences.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,12 +44,6 @@ static int by_place(const void *a, const void *b)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int order_units(shown_sequences *s, const app_subject *subject, sf_error *error)
 {
     const sf_sequences *f = s->found;
@@ -85,7 +80,7 @@ static sf_colour_scale take_latencies(shown_sequences *s)
             if (first_ns != INT64_MIN)
                 s->sorted[known++] = *cell = (double)(first_ns - f->bursts[b].begin_ns) * 1e-6;
         }
-    qsort(s->sorted, known, sizeof *s->sorted, by_value);
+    sf_reals_sort(s->sorted, known);
     sf_colour_scale scale = {.label = "first spike, ms"};
     if (known > 0) {
         size_t outer = (size_t)(OUTER_SHARE * (double)known);
@@ -150,7 +145,7 @@ static void draw_similarity(sf_figure *figure, shown_sequences *s)
             if (!isnan(similarity))
                 s->sorted[known++] = fabs(similarity);
         }
-    qsort(s->sorted, known, sizeof *s->sorted, by_value);
+    sf_reals_sort(s->sorted, known);
     double most = known > 0 ? fmax(LEAST_SIMILARITY, s->sorted[known - 1]) : 1;
     const sf_colour_scale scale = {.label = "similarity", .from = -most, .to = most, .diverging = true};
     sf_panel_form form = {.title = "Similarity of every two bursts",

@@ -10,12 +10,12 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 #include "tools/files.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- units ---- */
@@ -218,12 +218,6 @@ static void print_duration(sf_text *out, int64_t ns)
         sf_text_printf(out, "%.4g s", seconds);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* Rates of all units in ascending order; NULL where memory is out. */
 static double *sorted_rates(const sf_recording_columns *recording, const sf_overview_columns *overview)
 {
@@ -231,7 +225,7 @@ static double *sorted_rates(const sf_recording_columns *recording, const sf_over
     for (size_t i = 0; rates != NULL && i < recording->unit_count; i++)
         rates[i] = app_rate_hz(overview, overview->units[i].spikes);
     if (rates != NULL)
-        qsort(rates, recording->unit_count, sizeof *rates, compare_reals);
+        sf_reals_sort(rates, recording->unit_count);
     return rates;
 }
 

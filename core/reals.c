@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reals.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
@@ -9,9 +10,44 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static int compare_times(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* qsort may not be given NULL. */
+static void sort(void *numbers, size_t count, size_t size, int (*order)(const void *a, const void *b))
+{
+    if (count > 1)
+        qsort(numbers, count, size, order);
+}
+
 void sf_reals_sort(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare);
+    sort(values, count, sizeof *values, compare);
+}
+
+void sf_times_sort(int64_t *times_ns, size_t count)
+{
+    sort(times_ns, count, sizeof *times_ns, compare_times);
+}
+
+void sf_counts_sort(uint64_t *counts, size_t count)
+{
+    sort(counts, count, sizeof *counts, compare_counts);
+}
+
+double sf_reals_median(double *values, size_t count)
+{
+    sf_reals_sort(values, count);
+    return count == 0 ? (double)NAN : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -23,7 +59,7 @@ static int compare_ranks(const void *a, const void *b)
 
 void sf_ranks_sort(sf_rank *ranks, size_t count)
 {
-    qsort(ranks, count, sizeof *ranks, compare_ranks);
+    sort(ranks, count, sizeof *ranks, compare_ranks);
 }
 
 size_t sf_reals_lower_bound(const double *ascending, size_t count, double least)

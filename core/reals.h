@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Numbers in ascending order; none of them is NaN. */
+/** Numbers in ascending order; none of them is NaN. Of none the pointer may be NULL. */
 #ifndef SF_CORE_REALS_H
 #define SF_CORE_REALS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 void sf_reals_sort(double *values, size_t count);
+void sf_times_sort(int64_t *times_ns, size_t count);
+void sf_counts_sort(uint64_t *counts, size_t count);
+
+/** Puts them in order; of an even number the mean of the middle two, NaN of none. */
+double sf_reals_median(double *values, size_t count);
 
 /** Index of the first that is at least `least`; `count` where none is. */
 size_t sf_reals_lower_bound(const double *ascending, size_t count, double least);

@@ -3,9 +3,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* The times of one unit's spikes. */
 static size_t pick(int64_t *times, const sf_spike *spikes, size_t count, uint32_t unit)
@@ -89,24 +89,12 @@ int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, siz
 
 /* ---- surrogates ---- */
 
-static int by_time(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Of one bin what all surrogates counted, which is put in order. */
 static void summarise(sf_correlogram *c, size_t bin, uint64_t *counted, uint32_t surrogates)
 {
     uint32_t cut = surrogates / 40; /* 2.5 % on either side */
     double sum = 0;
-    qsort(counted, surrogates, sizeof *counted, by_count);
+    sf_counts_sort(counted, surrogates);
     for (uint32_t s = 0; s < surrogates; s++)
         sum += (double)counted[s];
     c->surrogate_mean[bin] = sum / surrogates;
@@ -157,7 +145,7 @@ int sf_correlogram_shift(sf_correlogram *c, const sf_spike *spikes, size_t count
         for (uint32_t s = 0; s < surrogates; s++) {
             for (size_t i = 0; i < to_count; i++)
                 room.moved[i] = start + sf_surrogate_time(rule, s, c->to, (uint32_t)i, to[i] - start);
-            qsort(room.moved, to_count, sizeof *room.moved, by_time);
+            sf_times_sort(room.moved, to_count);
             count_lags(room.counts + s * bins, c, room.times, from_count, room.moved, to_count);
         }
         for (size_t bin = 0; bin < bins; bin++) {

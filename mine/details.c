@@ -5,18 +5,12 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/platform.h"
+#include "core/reals.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- occurrences ---- */
-
-static int compare_times(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
 
 /* Bin k holds what is above low + width k / bins and at most low + width (k + 1) / bins. */
 static size_t bin_of(sf_delay interval, int64_t delay_ns)
@@ -28,7 +22,7 @@ static size_t bin_of(sf_delay interval, int64_t delay_ns)
 
 static void describe_link(sf_link_delays *link, sf_delay interval, int64_t *delays, size_t count)
 {
-    qsort(delays, count, sizeof *delays, compare_times);
+    sf_times_sort(delays, count);
     for (size_t q = 0; q < 5 && count > 0; q++)
         link->quantiles_ns[q] = delays[((count - 1) * q + 2) / 4]; /* the nearest rank */
     for (size_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/place.h"
+#include "core/reals.h"
 #include "tools/doctor.h"
 
 #include <errno.h>
@@ -91,12 +92,6 @@ typedef struct disk_speed {
     double mb_per_second, sync_median_ms, sync_most_ms;
 } disk_speed;
 
-static int by_value(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 /* Pieces that do not compress, until time is over, and the disk has them. */
 static bool measure_writing(disk_speed *speed, int file)
 {
@@ -135,7 +130,7 @@ static bool measure_syncs(disk_speed *speed, int file)
             return false;
         taken_ms[count++] = (double)(sf_clock_monotonic_ns() - before_ns) * 1e-6;
     }
-    qsort(taken_ms, count, sizeof *taken_ms, by_value);
+    sf_reals_sort(taken_ms, count);
     speed->sync_median_ms = taken_ms[count / 2];
     speed->sync_most_ms = taken_ms[count - 1];
     return true;

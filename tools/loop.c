@@ -6,6 +6,7 @@
 #include "core/filter.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,20 +124,13 @@ static int pulse(loop *it, sf_error *error)
 
 /* ---- the whole ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 static void summarise(sf_run_trips *trips)
 {
     size_t count = trips->answered;
     trips->median_ms = trips->p99_ms = trips->most_ms = NAN;
     if (count == 0)
         return;
-    qsort(trips->ms, count, sizeof *trips->ms, by_value);
-    trips->median_ms = (trips->ms[(count - 1) / 2] + trips->ms[count / 2]) / 2;
+    trips->median_ms = sf_reals_median(trips->ms, count);
     trips->p99_ms = trips->ms[(count * 99 + 99) / 100 - 1];
     trips->most_ms = trips->ms[count - 1];
 }
