@@ -209,9 +209,7 @@ static int parse(bursts *b, sf_error *error)
     if (status == SF_OK)
         status = sf_activity_check(&b->options, error);
     if (status == SF_OK)
-        status = app_word(call, "table", &b->table, error);
-    if (status == SF_OK && app_has(call, "table") && !app_has(call, "csv"))
-        status = sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables");
+        status = app_table_asked(call, &b->table, error);
     return status;
 }
 
@@ -362,8 +360,9 @@ static void write_burst(void *user, const app_burst *burst)
     sf_table_json_struct(user, &app_bursts_table, burst);
 }
 
-static void write_json(sf_text *text, const bursts *b)
+static void write_json(sf_text *text, const void *what)
 {
+    const bursts *b = what;
     sf_json json = sf_json_start(text);
     sf_table summary = summary_table;
     summary.of = b->summary;
@@ -410,8 +409,9 @@ static void write_cells(void *user, const app_burst *burst)
     app_csv_struct(&to->csv, to->table, burst);
 }
 
-static void write_csv(sf_text *text, const bursts *b)
+static void write_csv(sf_text *text, const void *what)
 {
+    const bursts *b = what;
     static const sf_table *const of[] = {&units_table, &network_table, &app_bursts_table, &summary_table};
     csv_of to = {app_csv_start_table(text, of[b->table]), of[b->table]};
     for (size_t u = 0; b->table == TABLE_UNITS && u < b->activity.unit_count; u++) {
@@ -428,22 +428,16 @@ static void write_csv(sf_text *text, const bursts *b)
         app_bursts_each(&b->activity, b->of.units, write_cells, &to);
 }
 
-static void number(app_table *table, double value, double times)
-{
-    app_table_cell(table, isfinite(value) ? "%.4g" : "-", value * times);
-}
-
 static void print_summary(sf_text *text, const bursts *b)
 {
     app_table table = {0};
     static const char *const heads[] = {"measure", "value", "by chance", "unit"};
-    for (size_t i = 0; i < 4; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, 4);
     for (size_t m = 0; m < MEASURES + OWN; m++) {
         const summary_row *row = &b->summary[m];
         app_table_cell(&table, "%s", row->measure);
-        number(&table, row->value, 1);
-        number(&table, row->chance, 1);
+        app_table_real(&table, 4, row->value);
+        app_table_real(&table, 4, row->chance);
         app_table_cell(&table, "%s", row->unit);
     }
     app_table_print(&table, text, 4);
@@ -461,8 +455,7 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
                                         "by chance", "share", "by chance", "lasts s", "spikes"};
     if (shown == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < 10; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, 10);
     for (size_t k = 0; k < listed; k++) {
         size_t best = SIZE_MAX;
         for (size_t u = 0; u < count; u++)
@@ -473,14 +466,14 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
         const unit_row row = row_of_unit(b, best);
         app_table_cell(&table, "#%zu", best);
         app_table_cell(&table, "%s", row.name);
-        number(&table, row.rate_hz, 1);
+        app_table_real(&table, 4, row.rate_hz);
         app_table_cell(&table, "%" PRIu64, row.bursts);
-        number(&table, row.burst_rate, 1);
-        number(&table, row.burst_rate_chance, 1);
-        number(&table, row.burst_share, 1);
-        number(&table, row.burst_share_chance, 1);
-        number(&table, row.burst_s, 1);
-        number(&table, row.burst_spikes, 1);
+        app_table_real(&table, 4, row.burst_rate);
+        app_table_real(&table, 4, row.burst_rate_chance);
+        app_table_real(&table, 4, row.burst_share);
+        app_table_real(&table, 4, row.burst_share_chance);
+        app_table_real(&table, 4, row.burst_s);
+        app_table_real(&table, 4, row.burst_spikes);
     }
     app_table_print(&table, text, 10);
     if (listed < count)
@@ -490,8 +483,9 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
     return SF_OK;
 }
 
-static int print_text(sf_text *text, const bursts *b, sf_error *error)
+static int print_text(sf_text *text, const void *what, sf_error *error)
 {
+    const bursts *b = what;
     const sf_bursts *network = &b->activity.network;
     sf_text_printf(text, "%zu bursts of units by %s, %zu of the network by %s", b->activity.unit_bursts.count,
                    sf_burst_method_names[b->options.bursts.method], network->count,
@@ -507,26 +501,10 @@ static int print_text(sf_text *text, const bursts *b, sf_error *error)
     print_summary(text, b);
     sf_text_printf(text, "\n");
     int status = print_units(text, b, error);
-    if (text->length > 0)
-        text->length--; /* app_print ends the last line */
     return status;
 }
 
-static int report(const bursts *b, sf_error *error)
-{
-    sf_text text = {0};
-    int status = SF_OK;
-    if (b->call->json)
-        write_json(&text, b);
-    else if (app_has(b->call, "csv"))
-        write_csv(&text, b);
-    else
-        status = print_text(&text, b, error);
-    if (status == SF_OK)
-        return app_print(&text, error);
-    sf_text_free(&text);
-    return status;
-}
+static const app_telling telling = {write_json, write_csv, print_text};
 
 void app_bursts_warn(const app_call *call, const sf_bursts *network, uint64_t n)
 {
@@ -567,7 +545,7 @@ static int run(app_call *call, sf_error *error)
     status = find(&b, error);
     if (status == SF_OK) {
         warn(&b);
-        status = report(&b, error);
+        status = app_tell(call, &telling, &b, error);
         app_tell_undeclared(call);
     }
     sf_activity_free(&b.activity);

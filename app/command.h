@@ -133,6 +133,8 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
              sf_error *error);
 /** One of the words of an option, by its `argument`: its index. */
 int app_word(const app_call *call, const char *option, int *index, sf_error *error);
+/** Which of its words --table is; it goes with --csv alone. */
+int app_table_asked(const app_call *call, int *index, sf_error *error);
 /** Refuses the first of these options, NULL at their end, that was given: SF_USAGE, its name and the reason.
  */
 int app_refuse(const app_call *call, const char *const *options, const char *reason, sf_error *error);
@@ -170,6 +172,15 @@ bool app_write(FILE *out, sf_text *text);
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
  * it failed. A reader that has gone has had enough: no failure. */
 int app_print(sf_text *text, sf_error *error);
+/** How a command tells what it found: --json, --csv, or lines for people, which end in a newline. */
+typedef struct app_telling {
+    void (*json)(sf_text *text, const void *what);
+    void (*csv)(sf_text *text, const void *what);
+    int (*lines)(sf_text *text, const void *what, sf_error *error);
+} app_telling;
+/** Prints it as the call asks for. */
+int app_tell(const app_call *call, const app_telling *telling, const void *what, sf_error *error);
+
 bool app_has_printed(void); /**< app_print was called */
 void app_print_anew(void);  /**< of a process that was just made: it has printed nothing */
 
@@ -201,7 +212,10 @@ typedef struct app_table {
     bool failed;
 } app_table;
 
+void app_table_heads(app_table *table, const char *const *heads, size_t count);
 void app_table_cell(app_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** So many digits of a number, or - where it is not finite. */
+void app_table_real(app_table *table, int digits, double value);
 void app_table_print(app_table *table, sf_text *out, size_t columns); /**< appends the table and empties it */
 
 /** The same within 80 characters, or as many as the terminal on stdout has where these are more: of the

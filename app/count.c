@@ -207,7 +207,7 @@ static void print_counts(sf_text *text, const app_counting *c)
         app_table_cell(&table, "%zu", i + 1);
         app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
         app_table_cell(&table, "%" PRIu64, told->counts[i]);
-        app_table_cell(&table, isfinite(expected) ? "%.4g" : "-", expected);
+        app_table_real(&table, 4, expected);
         app_table_cell(&table, expected > 0 ? "%.3g" : "-", count / expected);
         app_ratio_cell(&table, told->ratio_low[i], told->ratio_high[i]);
         if (told->significance != NULL)

@@ -37,16 +37,15 @@ static int parse(criticality *c, sf_error *error)
     const app_call *call = c->call;
     int status = app_options_read(call, &sf_criticality_options_table, &c->options, error);
     if (status == SF_OK)
-        status = app_word(call, "table", &c->table, error);
-    if (status == SF_OK && app_has(call, "table") && !app_has(call, "csv"))
-        status = sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables");
+        status = app_table_asked(call, &c->table, error);
     return status;
 }
 
 /* ---- telling ---- */
 
-static void write_json(sf_text *text, const criticality *c)
+static void write_json(sf_text *text, const void *what)
 {
+    const criticality *c = what;
     sf_json json = sf_json_start(text);
     const sf_branching *b = &c->found.branching;
     sf_json_object(&json, NULL);
@@ -67,8 +66,9 @@ static void write_json(sf_text *text, const criticality *c)
     sf_json_end_object(&json);
 }
 
-static void write_csv(sf_text *text, const criticality *c)
+static void write_csv(sf_text *text, const void *what)
 {
+    const criticality *c = what;
     const sf_table table = sf_criticality_table(&c->found, (size_t)c->table);
     app_csv csv = app_csv_start_table(text, &table);
     for (size_t i = 0; i < table.row_count; i++) {
@@ -77,24 +77,18 @@ static void write_csv(sf_text *text, const criticality *c)
     }
 }
 
-static void number(app_table *table, double value)
-{
-    app_table_cell(table, isfinite(value) ? "%.4g" : "-", value);
-}
-
 static void print_measures(sf_text *text, const criticality *c)
 {
     app_table table = {0};
     static const char *const heads[] = {"measure", "value", "95 % from", "to", "by chance", "unit"};
-    for (size_t i = 0; i < 6; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, 6);
     for (size_t m = 0; m < SF_CRITICAL_MEASURES; m++) {
         const sf_criticality_measure *row = &c->found.measures[m];
         app_table_cell(&table, "%s", row->measure);
-        number(&table, row->value);
-        number(&table, row->low);
-        number(&table, row->high);
-        number(&table, row->chance);
+        app_table_real(&table, 4, row->value);
+        app_table_real(&table, 4, row->low);
+        app_table_real(&table, 4, row->high);
+        app_table_real(&table, 4, row->chance);
         app_table_cell(&table, "%s", row->unit);
     }
     app_table_print(&table, text, 6);
@@ -105,26 +99,27 @@ static void print_fits(sf_text *text, const criticality *c)
     app_table table = {0};
     static const char *const heads[] = {"power law of", "from", "avalanches",  "exponent", "p",
                                         "lognormal",    "p",    "exponential", "p"};
-    for (size_t i = 0; i < 9; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, 9);
     for (size_t i = 0; i < 2; i++) {
         const sf_power_fit *law = &c->found.fits[i].law;
         app_table_cell(&table, "%s", c->found.fits[i].of);
         app_table_cell(&table, "%" PRIu64, law->xmin);
         app_table_cell(&table, "%" PRIu64, law->tail);
-        number(&table, law->exponent);
-        number(&table, law->p);
-        number(&table, law->lognormal.ratio);
-        number(&table, law->lognormal.p);
-        number(&table, law->exponential.ratio);
-        number(&table, law->exponential.p);
+        app_table_real(&table, 4, law->exponent);
+        app_table_real(&table, 4, law->p);
+        app_table_real(&table, 4, law->lognormal.ratio);
+        app_table_real(&table, 4, law->lognormal.p);
+        app_table_real(&table, 4, law->exponential.ratio);
+        app_table_real(&table, 4, law->exponential.p);
     }
     app_table_print(&table, text, 9);
 }
 
-static void print_text(sf_text *text, const criticality *c)
+static int print_text(sf_text *text, const void *what, sf_error *error)
 {
+    const criticality *c = what;
     const sf_criticality *found = &c->found;
+    (void)error;
     sf_text_printf(text,
                    "%zu avalanches in bins of %.4g ms, branching ratio in bins of %.4g ms; %" PRIu64
                    " spikes, %.4g s\n\n",
@@ -133,21 +128,10 @@ static void print_text(sf_text *text, const criticality *c)
     print_measures(text, c);
     sf_text_printf(text, "\n");
     print_fits(text, c);
-    if (text->length > 0)
-        text->length--; /* app_print ends the last line */
+    return SF_OK;
 }
 
-static int report(const criticality *c, sf_error *error)
-{
-    sf_text text = {0};
-    if (c->call->json)
-        write_json(&text, c);
-    else if (app_has(c->call, "csv"))
-        write_csv(&text, c);
-    else
-        print_text(&text, c);
-    return app_print(&text, error);
-}
+static const app_telling telling = {write_json, write_csv, print_text};
 
 static int run(app_call *call, sf_error *error)
 {
@@ -165,7 +149,7 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK) {
         for (size_t i = 0; i < c.found.caution_count; i++)
             app_warn(call, "%s: %s", c.found.cautions[i].of, c.found.cautions[i].text);
-        status = report(&c, error);
+        status = app_tell(call, &telling, &c, error);
         app_tell_undeclared(call);
     }
     sf_criticality_free(&c.found);

@@ -540,8 +540,7 @@ static int print_all(const app_call *call, const all_series *all, sf_error *erro
     sf_text text = {0};
     app_table table = {0};
     static const char *const heads[] = {"series", "samples", "bandwidth", "method"};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < all->count; i++) {
         app_table_cell(&table, "%s", all->samples->all.names[all->indices[i]]);
         app_table_cell(&table, "%zu", all->of[i].n);

@@ -65,8 +65,7 @@ static void print_columns(sf_text *text, const sf_table *of)
 {
     app_table table = {0};
     static const char *const heads[] = {"column", "type", "unit", "what it is; null:"};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < of->column_count; i++) {
         const sf_column *is = sf_table_column(of, i);
         app_table_cell(&table, "%s", is->name);

@@ -399,6 +399,14 @@ int app_word(const app_call *call, const char *option, int *index, sf_error *err
     return status;
 }
 
+int app_table_asked(const app_call *call, int *index, sf_error *error)
+{
+    int status = app_word(call, "table", index, error);
+    return status == SF_OK && app_has(call, "table") && !app_has(call, "csv")
+               ? sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables")
+               : status;
+}
+
 int app_name_option(const app_call *call, int status, sf_error *error)
 {
     for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)

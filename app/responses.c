@@ -8,6 +8,7 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -123,12 +124,6 @@ int app_responses_parse(sf_response_options *options, const app_call *call, bool
     return status == SF_OK ? sf_response_check(options, error) : status;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int list_begins(app_responses *r, const sf_occurrences_columns *listed, const sf_recording *recording,
                        sf_error *error)
 {
@@ -148,7 +143,7 @@ static int list_begins(app_responses *r, const sf_occurrences_columns *listed, c
             return sf_fail_memory(error);
         for (size_t n = 0; n < count; n++)
             times[n] = listed->times_ns[k][n * size];
-        qsort(times, count, sizeof *times, by_time);
+        sf_times_sort(times, count);
         r->begins[k].count = count;
     }
     return SF_OK;
@@ -363,9 +358,7 @@ static int parse(respond *c, sf_error *error)
 {
     int status = app_responses_parse(&c->options, c->call, true, error);
     if (status == SF_OK)
-        status = app_word(c->call, "table", &c->table, error);
-    if (status == SF_OK && app_has(c->call, "table") && !app_has(c->call, "csv"))
-        status = sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables");
+        status = app_table_asked(c->call, &c->table, error);
     return status;
 }
 
@@ -397,8 +390,9 @@ static trial_row row_of_trial(const sf_responses *r, size_t t)
                        .units = trial->answers};
 }
 
-static void write_json(sf_text *text, const respond *c)
+static void write_json(sf_text *text, const void *what)
 {
+    const respond *c = what;
     const sf_responses *units = &c->found.units;
     size_t more, fewer;
     sf_json json = sf_json_start(text);
@@ -445,8 +439,9 @@ static void write_json(sf_text *text, const respond *c)
     sf_json_end_object(&json);
 }
 
-static void write_csv(sf_text *text, const respond *c)
+static void write_csv(sf_text *text, const void *what)
 {
+    const respond *c = what;
     static const sf_table *const of[] = {&app_responses_table, &bins_table, &trials_table};
     const sf_table *table = of[c->table];
     const sf_responses *units = &c->found.units;
@@ -469,11 +464,6 @@ static void write_csv(sf_text *text, const respond *c)
 /* ---- lines ---- */
 
 #define LISTED 20
-
-static void number(app_table *table, double value)
-{
-    app_table_cell(table, isfinite(value) ? "%.4g" : "-", value);
-}
 
 /* By p, and then by how much is evoked. */
 static int by_verdict(const void *a, const void *b)
@@ -501,8 +491,7 @@ static int print_rows(sf_text *text, const respond *c, sf_error *error)
     for (size_t i = 0; i < count; i++)
         rows[i] = app_responses_row(&c->found, i);
     qsort(rows, count, sizeof *rows, by_verdict);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < listed; i++) {
         const app_response *row = &rows[i];
         if (row->unit != UINT32_MAX)
@@ -520,7 +509,7 @@ static int print_rows(sf_text *text, const respond *c, sf_error *error)
                                 row->p,
                                 row->q};
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++)
-            number(&table, cells[k]);
+            app_table_real(&table, 4, cells[k]);
     }
     app_table_print(&table, text, sizeof heads / sizeof *heads);
     if (listed < count)
@@ -530,8 +519,9 @@ static int print_rows(sf_text *text, const respond *c, sf_error *error)
     return SF_OK;
 }
 
-static int print_text(sf_text *text, const respond *c, sf_error *error)
+static int print_text(sf_text *text, const void *what, sf_error *error)
 {
+    const respond *c = what;
     const sf_responses *units = &c->found.units;
     size_t more, fewer;
     app_responses_standing(&c->found, &more, &fewer);
@@ -555,26 +545,10 @@ static int print_text(sf_text *text, const respond *c, sf_error *error)
                        "The markers are regular: a unit whose own rhythm is near %.4g Hz, or near a multiple "
                        "of it, looks as if it responded.\n",
                        1 / units->interval_s);
-    if (text->length > 0)
-        text->length--; /* app_print ends the last line */
     return status;
 }
 
-static int report(const respond *c, sf_error *error)
-{
-    sf_text text = {0};
-    int status = SF_OK;
-    if (c->call->json)
-        write_json(&text, c);
-    else if (app_has(c->call, "csv"))
-        write_csv(&text, c);
-    else
-        status = print_text(&text, c, error);
-    if (status == SF_OK)
-        return app_print(&text, error);
-    sf_text_free(&text);
-    return status;
-}
+static const app_telling telling = {write_json, write_csv, print_text};
 
 static int run(app_call *call, sf_error *error)
 {
@@ -591,7 +565,7 @@ static int run(app_call *call, sf_error *error)
         app_responses_find(&c.found, call, recording, &c.options, app_value(call, "episodes", NULL), error);
     if (status == SF_OK) {
         app_responses_warn(call, &c.found.units);
-        status = report(&c, error);
+        status = app_tell(call, &telling, &c, error);
     }
     app_responses_free(&c.found);
     sf_recording_free(recording);

@@ -7,11 +7,11 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 #include "core/row_macros.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- all in a few numbers ---- */
@@ -263,18 +263,10 @@ static int parse(sequences *s, sf_error *error)
     if (status == SF_OK)
         status = app_options_read(call, &sf_sequence_table, &s->options, error);
     if (status == SF_OK)
-        status = app_word(call, "table", &s->table, error);
-    if (status == SF_OK && app_has(call, "table") && !app_has(call, "csv"))
-        status = sf_fail(error, SF_USAGE, "--table", "is of --csv: --json has all tables");
+        status = app_table_asked(call, &s->table, error);
     if (status == SF_OK && s->table == TABLE_CHAINS && !app_has(call, "episodes"))
         status = sf_fail(error, SF_USAGE, "--table", "chains are those of --episodes");
     return status;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const int64_t *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
 }
 
 static int place_chain(sequences *s, const sf_occurrences_columns *told, size_t i, sf_error *error)
@@ -292,7 +284,7 @@ static int place_chain(sequences *s, const sf_occurrences_columns *told, size_t 
     }
     for (size_t k = 0; k < told->counts[i]; k++)
         starts_ns[k] = told->times_ns[i][k * episode->size];
-    qsort(starts_ns, (size_t)told->counts[i], sizeof *starts_ns, by_time);
+    sf_times_sort(starts_ns, (size_t)told->counts[i]);
     int status = sf_sequences_place(&row->place, &s->found, s->recording, starts_ns, (size_t)told->counts[i],
                                     episode->units, episode->size, &s->options, i, error);
     sf_free(starts_ns);
@@ -471,8 +463,9 @@ static void put_json(void *user, const sf_table *table, const void *row)
     sf_table_json_struct(user, table, row);
 }
 
-static void write_json(sf_text *text, const sequences *s)
+static void write_json(sf_text *text, const void *what)
 {
+    const sequences *s = what;
     static const char *const keys[] = {"unit_detail", "burst_detail", "latencies", "similarity", "chains"};
     sf_json json = sf_json_start(text);
     const sequence_row all = row_of_all(s);
@@ -494,8 +487,9 @@ static void put_csv(void *user, const sf_table *table, const void *row)
     app_csv_struct(user, table, row);
 }
 
-static void write_csv(sf_text *text, const sequences *s)
+static void write_csv(sf_text *text, const void *what)
 {
+    const sequences *s = what;
     static const sf_table *const of[] = {&units_table,      &bursts_table, &latencies_table,
                                          &similarity_table, &chains_table, &sequence_table};
     app_csv csv = app_csv_start_table(text, of[s->table]);
@@ -536,11 +530,6 @@ static void print_order(sf_text *text, const sequences *s)
     sf_text_printf(text, "\n");
 }
 
-static void number(app_table *table, double value)
-{
-    app_table_cell(table, isfinite(value) ? "%.3g" : "-", value);
-}
-
 #define LISTED 10
 
 /* Backbone units by their place: those of a sequence, or the best kept. */
@@ -571,8 +560,8 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
     if (shown == NULL)
         return sf_fail_memory(error);
     listed = s->call->verbose || s->found.backbone < listed ? s->found.backbone : listed;
-    for (size_t i = 0; listed > 0 && i < 11; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    if (listed > 0)
+        app_table_heads(&table, heads, 11);
     for (size_t k = 0; k < listed; k++) {
         size_t u = next_unit(s, shown);
         const unit_row row = row_of_unit(s, u);
@@ -583,14 +572,14 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
             app_table_cell(&table, "-");
         app_table_cell(&table, "#%zu", u);
         app_table_cell(&table, "%s", row.name);
-        number(&table, row.share);
-        number(&table, row.spikes);
-        number(&table, row.position);
-        number(&table, row.place_ms);
-        number(&table, row.jitter_ms);
+        app_table_real(&table, 3, row.share);
+        app_table_real(&table, 3, row.spikes);
+        app_table_real(&table, 3, row.position);
+        app_table_real(&table, 3, row.place_ms);
+        app_table_real(&table, 3, row.jitter_ms);
         app_table_cell(&table, "%" PRIu64, row.kept);
-        number(&table, row.kept_chance);
-        number(&table, row.q);
+        app_table_real(&table, 3, row.kept_chance);
+        app_table_real(&table, 3, row.q);
     }
     if (listed > 0)
         app_table_print(&table, text, 11);
@@ -606,50 +595,34 @@ static void print_chains(sf_text *text, const sequences *s)
     static const char *const heads[] = {"chain",  "count",     "place ms", "jitter ms",
                                         "bursts", "by chance", "q",        "place"};
     app_table table = {0};
-    for (size_t i = 0; i < 8; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, 8);
     for (size_t i = 0; i < s->chain_count; i++) {
         const chain_row *row = &s->chains[i];
         app_table_cell(&table, "%s", row->episode);
         app_table_cell(&table, "%" PRIu64, row->count);
-        number(&table, row->place.place_ms);
-        number(&table, row->place.jitter_ms);
+        app_table_real(&table, 3, row->place.place_ms);
+        app_table_real(&table, 3, row->place.jitter_ms);
         app_table_cell(&table, "%" PRIu64, row->place.kept);
-        number(&table, row->place.kept_chance);
-        number(&table, row->place.q);
+        app_table_real(&table, 3, row->place.kept_chance);
+        app_table_real(&table, 3, row->place.q);
         app_table_cell(&table, "%s", row->fixed ? "fixed" : "-");
     }
     sf_text_printf(text, "\n");
     app_table_print(&table, text, 8);
 }
 
-static int print_text(sf_text *text, const sequences *s, sf_error *error)
+static int print_text(sf_text *text, const void *what, sf_error *error)
 {
+    const sequences *s = what;
     print_order(text, s);
     sf_text_printf(text, "\n");
     int status = print_units(text, s, error);
     if (s->chain_count > 0)
         print_chains(text, s);
-    if (text->length > 0)
-        text->length--; /* app_print ends the last line */
     return status;
 }
 
-static int report(const sequences *s, sf_error *error)
-{
-    sf_text text = {0};
-    int status = SF_OK;
-    if (s->call->json)
-        write_json(&text, s);
-    else if (app_has(s->call, "csv"))
-        write_csv(&text, s);
-    else
-        status = print_text(&text, s, error);
-    if (status == SF_OK)
-        return app_print(&text, error);
-    sf_text_free(&text);
-    return status;
-}
+static const app_telling telling = {write_json, write_csv, print_text};
 
 static int run(app_call *call, sf_error *error)
 {
@@ -664,7 +637,7 @@ static int run(app_call *call, sf_error *error)
     app_tell_seed(call, s.options.seed);
     status = find(&s, error);
     if (status == SF_OK)
-        status = report(&s, error);
+        status = app_tell(call, &telling, &s, error);
     free_all(&s);
     sf_recording_free(recording);
     return status;

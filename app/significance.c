@@ -354,7 +354,7 @@ void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t
 {
     const char *reason = sf_not_testable_text(told->not_testable[i]);
     double given_rest = told->expected_given_rest[i];
-    app_table_cell(table, isfinite(given_rest) ? "%.4g" : "-", given_rest);
+    app_table_real(table, 4, given_rest);
     app_table_cell(table, isfinite(told->p[i]) ? "%.2g" : "-", told->p[i]);
     if (reason != NULL)
         app_table_cell(table, "%s", reason);

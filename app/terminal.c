@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -241,6 +242,25 @@ int app_print(sf_text *text, sf_error *error)
     return SF_OK;
 }
 
+int app_tell(const app_call *call, const app_telling *telling, const void *what, sf_error *error)
+{
+    sf_text text = {0};
+    int status = SF_OK;
+    if (call->json) {
+        telling->json(&text, what);
+    } else if (app_has(call, "csv")) {
+        telling->csv(&text, what);
+    } else {
+        status = telling->lines(&text, what, error);
+        if (text.length > 0)
+            text.length--; /* app_print ends the last line */
+    }
+    if (status == SF_OK)
+        return app_print(&text, error);
+    sf_text_free(&text);
+    return status;
+}
+
 /* ---- progress ---- */
 
 /* As people tell how long they wait. */
@@ -301,6 +321,20 @@ sf_progress app_progress(const app_call *call)
 }
 
 /* ---- tables ---- */
+
+void app_table_heads(app_table *table, const char *const *heads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        app_table_cell(table, "%s", heads[i]);
+}
+
+void app_table_real(app_table *table, int digits, double value)
+{
+    if (isfinite(value))
+        app_table_cell(table, "%.*g", digits, value);
+    else
+        app_table_cell(table, "-");
+}
 
 void app_table_cell(app_table *table, const char *format, ...)
 {

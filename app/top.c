@@ -96,8 +96,7 @@ static void add_table(sf_text *text, const sf_top *top)
                                         "lost", "p50 ms", "p99 ms", "max ms"};
     enum { COLUMNS = sizeof heads / sizeof heads[0] };
     app_table table = {.columns = COLUMNS};
-    for (size_t i = 0; i < COLUMNS; i++)
-        app_table_cell(&table, "%s", heads[i]);
+    app_table_heads(&table, heads, COLUMNS);
     for (size_t i = 0; i < top->count; i++)
         add_row(&table, &top->rows[i]);
     sf_text_printf(text, "%s  up %.0f s  %" PRIu64 " spikes", top->stream, top->run_s, top->spikes);
