@@ -2,6 +2,7 @@
 /* What the branching ratio and power laws may be believed for, on what is drawn with a known ratio and a
  * known exponent. Usage: bench_criticality [rounds] */
 #include "analysis/criticality.h"
+#include "oracle/branching_network.h"
 
 #include "core/clock.h"
 #include "core/memory.h"
@@ -11,52 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double draw_poisson(sf_random *random, double mean)
-{
-    double count = 0, sum = 0;
-    if (mean > 30)
-        return fmax(0, floor(mean + sqrt(mean) * sf_random_normal(random) + 0.5));
-    while ((sum += sf_random_exponential(random)) < mean)
-        count++;
-    return count;
-}
-
-static double draw_binomial(sf_random *random, double count, double p)
-{
-    double taken = 0;
-    for (double i = 0; i < count; i++)
-        taken += sf_random_uniform(random) < p;
-    return taken;
-}
-
 /* ---- the branching ratio ---- */
 
 typedef struct network {
     const char *what;
-    double m, rate, seen;
-    size_t bins;
-    double rise, swing; /* the drive rises by this share over all bins, and swings by this share at 5 Hz */
+    oracle_branching of;
 } network;
-
-static void draw(sf_population *p, const network *n, uint64_t seed)
-{
-    sf_random random = sf_random_start(seed, 77);
-    double active = n->rate;
-    *p = (sf_population){.bin_ns = 4000000, .interval_count = 1, .bins = n->bins};
-    p->counts = sf_alloc(n->bins, sizeof *p->counts);
-    p->first = sf_alloc(2, sizeof *p->first);
-    if (p->counts == NULL || p->first == NULL)
-        exit(1);
-    p->first[1] = n->bins;
-    for (size_t t = 0; t < n->bins + 2000; t++) {
-        double at = t < 2000 ? 0 : (double)(t - 2000);
-        double drive = n->rate * (1 + n->rise * at / (double)n->bins + n->swing * cos(2 * M_PI * 0.02 * at));
-        active = draw_poisson(&random, n->m * active + (1 - n->m) * drive);
-        if (t >= 2000)
-            p->counts[t - 2000] = draw_binomial(&random, active, n->seen);
-        p->spikes += t >= 2000 ? (uint64_t)p->counts[t - 2000] : 0;
-    }
-}
 
 enum { CAUTIONS = 7 };
 
@@ -65,10 +26,9 @@ static void try_network(const network *n, int rounds)
     double sum = 0, squares = 0, one_step = 0, width = 0;
     int known = 0, within = 0, said[CAUTIONS] = {0}, any = 0;
     for (int round = 0; round < rounds; round++) {
-        sf_population p;
+        sf_population p = oracle_branching_draw(&n->of, (uint64_t)round + 1);
         sf_branching found;
         const sf_branching_options how = {.lags = 500, .seed = 1};
-        draw(&p, n, (uint64_t)round + 1);
         if (sf_branching_find(&found, &p, &how, NULL) != SF_OK)
             exit(1);
         one_step += found.r[0] / rounds;
@@ -78,8 +38,8 @@ static void try_network(const network *n, int rounds)
         if (isfinite(found.m)) {
             known++;
             sum += found.m;
-            squares += (found.m - n->m) * (found.m - n->m);
-            within += found.low <= n->m && n->m <= found.high;
+            squares += (found.m - n->of.m) * (found.m - n->of.m);
+            within += found.low <= n->of.m && n->of.m <= found.high;
             width += found.high - found.low;
         }
         sf_branching_free(&found);
@@ -90,9 +50,9 @@ static void try_network(const network *n, int rounds)
         "\"mean\":%.5f,\"rms_error\":%.2g,\"one_step\":%.3f,\"within\":%.3f,\"width\":%.3g,\"any_caution\":%"
         "d,"
         "\"no_memory\":%d,\"offset\":%d,\"oscillation\":%d,\"misfit\":%d,\"drift\":%d,\"long\":%d}\n",
-        n->what, n->m, n->seen, n->bins, n->rate * n->seen, rounds, known, sum / known, sqrt(squares / known),
-        one_step, (double)within / known, width / known, any, said[0], said[1], said[2], said[3], said[4],
-        said[5]);
+        n->what, n->of.m, n->of.seen, n->of.bins, n->of.rate * n->of.seen, rounds, known, sum / known,
+        sqrt(squares / known), one_step, (double)within / known, width / known, any, said[0], said[1],
+        said[2], said[3], said[4], said[5]);
     fflush(stdout);
 }
 
@@ -139,15 +99,15 @@ static void try_power(double a, size_t count, bool lognormal, int rounds)
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 100;
-    static const network networks[] = {{"steady", 0.9, 100, 0.1, 150000, 0, 0},
-                                       {"steady", 0.97, 20, 0.3, 60000, 0, 0},
-                                       {"steady", 0.98, 100, 0.1, 150000, 0, 0},
-                                       {"steady", 0.98, 100, 0.02, 150000, 0, 0},
-                                       {"steady", 0.99, 100, 0.1, 150000, 0, 0},
-                                       {"steady", 0.99, 10, 1, 150000, 0, 0},
-                                       {"Poisson", 0, 3, 1, 150000, 0, 0},
-                                       {"drive rises by a third", 0.9, 100, 0.1, 150000, 0.33, 0},
-                                       {"drive swings by half at 5 Hz", 0.9, 100, 0.1, 150000, 0, 0.5}};
+    static const network networks[] = {{"steady", {0.9, 100, 0.1, 150000, 0, 0}},
+                                       {"steady", {0.97, 20, 0.3, 60000, 0, 0}},
+                                       {"steady", {0.98, 100, 0.1, 150000, 0, 0}},
+                                       {"steady", {0.98, 100, 0.02, 150000, 0, 0}},
+                                       {"steady", {0.99, 100, 0.1, 150000, 0, 0}},
+                                       {"steady", {0.99, 10, 1, 150000, 0, 0}},
+                                       {"Poisson", {0, 3, 1, 150000, 0, 0}},
+                                       {"drive rises by a third", {0.9, 100, 0.1, 150000, 0.33, 0}},
+                                       {"drive swings by half at 5 Hz", {0.9, 100, 0.1, 150000, 0, 0.5}}};
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         try_network(&networks[i], rounds);
     for (size_t count = 500; count <= 20000; count *= 6)

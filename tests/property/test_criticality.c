@@ -2,6 +2,7 @@
 /* Avalanches, branching ratios and power laws, beside their definitions and beside networks and numbers that
  * are drawn with a known ratio and a known exponent. */
 #include "analysis/criticality.h"
+#include "oracle/branching_network.h"
 #include "oracle/criticality_oracle.h"
 #include "support/support.h"
 
@@ -13,24 +14,6 @@
 #define MS 1000000LL
 
 /* ---- drawing ---- */
-
-static double draw_poisson(sf_random *random, double mean)
-{
-    double count = 0, sum = 0;
-    if (mean > 30)
-        return fmax(0, floor(mean + sqrt(mean) * sf_random_normal(random) + 0.5));
-    while ((sum += sf_random_exponential(random)) < mean)
-        count++;
-    return count;
-}
-
-static double draw_binomial(sf_random *random, double count, double p)
-{
-    double taken = 0;
-    for (double i = 0; i < count; i++)
-        taken += sf_random_uniform(random) < p;
-    return taken;
-}
 
 static sf_population open_bins(size_t bins)
 {
@@ -51,16 +34,7 @@ static void count_up(sf_population *p)
 /* A branching network with a drive that holds its rate, of which a share is seen. */
 static sf_population draw_network(double m, size_t bins, double rate, double seen, uint64_t seed)
 {
-    sf_population p = open_bins(bins);
-    sf_random random = sf_random_start(seed, 77);
-    double active = rate;
-    for (size_t t = 0; t < bins + 2000; t++) {
-        active = draw_poisson(&random, m * active + (1 - m) * rate);
-        if (t >= 2000)
-            p.counts[t - 2000] = draw_binomial(&random, active, seen);
-    }
-    count_up(&p);
-    return p;
+    return oracle_branching_draw(&(oracle_branching){.m = m, .rate = rate, .seen = seen, .bins = bins}, seed);
 }
 
 static sf_branching branching_of(sf_population *p, size_t lags, bool alone)
@@ -145,7 +119,7 @@ static unsigned cautions_of_rate(double (*rate)(size_t bin), uint64_t seed, sf_b
     sf_population p = open_bins(BINS);
     sf_random random = sf_random_start(seed, 78);
     for (size_t t = 0; t < BINS; t++)
-        p.counts[t] = draw_poisson(&random, rate(t));
+        p.counts[t] = oracle_poisson(&random, rate(t));
     count_up(&p);
     *found = branching_of(&p, 500, false);
     const sf_branching kept = *found;
@@ -193,8 +167,8 @@ static void drift_is_seen(void **state)
         sf_random random = sf_random_start(seed, 79);
         double active = 100;
         for (size_t t = 0; t < BINS; t++) {
-            active = draw_poisson(&random, 0.9 * active + 10 * (1 + 0.3 * (double)t / BINS));
-            p.counts[t] = draw_binomial(&random, active, 0.1);
+            active = oracle_poisson(&random, 0.9 * active + 10 * (1 + 0.3 * (double)t / BINS));
+            p.counts[t] = oracle_binomial(&random, active, 0.1);
         }
         count_up(&p);
         sf_branching found = branching_of(&p, 500, false);
@@ -392,7 +366,7 @@ static size_t draw_critical(sf_spike *spikes, size_t room, uint32_t units, uint6
         for (double active = 1; active > 0 && count < room * 3 / 4; bin++) {
             for (double i = 0; i < active; i++)
                 spikes[count++] = (sf_spike){bin * 4 * MS, (uint32_t)sf_random_below(&random, units), NAN};
-            active = draw_poisson(&random, 0.995 * active);
+            active = oracle_poisson(&random, 0.995 * active);
         }
     return count;
 }
