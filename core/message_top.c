@@ -2,7 +2,6 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/message.h"
-#include "core/thread.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,53 +9,119 @@
 
 /* ---- what stands out most ---- */
 
-/* A window may have 100,000 episodes, each hop anew: they are sorted by the leading digits of a key, in time
+/* A window may have 100,000 episodes, each hop anew: threads sort them by four digits of a short key, in time
  * that is linear, and those that are alike in these are then put right. */
-enum { DIGIT = 11, DIGITS = 3, VALUES = 1 << DIGIT, REST = 64 - DIGITS * DIGIT };
+enum { BITS = 8, DIGITS = 4, VALUES = 1 << BITS, MOST_PIECES = 16, LEAST_PIECE = 4096 };
 
 typedef struct place {
-    uint64_t above; /* the further above chance the less */
+    double above; /* chance, in about standard deviations */
     uint32_t index;
-    uint32_t class; /* significant ones first, then parts of no other, then the longer */
+    uint32_t key; /* class: significant ones first, then parts of no other, then the longer; then coarsely
+                     `above` */
 } place;
 
-/* How far above chance, in about standard deviations, as a number that falls. */
-static uint64_t key_of(const sf_episode_count *item)
+static double above_chance(const sf_episode_count *item)
 {
     double expected = isnan(item->expected) ? 0 : item->expected;
-    double above = ((double)item->count - expected) / sqrt(fmax(expected, 1));
+    return ((double)item->count - expected) / sqrt(fmax(expected, 1));
+}
+
+/* In 24 bits, the less the further above chance: of a double those of its exponent that matter, and as many
+ * of its fraction. */
+static uint32_t coarse(double above)
+{
+    enum { FRACTION = 17, HALF = 1 << 23 };
+    const uint64_t least = (uint64_t)(1023 - 16) << 52;
+    double size = fmin(fabs(above), 0x1p46);
     uint64_t bits;
-    memcpy(&bits, &above, sizeof bits);
-    return (bits >> 63) != 0 ? bits : ~(bits | UINT64_C(1) << 63);
+    memcpy(&bits, &size, sizeof bits);
+    uint32_t magnitude = bits > least ? (uint32_t)((bits - least) >> (52 - FRACTION)) : 0;
+    return above < 0 ? HALF + magnitude : HALF - 1 - magnitude;
 }
 
 static place place_of(const sf_episode_count *item, size_t index)
 {
-    return (place){.above = key_of(item),
-                   .index = (uint32_t)index,
-                   .class = (item->q <= SF_SIGNIFICANT_Q ? 0 : VALUES / 2) |
-                            (item->folded_under[0] != '\0' ? VALUES / 4 : 0) |
-                            (SF_EPISODE_MAX_SIZE - item->episode.size)};
+    double above = above_chance(item);
+    uint32_t class = (item->q <= SF_SIGNIFICANT_Q ? 0 : VALUES / 2) |
+                     (item->folded_under[0] != '\0' ? VALUES / 4 : 0) |
+                     (SF_EPISODE_MAX_SIZE - item->episode.size);
+    return (place){.above = above, .index = (uint32_t)index, .key = class << 24 | coarse(above)};
 }
 
-static size_t digit_of(const place *p, int digit)
+/* Stretches of the episodes, for threads; a digit is sorted by as many counts for each stretch. */
+typedef struct ranking {
+    sf_episode_count *items;
+    place *from, *into;
+    size_t count, pieces;
+    unsigned shift; /* of the digit */
+    uint32_t ends[MOST_PIECES][VALUES];
+} ranking;
+
+static size_t begin_of(const ranking *r, size_t piece)
 {
-    return digit == DIGITS ? p->class : p->above >> (REST + digit * DIGIT) & (VALUES - 1);
+    return r->count * piece / r->pieces;
 }
 
-/* By one digit; what is alike in it stays in order. */
-static void sort_by(place *into, const place *from, size_t count, int digit)
+static void place_piece(void *context, unsigned worker, size_t piece)
 {
-    uint32_t ends[VALUES] = {0}, end = 0;
-    for (size_t i = 0; i < count; i++)
-        ends[digit_of(&from[i], digit)]++;
-    for (size_t value = 0; value < VALUES; value++) {
-        uint32_t here = ends[value];
-        ends[value] = end;
-        end += here;
-    }
-    for (size_t i = 0; i < count; i++)
-        into[ends[digit_of(&from[i], digit)]++] = from[i];
+    ranking *r = context;
+    (void)worker;
+    for (size_t i = begin_of(r, piece); i < begin_of(r, piece + 1); i++)
+        r->from[i] = place_of(&r->items[i], i);
+}
+
+static void count_piece(void *context, unsigned worker, size_t piece)
+{
+    ranking *r = context;
+    uint32_t *counts = r->ends[piece];
+    (void)worker;
+    memset(counts, 0, sizeof r->ends[piece]);
+    for (size_t i = begin_of(r, piece); i < begin_of(r, piece + 1); i++)
+        counts[r->from[i].key >> r->shift & (VALUES - 1)]++;
+}
+
+static void deal_out_piece(void *context, unsigned worker, size_t piece)
+{
+    ranking *r = context;
+    uint32_t *ends = r->ends[piece];
+    (void)worker;
+    for (size_t i = begin_of(r, piece); i < begin_of(r, piece + 1); i++)
+        r->into[ends[r->from[i].key >> r->shift & (VALUES - 1)]++] = r->from[i];
+}
+
+static void tell_piece(void *context, unsigned worker, size_t piece)
+{
+    ranking *r = context;
+    (void)worker;
+    for (size_t i = begin_of(r, piece); i < begin_of(r, piece + 1); i++)
+        r->items[r->from[i].index].standing = (uint32_t)(i + 1);
+}
+
+static void for_pieces(ranking *r, sf_team *team, void (*body)(void *, unsigned, size_t))
+{
+    if (team != NULL && r->pieces > 1)
+        sf_team_run(team, r->pieces, body, r);
+    else
+        for (size_t piece = 0; piece < r->pieces; piece++)
+            body(r, 0, piece);
+}
+
+/* What is alike in a digit stays in order. */
+static void sort_by(ranking *r, sf_team *team, int digit)
+{
+    r->shift = (unsigned)digit * BITS;
+    for_pieces(r, team, count_piece);
+    uint32_t end = 0;
+    for (size_t value = 0; value < VALUES; value++)
+        for (size_t piece = 0; piece < r->pieces; piece++) {
+            uint32_t here = r->ends[piece][value];
+            r->ends[piece][value] = end;
+            end += here;
+        }
+    for_pieces(r, team, deal_out_piece);
+    place *sorted = r->into;
+    r->into = r->from;
+    r->from = sorted;
 }
 
 /* Those that are alike in all digits. */
@@ -65,65 +130,28 @@ static void put_right(place *order, size_t count)
     for (size_t i = 1; i < count; i++) {
         place own = order[i];
         size_t to = i;
-        for (; to > 0 && order[to - 1].class == own.class && order[to - 1].above > own.above; to--)
+        for (; to > 0 && order[to - 1].key == own.key && order[to - 1].above < own.above; to--)
             order[to] = order[to - 1];
         order[to] = own;
     }
 }
 
-/* The episodes and their places, for threads. */
-typedef struct ranking {
-    sf_episode_count *items;
-    size_t count;
-    place *places;
-    uint32_t *standing;
-} ranking;
-
-enum { AT_ONCE = 4096 };
-
-static int place_some(void *context, unsigned worker, size_t number)
-{
-    const ranking *r = context;
-    (void)worker;
-    for (size_t i = number * AT_ONCE; i < (number + 1) * AT_ONCE && i < r->count; i++)
-        r->places[i] = place_of(&r->items[i], i);
-    return SF_OK;
-}
-
-static int tell_some(void *context, unsigned worker, size_t number)
-{
-    const ranking *r = context;
-    (void)worker;
-    for (size_t i = number * AT_ONCE; i < (number + 1) * AT_ONCE && i < r->count; i++)
-        r->items[i].standing = r->standing[i];
-    return SF_OK;
-}
-
-int sf_message_rank(sf_message *message, sf_error *error)
+int sf_message_rank(sf_message *message, sf_team *team, sf_error *error)
 {
     sf_episodes_message *all = &message->episodes;
-    size_t pieces = (all->count + AT_ONCE - 1) / AT_ONCE;
-    place *order = sf_resize(NULL, 2 * all->count, sizeof *order);
-    ranking r = {all->items, all->count, order, sf_resize(NULL, all->count, sizeof *r.standing)};
-    if (order == NULL || r.standing == NULL) {
-        sf_free(order);
-        sf_free(r.standing);
+    place *places = sf_resize(NULL, 2 * all->count, sizeof *places);
+    if (places == NULL)
         return sf_fail_memory(error);
-    }
-    place *sorted = order, *other = order + all->count;
-    sf_parallel_for(sf_thread_cores(), pieces, place_some, &r);
-    for (int digit = 0; digit <= DIGITS; digit++) {
-        place *from = sorted;
-        sort_by(other, from, all->count, digit);
-        sorted = other;
-        other = from;
-    }
-    put_right(sorted, all->count);
-    for (size_t i = 0; i < all->count; i++)
-        r.standing[sorted[i].index] = (uint32_t)(i + 1);
-    sf_parallel_for(sf_thread_cores(), pieces, tell_some, &r);
-    sf_free(order);
-    sf_free(r.standing);
+    ranking r = {.items = all->items, .from = places, .into = places + all->count, .count = all->count};
+    r.pieces = team == NULL ? 1 : sf_team_size(team) < MOST_PIECES ? sf_team_size(team) : MOST_PIECES;
+    if (r.pieces > all->count / LEAST_PIECE + 1)
+        r.pieces = all->count / LEAST_PIECE + 1;
+    for_pieces(&r, team, place_piece);
+    for (int digit = 0; digit < DIGITS; digit++)
+        sort_by(&r, team, digit);
+    put_right(r.from, all->count);
+    for_pieces(&r, team, tell_piece);
+    sf_free(places);
     return SF_OK;
 }
 

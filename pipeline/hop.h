@@ -10,6 +10,7 @@
 
 #include "analysis/quantity.h"
 #include "core/message.h"
+#include "core/team.h"
 #include "pipeline/times.h"
 #include "plan/operation.h"
 
@@ -126,6 +127,7 @@ struct sf_hop {
     void *const *model; /**< the elements, by number */
     sf_outbox *outbox;
     const sf_hop_recorder *recorder; /**< or NULL */
+    sf_team *team; /**< of the stage that tells of all tracked episodes; NULL: they are few */
 };
 
 /** An element for an operation. */

@@ -15,6 +15,9 @@
 /* The stages are in an order that begins with these two. */
 enum { FEED, TAKE };
 
+/* Tracked episodes that are worth a team, and its threads. */
+enum { TEAM_FROM = 8192, TEAM_MOST = 16 };
+
 /* ---- opening and closing ---- */
 
 static void list_model(sf_hops *hops)
@@ -209,12 +212,24 @@ void sf_hops_close(sf_hops *hops)
     sf_free(hops->rates.hz);
     sf_free(hops->rates.so_far);
     sf_runner_close(&hops->runner);
+    sf_team_close(hops->team);
     if (hops->keeps_memory)
         sf_spare_end();
     *hops = (sf_hops){0};
 }
 
 /* ---- running stages ---- */
+
+/* A thread's share is then not over before it has begun. Without memory for a team there is none. */
+static sf_team *team_of(sf_hops *hops)
+{
+    unsigned threads = hops->options.config->mine.threads;
+    if (threads == 0)
+        threads = sf_thread_cores();
+    if (hops->team == NULL && hops->tracked.now.count >= TEAM_FROM && threads > 1)
+        sf_team_open(&hops->team, threads < TEAM_MOST ? threads : TEAM_MOST, NULL);
+    return hops->team;
+}
 
 /* Stages first .. end - 1; `segment` as in sf_hop. */
 static int run(sf_hops *hops, size_t first, size_t end, const sf_segment *segment, bool last, sf_error *error)
@@ -227,7 +242,8 @@ static int run(sf_hops *hops, size_t first, size_t end, const sf_segment *segmen
                          .last = last,
                          .times = &hops->times,
                          .model = hops->model,
-                         .recorder = hops->options.recorder};
+                         .recorder = hops->options.recorder,
+                         .team = team_of(hops)};
     return sf_runner_run(&hops->runner, &call, first, end, error);
 }
 

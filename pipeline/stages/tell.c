@@ -3,7 +3,6 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/thread.h"
 #include "mine/folding.h"
 #include "mine/mine.h"
 #include "pipeline/accelerator.h"
@@ -44,7 +43,7 @@ const sf_stage sf_stage_report = {
 };
 
 /* Episodes that a thread fills at a time. */
-#define FILL_AT_ONCE 4096
+#define FILL_AT_ONCE 2048
 
 /* What is told of episodes is made of this; and what folding asks for of each, in one block. */
 typedef struct filling {
@@ -92,35 +91,35 @@ static void name_parent(const filling *f, size_t i)
         memcpy(item->folded_under, f->tracked[f->parents[i]].id, sizeof item->folded_under);
 }
 
-static int fill_some(void *context, unsigned worker, size_t number)
+static void fill_some(void *context, unsigned worker, size_t number)
 {
     (void)worker;
     const filling *f = context;
     for (size_t i = number * FILL_AT_ONCE; i < (number + 1) * FILL_AT_ONCE && i < f->episodes->count; i++)
         fill_episode(f, i);
-    return SF_OK;
 }
 
-static int name_some(void *context, unsigned worker, size_t number)
+static void name_some(void *context, unsigned worker, size_t number)
 {
     (void)worker;
     const filling *f = context;
     for (size_t i = number * FILL_AT_ONCE; i < (number + 1) * FILL_AT_ONCE && i < f->episodes->count; i++)
         name_parent(f, i);
-    return SF_OK;
 }
 
-/* All episodes, on the threads of mining. */
-static int for_all(const sf_hop *hop, filling *f, int (*body)(void *, unsigned, size_t))
+static void for_all(const sf_hop *hop, filling *f, void (*body)(void *, unsigned, size_t))
 {
-    unsigned threads = hop->config->mine.threads;
-    return sf_parallel_for(threads > 0 ? threads : sf_thread_cores(),
-                           (f->episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE, body, f);
+    size_t parts = (f->episodes->count + FILL_AT_ONCE - 1) / FILL_AT_ONCE;
+    if (hop->team != NULL)
+        sf_team_run(hop->team, parts, body, f);
+    else
+        for (size_t part = 0; part < parts; part++)
+            body(f, 0, part);
 }
 
 /* As what is found in a recording: chains are counted among all that are tracked, parts are folded under what
  * is told of. */
-static int fold(const sf_hop *hop, filling *f)
+static void fold(const sf_hop *hop, filling *f)
 {
     const sf_parts *parts = (const sf_parts *)sf_read_tracked(hop)->now.parts;
     size_t count = f->episodes->count;
@@ -133,7 +132,7 @@ static int fold(const sf_hop *hop, filling *f)
         of.told = f->told;
         sf_fold_by(f->parents, parts, &of, count);
     }
-    return for_all(hop, f, name_some);
+    for_all(hop, f, name_some);
 }
 
 static int open_filling(filling *f, size_t count, sf_error *error)
@@ -166,10 +165,10 @@ static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_er
                  .tests = sf_read_tests(hop),
                  .limits = sf_testing_limits(hop->config)};
     int status = open_filling(&f, tracking->count, error);
-    if (status == SF_OK)
-        status = for_all(hop, &f, fill_some);
-    if (status == SF_OK)
-        status = fold(hop, &f);
+    if (status == SF_OK) {
+        for_all(hop, &f, fill_some);
+        fold(hop, &f);
+    }
     sf_free(f.expected);
     return status;
 }
@@ -179,6 +178,11 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
 {
     sf_left_out left_out = sf_testing_limits(hop->config);
     size_t kept = 0;
+    if (left_out.max_p <= 0 && left_out.max_q <= 0) {
+        episodes->counted = episodes->count;
+        episodes->left_out = left_out;
+        return;
+    }
     for (size_t i = 0; i < episodes->count; i++) {
         const sf_episode_count *item = &episodes->items[i];
         if (!is_told(&left_out, item)) {
@@ -221,7 +225,7 @@ static int tell(sf_hop *hop, sf_error *error)
     if (told == SF_OK) {
         fire(hop, rules);
         leave_out(hop, &message->episodes);
-        told = sf_message_rank(message, error);
+        told = sf_message_rank(message, hop->team, error);
     }
     if (told != SF_OK) {
         sf_message_release(message);

@@ -247,7 +247,7 @@ static void publish_episodes(sf_sink *sink, size_t count)
     sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
     message->episodes.items = sf_alloc(count, sizeof *message->episodes.items);
     message->episodes.count = count;
-    assert_int_equal(sf_message_rank(message, NULL), SF_OK);
+    assert_int_equal(sf_message_rank(message, NULL, NULL), SF_OK);
     sf_sink_publish(sink, message);
     sf_message_release(message);
 }

@@ -320,7 +320,7 @@ static sf_message *window_of(size_t count, uint64_t seq)
         item->episode.delays[0] = (sf_delay){0, SF_MILLISECOND};
         snprintf(item->id, sizeof item->id, "%016zx", i);
     }
-    assert_int_equal(sf_message_rank(message, NULL), SF_OK);
+    assert_int_equal(sf_message_rank(message, NULL, NULL), SF_OK);
     return message;
 }
 

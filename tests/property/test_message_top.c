@@ -66,7 +66,7 @@ static void check(test_random *random)
 {
     size_t count = test_random_below(random, MOST), most = test_random_below(random, MOST);
     sf_message *message = make(random, count);
-    assert_int_equal(sf_message_rank(message, NULL), SF_OK);
+    assert_int_equal(sf_message_rank(message, NULL, NULL), SF_OK);
     const char *ids[] = {"0000000000000003", "no such episode."};
     size_t id_count = test_random_below(random, 3);
     sf_message *top = sf_message_top(message, most, ids, id_count);
@@ -99,9 +99,40 @@ static void those_that_stand_out_are_kept(void **state)
         check(&random);
 }
 
+/* As one thread places them. */
+static void a_team_places_alike(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("stand out, by a team", 5);
+    sf_team *team = NULL;
+    assert_int_equal(sf_team_open(&team, 3, NULL), SF_OK);
+    for (int i = 0; i < 4; i++) {
+        size_t count = 20000 + test_random_below(&random, 20000);
+        sf_message *message = make(&random, count);
+        for (size_t k = 0; k < count; k++)
+            message->episodes.items[k].count = test_random_below(&random, 400);
+        uint32_t *alone = sf_alloc(count, sizeof *alone);
+        assert_int_equal(sf_message_rank(message, NULL, NULL), SF_OK);
+        for (size_t k = 0; k < count; k++)
+            alone[k] = message->episodes.items[k].standing;
+        assert_int_equal(sf_message_rank(message, team, NULL), SF_OK);
+        for (size_t k = 0; k < count; k++)
+            assert_int_equal(message->episodes.items[k].standing, alone[k]);
+        for (size_t k = 0; k < count; k++) {
+            size_t a = test_random_below(&random, count), b = test_random_below(&random, count);
+            if (a != b)
+                assert_int_equal(is_before(&message->episodes.items[a], &message->episodes.items[b]),
+                                 alone[a] < alone[b]);
+        }
+        sf_free(alone);
+        sf_message_release(message);
+    }
+    sf_team_close(team);
+}
+
 static int pick(void *context)
 {
-    if (sf_message_rank(context, NULL) != SF_OK)
+    if (sf_message_rank(context, NULL, NULL) != SF_OK)
         return SF_NO_MEMORY;
     sf_message *top = sf_message_top(context, 5, NULL, 0);
     sf_message_release(top);
@@ -121,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_that_stand_out_are_kept),
+        cmocka_unit_test(a_team_places_alike),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
