@@ -202,7 +202,7 @@ __device__ void go_down(const part *p, shared_room *r, meetings *m, tally *t, ui
 {
     unsigned long long edges = 0;
     uint32_t found =
-        search_down<true>(&p->own, &r->own, t, visited, level, warp_of(), gridDim.x * WARPS, &edges);
+        search_down<true>(&p->own, &r->own.last, t, visited, level, warp_of(), gridDim.x * WARPS, &edges);
     meet_all(p, r, m, t, found, edges, true);
     edges = 0;
     found = read_outboxes(p, r, t, visited, level, &edges);

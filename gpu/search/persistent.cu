@@ -69,19 +69,19 @@ __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, progre
             meet(s, r, t, found, edges, true);
         } else if (is_small(&r->last)) {
             search_alone(s, r, t, s->visited[current], p);
-            if (is_over(s, r, p))
+            if (is_over(s, r, &r->last, p))
                 break;
             continue;
         } else {
-            uint32_t found =
-                search_down<false>(s, r, t, s->visited[current], level, warp_of(), gridDim.x * WARPS, &edges);
+            uint32_t found = search_down<false>(s, &r->last, t, s->visited[current], level, warp_of(),
+                                                gridDim.x * WARPS, &edges);
             meet(s, r, t, found, edges, true);
         }
         p->level = level;
         p->total += r->last.found;
         if (r->last.found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
             record(s, &r->last, level, up);
-        if (is_over(s, r, p))
+        if (is_over(s, r, &r->last, p))
             break;
     }
     return current;

@@ -31,6 +31,7 @@
 #define BLOCK 1024
 #define WARPS (BLOCK / WARP)
 #define RING 4u            /* levels whose tallies are in use at a time */
+#define SMALL_LEVELS 3u    /* the same of levels that one block searches */
 #define PIECES_AN_ITEM 32u /* of four edges each: what a warp reads at a time */
 #define MOST_ITEMS 64u     /* of a vertex; a list that would take more is for the whole grid */
 #define PIECES_ALONE 8u    /* a lane reads by itself before its warp helps */
@@ -111,7 +112,7 @@ typedef struct room {
     uint32_t left, fresh; /* of the last vertices: in the list of this block, and found in this level */
     bool hub_visited;     /* hub 0, when the last level bottom-up began */
     tally last;
-    tally own; /* of a level that this block searches alone */
+    tally small[SMALL_LEVELS]; /* of levels that this block searches alone */
 } room;
 
 } // namespace
@@ -153,9 +154,13 @@ __device__ uint32_t warp_of()
 
 __device__ uint32_t sum_of_warp(uint32_t value)
 {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(FULL, value);
+#else
     for (int distance = 16; distance > 0; distance /= 2)
         value += __shfl_xor_sync(FULL, value, distance);
     return value;
+#endif
 }
 
 __device__ unsigned long long now()
@@ -207,13 +212,15 @@ __device__ void enter(room *r)
 /* What the threads of this block found; its first thread has the sums on return. */
 __device__ void sum_of_block(room *r, uint32_t *found, unsigned long long *edges)
 {
-    *found = sum_of_warp(*found);
-    for (int distance = 16; distance > 0; distance /= 2)
-        *edges += __shfl_xor_sync(FULL, *edges, distance);
-    if (lane_of() == 0 && *found > 0)
-        atomicAdd(&r->found_count, *found);
-    if (lane_of() == 0 && *edges > 0)
-        atomicAdd(&r->edge_count, *edges);
+    if (__any_sync(FULL, *found > 0 || *edges > 0)) {
+        uint32_t sum = sum_of_warp(*found);
+        for (int distance = 16; distance > 0; distance /= 2)
+            *edges += __shfl_xor_sync(FULL, *edges, distance);
+        if (lane_of() == 0 && sum > 0)
+            atomicAdd(&r->found_count, sum);
+        if (lane_of() == 0 && *edges > 0)
+            atomicAdd(&r->edge_count, *edges);
+    }
     __syncthreads();
     if (threadIdx.x != 0)
         return;

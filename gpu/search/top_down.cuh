@@ -8,12 +8,33 @@
 namespace
 {
 
+/* Where each lane puts as many as it has, of a list of *count, which grows. By whole warps. */
+__device__ uint32_t place_of(uint32_t *count, uint32_t own)
+{
+    uint32_t lane = lane_of(), some = __ballot_sync(FULL, own > 0), sum = own, place = 0;
+    if (__any_sync(FULL, own > 1)) {
+        for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+            uint32_t before = __shfl_up_sync(FULL, sum, distance);
+            sum += lane >= distance ? before : 0;
+        }
+        sum -= own;
+    } else {
+        sum = __popc(some & below(lane));
+    }
+    if (some == 0)
+        return 0;
+    uint32_t of = 31 - __clz(some); /* the last with any */
+    if (lane == of)
+        place = atomicAdd(count, sum + own);
+    return __shfl_sync(FULL, place, of) + sum;
+}
+
 /* Appends the out-lists of up to four vertices of each lane: those with a bit in `mine`. By whole warps.
  * Returns the edges of this lane's. */
 template <bool parted>
 __device__ uint32_t enqueue(const state *s, tally *t, uint32_t level, uint32_t mine, const uint32_t ids[4])
 {
-    uint32_t lane = lane_of(), first[4], last[4], count[4], sum = 0, edges = 0;
+    uint32_t first[4], last[4], count[4], sum = 0, edges = 0;
     item *queue = s->queue[level % 2];
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++) {
@@ -31,15 +52,7 @@ __device__ uint32_t enqueue(const state *s, tally *t, uint32_t level, uint32_t m
         }
         sum += count[j];
     }
-    uint32_t own = sum;
-    for (uint32_t distance = 1; distance < WARP; distance *= 2) {
-        uint32_t before = __shfl_up_sync(FULL, sum, distance);
-        sum += lane >= distance ? before : 0;
-    }
-    uint32_t place = 0;
-    if (lane == WARP - 1 && sum > 0)
-        place = atomicAdd(&t->items, sum);
-    place = __shfl_sync(FULL, place, WARP - 1) + sum - own;
+    uint32_t place = place_of(&t->items, sum);
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
         for (uint32_t i = 0, from = first[j]; i < count[j]; i++, from += PIECES_AN_ITEM)
@@ -76,14 +89,7 @@ template <bool parted> __device__ bool is_here(const state *s, uint32_t inner)
 /* Tells the other parts of those of up to four vertices of each lane with a bit in `mine`. By whole warps. */
 __device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids[4], uint32_t parent)
 {
-    uint32_t lane = lane_of(), own = __popc(mine), sum = own, place = 0;
-    for (uint32_t distance = 1; distance < WARP; distance *= 2) {
-        uint32_t before = __shfl_up_sync(FULL, sum, distance);
-        sum += lane >= distance ? before : 0;
-    }
-    if (lane == WARP - 1)
-        place = atomicAdd(&t->sent, sum);
-    place = __shfl_sync(FULL, place, WARP - 1) + sum - own;
+    uint32_t place = place_of(&t->sent, __popc(mine));
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
         if (mine >> j & 1)
@@ -147,6 +153,8 @@ __device__ uint32_t look_along_all(const state *s, tally *t, uint32_t *visited, 
                                    unsigned long long *edges)
 {
     uint32_t lane = lane_of(), end = own.z - own.y, found = 0;
+    if (__all_sync(FULL, own.z - own.y <= 1))
+        return look_down<parted>(s, t, visited, level, own.z > own.y, own.x, own.y, edges);
     for (uint32_t distance = 1; distance < WARP; distance *= 2) {
         uint32_t before = __shfl_up_sync(FULL, end, distance);
         end += lane >= distance ? before : 0;
@@ -164,26 +172,27 @@ __device__ uint32_t look_along_all(const state *s, tally *t, uint32_t *visited, 
     return found;
 }
 
-/* By `warps` warps, of which this is number `warp`: the lists of the frontier, as many items to each. */
+/* By `warps` warps, of which this is number `warp`: the lists of the frontier that `last` tells of, as many
+ * items to each. */
 template <bool parted>
-__device__ uint32_t search_down(const state *s, const room *r, tally *t, uint32_t *visited, uint32_t level,
-                                uint32_t warp, uint32_t warps, unsigned long long *edges)
+__device__ uint32_t search_down(const state *s, const tally *last, tally *t, uint32_t *visited,
+                                uint32_t level, uint32_t warp, uint32_t warps, unsigned long long *edges)
 {
-    uint32_t found = 0, count = r->last.items, lane = lane_of();
+    uint32_t found = 0, count = last->items, large = last->large, lane = lane_of();
     const uint4 *items = (const uint4 *)s->queue[(level - 1) % 2]; /* vertex, first, last */
-    const uint4 *large = (const uint4 *)s->large[(level - 1) % 2];
-    uint32_t first = (uint32_t)((uint64_t)count * warp / warps);
-    uint32_t last = (uint32_t)((uint64_t)count * (warp + 1) / warps);
-    for (uint32_t i = first; count <= warps && i < last; i++) {
-        uint4 own = __ldcg(items + i);
+    const uint4 *lists = (const uint4 *)s->large[(level - 1) % 2];
+    if (warp < count && count <= warps) {
+        uint4 own = __ldcg(items + warp);
         found += look_along<parted>(s, t, visited, level, own.x, own.y, own.z, edges);
+    } else if (warp < count) {
+        uint32_t each = (count + warps - 1) / warps, first = warp * each, end = min(count, first + each);
+        for (uint32_t i = first; i < end; i += WARP) {
+            uint4 own = i + lane < end ? __ldcg(items + i + lane) : make_uint4(0, 0, 0, 0);
+            found += look_along_all<parted>(s, t, visited, level, own, edges);
+        }
     }
-    for (uint32_t i = first; count > warps && i < last; i += WARP) {
-        uint4 own = i + lane < last ? __ldcg(items + i + lane) : make_uint4(0, 0, 0, 0);
-        found += look_along_all<parted>(s, t, visited, level, own, edges);
-    }
-    for (uint32_t i = 0; i < r->last.large; i++) { /* each begins with another warp */
-        uint4 own = __ldcg(large + i);
+    for (uint32_t i = 0; i < large; i++) { /* each begins with another warp */
+        uint4 own = __ldcg(lists + i);
         uint32_t begin = own.y + (warp + i * 97) % warps * PIECES_AN_ITEM;
         for (uint32_t piece = begin; piece < own.z; piece += warps * PIECES_AN_ITEM)
             found += look_along<parted>(s, t, visited, level, own.x, piece, own.z, edges);
