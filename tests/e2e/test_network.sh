@@ -12,10 +12,10 @@ check '
 network, units = out["network"], out["network_units"]
 assert network["vertices"] == len(units) == 12 and out["edges_tested"] == "untested"
 assert network["rewired"] == 0 and network["small_world"] is None and network["clustering_z"] is None
-assert [unit["unit_name"] for unit in units] == list("ABCDEFGHIJKL")
+assert [unit["name"] for unit in units] == list("ABCDEFGHIJKL")
 assert units[0]["out_degree"] >= 1 and units[3]["betweenness"] > 0
 strong = sorted(units, key=lambda unit: -unit["strength"])[:3]
-assert {unit["unit_name"] for unit in strong} == {"A", "D", "H"}, strong'
+assert {unit["name"] for unit in strong} == {"A", "D", "H"}, strong'
 
 # The file of the graph says the same, but for what weights that are read lose.
 python3 - <<'END' >measured

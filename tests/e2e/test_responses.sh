@@ -22,7 +22,7 @@ for r in rows.values():  # rates, spikes and what is evoked say the same
     assert abs(r["response_hz"] - r["spikes"] / (119 * 0.05)) < 1e-9 and abs(r["baseline_hz"] - r["baseline_spikes"] / (3 * 119 * 0.05)) < 1e-9, r
     assert abs(r["evoked"] - (r["response_hz"] - r["baseline_hz"]) * 0.05) < 1e-9, r
     bins = [b for b in told["histogram"] if b["name"] == r["name"]]
-    assert bins[0]["from_ms"] == -150 and bins[-1]["to_ms"] == 100 and all(b["exposure_s"] == bins[0]["exposure_s"] for b in bins), bins[0]
+    assert bins[0]["from_ms"] == -150 and bins[-1]["to_ms"] == 100 and all(b["exposed_s"] == bins[0]["exposed_s"] for b in bins), bins[0]
     assert sum(b["spikes"] for b in bins if 0 <= b["from_ms"] < 50) == r["spikes"], r
     assert sum(b["spikes"] for b in bins if b["from_ms"] < 0) == r["baseline_spikes"], r
 assert sum(t["spikes"] for t in told["trials"]) == sum(r["spikes"] for r in rows.values() if r["kind"] == "unit")
@@ -47,7 +47,7 @@ for r, w in zip(told["responses"], whole["responses"]):
     assert abs(r["response_hz"] - r["spikes"] / (119 * 0.044)) < 1e-9 and r["latency_ms"] >= 5, r
     assert r["spikes"] <= w["spikes"] and r["baseline_spikes"] <= w["baseline_spikes"], (r, w)
 first = [b for b in told["histogram"] if b["unit"] == 0 and 0 <= b["from_ms"] < 10]
-assert first[0]["exposure_s"] == 0 and first[0]["rate_hz"] is None and abs(first[1]["exposure_s"] - 0.595) < 1e-9, first
+assert first[0]["exposed_s"] == 0 and first[0]["rate_hz"] is None and abs(first[1]["exposed_s"] - 0.595) < 1e-9, first
 PY
 
 # Trials that overlap, and too few of them, are told of.
@@ -107,7 +107,7 @@ offline = json.load(open("all.json"))
 told = [m for m in map(json.loads, open("live.jsonl")) if m["topic"] == "response"]
 assert len(told) == 119 and [m["trials"] for m in told] == list(range(1, 120)), len(told)
 assert [(m["marker_ns"] / 1e9, m["spikes"], m["baseline_spikes"], m["answers"]) for m in told] == [
-    (t["time_s"], t["spikes"], t["baseline_spikes"], t["units"]) for t in offline["trials"]]
+    (t["time_s"], t["spikes"], t["baseline_spikes"], t["answers"]) for t in offline["trials"]]
 for u, r in zip(told[-1]["units"], offline["responses"]):
     assert all(u[key] == r[key] for key in ("unit", "name", "spikes", "baseline_spikes", "reliability", "latency_ms", "jitter_ms")), (u, r)
     assert u["bins"] == [b["spikes"] for b in offline["histogram"] if b["unit"] == u["unit"]], u

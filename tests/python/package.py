@@ -484,7 +484,7 @@ class Graphs(unittest.TestCase):
         self.assertEqual(synfire.Graph.from_edges([0, 2], [1, 3]).components().tolist(), [0, 0, 2, 2])
         self.assertEqual(sum(graph.census().values()), 1)
         measures = graph.measures(rewired=5)
-        self.assertEqual([unit["unit_name"] for unit in measures.records()], ["a", "b", "c"])
+        self.assertEqual([unit["name"] for unit in measures.records()], ["a", "b", "c"])
         self.assertEqual([unit["strength"] for unit in measures.records()], [8, 3, 9])
         self.assertEqual(measures.network["edges"], 4)
         self.assertEqual(measures.network["rewired"], 5)
