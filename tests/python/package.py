@@ -381,6 +381,9 @@ class Episodes(unittest.TestCase):
         self.assertLess(tested.q[link], 0.05)
         self.assertEqual(np.argmin(tested.q), link)
         self.assertEqual(tested.significance["surrogates"], 200)
+        self.assertIsNone(tested.not_tested[link])
+        with self.assertWarnsRegex(DeprecationWarning, "Episodes.not_testable is called not_tested now"):
+            self.assertEqual(tested.not_testable, tested.not_tested)
         self.assertIn("segment", tested.methods)
         self.assertEqual(len(synfire.test(found, max_q=0.05)), 1)
 
