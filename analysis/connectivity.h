@@ -21,8 +21,8 @@ typedef struct sf_link {
     double expected; /**< by rates; NaN: not computed */
     double p, q;     /**< NaN: not computed, as the next */
     double expected_given_rest;
-    double asymmetry;         /**< set by sf_graph_of_links */
-    const char *not_testable; /**< why a test gave no p, or NULL; a literal */
+    double asymmetry;       /**< set by sf_graph_of_links */
+    const char *not_tested; /**< why a test gave no p, or NULL; a literal */
     double coefficient; /**< of a tiling graph, whose count and expectation then mean nothing, or of drive */
     int8_t sign;        /**< of drive, as the next */
     double confidence, score;

@@ -94,7 +94,7 @@ static int shift_link(sf_episodes *e, sf_error *error)
                                     .width_ns = how->width_ns,
                                     .segment_ns = how->segment_ns,
                                     .seed = how->seed};
-    if (how->kind == SF_SIGNIFICANCE_ANALYTIC || e->significance.not_testable != SF_TESTABLE ||
+    if (how->kind == SF_SIGNIFICANCE_ANALYTIC || e->significance.not_tested != SF_TESTABLE ||
         c->from == c->to)
         return SF_OK;
     return sf_correlogram_shift(c, e->recording->spikes, e->recording->spike_count, &rule, how->surrogates,
@@ -152,8 +152,8 @@ static void take_verdict(sf_episodes *e, size_t i, const sf_mine_result *tested)
     e->p_links[i] = item->p_links;
     e->expected_given_rest[i] = item->expected_given_rest;
     e->needed[i] = item->needed;
-    e->not_testable[i] = item->not_testable;
-    e->returning += item->not_testable == SF_UNIT_RETURNS;
+    e->not_tested[i] = item->not_tested;
+    e->returning += item->not_tested == SF_UNIT_RETURNS;
     if (e->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return;
     e->worth_showing[i] =
@@ -209,7 +209,7 @@ static void keep_within(sf_episodes *e, sf_limits limits)
         e->episodes[kept] = e->episodes[i];
         e->counts[kept] = e->counts[i];
         e->needed[kept] = e->needed[i];
-        e->not_testable[kept] = e->not_testable[i];
+        e->not_tested[kept] = e->not_tested[i];
         e->worth_showing[kept++] = e->worth_showing[i];
     }
     e->count = kept;

@@ -204,7 +204,7 @@ static sf_link link_of(const drive *d, size_t i)
                      .expected_given_rest = NAN,
                      .p = hidden ? NAN : p_of(d, i),
                      .q = hidden ? NAN : q_of(d, i),
-                     .not_testable = hidden ? too_few : NULL,
+                     .not_tested = hidden ? too_few : NULL,
                      .coefficient = pairs->value[place],
                      .sign = (int8_t)(d->scores[i] < 0 ? -1 : 1),
                      .confidence = hidden ? 0 : d->confidence[i],

@@ -95,7 +95,7 @@ static void get_worth(const sf_column_row *column, const void *of, size_t row, s
 
 static const char *spell_reason(const void *reason)
 {
-    return sf_not_testable_text(*(const sf_not_testable *)reason);
+    return sf_not_tested_text(*(const sf_not_tested *)reason);
 }
 
 static void get_one_electrode(const sf_column_row *column, const void *of, size_t row, size_t item,
@@ -204,7 +204,7 @@ static void get_epoch_count(const sf_column_row *column, const void *of, size_t 
 
 /* ---- all of it ---- */
 
-#define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
+#define NOT_TESTED "not tested, or no verdict: `not_tested` says why"
 #define TOO_MUCH "of more episodes than are looked at one by one, and of spikes read in pieces"
 #define NO_EPOCHS "no epochs were given"
 
@@ -235,10 +235,9 @@ static const sf_column_row episode_rows[] = {
                 .null = NOT_TESTED),
     SF_ARRAY_IS(REAL, "strength", strength, "probability of a link at which the count would be expected",
                 .unit = "probability", .null = "the episode was given, or nothing is expected"),
-    {.is =
-         SF_IS("not_testable", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT),
-     MEMBER(not_testable),
-     .element = sizeof(sf_not_testable),
+    {.is = SF_IS("not_tested", "why a test gave no p", NULL, "it gave one, or none was made", SF_COLUMN_TEXT),
+     MEMBER(not_tested),
+     .element = sizeof(sf_not_tested),
      .word = spell_reason},
     SF_GOT_BY(PAIR, "ratio_interval", get_ratio,
               "95 % confidence interval of count / expected, which is by rates; too narrow where bursts hold "

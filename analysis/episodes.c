@@ -77,13 +77,13 @@ int sf_episodes_reserve_verdicts(sf_episodes *e, sf_error *error)
     double **const reals[] = {&e->strength,           &e->p, &e->q, &e->p_last, &e->p_first, &e->p_links,
                               &e->expected_given_rest};
     e->needed = sf_resize(e->needed, e->count, sizeof *e->needed);
-    e->not_testable = sf_resize(e->not_testable, e->count, sizeof *e->not_testable);
+    e->not_tested = sf_resize(e->not_tested, e->count, sizeof *e->not_tested);
     e->worth_showing = sf_resize(e->worth_showing, e->count, sizeof *e->worth_showing);
-    if (e->needed == NULL || e->not_testable == NULL || e->worth_showing == NULL)
+    if (e->needed == NULL || e->not_tested == NULL || e->worth_showing == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < e->count; i++) {
         e->needed[i] = SF_NO_COUNT;
-        e->not_testable[i] = SF_TESTABLE;
+        e->not_tested[i] = SF_TESTABLE;
         e->worth_showing[i] = false;
     }
     return reserve_reals(reals, sizeof reals / sizeof *reals, e->count, error);
@@ -103,30 +103,18 @@ int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
 
 void sf_episodes_clear(sf_episodes *e)
 {
-    void *const columns[] = {e->items,
-                             e->episodes,
-                             e->counts,
-                             e->expected,
-                             e->ratio_low,
-                             e->ratio_high,
-                             e->needed,
-                             e->strength,
-                             e->p,
-                             e->q,
-                             e->p_last,
-                             e->p_first,
-                             e->p_links,
-                             e->expected_given_rest,
-                             e->not_testable,
-                             e->worth_showing,
-                             e->details,
-                             e->reverse,
-                             e->asymmetry,
-                             e->one_electrode,
-                             e->parents,
-                             e->stretches,
-                             e->span_counts,
-                             e->window_counts};
+    void *const columns[] = {e->items,       e->episodes,
+                             e->counts,      e->expected,
+                             e->ratio_low,   e->ratio_high,
+                             e->needed,      e->strength,
+                             e->p,           e->q,
+                             e->p_last,      e->p_first,
+                             e->p_links,     e->expected_given_rest,
+                             e->not_tested,  e->worth_showing,
+                             e->details,     e->reverse,
+                             e->asymmetry,   e->one_electrode,
+                             e->parents,     e->stretches,
+                             e->span_counts, e->window_counts};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         sf_free(columns[i]);
     for (size_t i = 0; i < e->correlogram_count; i++)
@@ -234,7 +222,7 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
                                 .p_first = e->p_first,
                                 .p_links = e->p_links,
                                 .expected_given_rest = e->expected_given_rest,
-                                .not_testable = e->not_testable,
+                                .not_tested = e->not_tested,
                                 .worth_showing = e->worth_showing,
                                 .details = e->details,
                                 .reverse = e->reverse,

@@ -46,7 +46,7 @@ struct sf_episodes {
     uint64_t *needed;
     double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first, *p_links,
         *expected_given_rest;
-    sf_not_testable *not_testable;
+    sf_not_tested *not_tested;
     bool *worth_showing;
     sf_details *details;
     uint64_t *reverse;

@@ -68,7 +68,7 @@ typedef struct link_columns {
         *score;
     int64_t *low_ns, *high_ns;
     uint64_t *count;
-    const char **not_testable;
+    const char **not_tested;
     uint32_t *from, *to;
     bool *one_electrode;
     int8_t *sign;
@@ -92,7 +92,7 @@ static link_columns lay_out(void *block, size_t count)
     c.low_ns = take(&next, count, sizeof *c.low_ns);
     c.high_ns = take(&next, count, sizeof *c.high_ns);
     c.count = take(&next, count, sizeof *c.count);
-    c.not_testable = take(&next, count, sizeof *c.not_testable);
+    c.not_tested = take(&next, count, sizeof *c.not_tested);
     c.from = take(&next, count, sizeof *c.from);
     c.to = take(&next, count, sizeof *c.to);
     c.one_electrode = take(&next, count, sizeof *c.one_electrode);
@@ -129,7 +129,7 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
         c.low_ns[i] = link->delay.low_ns;
         c.high_ns[i] = link->delay.high_ns;
         c.count[i] = link->count;
-        c.not_testable[i] = link->not_testable;
+        c.not_tested[i] = link->not_tested;
         c.from[i] = link->from;
         c.to[i] = link->to;
         c.one_electrode[i] = sf_neurons_look_alike(&trains, link->from, link->to);
@@ -150,7 +150,7 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
     columns->p = c.p, columns->q = c.q;
     columns->expected_given_rest = c.expected_given_rest;
     columns->ratio_low = c.ratio_low, columns->ratio_high = c.ratio_high;
-    columns->not_testable = c.not_testable;
+    columns->not_tested = c.not_tested;
     columns->one_electrode = c.one_electrode;
     columns->is_signed = links->is_signed;
     columns->sign = c.sign;

@@ -44,7 +44,7 @@ static void get_ratio(const sf_column_row *column, const void *of, size_t row, s
 
 #define TILING "of tiling coefficients"
 #define UNSIGNED "edges have no sign: --metric of those that have one"
-#define NOT_TESTED "not tested, or no verdict: `not_testable` says why"
+#define NOT_TESTED "not tested, or no verdict: `not_tested` says why"
 #define ROW sf_graph_columns
 
 static const sf_column_row edge_rows[] = {
@@ -80,7 +80,7 @@ static const sf_column_row edge_rows[] = {
                 .unit = "probability", .null = NOT_TESTED),
     SF_ARRAY_IS(REAL, "q", q, "p corrected for all that was searched", .unit = "probability",
                 .null = NOT_TESTED),
-    SF_ARRAY_IS(TEXT, "not_testable", not_testable, "why a test gave no p",
+    SF_ARRAY_IS(TEXT, "not_tested", not_tested, "why a test gave no p",
                 .null = "it gave one, or none was made"),
     SF_ARRAY_IS(REAL, "expected_given_rest", expected_given_rest,
                 "the mean count in the surrogates of a test, which keep bursts", .null = NOT_TESTED),

@@ -57,17 +57,16 @@ int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf
         const sf_episode *pair = &episodes->episodes[i];
         if (pair->size != 2)
             continue;
-        links[kept++] = (sf_link){.from = pair->units[0],
-                                  .to = pair->units[1],
-                                  .delay = pair->delays[0],
-                                  .count = episodes->counts[i],
-                                  .expected = episodes->expected[i],
-                                  .p = found_of(episodes->p, i),
-                                  .q = found_of(episodes->q, i),
-                                  .expected_given_rest = found_of(episodes->expected_given_rest, i),
-                                  .not_testable = episodes->not_testable != NULL
-                                                      ? sf_not_testable_text(episodes->not_testable[i])
-                                                      : NULL};
+        links[kept++] = (sf_link){
+            .from = pair->units[0],
+            .to = pair->units[1],
+            .delay = pair->delays[0],
+            .count = episodes->counts[i],
+            .expected = episodes->expected[i],
+            .p = found_of(episodes->p, i),
+            .q = found_of(episodes->q, i),
+            .expected_given_rest = found_of(episodes->expected_given_rest, i),
+            .not_tested = episodes->not_tested != NULL ? sf_not_tested_text(episodes->not_tested[i]) : NULL};
     }
     const sf_stretch stretch = stretch_of(episodes->recording, episodes->unit_spikes);
     return build(graph, links, kept, &stretch, error);

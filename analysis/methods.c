@@ -12,8 +12,8 @@
 static void describe_surrogates(sf_text *text, const sf_significance *told, const char *family)
 {
     const sf_significance_options *done = &told->options;
-    if (told->not_testable != SF_TESTABLE) {
-        sf_text_printf(text, "; surrogates gave no verdict (%s)", sf_not_testable_text(told->not_testable));
+    if (told->not_tested != SF_TESTABLE) {
+        sf_text_printf(text, "; surrogates gave no verdict (%s)", sf_not_tested_text(told->not_tested));
         return;
     }
     sf_text_printf(text, "; each count was compared with those in %" PRIu32 " surrogates (seed %" PRIu64 ", ",
@@ -89,7 +89,7 @@ static void describe_mining(sf_text *text, const sf_episodes *e)
                    mining->max_size);
     sf_text_delays(text, mining->delays, mining->delay_count);
     sf_text_printf(text, " ms%s and a count of %" PRIu32 " or more%s from ",
-                   mining->self ? ", units following themselves included," : "", e->result->least,
+                   mining->repeats ? ", units following themselves included," : "", e->result->least,
                    mining->closed ? ", none part of a longer one with the same count," : "");
 }
 

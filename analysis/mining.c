@@ -167,7 +167,7 @@ static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
         if (r > 0 && ranks[r].size != ranks[r - 1].size)
             of_size = worth_of_size = 0;
         e->worth += worth;
-        e->returning += e->is_tested && item->not_testable == SF_UNIT_RETURNS;
+        e->returning += e->is_tested && item->not_tested == SF_UNIT_RETURNS;
         bool untested = e->stopped != SF_NOT_STOPPED; /* before there was a p: nothing is left out for it */
         if (!untested && !sf_within_limits(e->limits, item->p, item->q))
             continue;
@@ -213,7 +213,7 @@ static void spell_out(sf_episodes *e)
         e->p_first[i] = item->p_first;
         e->p_links[i] = item->p_links;
         e->expected_given_rest[i] = item->expected_given_rest;
-        e->not_testable[i] = item->not_testable;
+        e->not_tested[i] = item->not_tested;
         e->worth_showing[i] = is_worth(e, e->items[i]);
     }
 }
@@ -263,7 +263,7 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
         status = sf_mine_correct_choice(e->result, options.correction, error);
     e->is_tested = status == SF_OK;
     for (size_t i = 0; status == SF_CANCELLED && i < e->result->count; i++)
-        e->result->items[i].not_testable = SF_TESTABLE; /* nobody knows */
+        e->result->items[i].not_tested = SF_TESTABLE; /* nobody knows */
     return status;
 }
 

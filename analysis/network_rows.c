@@ -16,7 +16,7 @@
 #define ROW sf_vertex_measures
 static const sf_column_row unit_rows[] = {
     SF_MEMBER_IS(UNIT, unit, "0-based index of the unit, or vertex of the graph"),
-    SF_MEMBER_IS(TEXT, unit_name, "its name", .null = "the graph has no names"),
+    SF_FIELD_IS(TEXT, "name", unit_name, "its name", .null = "the graph has no names"),
     SF_MEMBER_IS(COUNT, degree, "units that it has an edge with, in whichever direction"),
     SF_MEMBER_IS(COUNT, in_degree, "edges to it", .null = UNDIRECTED),
     SF_MEMBER_IS(COUNT, out_degree, "edges from it", .null = UNDIRECTED),

@@ -70,7 +70,7 @@ static void put_recording_columns(sf_text *text)
     sf_text_printf(text, "spikes,duration_s,declared,units,active_electrodes");
     for (int m = 0; m < SF_MEASURES; m++)
         sf_text_printf(text, ",%s", sf_measure_about((sf_measured)m)->name);
-    sf_text_printf(text, ",edges,edges_found,edges_not_testable,chains_found,chains_not_testable");
+    sf_text_printf(text, ",edges,edges_found,edges_not_tested,chains_found,chains_not_tested");
     for (int m = 0; m < SF_MEASURES; m++)
         if (sf_measure_has_chance((sf_measured)m))
             sf_text_printf(text, ",%s_chance", sf_measure_about((sf_measured)m)->name);
@@ -199,9 +199,9 @@ static void write_responses(analysis *a)
 }
 
 /* Why a test said nothing of anything, or NULL. */
-static const char *not_testable(const sf_significance *test)
+static const char *not_tested(const sf_significance *test)
 {
-    return test != NULL ? sf_not_testable_text(test->not_testable) : NULL;
+    return test != NULL ? sf_not_tested_text(test->not_tested) : NULL;
 }
 
 static size_t count_chains_found(const sf_episodes_columns *c)
@@ -226,8 +226,8 @@ static int measure_criticality(const analysis *a, double values[SF_MEASURES], sf
 static int write_recording(analysis *a, size_t chains, sf_error *error)
 {
     double values[SF_MEASURES], chance[SF_MEASURES];
-    const char *edges_why = a->graph != NULL ? not_testable(a->g.significance) : NULL;
-    const char *chains_why = a->chains != NULL ? not_testable(a->c.significance) : NULL;
+    const char *edges_why = a->graph != NULL ? not_tested(a->g.significance) : NULL;
+    const char *chains_why = a->chains != NULL ? not_tested(a->c.significance) : NULL;
     sf_network_measures measures = {0};
     const sf_network *network = &measures.network;
     bool *active = sf_alloc(a->of.unit_count, sizeof *active);
@@ -290,8 +290,8 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
 /* The graph by its own options: those of episodes are not for tiling. */
 static int connect_units(analysis *a, sf_error *error)
 {
-    static const char *const of_episodes[] = {"min-count", "min-rate", "min-fraction", "self", "significance",
-                                              "fdr",       "engine",   "device",       NULL};
+    static const char *const of_episodes[] = {
+        "min-count", "min-rate", "min-fraction", "repeats", "significance", "fdr", "engine", "device", NULL};
     app_call call = *a->how->call;
     bool tiling = strcmp(app_value(&call, "metric", "episodes"), "sttc") == 0;
     size_t kept = 0;

@@ -101,7 +101,7 @@ static void tell_test(const sf_episodes *pairs, const app_call *call)
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(pairs, &told);
     app_significance_warn(call, &told);
-    app_not_testable_warn(call, told.significance);
+    app_not_tested_warn(call, told.significance);
 }
 
 /* A test of edges, or that nothing asks for one in vain. */
@@ -210,8 +210,8 @@ static int count_links(sf_episodes **counted, const app_call *call, const sf_rec
 static int connect_given(sf_graph **graph, const app_call *call, const sf_recording *recording,
                          const sf_graph_options *as, sf_error *error)
 {
-    static const char *const others[] = {"delay", "min-count",    "min-rate", "min-fraction",
-                                         "self",  "min-distance", NULL};
+    static const char *const others[] = {"delay",   "min-count",    "min-rate", "min-fraction",
+                                         "repeats", "min-distance", NULL};
     sf_episode *episodes = NULL, *pairs = NULL;
     sf_episodes *counted = NULL;
     size_t count, links = 0;
@@ -282,7 +282,7 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
                           const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
     static const char *const others[] = {"episodes", "min-count",    "min-rate", "min-fraction",
-                                         "self",     "significance", "fdr",      NULL};
+                                         "repeats",  "significance", "fdr",      NULL};
     static const char *const engines[] = {"engine", "device", NULL};
     static const char with[] = "goes with --metric episodes";
     sf_tiling_options options;
@@ -340,8 +340,9 @@ static int read_drive(sf_drive_options *options, const app_call *call, sf_error 
 static int connect_drive(sf_graph **graph, const app_call *call, const sf_recording *recording,
                          const sf_graph_options *as, sf_drive_method method, sf_error *error)
 {
-    static const char *const others[] = {
-        "episodes", "min-count", "min-rate", "min-fraction", "preset", "self", "significance", "fdr", NULL};
+    static const char *const others[] = {"episodes",     "min-count", "min-rate",
+                                         "min-fraction", "preset",    "repeats",
+                                         "significance", "fdr",       NULL};
     static const char *const engines[] = {"engine", "device", NULL};
     static const char with[] = "goes with --metric episodes";
     sf_drive_options options = sf_drive_options_default();

@@ -492,7 +492,7 @@ static int answer(app_counting *c, sf_error *error)
     status = SF_OK;
     app_device_warn(c->call, "counted", c->details.told.ran.device, c->details.told.ran.note);
     app_significance_warn(c->call, &c->details.told);
-    app_not_testable_warn(c->call, c->details.told.significance);
+    app_not_tested_warn(c->call, c->details.told.significance);
     if (counted == SF_OK && app_has(c->call, "plot"))
         status = app_count_plot(app_value(c->call, "plot", ""), c, error);
     if (status == SF_OK && counted == SF_OK)

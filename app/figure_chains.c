@@ -65,8 +65,7 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
 
 static int nothing_stands_out(const sf_episodes_columns *told, sf_error *error)
 {
-    const char *why =
-        told->significance != NULL ? sf_not_testable_text(told->significance->not_testable) : NULL;
+    const char *why = told->significance != NULL ? sf_not_tested_text(told->significance->not_tested) : NULL;
     if (why != NULL)
         return sf_fail(error, SF_DATA, NULL, "no chain can be tested here: %s", why);
     if (told->found == 0)
@@ -510,7 +509,7 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
 static void explain_band(sf_text *caption, const sf_episodes_columns *told)
 {
     const sf_significance *test = told->significance;
-    const char *why = test != NULL ? sf_not_testable_text(test->not_testable) : NULL;
+    const char *why = test != NULL ? sf_not_tested_text(test->not_tested) : NULL;
     sf_text_printf(caption,
                    "Grey line and band: what is expected by rates, of units that fire independently, and 2 "
                    "standard deviations. ");

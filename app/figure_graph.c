@@ -18,7 +18,7 @@
 static bool stands_out(const sf_graph_columns *g, size_t link)
 {
     if (g->is_signed)
-        return g->confidence[link] >= CONFIDENT && g->not_testable[link] == NULL;
+        return g->confidence[link] >= CONFIDENT && g->not_tested[link] == NULL;
     return g->q[link] <= SF_SIGNIFICANT_Q;
 }
 
@@ -39,7 +39,7 @@ static int take_graph(sf_graph_columns *g, app_subject *subject, bool standing, 
     if (status != SF_OK)
         return status;
     sf_graph_get_columns(graph, g);
-    const char *why = g->significance != NULL ? sf_not_testable_text(g->significance->not_testable) : NULL;
+    const char *why = g->significance != NULL ? sf_not_tested_text(g->significance->not_tested) : NULL;
     if (why != NULL)
         return sf_fail(error, SF_DATA, NULL, "no edge can be tested here: %s", why);
     if (g->link_count == 0)

@@ -259,8 +259,8 @@ static void print_episode_row(app_table *table, const drawing *d, size_t i)
     if (g->significance != NULL) {
         app_table_cell(table, isnan(g->expected_given_rest[i]) ? "-" : "%.4g", g->expected_given_rest[i]);
         app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
-        if (g->not_testable[i] != NULL)
-            app_table_cell(table, "%s", g->not_testable[i]);
+        if (g->not_tested[i] != NULL)
+            app_table_cell(table, "%s", g->not_tested[i]);
         else
             app_table_cell(table, isnan(g->q[i]) ? "-" : "%.2g", g->q[i]);
     }
@@ -278,8 +278,8 @@ static void print_signed_row(app_table *table, const drawing *d, size_t i)
     app_table_cell(table, g->expected[i] < 1 ? "%.2g" : "%.1f", g->expected[i]);
     app_table_cell(table, "%.3g", g->weight[i]);
     app_table_cell(table, "%.1f", g->score[i]);
-    if (g->not_testable[i] != NULL)
-        app_table_cell(table, "%s", g->not_testable[i]);
+    if (g->not_tested[i] != NULL)
+        app_table_cell(table, "%s", g->not_tested[i]);
     else
         app_table_cell(table, "%.4f", g->confidence[i]);
     if (g->tested == SF_EDGES_UNTESTED)

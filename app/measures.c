@@ -170,7 +170,7 @@ static int print_units(sf_text *text, const sf_table *units, sf_error *error)
     for (size_t i = 0; i < shown; i++) {
         sf_value name = {0};
         size_t row = ranks[i].index;
-        sf_table_get(units, sf_table_find_column(units, "unit_name"), row, 0, &name);
+        sf_table_get(units, sf_table_find_column(units, "name"), row, 0, &name);
         if (name.known)
             app_table_cell(&table, "%s", name.text);
         else

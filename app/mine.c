@@ -250,9 +250,9 @@ static void print_verdict(sf_text *text, const finding *f)
     const sf_significance *test = told->significance;
     if (test == NULL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC || told->found == 0)
         return;
-    if (test->not_testable != SF_TESTABLE) {
+    if (test->not_tested != SF_TESTABLE) {
         sf_text_printf(text, "\nNone of %zu episodes could be tested: ", told->found);
-        app_not_testable_print(text, test);
+        app_not_tested_print(text, test);
         sf_text_printf(text, "\n");
         return;
     }
@@ -352,7 +352,7 @@ static int report(const finding *f, sf_error *error)
     app_nothing_warn(&f->mining, call, f->recording, &f->details.told);
     sf_text text = {0};
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
-        app_not_testable_warn(call, test);
+        app_not_tested_warn(call, test);
     if (call->json)
         print_json(&text, f);
     else if (app_has(call, "csv"))

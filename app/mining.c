@@ -12,8 +12,8 @@
 #include <synfire/device.h>
 
 const app_option app_mining_options[] = {
-    {.name = "delay"}, {.name = "min-count"},    {.name = "min-rate"}, {.name = "min-fraction"},
-    {.name = "self"},  {.name = "min-distance"}, {.name = "threads"},  {0},
+    {.name = "delay"},   {.name = "min-count"},    {.name = "min-rate"}, {.name = "min-fraction"},
+    {.name = "repeats"}, {.name = "min-distance"}, {.name = "threads"},  {0},
 };
 
 const app_option app_engine_options[] = {{.name = "engine"}, {.name = "device"}, {0}};
@@ -340,8 +340,8 @@ void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold)
         sf_text_scaled(yaml, options->delays[i].high_ns, 6);
         sf_text_printf(yaml, "]");
     }
-    sf_text_printf(yaml, "]\n  min_count: %.17g\n  max_size: %" PRIu32 "\n  self: %s\n  closed: %s\n",
-                   threshold, options->max_size, options->self ? "true" : "false",
+    sf_text_printf(yaml, "]\n  min_count: %.17g\n  max_size: %" PRIu32 "\n  repeats: %s\n  closed: %s\n",
+                   threshold, options->max_size, options->repeats ? "true" : "false",
                    options->closed ? "true" : "false");
     sf_text_printf(yaml, "  min_distance_um: %.17g\n", options->min_distance_um);
 }

@@ -9,7 +9,7 @@
 
 #include <synfire/mine.h>
 
-/** --delay --min-count --min-rate --min-fraction --self --min-distance --threads */
+/** --delay --min-count --min-rate --min-fraction --repeats --min-distance --threads */
 extern const app_option app_mining_options[];
 extern const sf_key_table app_mining_table;
 

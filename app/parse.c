@@ -165,6 +165,33 @@ static size_t add_long_options(struct option *to, const app_command *command, co
     return count;
 }
 
+/* Options by their names in the release before, behind the others. */
+static size_t add_old_options(struct option *to, const app_command *command, const app_option *from)
+{
+    size_t count = 0;
+    for (; from != NULL && from->name != NULL; from++) {
+        const sf_key_table *table;
+        const sf_key *row = app_option_row(command, from, &table);
+        if (row != NULL && row->old != NULL)
+            to[count++] = (struct option){
+                .name = row->old, .has_arg = row->type == SF_KEY_SWITCH ? no_argument : required_argument};
+    }
+    return count;
+}
+
+/* What an option that was given is called now. */
+static const char *name_now(const app_command *command, const char *given)
+{
+    const sf_key_table *table;
+    for (size_t l = 0; l < APP_ALL_LISTS; l++)
+        for (const app_option *o = app_option_list(command, l); o != NULL && o->name != NULL; o++) {
+            const sf_key *row = app_option_row(command, o, &table);
+            if (row != NULL && row->old != NULL && strcmp(row->old, given) == 0)
+                return o->name;
+        }
+    return given;
+}
+
 static size_t count_options(const app_option *options)
 {
     size_t count = 0;
@@ -211,7 +238,7 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     size_t count = 0;
     for (size_t i = 0; i < APP_ALL_LISTS; i++)
         count += count_options(app_option_list(command, i));
-    struct option *options = sf_alloc(count + 1, sizeof *options);
+    struct option *options = sf_alloc(2 * count + 1, sizeof *options);
     call->given = sf_alloc((size_t)argc, sizeof *call->given);
     call->arguments = sf_alloc((size_t)argc, sizeof *call->arguments);
     if (options == NULL || call->given == NULL || call->arguments == NULL) {
@@ -221,6 +248,8 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     size_t filled = 0;
     for (size_t i = 0; i < APP_ALL_LISTS; i++)
         filled += add_long_options(options + filled, command, app_option_list(command, i));
+    for (size_t i = 0; i < APP_ALL_LISTS; i++)
+        filled += add_old_options(options + filled, command, app_option_list(command, i));
 
     int status = SF_OK;
     const char *letters = has_option(options, "out") ? "-:ho:" : "-:h";
@@ -245,7 +274,8 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
             status = refuse_option(command, options, argv[before < argc ? before : argc - 1], error);
             break;
         } else {
-            call->given[call->given_count++] = (app_given){.name = options[index].name, .value = optarg};
+            call->given[call->given_count++] =
+                (app_given){.name = name_now(command, options[index].name), .value = optarg};
         }
     }
     while (status == SF_OK && optind < argc)

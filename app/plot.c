@@ -85,7 +85,7 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
     } ways[] = {
         {APP_BY_DELAY, {"delay", NULL}},
         {APP_BY_DISTANCE, {"min-distance", NULL}},
-        {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "self", "threads", NULL}},
+        {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "repeats", "threads", NULL}},
         {APP_BY_SIZE, {"max-size", NULL}},
         {APP_BY_TEST, {"surrogates", "seed", NULL}},
         {APP_BY_EPISODES, {"episodes", NULL}},

@@ -17,8 +17,8 @@ static void print_json(const app_call *call, sf_text *text, const sf_recovered *
     sf_json_uint(&json, "records", told->records);
     sf_json_uint(&json, "records_lost", told->records_lost);
     sf_json_bool(&json, "ended", told->ended);
-    sf_json_seconds(&json, "start_s", told->recorded.start_ns);
-    sf_json_seconds(&json, "stop_s", told->recorded.stop_ns);
+    sf_json_seconds(&json, "from_s", told->recorded.start_ns);
+    sf_json_seconds(&json, "to_s", told->recorded.stop_ns);
     sf_json_uint(&json, "spikes", told->spikes);
     sf_json_uint(&json, "spikes_of_file", told->spikes_of_file);
     sf_json_uint(&json, "spikes_missing", told->spikes_missing);

@@ -225,7 +225,7 @@ static void say_doubtful(sf_text *words, const sf_text *about)
 
 static const char *find_untestable(const sf_episodes_columns *told)
 {
-    return told->significance != NULL ? sf_not_testable_text(told->significance->not_testable) : NULL;
+    return told->significance != NULL ? sf_not_tested_text(told->significance->not_tested) : NULL;
 }
 
 /* Of what is significant and no part the one with the least q, and of the same q the longest. */
@@ -278,12 +278,12 @@ static void say_untested(sf_text *words, const sf_episodes_columns *chains)
         sf_text_printf(words, "nothing is frequent, so nothing was tested");
     } else if (why != NULL) {
         sf_text_printf(words, "all of it: ");
-        app_not_testable_print(words, chains->significance);
+        app_not_tested_print(words, chains->significance);
     } else {
         size_t counts[REASONS] = {0}, untested = 0;
         for (size_t i = 0; i < chains->count; i++) {
-            counts[chains->not_testable[i]]++;
-            untested += chains->not_testable[i] != SF_TESTABLE;
+            counts[chains->not_tested[i]]++;
+            untested += chains->not_tested[i] != SF_TESTABLE;
         }
         if (untested > 0)
             sf_text_printf(words, "%zu of %zu that are frequent: ", untested, chains->found);
@@ -292,8 +292,7 @@ static void say_untested(sf_text *words, const sf_episodes_columns *chains)
         const char *before = "";
         for (int k = 0; k < REASONS; k++)
             if (k != SF_TESTABLE && counts[k] > 0) {
-                sf_text_printf(words, "%s%s (%zu)", before, sf_not_testable_text((sf_not_testable)k),
-                               counts[k]);
+                sf_text_printf(words, "%s%s (%zu)", before, sf_not_tested_text((sf_not_tested)k), counts[k]);
                 before = ", ";
             }
     }

@@ -63,7 +63,7 @@ typedef struct bin_row {
     const char *name;
     int64_t from_ns, to_ns;
     uint64_t spikes;
-    double exposure_s, rate_hz;
+    double exposed_s, rate_hz;
 } bin_row;
 
 #define ROW bin_row
@@ -74,7 +74,7 @@ static const sf_column_row bin_rows[] = {
     SF_FIELD_IS(TIME, "from_ms", from_ns, "start of the bin, after the marker", .unit = "ms"),
     SF_FIELD_IS(TIME, "to_ms", to_ns, "its end, excluded", .unit = "ms"),
     SF_MEMBER_IS(COUNT, spikes, "spikes, or occurrences that begin, of all trials"),
-    SF_MEMBER_IS(REAL, exposure_s, "what was recorded of it, of all trials", .unit = "s"),
+    SF_MEMBER_IS(REAL, exposed_s, "what was recorded of it, of all trials", .unit = "s"),
     SF_MEMBER_IS(REAL, rate_hz, "the former over the latter", .unit = "Hz", .null = "nothing was recorded"),
 };
 #undef ROW
@@ -88,7 +88,7 @@ typedef struct trial_row {
     uint64_t trial;
     int64_t time_ns;
     double exposed;
-    uint64_t spikes, baseline_spikes, units;
+    uint64_t spikes, baseline_spikes, answers;
 } trial_row;
 
 #define ROW trial_row
@@ -99,7 +99,7 @@ static const sf_column_row trial_rows[] = {
                  .unit = "probability"),
     SF_MEMBER_IS(COUNT, spikes, "spikes of all units in the response window"),
     SF_MEMBER_IS(COUNT, baseline_spikes, "spikes of all units in all windows before the marker"),
-    SF_MEMBER_IS(COUNT, units, "units with a spike in the response window"),
+    SF_MEMBER_IS(COUNT, answers, "units with a spike in the response window"),
 };
 #undef ROW
 
@@ -375,7 +375,7 @@ static bin_row row_of_bin(const app_responses *r, size_t i, size_t bin)
                      .from_ns = from_ns,
                      .to_ns = from_ns + of->options.bin_ns,
                      .spikes = spikes,
-                     .exposure_s = (double)of->bin_exposed_ns[bin] * 1e-9,
+                     .exposed_s = (double)of->bin_exposed_ns[bin] * 1e-9,
                      .rate_hz = sf_response_rate(spikes, of->bin_exposed_ns[bin])};
 }
 
@@ -387,7 +387,7 @@ static trial_row row_of_trial(const sf_responses *r, size_t t)
                        .exposed = (double)trial->exposed_ns / (double)(r->options.to_ns - r->options.from_ns),
                        .spikes = trial->spikes,
                        .baseline_spikes = trial->spikes_before,
-                       .units = trial->answers};
+                       .answers = trial->answers};
 }
 
 static void write_json(sf_text *text, const void *what)

@@ -64,7 +64,7 @@ void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
 #define ROW sf_sharpness
 #define FEW "too few pairs to tell"
 static const sf_column_row rows[] = {
-    SF_FIELD_IS(TIME, "delay_ms", delay.high_ns, "delays up to this", .unit = "ms"),
+    SF_FIELD_IS(TIME, "delay_high_ms", delay.high_ns, "delays up to this", .unit = "ms"),
     SF_FIELD_IS(TIME, "width_ms", width_ns, "by which surrogates shift", .unit = "ms"),
     SF_MEMBER_IS(COUNT, pairs, "pairs of units that were looked at"),
     SF_MEMBER_IS(REAL, sharpness, "how sharp the bursts are that units share", .null = FEW),

@@ -122,8 +122,7 @@ void app_untested_print(sf_text *text, size_t bursts, bool intervals)
 
 void app_tested_print(sf_text *text, const sf_significance *test, size_t bursts)
 {
-    if (bursts < SEVERAL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC ||
-        test->not_testable != SF_TESTABLE)
+    if (bursts < SEVERAL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC || test->not_tested != SF_TESTABLE)
         return;
     sf_text_printf(text, "`expected` is by rates: ");
     print_constant_rates(text, bursts, true);
@@ -133,7 +132,7 @@ void app_tested_print(sf_text *text, const sf_significance *test, size_t bursts)
 void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
 {
     const sf_significance *test = graph->significance;
-    bool verdict = test == NULL || test->not_testable == SF_TESTABLE;
+    bool verdict = test == NULL || test->not_tested == SF_TESTABLE;
     if (graph->tested == SF_EDGES_UNTESTED && graph->is_signed)
         sf_text_printf(
             text,
@@ -146,7 +145,7 @@ void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
     else if (graph->tested == SF_EDGES_UNTESTED && graph->edge_count > 0) /* of a file */
         sf_text_printf(text, "NOT TESTED: make this graph by `synfire graph` with " WHAT_TO_TYPE "\n");
     else if (!verdict)
-        sf_text_printf(text, "NO VERDICT: %s\n", sf_not_testable_text(test->not_testable));
+        sf_text_printf(text, "NO VERDICT: %s\n", sf_not_tested_text(test->not_tested));
     if (listed && test != NULL)
         app_tested_print(text, test, graph->burst_count);
     if (verdict && graph->tested == SF_EDGES_TESTED)
@@ -214,7 +213,7 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *colu
         return;
     app_device_warn(call, "surrogates counted", told->ran.device, told->ran.note);
     warn_of_cautions(call, told);
-    if (told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && told->not_testable == SF_TESTABLE &&
+    if (told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && told->not_tested == SF_TESTABLE &&
         told->sharpness.divisor < UNSMOOTH_DIVISOR)
         app_warn(call,
                  "what units share is not smooth as far as trains are shifted: of what counts lose by three "
@@ -229,16 +228,16 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *colu
 }
 
 /* The sentence of a reason of the whole recording. */
-void app_not_testable_print(sf_text *text, const sf_significance *told)
+void app_not_tested_print(sf_text *text, const sf_significance *told)
 {
     double width_ms = (double)told->options.width_ns * 1e-6;
-    if (told->not_testable == SF_DELAYS_TOO_LONG)
+    if (told->not_tested == SF_DELAYS_TOO_LONG)
         sf_text_printf(
             text,
             "delays too long. Surrogates shift trains by up to %g ms for these delays, and %g ms is "
             "the most; longer segments allow more, where nothing is shared (--segment)",
             width_ms, (double)told->longest_delay_ns * 1.5e-6);
-    else if (told->not_testable == SF_PAIRS_TOO_UNLIKE)
+    else if (told->not_tested == SF_PAIRS_TOO_UNLIKE)
         sf_text_printf(
             text,
             "pairs too unlike. Pairs stand out of surrogates shifted by up to %g ms each in its own way, "
@@ -251,16 +250,16 @@ void app_not_testable_print(sf_text *text, const sf_significance *told)
             "shifted by up to %g ms, linked or not (sharpness %.2f)",
             width_ms, told->sharpness.sharpness);
     sf_text_printf(text, "; counts rank, and count --correlogram shows each pair");
-    if (told->not_testable == SF_DELAYS_TOO_LONG)
+    if (told->not_tested == SF_DELAYS_TOO_LONG)
         sf_text_printf(text, "; for waves see graph --metric sttc");
 }
 
-void app_not_testable_warn(const app_call *call, const sf_significance *told)
+void app_not_tested_warn(const app_call *call, const sf_significance *told)
 {
     sf_text text = {0};
-    if (told == NULL || told->not_testable == SF_TESTABLE)
+    if (told == NULL || told->not_tested == SF_TESTABLE)
         return;
-    app_not_testable_print(&text, told);
+    app_not_tested_print(&text, told);
     if (!text.failed)
         app_warn(call, "no episode could be tested: %s", text.data);
     sf_text_free(&text);
@@ -329,7 +328,7 @@ void app_significance_json(sf_json *json, const sf_significance *told)
     sf_json_real(json, "link", analytic ? done->link : NAN);
     add_surrogates(json, done);
     sf_json_bool(json, "splits", done->splits);
-    sf_json_string(json, "not_testable", analytic ? NULL : sf_not_testable_text(told->not_testable));
+    sf_json_string(json, "not_tested", analytic ? NULL : sf_not_tested_text(told->not_tested));
     bool measured = !analytic && !isnan(told->sharpness.low_share);
     sf_json_real(json, "sharpness", measured ? told->sharpness.sharpness : NAN);
     sf_json_real(json, "low_share", measured ? told->sharpness.low_share : NAN);
@@ -352,7 +351,7 @@ void app_verdict_heads(app_table *table)
 
 void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i)
 {
-    const char *reason = sf_not_testable_text(told->not_testable[i]);
+    const char *reason = sf_not_tested_text(told->not_tested[i]);
     double given_rest = told->expected_given_rest[i];
     app_table_real(table, 4, given_rest);
     app_table_cell(table, isfinite(told->p[i]) ? "%.2g" : "-", told->p[i]);

@@ -81,7 +81,7 @@ void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call
 int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error);
 
 /** Where no episode could be tested: appends why, and what to do instead; or warns of it. */
-void app_not_testable_print(sf_text *text, const sf_significance *told);
-void app_not_testable_warn(const app_call *call, const sf_significance *told);
+void app_not_tested_print(sf_text *text, const sf_significance *told);
+void app_not_tested_warn(const app_call *call, const sf_significance *told);
 
 #endif

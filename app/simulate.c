@@ -189,8 +189,8 @@ static void print_json(sf_text *text, const app_call *call, const sf_simulated *
     sf_json_string(&json, "recording", path);
     sf_json_uint(&json, "spikes", made->spikes);
     sf_json_uint(&json, "units", made->unit_count);
-    sf_json_seconds(&json, "start_s", made->recorded.start_ns);
-    sf_json_seconds(&json, "stop_s", made->recorded.stop_ns);
+    sf_json_seconds(&json, "from_s", made->recorded.start_ns);
+    sf_json_seconds(&json, "to_s", made->recorded.stop_ns);
     sf_json_uint(&json, "duplicates", made->duplicates);
     sf_json_uint(&json, "markers", made->marker_count);
     sf_json_array(&json, "chains");

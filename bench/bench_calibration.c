@@ -370,7 +370,7 @@ static void add_items(tally *run, const sf_mine_result *result, sf_correction co
 {
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
-        if (item->not_testable != SF_TESTABLE)
+        if (item->not_tested != SF_TESTABLE)
             continue;
         tally *of = &run[item->size];
         bool first = correction == SF_CORRECTION_MAXIMUM, finding = item->q < 0.05;

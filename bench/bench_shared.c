@@ -222,8 +222,7 @@ static void add_items(tally *sum, const kind *k, const sf_mine_result *result, c
         const sf_mine_item *item = &result->items[i];
         sf_episode e;
         sf_mine_result_episode(result, i, &e);
-        bool tested = item->not_testable == SF_TESTABLE,
-             inside = e.units[0] < k->part && e.units[1] < k->part;
+        bool tested = item->not_tested == SF_TESTABLE, inside = e.units[0] < k->part && e.units[1] < k->part;
         if (inside && k->shape == CHAIN) {
             bool link = e.units[1] == e.units[0] + 1;
             sum->links += link;
@@ -239,7 +238,7 @@ static void add_items(tally *sum, const kind *k, const sf_mine_result *result, c
             found += item->q < 0.05;
         }
     }
-    sum->without_verdict += told->not_testable != SF_TESTABLE;
+    sum->without_verdict += told->not_tested != SF_TESTABLE;
     sum->unlinked += unlinked;
     sum->low += low;
     sum->false_q += found > 0;

@@ -31,7 +31,7 @@ typedef struct cell {
     uint32_t count, size, units;
     double rate_hz, seconds;
     bool bursts;
-    atomic_uint recordings, false_alarms, not_testable;
+    atomic_uint recordings, false_alarms, not_tested;
 } cell;
 
 typedef struct plan {
@@ -107,7 +107,7 @@ static int look_at(cell *c, const sf_recording *recording, const plan *p, uint64
     }
     c->recordings++;
     c->false_alarms += alarm;
-    c->not_testable += told.not_testable != SF_TESTABLE;
+    c->not_tested += told.not_tested != SF_TESTABLE;
     sf_mine_result_free(result);
     return SF_OK;
 }
@@ -130,7 +130,7 @@ static int do_recording(void *context, unsigned worker, size_t item)
 static void print_cell(const cell *c)
 {
     printf("%6u %5u %6u %7.3g %8.0f  %-6s %10u %13u %10u\n", c->count, c->size, c->units, c->rate_hz,
-           c->seconds, c->bursts ? "bursts" : "", c->recordings, c->false_alarms, c->not_testable);
+           c->seconds, c->bursts ? "bursts" : "", c->recordings, c->false_alarms, c->not_tested);
 }
 
 int main(int argc, char **argv)
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < p.cell_count; i++) {
         print_cell(&p.cells[i]);
         alarms += p.cells[i].false_alarms;
-        recordings += p.cells[i].recordings - p.cells[i].not_testable;
+        recordings += p.cells[i].recordings - p.cells[i].not_tested;
     }
     printf("together: %u of %u recordings with a verdict have q < 0.05 (%.1f %%)\n", alarms, recordings,
            recordings > 0 ? 100.0 * alarms / recordings : 0);

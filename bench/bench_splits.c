@@ -47,7 +47,7 @@ static const char *const links[] = {"none", "A -> B of A -> B -> C", "A -> C of 
 enum { KINDS = sizeof kinds / sizeof *kinds, LINKS = sizeof links / sizeof *links, CELLS = KINDS * LINKS };
 
 typedef struct cell {
-    atomic_uint recordings, not_testable, chains, low, very_low, with_low_q;
+    atomic_uint recordings, not_tested, chains, low, very_low, with_low_q;
 } cell;
 
 typedef struct plan {
@@ -112,8 +112,8 @@ static void look_at(cell *c, const sf_mine_result *result, const sf_significance
 {
     unsigned low_q = 0;
     c->recordings++;
-    c->not_testable += told->not_testable != SF_TESTABLE;
-    for (size_t i = 0; i < result->count && told->not_testable == SF_TESTABLE; i++) {
+    c->not_tested += told->not_tested != SF_TESTABLE;
+    for (size_t i = 0; i < result->count && told->not_tested == SF_TESTABLE; i++) {
         c->chains++;
         c->low += result->items[i].p < 0.05;
         c->very_low += result->items[i].p <= 0.01;
@@ -172,7 +172,7 @@ static void print_cell(const cell *c, size_t index)
 {
     double percent = c->chains > 0 ? 100.0 / c->chains : 0;
     printf("| %s | %s | %u | %u | %u | %.2f %% | %.2f %% | %u |\n", kinds[index / LINKS].name,
-           links[index % LINKS], c->recordings, c->not_testable, c->chains, percent * c->low,
+           links[index % LINKS], c->recordings, c->not_tested, c->chains, percent * c->low,
            percent * c->very_low, c->with_low_q);
 }
 

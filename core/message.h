@@ -13,7 +13,7 @@
 #include <synfire/live.h>
 
 /** Version of the published schema: the `v` of every message. */
-#define SF_MESSAGE_VERSION 2
+#define SF_MESSAGE_VERSION 3
 
 /** "episodes", "trigger", "density", "graph", "status", "decision", "delivery", "features",
  * "features_names", "burst", "response". */

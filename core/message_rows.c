@@ -529,18 +529,16 @@ static const sf_column_row density_rows[] = {
 /* ---- graph ---- */
 
 #define ROW sf_edge_change
-GETTER(get_edge_names)
+GETTER(get_from_name)
 {
     UNUSED;
-    const sf_edge_change *edge = of;
-    set_name(value, item == 0 ? edge->from : edge->to);
+    set_name(value, ((const sf_edge_change *)of)->from);
 }
 
-static bool count_two(const sf_column_row *column, const void *of, size_t row, size_t *length)
+GETTER(get_to_name)
 {
-    (void)column, (void)of, (void)row;
-    *length = 2;
-    return true;
+    UNUSED;
+    set_name(value, ((const sf_edge_change *)of)->to);
 }
 
 GETTER(get_edge_delay)
@@ -559,8 +557,9 @@ GETTER(get_edge_count)
 
 static const sf_column_row change_rows[] = {
     SF_FIELD_IS(UNIT, "from", from, "the unit that it leaves"),
+    SF_GOT_BY(TEXT, "from_name", get_from_name, "its name"),
     SF_FIELD_IS(UNIT, "to", to, "the unit that it leads to"),
-    SF_LIST_BY(TEXT, "names", get_edge_names, count_two, "of the two"),
+    SF_GOT_BY(TEXT, "to_name", get_to_name, "its name"),
     SF_GOT_BY(PAIR, "delay_ms", get_edge_delay, "above the first and at most the second", .unit = "ms",
               .first_name = "delay_low_ms", .second_name = "delay_high_ms"),
     SF_GOT_BY(COUNT, "count", get_edge_count, "of the episode from -> to", .null = "with sttc"),
@@ -729,9 +728,9 @@ static const sf_column_row unit_measures_rows[] = {
     SF_MEMBER_IS(UNIT, unit, "0-based index of a unit that has an edge"),
     SF_MEMBER_IS(COUNT, degree, "units that it has an edge with, in whichever direction"),
     SF_MEMBER_IS(REAL, strength, "the weight of its edges, to and from it"),
-    SF_MEMBER_IS(COUNT, module,
-                 "0-based number of its module by weights, the largest first; of this window alone: the same "
-                 "number in the next may be other units"),
+    SF_FIELD_IS(COUNT, "module_weighted", module,
+                "0-based number of its module by weights, the largest first; of this window alone: the same "
+                "number in the next may be other units"),
 };
 #undef ROW
 
@@ -803,7 +802,8 @@ static const sf_column_row graph_rows[] = {
     SF_RECORDS_BY("measures", get_measure, count_measures, unit_measures_rows,
                   "of every unit that has an edge, each as many windows as `measures` says",
                   .null = "not asked for, or not of this window"),
-    SF_MEMBER_IS(REAL, modularity, "of these modules", .null = "likewise, or there is no edge"),
+    SF_FIELD_IS(REAL, "modularity_weighted", modularity, "of these modules",
+                .null = "likewise, or there is no edge"),
 };
 #undef ROW
 
@@ -915,7 +915,7 @@ static const char *const health[] = {"ok", "failed", NULL};
 static const sf_column_row sink_rows[] = {
     SF_MEMBER_IS(TEXT, name, "type and address"),
     SF_MEMBER_IS(TEXT, state, "failed: something could not be written or sent", .words = health),
-    SF_MEMBER_IS(TEXT, note, "what failed first, else empty"),
+    SF_MEMBER_IS(TEXT, note, "what failed first", .null = "nothing did"),
     SF_MEMBER_IS(COUNT, published, "messages handed on"),
     SF_MEMBER_IS(COUNT, dropped, "messages lost to a full ring, or to a receiver given up at the end"),
     SF_MEMBER_IS(COUNT, failed,
@@ -956,9 +956,8 @@ static const sf_column_row stage_rows[] = {
     SF_MEMBER_IS(REAL, last_ms, "how long the newest took", .unit = "ms"),
     SF_MEMBER_IS(REAL, max_ms, "the longest", .unit = "ms"),
     SF_MEMBER_IS(REAL, share, "last_ms as a share of a hop", .null = "of watch"),
-    SF_MEMBER_IS(
-        TEXT, device,
-        "where it was done last: cpu, or a GPU; empty where it was not done yet, or not in one place"),
+    SF_MEMBER_IS(TEXT, device, "where it was done last: cpu, or a GPU",
+                 .null = "it was not done yet, or not in one place"),
     SF_MEMBER_IS(COUNT, missed,
                  "hops in which it took longer than a hop lasts; 0 of mine and rewire, which may"),
     /* by hop, without the newest */
@@ -1068,18 +1067,19 @@ static const sf_column_row status_rows[] = {
     SF_MEMBER_IS(TEXT, device, "of the run: cpu, or a GPU, as cuda:0"),
     SF_MEMBER_IS(TEXT, device_state, "sick: the device has failed, and the CPU does its work from now on",
                  .words = health_of_device),
-    SF_MEMBER_IS(TEXT, device_note, "how it failed, or why it refused the newest discovery; otherwise empty"),
+    SF_MEMBER_IS(TEXT, device_note, "how it failed, or why it refused the newest discovery",
+                 .null = "neither"),
     SF_MEMBER_IS(COUNT, device_memory, "of the device that the run's jobs took at most", .unit = "bytes"),
     SF_MEMBER_IS(TEXT, counting_device, "where the tracked episodes were counted"),
-    SF_MEMBER_IS(TEXT, discovery_device,
-                 "where the newest discovery that was taken up ran; empty before the first"),
+    SF_MEMBER_IS(TEXT, discovery_device, "where the newest discovery that was taken up ran",
+                 .null = "before the first"),
     SF_MEMBER_IS(REAL, discovery_ms, "how long it took, from the window's spikes to the episodes to track",
                  .unit = "ms", .null = "before the first"),
     SF_FIELD_IS(COUNT, "tested", tested, "episodes and edges that the newest tested stretch gave a p"),
     SF_MEMBER_IS(COUNT, tests, "stretches tested"),
     SF_MEMBER_IS(COUNT, tests_missed, "stretches left out for the time that tests take"),
-    SF_MEMBER_IS(TEXT, test_device,
-                 "where the surrogates of the newest test were counted; empty before the first"),
+    SF_MEMBER_IS(TEXT, test_device, "where the surrogates of the newest test were counted",
+                 .null = "before the first"),
     SF_MEMBER_IS(REAL, test_ms, "how long the newest test took", .unit = "ms", .null = "before the first"),
     SF_MEMBER_IS(REAL, test_share, "that as a share of the time that its stretch lasted",
                  .null = "before the first"),

@@ -124,12 +124,24 @@ static yaml_node_pair_t *find_pair(sf_config_tree *tree, int mapping, const char
     return NULL;
 }
 
+static bool is_named(const sf_key *key, const char *name)
+{
+    return strcmp(key->name, name) == 0 || (key->old != NULL && strcmp(key->old, name) == 0);
+}
+
+/* By its name or by that of the release before. */
+static yaml_node_pair_t *find_pair_of(sf_config_tree *tree, int mapping, const sf_key *key)
+{
+    yaml_node_pair_t *pair = find_pair(tree, mapping, key->name);
+    return pair == NULL && key->old != NULL ? find_pair(tree, mapping, key->old) : pair;
+}
+
 static const sf_key *find_key(const sf_key_table *table, const char *name)
 {
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, NULL, keys);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(keys[i]->name, name) == 0)
+        if (is_named(keys[i], name))
             return keys[i];
     return NULL;
 }
@@ -381,16 +393,18 @@ static int refuse_setting_key(sf_config_tree *tree, const char *setting, const c
     return status;
 }
 
-/* One step of a setting's path: finds what the next segment is to be and the node under it (0: none yet). */
-static int step_down(sf_config_tree *tree, const char *setting, const char *segment, int node, schema *wanted,
-                     int *child, size_t *index)
+/* One step of a setting's path: finds what the next segment is to be and the node under it (0: none yet). The
+ * segment becomes the key as the file has it, or as it is called now. */
+static int step_down(sf_config_tree *tree, const char *setting, char segment[SF_CONFIG_KEY_SIZE], int node,
+                     schema *wanted, int *child, size_t *index)
 {
     *child = 0;
     if (wanted->type == SF_KEY_GROUP) {
         const sf_key *key = find_key(wanted->table, segment);
         if (key == NULL)
             return refuse_setting_key(tree, setting, segment, wanted->table);
-        yaml_node_pair_t *pair = find_pair(tree, node, segment);
+        const yaml_node_pair_t *pair = find_pair_of(tree, node, key);
+        snprintf(segment, SF_CONFIG_KEY_SIZE, "%s", pair != NULL ? text_of(tree, pair->key) : key->name);
         *child = pair != NULL ? pair->value : 0;
         *wanted = schema_of(key);
         return SF_OK;
@@ -500,11 +514,12 @@ static int check_keys(sf_config_tree *tree, int node, const sf_key_table *table)
          pair < mapping->data.mapping.pairs.top; pair++) {
         if (!is_scalar(tree, pair->key))
             return refuse(tree, pair->key, "found a list or a mapping as a key, expected a word");
-        const char *key = text_of(tree, pair->key);
-        if (find_key(table, key) == NULL)
-            return refuse_key(tree, pair->key, key, table);
-        if (find_pair(tree, node, key) != pair)
-            return refuse(tree, pair->key, "the key '%s' is given twice", key);
+        const char *name = text_of(tree, pair->key);
+        const sf_key *key = find_key(table, name);
+        if (key == NULL)
+            return refuse_key(tree, pair->key, name, table);
+        if (find_pair_of(tree, node, key) != pair)
+            return refuse(tree, pair->key, "the key '%s' is given twice", name);
     }
     return SF_OK;
 }
@@ -694,14 +709,14 @@ static int read_value(sf_config_tree *tree, int node, const sf_key *key, void *o
                                     : read_scalar(tree, node, key, object);
 }
 
-/* One name of the mapping, which may be 0: there is none. `key` is its row that has a meaning here, or NULL.
- */
-static int read_key(sf_config_tree *tree, int node, const sf_key_table *table, const char *name,
+/* One name of the mapping, which may be 0: there is none. `named` is the first row of that name, `key` the
+ * one that has a meaning here, or NULL. */
+static int read_key(sf_config_tree *tree, int node, const sf_key_table *table, const sf_key *named,
                     const sf_key *key, void *object, const void *defaults)
 {
-    const yaml_node_pair_t *pair = node != 0 ? find_pair(tree, node, name) : NULL;
+    const yaml_node_pair_t *pair = node != 0 ? find_pair_of(tree, node, named) : NULL;
     if (key == NULL)
-        return pair != NULL ? refuse_meaning(tree, pair->value, table, name) : SF_OK;
+        return pair != NULL ? refuse_meaning(tree, pair->value, table, named->name) : SF_OK;
     if (key->type == SF_KEY_KIND)
         return SF_OK; /* read before */
     if (pair != NULL)
@@ -724,7 +739,7 @@ static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, 
         snprintf(tree->path + path_end, sizeof tree->path - path_end, "%s%s", path_end > 0 ? "." : "",
                  all[i]->name);
         const sf_key *key = sf_keys_find(own, own_count, all[i]->name, object);
-        status = read_key(tree, node, table, all[i]->name, key, object, defaults);
+        status = read_key(tree, node, table, all[i], key, object, defaults);
         tree->path[path_end] = '\0';
         if (i == 0 && key->type == SF_KEY_CHOICE && table->defaults != NULL)
             defaults = sf_keys_defaults(table, *(const int *)sf_key_at(key, object));

@@ -800,7 +800,7 @@ static int mine_all(run *r, sf_error *error)
         status = start_tree(r, error);
     if (status != SF_OK)
         return status;
-    r->job.pairs = (sf_pair_rule){.self = r->options->self,
+    r->job.pairs = (sf_pair_rule){.self = r->options->repeats,
                                   .min_distance_um = r->options->min_distance_um,
                                   .x_um = r->x_um,
                                   .y_um = r->y_um};

@@ -59,7 +59,7 @@ typedef struct sf_mine_item {
     double expected_given_rest; /**< the mean count in surrogates; NaN where none were made of it */
     uint64_t needed;            /**< the least count for a q below SF_SIGNIFICANT_Q; SF_NO_COUNT: not known */
     double strength;            /**< sf_analytic_strength; NaN where no time was recorded */
-    sf_not_testable not_testable; /**< of a test by surrogates: then p, q and expected_given_rest are NaN */
+    sf_not_tested not_tested;   /**< of a test by surrogates: then p, q and expected_given_rest are NaN */
 } sf_mine_item;
 
 typedef struct sf_mine_result {

@@ -29,7 +29,7 @@ static const sf_key mining_rows[] = {
                    "(count/expected, by the lower end of its interval), strength"),
     REAL("threshold", threshold, 0, 1e300, .option = ""),
     CHOICE("threshold_kind", threshold_kind, threshold_kinds, .option = ""),
-    {SF_ROW_SELF, AT(self)},
+    {SF_ROW_REPEATS, AT(repeats)},
     {SF_ROW_MIN_DISTANCE, AT(min_distance_um)},
     {SF_ROW_THREADS, AT(threads)},
     {SF_ROW_ENGINE, AT(engine)},

@@ -18,8 +18,8 @@ extern const char *const sf_engine_words[];
 #define SF_ROW_MAX_SIZE                                                                                      \
     .name = "max_size", .type = SF_KEY_WHOLE, .least = 2, .most = SF_EPISODE_MAX_SIZE, .argument = "N",      \
     .what = "units of the longest episodes to look for"
-#define SF_ROW_SELF                                                                                          \
-    .name = "self", .type = SF_KEY_SWITCH,                                                                   \
+#define SF_ROW_REPEATS                                                                                       \
+    .name = "repeats", .old = "self", .type = SF_KEY_SWITCH,                                                 \
     .what = "a unit may follow itself directly: A -> A (A -> B -> A is always allowed)"
 #define SF_ROW_ENGINE                                                                                        \
     .name = "engine", .type = SF_KEY_TEXT, .words = sf_engine_words,                                         \

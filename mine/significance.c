@@ -183,7 +183,7 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
     t->request = (sf_surrogate_request){
         .events = &t->events,
         .tree = &found->tree,
-        .pairs = {t->mining->self, t->mining->min_distance_um, t->x_um, t->y_um},
+        .pairs = {t->mining->repeats, t->mining->min_distance_um, t->x_um, t->y_um},
         .max_size = t->mining->max_size,
         .delays = found->delays,
         .trains = found->units,
@@ -222,7 +222,7 @@ static sf_delay span_of(const sf_mining_options *mining)
     return span;
 }
 
-static sf_not_testable why_not(const sf_sharpness *sharpness)
+static sf_not_tested why_not(const sf_sharpness *sharpness)
 {
     if (sharpness->testable)
         return SF_TESTABLE;
@@ -247,8 +247,8 @@ static int look_at_recording(test *t, sf_error *error)
     sf_significance_options *options = &told->options;
     if (!options->always && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT &&
         options->width_ns > t->widest_ns)
-        told->not_testable = SF_DELAYS_TOO_LONG;
-    if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
+        told->not_tested = SF_DELAYS_TOO_LONG;
+    if (told->not_tested != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
     const sf_mine_found *found = t->result->found;
     const sf_survey_job job = {.spikes = t->input->spikes,
@@ -272,7 +272,7 @@ static int look_at_recording(test *t, sf_error *error)
     told->sharpness = t->shape->sharpness;
     options->width_ns = told->sharpness.width_ns;
     if (status == SF_OK && !options->always)
-        told->not_testable = why_not(&told->sharpness);
+        told->not_tested = why_not(&told->sharpness);
     return status;
 }
 
@@ -346,7 +346,7 @@ static int find_cautions(test *t, sf_error *error)
     const sf_sharpness *sharpness = &told->sharpness;
     bool regular = false, measured = !isnan(sharpness->low_share);
     int status = are_regular(&regular, t->input, error);
-    if (status != SF_OK || told->not_testable != SF_TESTABLE)
+    if (status != SF_OK || told->not_tested != SF_TESTABLE)
         return status;
     told->cautions |= measured ? 0 : (unsigned)SF_CAUTION_FEW_PAIRS;
     /* Beyond what is due to chance. */
@@ -365,10 +365,10 @@ static void mark_items(const test *t)
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
         forget_verdict(item);
-        item->not_testable = returns(t, item->size, item->node)     ? SF_UNIT_RETURNS
-                             : t->told->not_testable != SF_TESTABLE ? t->told->not_testable
-                             : shares_events(t, i)                  ? SF_SHARED_EVENTS
-                                                                    : SF_TESTABLE;
+        item->not_tested = returns(t, item->size, item->node)   ? SF_UNIT_RETURNS
+                           : t->told->not_tested != SF_TESTABLE ? t->told->not_tested
+                           : shares_events(t, i)                ? SF_SHARED_EVENTS
+                                                                : SF_TESTABLE;
     }
 }
 
@@ -691,7 +691,7 @@ static void fill_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
-        if (item->not_testable != SF_TESTABLE || item->size < 2)
+        if (item->not_tested != SF_TESTABLE || item->size < 2)
             continue;
         fill_item(t, item);
     }
@@ -728,12 +728,12 @@ static int test_splits_of(test *t, sf_split_chain *chains, sf_split_verdict *ver
                                        .progress = t->progress};
     size_t count = 0;
     for (size_t i = 0; i < result->count; i++)
-        if (result->items[i].not_testable == SF_TESTABLE)
+        if (result->items[i].not_tested == SF_TESTABLE)
             chains[count++] = chain_of(t, &result->items[i]);
     int status = sf_splits_test(verdicts, chains, count, &request, error);
     for (size_t i = result->count; i-- > 0 && status == SF_OK;) {
         sf_mine_item *item = &result->items[i];
-        if (item->not_testable != SF_TESTABLE)
+        if (item->not_tested != SF_TESTABLE)
             continue;
         const sf_split_verdict *own = &verdicts[--count];
         item->p = own->p;
@@ -765,7 +765,7 @@ static int test_by_surrogates(test *t, sf_error *error)
     if (status != SF_OK)
         return status;
     mark_items(t);
-    if (t->told->not_testable != SF_TESTABLE)
+    if (t->told->not_tested != SF_TESTABLE)
         return SF_OK;
     status = prepare(t, &progress, error);
     if (status == SF_OK && t->told->options.splits)
@@ -811,7 +811,7 @@ static void test_analytically(test *t)
         double p = item->p;
         forget_verdict(item);
         item->p = p;
-        item->not_testable = SF_TESTABLE;
+        item->not_tested = SF_TESTABLE;
     }
     snprintf(t->told->ran.device, sizeof t->told->ran.device, "cpu");
 }
@@ -994,9 +994,9 @@ int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error)
                                 : sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < result->count; i++) {
         sf_mine_item *item = &result->items[i];
-        if (item->not_testable != SF_TESTABLE || item->size < 2 || !has_reverse_of_link(found, groups, item))
+        if (item->not_tested != SF_TESTABLE || item->size < 2 || !has_reverse_of_link(found, groups, item))
             continue;
-        item->not_testable = item->size == 2 ? SF_REVERSE_OF_LINK : SF_LINK_NOT_TESTABLE;
+        item->not_tested = item->size == 2 ? SF_REVERSE_OF_LINK : SF_LINK_NOT_TESTABLE;
         forget_verdict(item);
     }
     sf_free(groups);

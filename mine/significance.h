@@ -88,7 +88,7 @@ int64_t sf_significance_segment(int64_t span_ns, uint32_t most_spikes, int64_t l
 int64_t sf_significance_widest(int64_t segment_ns);
 
 /**
- * Tests all frequent episodes of a result: sets p, q, expected and not_testable of its items. expected
+ * Tests all frequent episodes of a result: sets p, q, expected and not_tested of its items. expected
  * becomes the mean count over the surrogates, of the two tests the larger one; the analytic test leaves it
  * alone and gives no q. `mining` are the options of the run that gave the result, and `input` the same. The
  * same seed gives the same numbers on every device and on any number of threads. SF_USAGE, SF_CANCELLED,

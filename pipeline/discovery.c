@@ -95,7 +95,7 @@ static sf_mining_options options_of(const sf_discovery *discovery)
     options.threshold_kind = SF_THRESHOLD_COUNT;
     options.threshold = SF_DISCOVERY_LEAST;
     options.max_size = mine->max_size;
-    options.self = mine->self;
+    options.repeats = mine->repeats;
     options.engine = mine->engine;
     options.threads = mine->threads;
     options.most = SF_DISCOVERY_MOST;
@@ -203,7 +203,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
     sf_kept_pairs_open(&discovery->kept, &(sf_pairing_setup){.unit_count = units->count,
                                                              .delays = discovery->delays,
                                                              .delay_count = discovery->delay_count,
-                                                             .self = config->mine.self,
+                                                             .self = config->mine.repeats,
                                                              .most = SF_PAIRING_MOST,
                                                              .threads = threads,
                                                              .device = setup->there});

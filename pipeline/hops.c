@@ -94,7 +94,7 @@ static int open_pairs(sf_hops *hops, sf_error *error)
     const sf_pairing_setup setup = {.unit_count = hops->options.stream->units->count,
                                     .delays = hops->found.delays,
                                     .delay_count = hops->found.delay_count,
-                                    .self = config->mine.self,
+                                    .self = config->mine.repeats,
                                     .most = SF_PAIRING_MOST,
                                     .threads = 1, /* of those that share a hop */
                                     .device = is_apart(hops, &sf_stage_pairs) ? hops->device.device : NULL,

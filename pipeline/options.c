@@ -198,7 +198,7 @@ static const sf_key mine_keys[] = {
     REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6),
     REAL("min_fraction", mine.min_fraction, 0, 1),
     {SF_ROW_MAX_SIZE, AT(mine.max_size)},
-    {SF_ROW_SELF, AT(mine.self)},
+    {SF_ROW_REPEATS, AT(mine.repeats)},
     {SF_ROW_ENGINE, AT(mine.engine)},
     {SF_ROW_THREADS, AT(mine.threads)},
     WHOLE("track_most", mine.track_most, 0, 100000),

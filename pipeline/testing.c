@@ -60,8 +60,8 @@ static sf_significance_options options_of(const sf_testing *testing)
 static void read_outcome(sf_test_outcome *outcome, const sf_mine_item *item, uint32_t surrogates)
 {
     double n = surrogates;
-    if (item->not_testable != SF_TESTABLE) {
-        outcome->not_tested = sf_not_testable_text(item->not_testable);
+    if (item->not_tested != SF_TESTABLE) {
+        outcome->not_tested = sf_not_tested_text(item->not_tested);
         return;
     }
     outcome->mean = (n * item->expected_given_rest + item->count) / (n + 1);
@@ -377,8 +377,8 @@ static void take_drawn(sf_testing *testing)
 /* A reason of single episodes, and not of all. */
 static bool is_of_one(const char *reason)
 {
-    return strcmp(reason, sf_not_testable_text(SF_UNIT_RETURNS)) == 0 ||
-           strcmp(reason, sf_not_testable_text(SF_SHARED_EVENTS)) == 0;
+    return strcmp(reason, sf_not_tested_text(SF_UNIT_RETURNS)) == 0 ||
+           strcmp(reason, sf_not_tested_text(SF_SHARED_EVENTS)) == 0;
 }
 
 /* Why no episode has a p of this stretch. */
@@ -818,7 +818,7 @@ void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph)
         const sf_verdict *verdict = known ? &ledger->items[next].verdict : &none;
         link->p = verdict->p;
         link->q = verdict->q;
-        link->not_testable = verdict->not_tested;
+        link->not_tested = verdict->not_tested;
     }
 }
 

@@ -224,7 +224,7 @@ typedef struct sf_graph_columns {
     const double *expected;          /**< by rates, as in sf_episodes_columns; NaN of tiling */
     const double *asymmetry;         /**< (count - reverse) / (count + reverse); NaN without a reverse link */
     const double *p, *q;             /**< NaN: not computed */
-    const char *const *not_testable; /**< why a test gave no p, or NULL */
+    const char *const *not_tested;   /**< why a test gave no p, or NULL */
     /** Both units were seen by one electrode, where sorters err, or their spikes look like one neuron's. */
     const bool *one_electrode;
     sf_edges_tested tested;

@@ -45,7 +45,7 @@ typedef struct sf_live_mine {
     double min_rate_hz;
     double min_fraction;
     uint32_t max_size;
-    bool self;           /**< units may repeat in an episode */
+    bool repeats;        /**< units may repeat in an episode */
     const char *engine;  /**< as `synfire mine --engine` has it */
     uint32_t threads;    /**< 0: all cores */
     uint32_t track_most; /**< at most so many discovered episodes are tracked, the most significant first */

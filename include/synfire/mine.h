@@ -152,7 +152,7 @@ static inline sf_significance_options sf_significance_options_default(void)
 }
 
 /** Why surrogates can say nothing of an episode. */
-typedef enum sf_not_testable {
+typedef enum sf_not_tested {
     SF_TESTABLE,
     SF_UNIT_RETURNS,     /**< a unit occurs twice: shifted, its spikes move against its own others */
     SF_DELAYS_TOO_LONG,  /**< shifts beyond these delays do not fit into a segment */
@@ -163,10 +163,10 @@ typedef enum sf_not_testable {
      * delay, so that its p is high whatever there is. */
     SF_REVERSE_OF_LINK,
     SF_LINK_NOT_TESTABLE /**< a chain, one link of which cannot be tested as a pair */
-} sf_not_testable;
+} sf_not_tested;
 
 /** In words, as all output has them; NULL of SF_TESTABLE. */
-static inline const char *sf_not_testable_text(sf_not_testable reason)
+static inline const char *sf_not_tested_text(sf_not_tested reason)
 {
     switch (reason) {
     case SF_UNIT_RETURNS:
@@ -260,9 +260,9 @@ typedef struct sf_power {
 /** What a test did, for the methods of a paper. */
 typedef struct sf_significance {
     sf_ran ran;
-    sf_not_testable not_testable; /**< of all episodes; the other reasons are of single ones alone */
-    int64_t longest_delay_ns;     /**< that fits into the segments */
-    sf_sharpness sharpness;       /**< of the delays from the lowest bound to the largest; surrogates only */
+    sf_not_tested not_tested; /**< of all episodes; the other reasons are of single ones alone */
+    int64_t longest_delay_ns; /**< that fits into the segments */
+    sf_sharpness sharpness;   /**< of the delays from the lowest bound to the largest; surrogates only */
     /** The analytic test: episodes with a unit that fires within its delay by chance more often than the null
      * allows a link. Their p means nothing. */
     size_t by_chance;
@@ -312,7 +312,7 @@ typedef struct sf_mining_options {
      * chance gives three such units in a row to what it gives two; and of 20 at least. */
     double threshold;
     uint32_t max_size;      /**< 2 .. SF_EPISODE_MAX_SIZE; 4 */
-    bool self;              /**< a unit may follow itself directly: A -> A; A -> B -> A always may */
+    bool repeats;           /**< a unit may follow itself directly: A -> A; A -> B -> A always may */
     bool closed;            /**< leave out episodes that a longer one contains with the same count */
     bool details;           /**< tell what sf_episodes_columns has under details */
     double min_distance_um; /**< different units closer than this do not follow each other; 0: any do */
@@ -497,7 +497,7 @@ typedef struct sf_episodes_columns {
     const double *p_last;   /**< of the last unit given the episode without it, */
     const double *p_first;  /**< and of the first; */
     const double *p_links;  /**< the largest of the links, each as a pair: p is the largest of the three */
-    const sf_not_testable *not_testable;
+    const sf_not_tested *not_tested;
     /** A count of 20 or more, q below 0.05, all units over 0.1 Hz. */
     const bool *worth_showing;
 

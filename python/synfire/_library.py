@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Union
 
@@ -181,6 +182,12 @@ def check(status: int, error: c.sf_error) -> int:
     if status < 0:
         raise of_status(status, as_keywords(text_of(error.text)), text_of(error.place))
     return status
+
+
+def former(old: str, of: Any, new: str) -> Any:
+    """What an attribute is that had another name in the release before."""
+    warnings.warn(f"{type(of).__name__}.{old} is called {new} now", DeprecationWarning, stacklevel=3)
+    return getattr(of, new)
 
 
 def call(function: Callable[..., int], *arguments: Any) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, frame_of, lib,
+from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, former, frame_of, lib,
                        options_of, table_of, text_of, text_or_none, view, word, work, work_with)
 from .recording import SPAN, Delays, Epoch, Recording, Seconds, delays_of, nanoseconds, spans_of
 
@@ -209,7 +209,7 @@ def mine(recording: Recording, delays: Delays | None = None, *, min_count: float
     A progress function that returns False stops: with `keep_stopped` what there is by then is handed over (its
     `stopped` says what is missing), else Cancelled is raised. Ctrl-C raises KeyboardInterrupt.
     """
-    fields = dict(max_size=max_size, self=repeats, closed=closed, details=details, min_distance_um=float(min_distance),
+    fields = dict(max_size=max_size, repeats=repeats, closed=closed, details=details, min_distance_um=float(min_distance),
                   top=top, order=word("sf_order", order), engine=engine, device=device, threads=threads,
                   **_delays(delays), **threshold(min_count, min_rate, min_fraction), **_spans(epochs),
                   **_limits(max_p, max_q))
@@ -345,10 +345,15 @@ class Episodes(Sequence[Episode]):
         return self._by_episode("p_links")
 
     @property
-    def not_testable(self) -> list[str | None]:
+    def not_tested(self) -> list[str | None]:
         """Why a test can say nothing of an episode."""
-        reasons = self._by_episode("not_testable", np.int32)
-        return [None] * len(self) if reasons is None else [c.WORDS["sf_not_testable"].get(int(reason)) for reason in reasons]
+        reasons = self._by_episode("not_tested", np.int32)
+        return [None] * len(self) if reasons is None else [c.WORDS["sf_not_tested"].get(int(reason)) for reason in reasons]
+
+    @property
+    def not_testable(self) -> list[str | None]:
+        """The former name of not_tested, for one release."""
+        return former("not_testable", self, "not_tested")
 
     @property
     def worth_showing(self) -> Array | None:
@@ -540,7 +545,7 @@ class Episodes(Sequence[Episode]):
             "correction": None if analytic else
             "false-discovery rate" if done.correction == c.SF_CORRECTION_RATE else "maximum",
             "splits": bool(done.splits),
-            "not_testable": None if analytic else c.WORDS["sf_not_testable"].get(told.not_testable),
+            "not_tested": None if analytic else c.WORDS["sf_not_tested"].get(told.not_tested),
             "sharpness": _number(told.sharpness.sharpness) if measured else None,
             "low_share": _number(told.sharpness.low_share) if measured else None,
             "blur_divisor": None if analytic else _number(told.sharpness.divisor),

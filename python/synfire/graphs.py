@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, frame_of, frame_of_columns, json_of, lib, options_of, path_of,
+from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, former, frame_of, frame_of_columns, json_of, lib, options_of, path_of,
                        pointer_to, table_of, text_of, text_or_none, view, word, work, work_with)
 from .episodes import Episodes, Significance, mine
 from .errors import UsageError
@@ -287,9 +287,14 @@ class Graph:
         return self._link("one_electrode", np.bool_)
 
     @property
-    def not_testable(self) -> list[str | None]:
-        reasons = self._columns.not_testable
+    def not_tested(self) -> list[str | None]:
+        reasons = self._columns.not_tested
         return [text_or_none(reasons[i]) if reasons else None for i in range(self.link_count)]
+
+    @property
+    def not_testable(self) -> list[str | None]:
+        """The former name of not_tested, for one release."""
+        return former("not_testable", self, "not_tested")
 
     @property
     def sign(self) -> Array:

@@ -950,7 +950,7 @@ function drawHealth() {
     const state = full ? [`! disk full in ${durationText(sink.disk_left_s)}`, "warn"] : stateText(sink.state);
     return [sink.name + refused, state, [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
       [sink.spikes + sink.spikes_lost > 0 ? whole(sink.spikes) : "–", "n"], [sink.spikes_lost > 0 ? whole(sink.spikes_lost) : "–", sink.spikes_lost ? "n bad" : "n"]];
-  }, (row, sink) => { row.title = sink.note; });
+  }, (row, sink) => { row.title = sink.note ?? ""; });
   fillTable("stages", status.stages, stage => {
     const share = shareOfHop(stage);
     return [stage.name, [digits(stage.last_ms), "n"], [digits(stage.p50_ms), "n"], [digits(stage.p99_ms), "n"], [digits(stage.max_ms), "n"],

@@ -4,7 +4,7 @@
 
 graphs.py SYNFIRE RECORDING JSONL MOST OPTION...
 
-JSONL are the run's JSON lines; the options are those of `synfire graph` that say what the run looks for (--delay, --self).
+JSONL are the run's JSON lines; the options are those of `synfire graph` that say what the run looks for (--delay, --repeats).
 At most MOST windows, the first and the last among them, are compared: the same edges with the same numbers, to the
 last digit. Prints what was compared; exits 1 at the first difference.
 """

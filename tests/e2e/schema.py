@@ -161,13 +161,17 @@ def schema_of(document):
     return aliases.get(command, command)
 
 
-def read(path):
-    """A document; where a command printed it, it is as its schema says."""
-    document = parse(pathlib.Path(path).read_text())
+def held(document):
+    """The same document; where a command printed it, it is as its schema says."""
     name = schema_of(document)
     if name is not None:
         hold(document, load(f"{name}.json"), f"{name}.json")
     return document
+
+
+def read(path):
+    """A document of a file, held so."""
+    return held(parse(pathlib.Path(path).read_text()))
 
 
 def read_lines(path):

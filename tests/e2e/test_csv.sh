@@ -72,7 +72,7 @@ def hold(name, items, fields):
 
 own = lambda *keys: {key: key for key in keys}
 hold("info", document("info")["unit_detail"], own("unit", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"))
-hold("mine", document("mine")["episodes"], {**own("id", "count", "expected", "p", "q", "strength", "not_testable", "p_links", "folded_under"),
+hold("mine", document("mine")["episodes"], {**own("id", "count", "expected", "p", "q", "strength", "not_tested", "p_links", "folded_under"),
      "ratio_low": lambda e: e["ratio_interval"][0]})
 assert open("mine.csv").readline() == open("count.csv").readline()
 hold("count", document("count")["episodes"], own("id", "count", "expected", "bursts", "in_bursts", "reverse_count", "asymmetry"))
@@ -81,7 +81,7 @@ hold("windows", document("windows")["windows"], {**own("from_s", "to_s"), "parti
 correlogram = document("correlogram")["episodes"][0]["correlograms"][0]
 hold("correlogram", list(zip(correlogram["counts"], correlogram["expected_counts"])), {"pairs": lambda b: b[0], "expected": lambda b: b[1]})
 assert float(read("correlogram")[0]["above_ms"]) == correlogram["from_ms"]
-hold("graph", document("graph")["edge_detail"], {**own("from", "to", "count", "expected", "weight", "p", "q", "not_testable"),
+hold("graph", document("graph")["edge_detail"], {**own("from", "to", "count", "expected", "weight", "p", "q", "not_tested"),
      **own("from_name", "to_name"), "delay_low_ms": lambda e: e["delay_ms"][0],
      "ratio_high": lambda e: e["ratio_interval"][1], "one_electrode": lambda e: int(e["one_electrode"])})
 paths = [dict(path, source=s["source"]) for s in document("bfs")["searches"] for path in s["paths"]]
@@ -104,7 +104,7 @@ assert [float(row["epoch 1"]) for row in rows] == density["epoch_density"][1] an
 same("aggregate", read("aggregate")[0], {key: document("aggregate")[key] for key in ("op", "n", "h", "estimate", "exact", "sampling_error")})
 of_epochs = lambda i: i["epoch_counts"][1]
 hold("in_epochs", document("in_epochs")["episodes"], {**own("id", "count", "needed"), "epoch 1": of_epochs})
-hold("tested", document("tested")["episodes"], {**own("id", "count", "p", "q", "not_testable", "needed"), "epoch 1": of_epochs})
+hold("tested", document("tested")["episodes"], {**own("id", "count", "p", "q", "not_tested", "needed"), "epoch 1": of_epochs})
 assert float(read("tested")[0]["q"]) <= 0.05 and int(read("tested")[0]["needed"]) > 20
 hold("edges", document("edges")["edge_detail"], {**own("from", "count"), "epoch 1": of_epochs})
 hold("tiled", document("tiled")["edge_detail"], {**own("from", "weight"), "epoch 0": lambda e: e["epoch_coefficients"][0]})

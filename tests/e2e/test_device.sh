@@ -41,7 +41,7 @@ check 'assert [w["counts"] for w in out["windows"]] == [[42], [44], [47]]'
 SYNFIRE_DEVICE_MEMORY=512 $mine --device test:0 --json >out 2>err
 check 'assert out["device"] == "cpu" and "more than the 512 bytes" in out["device_note"]'
 $SYNFIRE run --replay demo.h5 --speed max --set sinks.0.type=jsonl --set sinks.0.path=- 2>err | tail -n 1 >out
-check 'assert out["device"] == "test:0" and out["device_memory"] == 1000 and out["device_note"] == ""'
+check 'assert out["device"] == "test:0" and out["device_memory"] == 1000 and out["device_note"] is None'
 expect 78 "found '8 GB', expected auto or a size" $SYNFIRE run --replay demo.h5 --set device_memory='8 GB'
 
 expect 69 "test:3 has failed: it does not start" $mine --device test:3

@@ -42,7 +42,7 @@ assert last["last"] and last["spikes"] == all_spikes, (last["spikes"], all_spike
 recorder, lines = last["sinks"]
 # What is on its way to the recorder when the last status is made is in neither number.
 assert recorder["spikes"] + recorder["spikes_lost"] <= all_spikes and recorder["spikes_lost"] > 0, recorder
-assert recorder["state"] == "failed" and lines["state"] == "ok" and lines["note"] == "", last["sinks"]
+assert recorder["state"] == "failed" and lines["state"] == "ok" and lines["note"] is None, last["sinks"]
 PY
     if [ "$readable" = readable ]; then
         [ "$(spikes out/run.h5)" -ge "$flushed" ]

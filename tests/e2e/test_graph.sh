@@ -21,7 +21,7 @@ assert graph["names"] == list("ABCDEFGHIJ") and graph["edges_tested"] == "untest
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
 assert all(list(e) == ["from", "from_name", "to", "to_name", "delay_ms", "count", "expected", "weight", "ratio_interval", "asymmetry",
-                       "p", "q", "not_testable", "expected_given_rest", "one_electrode", "sign", "confidence", "score", "epochs", "epoch_counts",
+                       "p", "q", "not_tested", "expected_given_rest", "one_electrode", "sign", "confidence", "score", "epochs", "epoch_counts",
                        "epoch_coefficients"] for e in edges)
 assert all([e["from_name"], e["to_name"]] == [graph["names"][e["from"]], graph["names"][e["to"]]] for e in edges)
 assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
@@ -225,9 +225,9 @@ edge = lambda e: (e["from"], e["to"], *e["delay_ms"])
 every, kept = read("tested"), read("kept")
 assert every["edges_tested"] == "tested" and kept["edges_tested"] == "significant" and kept["edges_found"] == every["edges"]
 assert every["significance"]["surrogates"] == kept["significance"]["surrogates"] == 200
-tested = [e for e in every["edge_detail"] if e["not_testable"] is None]
+tested = [e for e in every["edge_detail"] if e["not_tested"] is None]
 assert all(1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 for e in tested)
-assert all(e["not_testable"] in (None, "reverse of a link") for e in every["edge_detail"])
+assert all(e["not_tested"] in (None, "reverse of a link") for e in every["edge_detail"])
 assert kept["edge_detail"] == [e for e in tested if e["q"] <= 0.05]
 assert {(0, 3, 4, 6), (3, 7, 4, 6), (0, 7, 8, 12)} <= {edge(e) for e in kept["edge_detail"]} and kept["edges"] < 8
 assert read("by_p")["edge_detail"] == [e for e in tested if e["p"] <= 0.3]

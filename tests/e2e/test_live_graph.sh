@@ -18,7 +18,7 @@ YAML
 "$SYNFIRE" simulate sim.h5 --preset sym26 --duration 20 --seed 9 --quiet >/dev/null
 follow sim.h5 4 0.5 0.5:5 "every: 5, min_rate_hz: 0.5" 16
 follow sim.h5 4 0.5 4:6,8:12 "every: 5, min_count: 8, track_most: 1" 16
-follow sim.h5 3 0.02 0:8,20:30 "every: 0, min_fraction: 0.01, self: true" 12 --self
+follow sim.h5 3 0.02 0:8,20:30 "every: 0, min_fraction: 0.01, repeats: true" 12 --repeats
 # The default threshold is a rate: a full window of 10 s asks for what --min-rate does.
 follow sim.h5 10 1 0.5:5 "every: 5" 8
 "$SYNFIRE" graph sim.h5 --from 5 --to 15 --delay 0.5:5 --min-rate 0.5 --json >by_rate
@@ -49,7 +49,7 @@ real() { # NAME and the rest as follow
     fi
 }
 real Demas2003_P9_CTRL_MY1_1A.h5 300 60 0.5:20 "every: 5, min_rate_hz: 0.05" 10
-real Demas2003_P9_CTRL_MY1_1A.h5 100 5 1:25,25:100 "every: 5, min_count: 5, track_most: 3, self: true" 10 --self
+real Demas2003_P9_CTRL_MY1_1A.h5 100 5 1:25,25:100 "every: 5, min_count: 5, track_most: 3, repeats: true" 10 --repeats
 real Wong1993_P0.h5 120 10 0.5:50 "every: 5, min_count: 5, track_most: 10" 10
 real Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 200 20 3:60 "every: 5, min_count: 20, track_most: 5" 8
 real Torborg2004_2001-10-22-0.h5 60 5 0.5:100 "every: 5, min_count: 2" 10

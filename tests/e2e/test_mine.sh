@@ -211,7 +211,9 @@ $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --closed --json >o
 check '
 all = json.load(open("all"))["episodes"]
 assert len(out["episodes"]) < len(all) and all[-1] in out["episodes"]'
-$SYNFIRE mine demo.h5 --delay 10:60 --min-count 300 --max-size 2 --self --json >out
+$SYNFIRE mine demo.h5 --delay 10:60 --min-count 300 --max-size 2 --self --json | results >former
+$SYNFIRE mine demo.h5 --delay 10:60 --min-count 300 --max-size 2 --repeats --json >out
+results <out | cmp - former
 check 'assert out["levels"][1]["candidates"] == 26 * 26 and any(e["units"][0] == e["units"][1] for e in out["episodes"])'
 $SYNFIRE mine demo.h5 --delay 0:4,4:6.5 --min-count 60 --json >out
 check '
@@ -240,7 +242,7 @@ $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D > E > F > G ' out
 grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed,expected_given_rest,p_first,p_last,p_links,worth_showing,bursts,in_bursts,reverse_count,asymmetry,one_electrode,folded_under,epochs'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_tested,ratio_low,ratio_high,needed,expected_given_rest,p_first,p_last,p_links,worth_showing,bursts,in_bursts,reverse_count,asymmetry,one_electrode,folded_under,epochs'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold

@@ -37,14 +37,14 @@ with h5py.File("four.nwb") as file:
     module, names = file["processing/synfire"], file["units/unit_name"].asstr()[:]
     table, of = module["episodes"], mined["episodes"]
     assert len(of) > 20 and {len(e["units"]) for e in of} >= {2, 3}
-    numbers = [key for key, value in of[0].items() if isinstance(value, (bool, int, float)) or value is None and key != "not_testable"]
+    numbers = [key for key, value in of[0].items() if isinstance(value, (bool, int, float)) or value is None and key != "not_tested"]
     assert {"count", "needed", "p_links", "reverse_count", "worth_showing"} <= set(numbers), numbers
     for column in set(numbers) - {"folded_under", "epoch_counts"}:
         assert np.array_equal(np.array(table[column][:], float),
                               np.array([e[column] if e[column] is not None else np.nan for e in of], float), equal_nan=True), column
     assert any(np.isnan(table["reverse_count"][:])) and "links" not in table and "epoch_counts" not in table
     assert [text or None for text in table["folded_under"].asstr()[:]] == [e["folded_under"] for e in of]
-    assert table["p"].attrs["description"].endswith("NaN: not tested, or no verdict: `not_testable` says why")
+    assert table["p"].attrs["description"].endswith("NaN: not tested, or no verdict: `not_tested` says why")
     ends, links = table["units_index"][:], table["delays_ms_index"][:]
     for i, episode in enumerate(of):
         units = table["units"][ends[i - 1] if i else 0:ends[i]]

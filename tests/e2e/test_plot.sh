@@ -113,7 +113,7 @@ assert set(figures.panels("edges.svg")[0].notes()) == edges(lambda e: True)
 drive = json.load(open("drive.graph"))
 words = {1: "excites", -1: "inhibits"}
 told = {f"{e['from_name']} {words[e['sign']]} {e['to_name']}: score {e['score']:.3g}, confidence {e['confidence']:.3g}": e["sign"]
-        for e in drive["edge_detail"] if e["confidence"] >= 0.95 and e["not_testable"] is None}
+        for e in drive["edge_detail"] if e["confidence"] >= 0.95 and e["not_tested"] is None}
 drawn = [mark for mark in json.load(open("drive.told"))["panels"][0]["marks"] if mark["shape"] == "arrow"]
 assert {m["note"] for m in drawn} == set(told) and any(note.startswith("A excites B") for note in told), told
 cells = next(m for m in json.load(open("drive.told"))["panels"][1]["marks"] if "values" in m)["values"]
@@ -149,7 +149,7 @@ for note, picture in zip(notes, drawn):
     assert len(list(picture.iter(figures.NS + "path"))) == 2 * ways[name], (name, len(list(picture.iter(figures.NS + "path"))))
     of = triads[name]
     assert said.startswith(f"{of['count']}, rewired {of['mean']:.4g}, "), (note, of)
-units = {u["unit_name"]: u for u in read("network")["network_units"]}
+units = {u["name"]: u for u in read("network")["network_units"]}
 modules, strengths = (panel.notes() for panel in figures.panels("network.svg"))
 def told_of(notes): return dict(note.split(": ") for note in notes if ": " in note)
 modules, strengths = told_of(modules), told_of(strengths)
@@ -228,7 +228,7 @@ assert len(bursts) > 5, bursts'
 expect 64 "--align: says nothing to the figure rates" $SYNFIRE plot rates waves.h5 -o x.svg --align ttl0,-5,5
 expect 64 "--min-count: is for what is looked for, and --episodes gives it" \
     $SYNFIRE plot chain waves.h5 -o x.svg --episodes 'A -(4,6]-> B' --min-count 5
-for option in delay:4:6 min-count:5 min-rate:1 min-fraction:0.1 self: min-distance:10 threads:1 max-size:5 surrogates:30 seed:2 \
+for option in delay:4:6 min-count:5 min-rate:1 min-fraction:0.1 repeats: min-distance:10 threads:1 max-size:5 surrogates:30 seed:2 \
     episodes:waves.txt align:ttl0,-5,5; do
     expect 64 "--${option%%:*}: says nothing to the figure array" $SYNFIRE plot array waves.h5 -o x.svg "--${option%%:*}" \
         ${option#*:}

@@ -85,7 +85,7 @@ for line in open("info.txt"):
     assert not line.startswith("  ! ") or line[4:].strip() in lines["Doubtful"], line
 standing = [e for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05]
 best, = (e for e in standing if e["folded_under"] is None)
-untested = [e for e in mine["episodes"] if e["not_testable"] is not None]
+untested = [e for e in mine["episodes"] if e["not_tested"] is not None]
 assert lines["Found"].startswith(f"1 chain, {len(standing) - 1} significant parts with a q of 0.05 or less, of {len(mine['episodes'])} that are")
 assert f"A > B > C (counted {best['count']} times, expected by rates {best['expected']:.3g}, q {best['q']:.2g})" in lines["Found"]
 assert f"{sum(e['q'] is not None and e['q'] <= 0.05 for e in graph['edge_detail'])} of {graph['edges']} frequent pairs are edges" in lines["Found"]

@@ -22,7 +22,7 @@ linked = [e for e in tested if e["q"] < 0.05]
 chains = ["ABC", "DEFGHIJK"]
 in_order = lambda names: any("".join(names) in c for c in chains)
 assert sum(in_order(e["names"]) for e in linked) == len([e for e in out["episodes"] if in_order(e["names"])]) >= 15
-assert any(e["not_testable"] == "reverse of a link" for e in out["episodes"])
+assert any(e["not_tested"] == "reverse of a link" for e in out["episodes"])
 assert len(linked) <= sum(in_order(e["names"]) for e in linked) + 1
 by_rates = {e["id"]: (e["expected"], e["ratio_interval"]) for e in json.load(open("all"))["episodes"]}
 chain, = (e for e in out["episodes"] if e["names"] == list("ABC"))
@@ -32,15 +32,15 @@ for e in out["episodes"]:
     assert (e["expected_given_rest"] is None) == (e["p"] is None)
     assert 0 < e["strength"] < 1
     if len(set(e["units"])) < len(e["units"]):
-        assert e["not_testable"] == "a unit returns" and e["p"] is e["q"] is e["p_first"] is e["p_last"] is None
+        assert e["not_tested"] == "a unit returns" and e["p"] is e["q"] is e["p_first"] is e["p_last"] is None
         continue
-    if e["not_testable"] == "reverse of a link":
+    if e["not_tested"] == "reverse of a link":
         assert in_order(e["names"][::-1]) and e["p"] is e["q"] is e["p_first"] is e["p_last"] is None
         continue
-    if e["not_testable"] == "a link cannot be tested":
+    if e["not_tested"] == "a link cannot be tested":
         assert any(in_order(e["names"][k:k + 2][::-1]) for k in range(len(e["names"]) - 1)) and e["p"] is e["q"] is e["p_links"] is None
         continue
-    assert e["not_testable"] is None and 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1
+    assert e["not_tested"] is None and 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1
     assert e["p"] == max(e["p_last"], e["p_first"] or 0, e["p_links"] or 0)
     assert (e["p_first"] is None) == (e["p_links"] is None) == (len(e["units"]) == 2)
 # A chain is as good as the worst of its links, which are pairs of the same table.
@@ -80,7 +80,7 @@ assert min(e["q"] for e in out["episodes"] if e["q"] is not None) < 1e-4 and "Be
 assert out["significance"].pop("power") == [] and out["significance"].pop("power_pairs") == 0 # by the maximum alone
 assert 0 < out["significance"].pop("low_share") < 0.1
 assert out["significance"] == {"kind": "segment-shift", "link": None, "surrogates": 200, "seed": 1, "width_ms": 18, "segment_s": 1,
-    "correction": "false-discovery rate", "splits": False, "not_testable": None, "sharpness": 0, "blur_divisor": 54, "grouped_units": 0, "cautions": [], "device": "cpu",
+    "correction": "false-discovery rate", "splits": False, "not_tested": None, "sharpness": 0, "blur_divisor": 54, "grouped_units": 0, "cautions": [], "device": "cpu",
     "device_note": None}
 assert json.load(open("all"))["significance"] is None'
 # A table without --top shows what is worth showing beside the highest counts, which wide intervals have.
@@ -174,7 +174,7 @@ cp "named " out
 check '
 chain, none, back, returning, lucky = out["episodes"]
 assert chain["p"] <= 0.002 and chain["q"] < 0.01 and chain["expected_given_rest"] > 20 > 3 > chain["expected"] and 30 < chain["needed"] < 60 and chain["p_first"]
-assert none["q"] > 0.2 and back["q"] > 0.2 and returning["not_testable"] == "a unit returns" and returning["p"] is None
+assert none["q"] > 0.2 and back["q"] > 0.2 and returning["not_tested"] == "a unit returns" and returning["p"] is None
 assert none["count"] < none["needed"] and chain["count"] >= chain["needed"]
 alone = json.load(open("one"))["episodes"][0]
 assert alone["p"] <= alone["q"] < alone["p"] + 1 / 1001 # one stands alone: p spreads whole counts, which the maxima are
@@ -248,7 +248,7 @@ grep -q 'no episode could be tested: delays too long' err
 [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long,[0-9.]*,[0-9.]*,,,,,,0,')" = 650 ]
 $SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --json >out 2>err
 grep -q 'no episode could be tested: delays too long' err
-check 'assert all(e["p"] is None and e["not_testable"] == "delays too long" for e in out["edge_detail"]) and out["edges"] == 650'
+check 'assert all(e["p"] is None and e["not_tested"] == "delays too long" for e in out["edge_detail"]) and out["edges"] == 650'
 $SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --quiet >table
 grep -q ' delays too long$' table
 
@@ -263,7 +263,7 @@ for sigma in 4 20 100; do
     check '
 sharp = '$sigma' < 20
 limit = 0.17
-info = {s["delay_ms"]: s for s in json.load(open("info"))["sharpness"]}
+info = {s["delay_high_ms"]: s for s in json.load(open("info"))["sharpness"]}
 text, table = open("text").read(), open("table").read()
 assert list(info) == [2, 5, 10, 20, 50] and all(s["width_ms"] in (1.5 * d, 3 * d) and 500 < s["pairs"] <= 552 for d, s in info.items())
 assert info[20]["testable"] == (not sharp) and (info[20]["sharpness"] > limit) == sharp
@@ -271,11 +271,11 @@ assert info[20]["grouped_units"] == 0 and (info[20]["low_share"] > 0.1) == sharp
 assert ("20 ms: %.2f%s;" % (info[20]["sharpness"], " !" if sharp else "")) in text
 assert ("bursts are too sharp for --significance at delays up to" in text) == (not all(i["testable"] for i in info.values()))
 test = out["significance"]
-assert test["not_testable"] == ("bursts too sharp" if sharp else None) and (test["sharpness"] > limit) == sharp
+assert test["not_tested"] == ("bursts too sharp" if sharp else None) and (test["sharpness"] > limit) == sharp
 assert len(out["episodes"]) > 1000
 for e in out["episodes"]:
-    assert (e["not_testable"] == "bursts too sharp") == sharp
-    assert (e["not_testable"] is not None) == (e["q"] is None) == (e["p"] is None)
+    assert (e["not_tested"] == "bursts too sharp") == sharp
+    assert (e["not_tested"] is not None) == (e["q"] is None) == (e["p"] is None)
 assert ("None of %d episodes could be tested: bursts too sharp" % len(out["episodes"]) in table) == sharp
 assert ("with q below 0.05" in table) == (not sharp)
 assert "can be tested" not in table and "can be tested" not in text'
@@ -285,7 +285,7 @@ done
 $SYNFIRE simulate bursts.h5 --unit-count 24 --rate 4 --duration 1800 --burst-rate 0.1 --burst-spikes 5 --burst-sigma 4 --seed 31 \
     --quiet >/dev/null
 $SYNFIRE mine bursts.h5 --units A,B --delay 0.5:20 --min-count 5 --max-size 2 --significance segment-shift --surrogates 20 --json --quiet >out
-check 'assert out["significance"]["not_testable"] == "bursts too sharp" and all(e["p"] is None for e in out["episodes"])'
+check 'assert out["significance"]["not_tested"] == "bursts too sharp" and all(e["p"] is None for e in out["episodes"])'
 python3 - <<'EOF'
 import random
 random.seed(8)
@@ -308,13 +308,13 @@ if has_data "recordings/${wave##*/}"; then
     $SYNFIRE mine "$wave" --preset retina-waves --min-count 20 --max-size 3 --significance segment-shift --surrogates 20 --json --quiet >out
     check '
 returning = [e for e in out["episodes"] if len(set(e["units"])) < len(e["units"])]
-assert len(returning) > 500 and all(e["not_testable"] == "a unit returns" and e["q"] is None for e in returning)
-assert all(e["not_testable"] == "delays too long" and e["q"] is None for e in out["episodes"] if e not in returning)'
+assert len(returning) > 500 and all(e["not_tested"] == "a unit returns" and e["q"] is None for e in returning)
+assert all(e["not_tested"] == "delays too long" and e["q"] is None for e in out["episodes"] if e not in returning)'
     $SYNFIRE mine "$wave" --delay 0.5:50 --min-count 20 --max-size 3 --significance segment-shift --surrogates 20 --json --quiet >out
     check '
 returning = [e for e in out["episodes"] if len(set(e["units"])) < len(e["units"])]
-assert returning and all(e["not_testable"] == "a unit returns" and e["q"] is None for e in returning)
-assert all(e["not_testable"] == "reverse of a link" or e["q"] > 0 for e in out["episodes"] if e not in returning)'
+assert returning and all(e["not_tested"] == "a unit returns" and e["q"] is None for e in returning)
+assert all(e["not_tested"] == "reverse of a link" or e["q"] > 0 for e in out["episodes"] if e not in returning)'
 fi
 $SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --seed 5 --json >out
 check '

@@ -19,7 +19,7 @@ must_fail cmp -s a.txt c.txt
 python3 - <<'END'
 import json
 made = json.load(open("b.json"))
-assert made["units"] == 26 and made["stop_s"] == 60 and made["markers"] == 33, made
+assert made["units"] == 26 and made["to_s"] == 60 and made["markers"] == 33, made
 assert abs(made["spikes"] - 1.1 * 32500) < 1500, made
 assert [chain["planted"] > 80 for chain in made["chains"]] == [True, True], made
 END
@@ -32,7 +32,7 @@ cmp a.txt d.txt
 
 # An option wins over the preset; a simulation may be replaced.
 $SYNFIRE simulate a.h5 --preset sym26 --duration 10 --rate 5 --chain "X -(0,5]-> Y" --chain-rate 3 --json >a.json
-grep -q '"stop_s":10,' a.json
+grep -q '"to_s":10,' a.json
 grep -q '"chains":\[{"episode":"X -(0,5\]-> Y"' a.json
 
 expect() { # CODE WORDS options...: exit code, one sentence on stderr, nothing on stdout

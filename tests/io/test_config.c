@@ -38,7 +38,7 @@ static void values_arrive_where_they_belong(void **state)
                                "  - {type: replay, recording: a.h5, speed: max}\n"
                                "  - {type: zmq, policy: drop-newest, timeout_s: 2.5}\n"
                                "window: {length_s: 2.5, hop_s: 0.5}\n"
-                               "mine: {delays_ms: '1:5,5:10', min_count: 12.5, self: true, threads: 3}\n"
+                               "mine: {delays_ms: '1:5,5:10', min_count: 12.5, repeats: true, threads: 3}\n"
                                "track: ['A -(0,5]-> B', '\"#2\" -(0,5]-> #3']\n"
                                "watch: []\n"
                                "graph: {reach: [{from: '#2'}], metric: sttc, dt_ms: 20, components: true,\n"
@@ -63,7 +63,7 @@ static void values_arrive_where_they_belong(void **state)
     assert_int_equal(sf_config_source(&config, 1)->ring, 64);
     assert_string_equal(sf_config_text(&config.sources[1], "endpoint"), "tcp://127.0.0.1:7700");
     assert_true(config.live.mine.min_count == 12.5 && config.live.mine.min_rate_hz == 0);
-    assert_true(config.live.mine.self);
+    assert_true(config.live.mine.repeats);
     assert_int_equal(config.live.track_count, 2);
     assert_string_equal(config.live.track[1], "\"#2\" -(0,5]-> #3");
     assert_int_equal(config.live.graph.reach_count, 1);
@@ -114,7 +114,7 @@ static void wrong_files_are_refused_with_their_place(void **state)
          "one of isj, plugin, lscv, silverman, scott"},
         {"density: [{quantity: position, method: isj}]\n", "test.yaml:1:40: density.0.method",
          "one of silverman, scott"},
-        {"mine: {self: maybe}\n", "test.yaml:1:14: mine.self", "true or false"},
+        {"mine: {repeats: maybe}\n", "test.yaml:1:17: mine.repeats", "true or false"},
         {"mine: {min_fraction: 1.5}\n", "test.yaml:1:22: mine.min_fraction", "from 0 to 1"},
         {"mine: {min_count: 5, min_rate_hz: 1}\n", "test.yaml:1:7: mine", "more than one of min_count"},
         {"mine: {delays_ms: 5}\n", "test.yaml:1:19: mine.delays_ms", "not a delay interval"},
@@ -219,6 +219,34 @@ static void settings_override_and_are_checked(void **state)
     /* A file that is wrong where a setting leads is refused for itself. */
     test_assert_fails(parse(&config, "window: 5\n", "window.hop_s=1", &error), &error, SF_CONFIG,
                       "expected keys");
+}
+
+/* `self` is what `repeats` was called in the release before. */
+static void former_names_are_read(void **state)
+{
+    (void)state;
+    static const struct former {
+        const char *yaml, *setting;
+        bool repeats;
+    } cases[] = {
+        {"mine: {self: true}\n", NULL, true},
+        {"mine: {}\n", "mine.self=true", true},
+        {"mine: {self: true}\n", "mine.repeats=false", false},
+        {"mine: {repeats: true}\n", "mine.self=false", false},
+        {"mine: {self: true}\n", "mine.self=false", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_config config;
+        sf_error error;
+        assert_int_equal(parse(&config, cases[i].yaml, cases[i].setting, &error), SF_OK);
+        assert_int_equal(config.live.mine.repeats, cases[i].repeats);
+        sf_config_free(&config);
+    }
+    sf_config config;
+    sf_error error;
+    test_assert_fails(parse(&config, "mine: {self: true, repeats: true}\n", NULL, &error), &error, SF_CONFIG,
+                      "given twice");
+    assert_string_equal(error.place, "test.yaml:1:8: mine");
 }
 
 static void later_refusals_name_the_place(void **state)
@@ -426,6 +454,7 @@ int main(void)
         cmocka_unit_test(values_arrive_where_they_belong),
         cmocka_unit_test(wrong_files_are_refused_with_their_place),
         cmocka_unit_test(settings_override_and_are_checked),
+        cmocka_unit_test(former_names_are_read),
         cmocka_unit_test(later_refusals_name_the_place),
         cmocka_unit_test(printed_configurations_load_to_the_same),
         cmocka_unit_test(the_reference_shows_every_default),

@@ -110,7 +110,7 @@ static sf_connectivity mine_window(const sf_recording *recording, const sf_spike
                              : mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION
                                                       : SF_THRESHOLD_COUNT;
     options.threshold = mine->min_rate_hz + mine->min_fraction + mine->min_count;
-    options.self = mine->self;
+    options.repeats = mine->repeats;
     options.max_size = 2;
     options.threads = 1;
     sf_mine_input input = {.spikes = spikes,

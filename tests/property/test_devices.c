@@ -37,7 +37,7 @@ static void set_up(test_trial *t, test_random *random, uint32_t most_units, size
         t->delays[i] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, 25)};
     }
     t->options.threshold = 2 + (double)test_random_below(random, 12);
-    t->options.self = test_random_below(random, 2) != 0;
+    t->options.repeats = test_random_below(random, 2) != 0;
     t->options.min_distance_um = test_random_below(random, 4) == 0 ? 15 : 0;
     t->options.max_size = 2 + (uint32_t)test_random_below(random, t->options.delay_count == 1 ? 5 : 3);
 }
@@ -314,7 +314,7 @@ static void check_large(const char *device, test_random *random)
     t.count = test_random_stream(random, &t.spikes, 6000, 2, 4000000);
     t.options.delay_count = 1;
     t.delays[0] = (sf_delay){50000, 100000};
-    t.options.self = true;
+    t.options.repeats = true;
     t.options.threshold = 1;
     t.options.max_size = 8;
     assert_true(compare_mining(&t, device) > 500);

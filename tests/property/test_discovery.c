@@ -55,7 +55,7 @@ static void set_up(scene *s, test_random *random)
     }
     static const char *const delays[] = {"0:2", "0:5", "1:4,4:9", "0:3,2:6"};
     s->config.mine.delays_ms = delays[test_random_below(random, 4)];
-    s->config.mine.self = test_random_below(random, 2) == 0;
+    s->config.mine.repeats = test_random_below(random, 2) == 0;
     s->config.mine.max_size = 2 + (uint32_t)test_random_below(random, 3);
     s->config.mine.min_count = 3 + (uint32_t)test_random_below(random, 9);
     s->config.mine.min_rate_hz = 0;
@@ -192,7 +192,7 @@ static void move_along(scene *s, const way *w, test_random *random)
     const sf_pairing_setup setup = {.unit_count = s->units.count,
                                     .delays = discovery.delays,
                                     .delay_count = discovery.delay_count,
-                                    .self = s->config.mine.self,
+                                    .self = s->config.mine.repeats,
                                     .most = SF_PAIRING_MOST,
                                     .threads = 1};
     assert_int_equal(sf_pairing_open(&s->pairs, &setup, NULL), SF_OK);

@@ -126,7 +126,7 @@ static void set_up_trial(trial *t, test_random *random)
     t->options = sf_mining_options_default();
     random_delays(t, random);
     t->options.threshold = 0.5 + (double)test_random_below(random, 16) / 2;
-    t->options.self = test_random_below(random, 2) != 0;
+    t->options.repeats = test_random_below(random, 2) != 0;
     t->options.min_distance_um = units > 1 && test_random_below(random, 4) == 0 ? 15 : 0;
     t->options.threads = 1;
     t->options.max_size = t->options.delay_count == 1 ? 4 : 3;
@@ -165,7 +165,7 @@ static bool is_allowed(const trial *t, const sf_episode *episode)
     for (uint32_t i = 0; i + 1 < episode->size; i++) {
         uint32_t from = episode->units[i], to = episode->units[i + 1];
         double distance = t->units.items[to].x_um - t->units.items[from].x_um;
-        if (from == to ? !t->options.self
+        if (from == to ? !t->options.repeats
                        : distance * distance < t->options.min_distance_um * t->options.min_distance_um)
             return false;
     }
@@ -430,7 +430,7 @@ static void many_units_and_long_episodes(void **state)
     u.options.delay_count = 1;
     u.delays[0] = (sf_delay){0, 1000};
     u.options.threshold = 1;
-    u.options.self = true;
+    u.options.repeats = true;
     u.options.max_size = SF_EPISODE_MAX_SIZE;
     sf_mine_result *result = mine(&u);
     assert_int_equal(result->count, SF_EPISODE_MAX_SIZE - 1);

@@ -228,7 +228,7 @@ static mining start_mining(const cut_stream *s, const sf_units *units)
     m.options.delays = delays;
     m.options.delay_count = 2;
     m.options.threshold = 6;
-    m.options.self = true;
+    m.options.repeats = true;
     m.options.threads = 1;
     return m;
 }

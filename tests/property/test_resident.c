@@ -266,7 +266,7 @@ static void failed_allocations_leak_nothing(void **state)
         assert_int_equal(sf_history_append(&s.history, &(sf_spike){.time_ns = i, .unit = SILENT}, 1, NULL),
                          SF_OK);
     s.options.threshold = 3;
-    s.options.self = true;
+    s.options.repeats = true;
     s.options.device = "test:0";
     sf_devices_close();
     test_fail_every_allocation(open_and_mine, &s);

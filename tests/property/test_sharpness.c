@@ -497,11 +497,11 @@ static sf_mine_result *test_recording(verdict *v, const sf_recording *recording,
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
         bool none = isnan(item->p) && isnan(item->q) && isnan(item->p_last) && isnan(item->p_first);
-        assert_true((item->not_testable != SF_TESTABLE) == none);
+        assert_true((item->not_tested != SF_TESTABLE) == none);
         v->items++;
-        v->judged += item->not_testable == SF_TESTABLE;
+        v->judged += item->not_tested == SF_TESTABLE;
         v->low += item->q < 0.05;
-        v->returning += item->not_testable == SF_UNIT_RETURNS;
+        v->returning += item->not_tested == SF_UNIT_RETURNS;
     }
     return result;
 }
@@ -519,7 +519,7 @@ static void a_sharp_recording_has_no_verdict(void **state)
     sf_recording recording = simulate(720, 4, 0.1, 600, NULL);
     verdict v;
     sf_mine_result_free(test_recording(&v, &recording, delay, 2, usual(19)));
-    assert_int_equal(v.told.not_testable, SF_BURSTS_TOO_SHARP);
+    assert_int_equal(v.told.not_tested, SF_BURSTS_TOO_SHARP);
     assert_true(v.items == 552 && v.judged == 0 && v.told.candidates[2] == 0);
     sf_recording_clear(&recording);
 }
@@ -530,13 +530,13 @@ static void a_group_has_no_verdict_and_the_others_have(void **state)
     sf_recording recording = share(744, 8, 600);
     verdict v;
     sf_mine_result *result = test_recording(&v, &recording, delay, 2, usual(19));
-    assert_true(v.told.not_testable == SF_TESTABLE && v.told.sharpness.groups == 1);
+    assert_true(v.told.not_tested == SF_TESTABLE && v.told.sharpness.groups == 1);
     assert_int_equal(v.told.cautions, SF_CAUTION_SHARED);
     for (size_t i = 0; i < result->count; i++) {
         sf_episode e;
         sf_mine_result_episode(result, i, &e);
         bool inside = e.units[0] < 8 && e.units[1] < 8;
-        assert_int_equal(result->items[i].not_testable, inside ? SF_SHARED_EVENTS : SF_TESTABLE);
+        assert_int_equal(result->items[i].not_tested, inside ? SF_SHARED_EVENTS : SF_TESTABLE);
     }
     sf_mine_result_free(result);
     sf_significance_options always = usual(19);
@@ -554,12 +554,12 @@ static void delays_that_no_segment_holds_have_no_verdict(void **state)
     int64_t longest = sf_significance_widest(0) * 2 / 3;
     sf_significance_options options = usual(19);
     sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest}, 2, options));
-    assert_true(v.told.not_testable == SF_TESTABLE && v.judged == v.items);
+    assert_true(v.told.not_tested == SF_TESTABLE && v.judged == v.items);
     sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest + SF_MILLISECOND}, 2, options));
-    assert_true(v.told.not_testable == SF_DELAYS_TOO_LONG && v.judged == 0);
+    assert_true(v.told.not_tested == SF_DELAYS_TOO_LONG && v.judged == 0);
     options.segment_ns = 2 * SF_SECOND;
     sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest + SF_MILLISECOND}, 2, options));
-    assert_true(v.told.not_testable == SF_TESTABLE && v.judged == v.items);
+    assert_true(v.told.not_tested == SF_TESTABLE && v.judged == v.items);
     sf_recording_clear(&recording);
 }
 
@@ -599,7 +599,7 @@ static void returning_chains_are_neither_judged_nor_counted(void **state)
             sf_episode e;
             sf_mine_result_episode(result, i, &e);
             bool returns = e.size == 3 && e.units[0] == e.units[2];
-            assert_int_equal(result->items[i].not_testable, returns ? SF_UNIT_RETURNS : SF_TESTABLE);
+            assert_int_equal(result->items[i].not_tested, returns ? SF_UNIT_RETURNS : SF_TESTABLE);
         }
         sf_mine_result_free(result);
     }

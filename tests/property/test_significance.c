@@ -135,7 +135,7 @@ static void by_products_of_a_strong_link_are_not_significant(void **state)
         const sf_mine_item *item = &result->items[i];
         sf_episode episode;
         sf_mine_result_episode(result, i, &episode);
-        if (item->not_testable != SF_TESTABLE)
+        if (item->not_tested != SF_TESTABLE)
             continue;
         bool after = item->size == 3 && episode.units[0] == 0 && episode.units[1] == 1;
         bool before = item->size == 3 && episode.units[1] == 0 && episode.units[2] == 1;
@@ -208,7 +208,7 @@ static void how_long_chains_may_be_is_nothing_to_a_pair(void **state)
     for (size_t i = 0; i < pairs->count; i++) {
         sf_episode pair;
         sf_mine_result_episode(pairs, i, &pair);
-        if (pairs->items[i].size != 2 || pairs->items[i].not_testable != SF_TESTABLE)
+        if (pairs->items[i].size != 2 || pairs->items[i].not_tested != SF_TESTABLE)
             continue;
         test_assert_same(find(chains, 2, pair.units)->q, pairs->items[i].q);
         seen++;

@@ -57,7 +57,7 @@ static size_t compare(const trial *t, double *divisor)
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
         sf_episode episode;
-        if (item->not_testable != SF_TESTABLE)
+        if (item->not_tested != SF_TESTABLE)
             continue;
         sf_mine_result_episode(result, i, &episode);
         oracle_verdict expected = oracle_significance(&how, &episode);

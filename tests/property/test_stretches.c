@@ -34,7 +34,7 @@ static void random_trial(test_trial *t, test_random *random)
         t->delays[i] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, 30)};
     }
     t->options.threshold = 5 + (double)test_random_below(random, 15);
-    t->options.self = test_random_below(random, 2) != 0;
+    t->options.repeats = test_random_below(random, 2) != 0;
     t->options.max_size = 2 + (uint32_t)test_random_below(random, 4);
 }
 
@@ -117,7 +117,7 @@ static void chains_that_never_meet_are_counted_whole(void **state)
                                      .unit = (uint32_t)(i % 2)};
         t.delays[0] = (sf_delay){later + 1, later + period + (int64_t)test_random_below(&random, 25)};
         t.options.threshold = 10;
-        t.options.self = true;
+        t.options.repeats = true;
         t.options.max_size = 3;
         assert_true(compare(&t, &sent) > 0);
         assert_int_equal(sent, t.count);

@@ -48,7 +48,7 @@ static void set_up(trial *t, test_random *random, uint32_t most_units, size_t mo
         t->delays[i] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, 25)};
     }
     t->mining.threshold = 2 + (double)test_random_below(random, 12);
-    t->mining.self = test_random_below(random, 2) != 0;
+    t->mining.repeats = test_random_below(random, 2) != 0;
     t->mining.min_distance_um = test_random_below(random, 4) == 0 ? 15 : 0;
     t->mining.max_size = 2 + (uint32_t)test_random_below(random, t->mining.delay_count == 1 ? 4 : 2);
     t->mining.threads = 1;
@@ -94,7 +94,7 @@ static size_t compare(trial *t, const char *device, sf_significance *told)
         test_assert_same(found->items[i].p, expected->items[i].p);
         test_assert_same(found->items[i].q, expected->items[i].q);
         test_assert_same(found->items[i].expected_given_rest, expected->items[i].expected_given_rest);
-        assert_int_equal(found->items[i].not_testable, expected->items[i].not_testable);
+        assert_int_equal(found->items[i].not_tested, expected->items[i].not_tested);
     }
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++) {
         assert_int_equal(told->candidates[size], expected_told.candidates[size]);

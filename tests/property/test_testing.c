@@ -276,7 +276,7 @@ static void given_episodes_are_tested_as_found_ones(void **state)
         assert_int_equal(sf_episode_compare(&spelt, &episodes[i]), 0);
         assert_int_equal(given->items[i].count, found->items[i].count);
         test_assert_same(given->items[i].p, found->items[i].p);
-        assert_int_equal(given->items[i].not_testable, found->items[i].not_testable);
+        assert_int_equal(given->items[i].not_tested, found->items[i].not_tested);
     }
     sf_mine_result_free(found);
     sf_mine_result_free(given);

@@ -36,7 +36,7 @@ class Layout(unittest.TestCase):
             for field, place in fields(struct):
                 lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
                 expected.append(f"{name}.{field} {place.offset} {place.size}")
-        naming = {"sf_not_testable": "sf_not_testable_text", "sf_caution": "sf_caution_text",
+        naming = {"sf_not_tested": "sf_not_tested_text", "sf_caution": "sf_caution_text",
                   "sf_unit_kind": "sf_unit_kind_name", "sf_significance_kind": "sf_significance_name"}
         self.assertEqual(set(naming), set(declared.WORDS))
         for of, function in naming.items():

@@ -381,6 +381,9 @@ class Episodes(unittest.TestCase):
         self.assertLess(tested.q[link], 0.05)
         self.assertEqual(np.argmin(tested.q), link)
         self.assertEqual(tested.significance["surrogates"], 200)
+        self.assertIsNone(tested.not_tested[link])
+        with self.assertWarnsRegex(DeprecationWarning, "Episodes.not_testable is called not_tested now"):
+            self.assertEqual(tested.not_testable, tested.not_tested)
         self.assertIn("segment", tested.methods)
         self.assertEqual(len(synfire.test(found, max_q=0.05)), 1)
 
@@ -484,7 +487,7 @@ class Graphs(unittest.TestCase):
         self.assertEqual(synfire.Graph.from_edges([0, 2], [1, 3]).components().tolist(), [0, 0, 2, 2])
         self.assertEqual(sum(graph.census().values()), 1)
         measures = graph.measures(rewired=5)
-        self.assertEqual([unit["unit_name"] for unit in measures.records()], ["a", "b", "c"])
+        self.assertEqual([unit["name"] for unit in measures.records()], ["a", "b", "c"])
         self.assertEqual([unit["strength"] for unit in measures.records()], [8, 3, 9])
         self.assertEqual(measures.network["edges"], 4)
         self.assertEqual(measures.network["rewired"], 5)

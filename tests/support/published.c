@@ -119,6 +119,12 @@ static void is_reason(const json_t *value, const char *expected)
         is_string(value, expected);
 }
 
+/* Of a text that is null where it is empty. */
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
 static void is_real(const json_t *value, double expected)
 {
     if (!isfinite(expected)) {
@@ -402,9 +408,8 @@ static void check_edge(const json_t *map, const sf_edge_change *edge, bool is_ti
     fields from = {.map = map};
     is_integer(take(&from, "from"), edge->from);
     is_integer(take(&from, "to"), edge->to);
-    const json_t *names = take_list(&from, "names", 2);
-    is_string(json_array_get(names, 0), units->items[edge->from].name);
-    is_string(json_array_get(names, 1), units->items[edge->to].name);
+    is_string(take(&from, "from_name"), units->items[edge->from].name);
+    is_string(take(&from, "to_name"), units->items[edge->to].name);
     check_delay(take(&from, "delay_ms"), &edge->delay);
     const json_t *count = take(&from, "count");
     if (is_tiling)
@@ -525,7 +530,7 @@ static void check_measures(const json_t *list, const sf_graph_message *graph)
         is_integer(take(&from, "unit"), graph->measures[i].unit);
         is_integer(take(&from, "degree"), (int64_t)graph->measures[i].degree);
         is_real(take(&from, "strength"), graph->measures[i].strength);
-        is_integer(take(&from, "module"), (int64_t)graph->measures[i].module);
+        is_integer(take(&from, "module_weighted"), (int64_t)graph->measures[i].module);
         all_taken(&from);
     }
 }
@@ -552,7 +557,7 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
         check_motif(json_array_get(motifs, i), &graph->motifs[i], units);
     check_census(take(from, "census"), graph);
     check_measures(take(from, "measures"), graph);
-    is_real(take(from, "modularity"), graph->modularity);
+    is_real(take(from, "modularity_weighted"), graph->modularity);
 }
 
 static void check_source(const json_t *map, const sf_source_status *source)
@@ -620,7 +625,7 @@ static void check_sink(const json_t *map, const sf_sink_status *sink)
     is_integer(take(&from, "ring_fill"), sink->ring_fill);
     is_integer(take(&from, "ring_size"), sink->ring_size);
     is_string(take(&from, "state"), sink->state);
-    is_string(take(&from, "note"), sink->note);
+    is_reason(take(&from, "note"), or_null(sink->note));
     is_integer(take(&from, "spikes"), (int64_t)sink->spikes);
     is_integer(take(&from, "spikes_lost"), (int64_t)sink->spikes_lost);
     is_integer(take(&from, "markers"), (int64_t)sink->markers);
@@ -642,7 +647,7 @@ static void check_stage(const json_t *map, const sf_stage_status *stage)
     is_real(take(&from, "last_ms"), stage->last_ms);
     is_real(take(&from, "max_ms"), stage->max_ms);
     is_real(take(&from, "share"), stage->share);
-    is_string(take(&from, "device"), stage->device);
+    is_reason(take(&from, "device"), or_null(stage->device));
     is_integer(take(&from, "missed"), (int64_t)stage->missed);
     check_took(&from, &stage->took);
     all_taken(&from);
@@ -723,15 +728,15 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_integer(take(from, "watch_overflows"), (int64_t)status->watch_overflows);
     is_string(take(from, "device"), status->device);
     is_string(take(from, "device_state"), status->device_state);
-    is_string(take(from, "device_note"), status->device_note);
+    is_reason(take(from, "device_note"), or_null(status->device_note));
     is_integer(take(from, "device_memory"), (int64_t)status->device_memory);
     is_string(take(from, "counting_device"), status->counting_device);
-    is_string(take(from, "discovery_device"), status->discovery_device);
+    is_reason(take(from, "discovery_device"), or_null(status->discovery_device));
     is_real(take(from, "discovery_ms"), status->discovery_ms);
     is_integer(take(from, "tested"), (int64_t)status->tested);
     is_integer(take(from, "tests"), (int64_t)status->tests);
     is_integer(take(from, "tests_missed"), (int64_t)status->tests_missed);
-    is_string(take(from, "test_device"), status->test_device);
+    is_reason(take(from, "test_device"), or_null(status->test_device));
     is_real(take(from, "test_ms"), status->test_ms);
     is_real(take(from, "test_share"), status->test_share);
     is_reason(take(from, "not_tested"), status->not_tested);

@@ -292,8 +292,8 @@ static void q_is_of_all_pairs_in_all_intervals_and_p_of_all_of_the_pair(void **s
         assert_non_null(item);
         bool link = told.q[i] < 0.05;
         links += link;
-        reverses += told.not_testable[i] == SF_REVERSE_OF_LINK;
-        if (told.not_testable[i] == SF_REVERSE_OF_LINK) {
+        reverses += told.not_tested[i] == SF_REVERSE_OF_LINK;
+        if (told.not_tested[i] == SF_REVERSE_OF_LINK) {
             assert_true(isnan(told.p[i]) && pair->units[0] > pair->units[1]);
             continue;
         }
@@ -307,7 +307,7 @@ static void q_is_of_all_pairs_in_all_intervals_and_p_of_all_of_the_pair(void **s
     assert_int_equal(sf_episodes_test(episodes, &test, NULL, NULL), SF_OK);
     sf_episodes_get_columns(episodes, &told);
     for (size_t i = 0; i < told.count; i++)
-        if (told.not_testable[i] == SF_TESTABLE)
+        if (told.not_tested[i] == SF_TESTABLE)
             test_assert_same(told.p[i], fmin(15 * find(all, &told.episodes[i])->p, 1));
     sf_mine_result_free(all);
     sf_episodes_free(episodes);

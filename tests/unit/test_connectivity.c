@@ -319,7 +319,7 @@ static void pairs_become_links(void **state)
             assert_true(a->from == b->from && a->to == b->to && a->count == b->count);
             assert_memory_equal(&a->delay, &b->delay, sizeof a->delay);
             assert_memory_equal(&a->expected, &b->expected, sizeof a->expected);
-            assert_true(isnan(a->p) && isnan(a->q) && isnan(a->expected_given_rest) && !a->not_testable);
+            assert_true(isnan(a->p) && isnan(a->q) && isnan(a->expected_given_rest) && !a->not_tested);
         }
         sf_connectivity_free(&graph);
         sf_connectivity_free(&expected);

@@ -137,7 +137,7 @@ static void what_is_found_is_told_as_slow_twins_have_it(void **state)
     (void)state;
     const sf_span spans[] = {{0, 9 * SF_SECOND}, {9 * SF_SECOND, 30 * SF_SECOND}};
     sf_mining_options options = options_for(30);
-    options.self = true;
+    options.repeats = true;
     options.spans = spans;
     options.span_count = 2;
     sf_episodes *episodes;
@@ -284,8 +284,8 @@ static void a_result_can_be_tested(void **state)
         test_assert_same(a.p_last[i], b.p_last[i]);
         test_assert_same(a.expected[i], b.expected[i]);
         assert_int_equal(a.parents[i], b.parents[i]);
-        assert_int_equal(a.not_testable[i], b.not_testable[i]);
-        returning += a.not_testable[i] == SF_UNIT_RETURNS;
+        assert_int_equal(a.not_tested[i], b.not_tested[i]);
+        returning += a.not_tested[i] == SF_UNIT_RETURNS;
     }
     assert_true(fabs(by_rates) < 1e-6 && fabs(of_ratios) < 1e-6);
     assert_int_equal(a.returning, returning);
@@ -311,7 +311,7 @@ static void a_paper_can_print_what_was_done(void **state)
 {
     (void)state;
     sf_mining_options options = options_for(29.25); /* counts are whole */
-    options.self = true;
+    options.repeats = true;
     sf_episodes *episodes;
     char *words, looked_at[100];
     assert_int_equal(sf_mine(&episodes, &recording, &options, NULL, NULL), SF_OK);
@@ -769,7 +769,7 @@ static void check_stopped(const sf_episodes_columns *told, const sf_episodes_col
         size_t same = find_episode(whole, &told->episodes[i]);
         assert_true(same < whole->count);
         assert_int_equal(told->counts[i], whole->counts[same]);
-        assert_true(isnan(told->p[i]) && isnan(told->q[i]) && told->not_testable[i] == SF_TESTABLE);
+        assert_true(isnan(told->p[i]) && isnan(told->q[i]) && told->not_tested[i] == SF_TESTABLE);
         if (told->details == NULL)
             assert_int_equal(told->reverse[i], SF_NO_COUNT);
         of_size[told->episodes[i].size]++;
@@ -795,7 +795,7 @@ static void what_is_stopped_keeps_what_it_has(void **state)
     sf_mining_options options = options_for(8);
     sf_significance_options test = sf_significance_options_default();
     test.surrogates = 40;
-    options.self = options.keep_stopped = true;
+    options.repeats = options.keep_stopped = true;
     options.threads = 1;
     options.max_size = 5;
     options.spans = &all;

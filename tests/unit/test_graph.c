@@ -395,7 +395,7 @@ static void pairs_among_episodes_are_edges(void **state)
     assert_true(pairs > 2 && a.link_count == pairs && b.link_count == pairs && !isnan(a.p[0]));
     for (size_t i = 0; i < pairs; i++)
         assert_true(b.from[i] == a.from[i] && b.to[i] == a.to[i] && b.count[i] == a.count[i] &&
-                    isnan(b.p[i]) && isnan(b.expected_given_rest[i]) && b.not_testable[i] == NULL);
+                    isnan(b.p[i]) && isnan(b.expected_given_rest[i]) && b.not_tested[i] == NULL);
     sf_graph_free(mined);
     sf_graph_free(given);
     sf_episodes_free(counted);
