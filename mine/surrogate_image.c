@@ -228,7 +228,8 @@ void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trai
         dither_all(room, events, trains, dithers, plan, surrogate);
     start_trains(&m);
     memset(room->followed, 0, plan->delay_count * sizeof *room->followed);
-    for (uint32_t recorded = 0; m.count < events->count;) {
+    /* Up to the end of time: all may be in the image while followers are still to be found. */
+    for (uint32_t recorded = 0; events->count > 0 && m.until < INT64_MAX;) {
         bool last = events->count - recorded <= STRETCH || m.until > INT64_MAX - m.reach;
         recorded = last ? events->count : recorded + STRETCH;
         if (last)
