@@ -30,6 +30,11 @@ static int check(const sf_counting_options *asked, sf_error *error)
         status = sf_fail(error, SF_USAGE, "window_ns", "is 0 ns, expected more than 0 with hop_ns");
     if (status == SF_OK)
         status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
+    const char *registered = asked->registered;
+    if (status == SF_OK && registered != NULL &&
+        (strlen(registered) != 64 || strspn(registered, "0123456789abcdef") != 64))
+        status = sf_fail(error, SF_USAGE, "registered", "found '%.80s', expected 64 hexadecimal digits",
+                         registered);
     return status == SF_OK ? sf_check_device(asked->device, error) : status;
 }
 
@@ -296,6 +301,7 @@ int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_epis
         status = sf_episodes_new(&e, recording, asked.spans, asked.span_count, error);
     if (status == SF_OK) {
         e->wants_details = asked.details;
+        snprintf(e->registered, sizeof e->registered, "%s", asked.registered != NULL ? asked.registered : "");
         e->keeps_stopped = asked.keep_stopped && sf_ranks_count() == 1;
         status = copy_episodes(e, episodes, episode_count, error);
     }

@@ -25,7 +25,8 @@ struct sf_episodes {
     bool wants_details, keeps_stopped;
     sf_stopped stopped;
 
-    size_t given; /**< that were given, before limits left some out */
+    size_t given;        /**< that were given, before limits left some out */
+    char registered[65]; /**< SHA-256 of the file that they were registered in, or "" */
 
     /* What was found: NULL and nothing of episodes that were given. */
     sf_mine_result *result;

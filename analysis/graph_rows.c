@@ -91,9 +91,11 @@ static const sf_column_row edge_rows[] = {
                  UNSIGNED, SF_COLUMN_REAL),
      .get = get_sign,
      .member = offsetof(sf_graph_columns, sign)},
-    SF_ARRAY_IS(REAL, "confidence", confidence,
-                "1 less the share of edges of its sign, as far out or further, that are like most pairs",
-                .unit = "probability", .null = UNSIGNED),
+    SF_ARRAY_IS(
+        REAL, "confidence", confidence,
+        "1 less the share of edges of its sign, as far out or further, that are like most pairs: that most "
+        "pairs do not explain it, not that there is a synapse",
+        .unit = "probability", .null = UNSIGNED),
     SF_ARRAY_IS(REAL, "score", score,
                 "how far out the pair lies, in standard deviations of most pairs on its side of their median",
                 .null = UNSIGNED),

@@ -26,6 +26,16 @@ static void describe_surrogates(sf_text *text, const sf_significance *told, cons
                        width_ms, segment_s);
     else if (done->kind == SF_SIGNIFICANCE_JITTER)
         sf_text_printf(text, "each spike placed anew within its interval of %g ms", 2 * width_ms);
+    else if (done->kind == SF_SIGNIFICANCE_DITHER)
+        sf_text_printf(text,
+                       "each spike moved by up to %g ms either way, not nearer to its neighbours than its "
+                       "unit's dead time (uniform dithering with dead time, Stella et al. 2022)",
+                       width_ms);
+    else if (done->kind == SF_SIGNIFICANCE_JOINT_ISI)
+        sf_text_printf(text,
+                       "each spike moved by up to %g ms either way as its unit's intervals follow each other "
+                       "(joint-ISI dithering, Louis et al. 2010)",
+                       width_ms);
     else
         sf_text_printf(text, "each spike train shifted as a whole by up to %g ms either way", width_ms);
     if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
@@ -66,7 +76,10 @@ static void describe_test(sf_text *text, const sf_episodes *e)
                        "a probability of %g",
                        told->options.link);
     else
-        describe_surrogates(text, told, e->result == NULL ? "given" : "searched");
+        describe_surrogates(text, told,
+                            e->result != NULL          ? "searched"
+                            : e->registered[0] != '\0' ? "registered"
+                                                       : "given");
 }
 
 /* Of what nobody selected, as a recording in memory, all was looked at. */
@@ -93,6 +106,17 @@ static void describe_mining(sf_text *text, const sf_episodes *e)
                    mining->closed ? ", none part of a longer one with the same count," : "");
 }
 
+static void describe_counting(sf_text *text, const sf_episodes *e)
+{
+    const char *many = e->given == 1 ? "" : "s";
+    if (e->registered[0] == '\0')
+        sf_text_printf(text, "synfire %s counted %zu given episode%s in ", sf_version(), e->given, many);
+    else
+        sf_text_printf(text,
+                       "synfire %s counted %zu episode%s that had been registered in a file (SHA-256 %s) in ",
+                       sf_version(), e->given, many, e->registered);
+}
+
 int sf_episodes_methods(const sf_episodes *e, const char *preset, char **words, sf_error *error)
 {
     *words = NULL;
@@ -105,7 +129,7 @@ int sf_episodes_methods(const sf_episodes *e, const char *preset, char **words, 
     if (e->result != NULL)
         describe_mining(&text, e);
     else
-        sf_text_printf(&text, "synfire %s counted %zu given episodes in ", sf_version(), e->given);
+        describe_counting(&text, e);
     sf_provenance_words(&text, &of);
     bool searched = e->result != NULL && sf_delays_overlap(e->mining.delays, e->mining.delay_count);
     if (searched)

@@ -487,8 +487,9 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
 {
     const bursts *b = what;
     const sf_bursts *network = &b->activity.network;
-    sf_text_printf(text, "%zu bursts of units by %s, %zu of the network by %s", b->activity.unit_bursts.count,
-                   sf_burst_method_names[b->options.bursts.method], network->count,
+    size_t of_units = b->activity.unit_bursts.count;
+    sf_text_printf(text, "%zu burst%s of units by %s, %zu of the network by %s", of_units,
+                   of_units == 1 ? "" : "s", sf_burst_method_names[b->options.bursts.method], network->count,
                    sf_network_method_names[b->options.network.method]);
     if (b->options.network.method == SF_NETWORK_ISI_N && network->within_ns > 0)
         sf_text_printf(text, " (%" PRIu64 " spikes within %.4g ms)", b->options.network.spikes,
@@ -496,8 +497,9 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     else if (b->options.network.method == SF_NETWORK_ISI_N)
         sf_text_printf(text, " (the times of %" PRIu64 " spikes have no valley: --network-within sets one)",
                        b->options.network.spikes);
-    sf_text_printf(text, "; %zu of %zu units are active, %.4g s\n\n", b->activity.active_units,
-                   b->activity.unit_count, b->activity.duration_s);
+    sf_text_printf(text, "; %zu of %zu unit%s %s active, %.4g s\n\n", b->activity.active_units,
+                   b->activity.unit_count, b->activity.unit_count == 1 ? "" : "s",
+                   b->activity.active_units == 1 ? "is" : "are", b->activity.duration_s);
     print_summary(text, b);
     sf_text_printf(text, "\n");
     int status = print_units(text, b, error);

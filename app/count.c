@@ -17,6 +17,7 @@ static const app_option options[] = {
     {"episodes", "FILE",
      "the episodes to count, or one episode itself; in a file one a line: A -(0,5]-> B, or JSON "
      "{\"units\":[0,1],\"delays_ms\":[[0,5]]}; or the document of `synfire mine --json`"},
+    APP_REGISTERED_OPTION,
     {.name = "window"},
     {.name = "hop"},
     {.name = "correlogram"},
@@ -106,7 +107,7 @@ static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
     sf_json_end_object(json);
 }
 
-static void add_episodes(sf_json *json, const app_counting *c)
+void app_counting_json(sf_json *json, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
     const sf_correlogram *correlogram = told->correlograms;
@@ -167,14 +168,32 @@ static void add_windows(sf_json *json, const sf_episodes_columns *told)
     sf_json_end_array(json);
 }
 
+static void open_registered(sf_json *json, const app_counting *c)
+{
+    sf_json_object(json, "registered");
+    sf_json_string(json, "file", c->registered);
+    sf_json_string(json, "sha256", c->sha256);
+}
+
+static void add_registered(sf_json *json, const app_counting *c)
+{
+    if (c->registered == NULL) {
+        sf_json_null(json, "registered");
+        return;
+    }
+    open_registered(json, c);
+    sf_json_end_object(json);
+}
+
 static void print_json(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    add_episodes(&json, c);
+    app_counting_json(&json, c);
     app_details_json(&json, &c->details);
     app_methods_json(&json, c->counted, c->call);
+    add_registered(&json, c);
     app_significance_json(&json, told->significance);
     if (app_has(c->call, "window"))
         add_windows(&json, told);
@@ -186,6 +205,29 @@ static void print_json(sf_text *text, const app_counting *c)
     sf_json_string(&json, "stopped", app_stopped_name(told));
     app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
+}
+
+void app_registered_json(sf_json *json, const app_counting *c)
+{
+    if (c->counted == NULL) {
+        sf_json_null(json, "registered");
+        return;
+    }
+    open_registered(json, c);
+    app_counting_json(json, c);
+    app_methods_json(json, c->counted, c->call);
+    app_significance_json(json, c->details.told.significance);
+    sf_json_end_object(json);
+}
+
+void app_registered_print(sf_text *text, const app_counting *c)
+{
+    if (c->counted == NULL)
+        return;
+    sf_text_printf(text, "Registered in %s (SHA-256 %s), tested alone:\n", c->registered, c->sha256);
+    app_counting_print(text, c);
+    text->failed = text->failed || app_methods(text, c->counted, c->call, NULL) != SF_OK;
+    sf_text_printf(text, "\n");
 }
 
 static void print_counts(sf_text *text, const app_counting *c)
@@ -300,13 +342,9 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_r
     app_table_print(&table, text, 4);
 }
 
-static void print_tables(sf_text *text, const app_counting *c)
+void app_counting_print(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
-    if (told->stopped != SF_NOT_STOPPED) {
-        app_stopped_print(text, told);
-        sf_text_printf(text, "\n\n");
-    }
     if (told->count > 0 && told->significance == NULL)
         app_untested_print(text, told->burst_count, true);
     else if (told->count > 0)
@@ -321,6 +359,16 @@ static void print_tables(sf_text *text, const app_counting *c)
     if (strcmp(told->ran.device, "cpu") != 0)
         sf_text_printf(text, "counted on %s\n", told->ran.device);
     print_below(text, c);
+}
+
+static void print_tables(sf_text *text, const app_counting *c)
+{
+    const sf_episodes_columns *told = &c->details.told;
+    if (told->stopped != SF_NOT_STOPPED) {
+        app_stopped_print(text, told);
+        sf_text_printf(text, "\n\n");
+    }
+    app_counting_print(text, c);
     if (told->window_count > 0) {
         sf_text_printf(text, "\n");
         print_windows(text, told);
@@ -461,15 +509,20 @@ static void print_csv(sf_text *text, const app_counting *c)
 
 static int count(app_counting *c, sf_error *error)
 {
-    const char *path = app_value(c->call, "episodes", "");
+    c->registered = app_value(c->call, "registered", NULL);
     sf_progress progress = app_progress(c->call);
     sf_episode *episodes;
     size_t episode_count;
     int status = app_epochs_open(&c->details.epochs, c->call, c->recording, 0, error);
-    if (status == SF_OK)
-        status = app_episodes_read(&episodes, &episode_count, path, c->recording, error);
+    if (status == SF_OK && c->registered != NULL)
+        status =
+            app_registered_read(&episodes, &episode_count, c->sha256, c->registered, c->recording, error);
+    else if (status == SF_OK)
+        status = app_episodes_read(&episodes, &episode_count, app_value(c->call, "episodes", ""),
+                                   c->recording, error);
     if (status != SF_OK)
         return status;
+    c->options.registered = c->registered != NULL ? c->sha256 : NULL;
     app_episodes_warn(c->call, episodes, episode_count);
     c->options.spans = c->details.epochs.spans;
     c->options.span_count = c->details.epochs.count;
@@ -479,6 +532,27 @@ static int count(app_counting *c, sf_error *error)
         return app_name_option(c->call, status, error);
     int taken = app_details_take(&c->details, c->call, c->counted, error);
     return taken == SF_OK ? status : taken;
+}
+
+int app_registered_count(app_counting *c, const app_call *call, const sf_recording *recording,
+                         const app_test *test, sf_error *error)
+{
+    *c = (app_counting){.call = call, .recording = recording, .details.recording = recording, .test = *test};
+    if (!app_has(call, "registered"))
+        return SF_OK;
+    c->options = sf_counting_options_default();
+    c->options.details = true;
+    c->options.threads = test->options.threads;
+    c->options.device = test->options.device;
+    c->options.significance = &c->test.options;
+    return count(c, error);
+}
+
+void app_registered_free(app_counting *c)
+{
+    app_epochs_free(&c->details.epochs);
+    sf_episodes_free(c->counted);
+    *c = (app_counting){0};
 }
 
 static int answer(app_counting *c, sf_error *error)
@@ -514,8 +588,10 @@ static int answer(app_counting *c, sf_error *error)
 
 static int run(app_call *call, sf_error *error)
 {
-    if (!app_has(call, "episodes"))
-        return sf_fail(error, SF_USAGE, "--episodes", "is needed: a file of episodes to count");
+    if (app_has(call, "episodes") == app_has(call, "registered"))
+        return app_has(call, "episodes")
+                   ? sf_fail(error, SF_USAGE, "--registered", "goes in place of --episodes")
+                   : sf_fail(error, SF_USAGE, "--episodes", "is needed: a file of episodes to count");
     if (app_has(call, "csv") && app_has(call, "window") && app_has(call, "correlogram"))
         return sf_fail(error, SF_USAGE, "--csv", "prints one table: of --window or of --correlogram");
     sf_recording *recording;

@@ -121,10 +121,11 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     const sf_criticality *found = &c->found;
     (void)error;
     sf_text_printf(text,
-                   "%zu avalanches in bins of %.4g ms, branching ratio in bins of %.4g ms; %" PRIu64
-                   " spikes, %.4g s\n\n",
-                   found->avalanches.count, (double)found->avalanches.bin_ns * 1e-6,
-                   (double)found->branching.bin_ns * 1e-6, found->spikes, found->duration_s);
+                   "%zu avalanche%s in bins of %.4g ms, branching ratio in bins of %.4g ms; %" PRIu64
+                   " spike%s, %.4g s\n\n",
+                   found->avalanches.count, found->avalanches.count == 1 ? "" : "s",
+                   (double)found->avalanches.bin_ns * 1e-6, (double)found->branching.bin_ns * 1e-6,
+                   found->spikes, found->spikes == 1 ? "" : "s", found->duration_s);
     print_measures(text, c);
     sf_text_printf(text, "\n");
     print_fits(text, c);

@@ -167,8 +167,8 @@ static void explain(sf_text *caption, const sf_criticality *found)
 {
     const sf_branching *b = &found->branching;
     const sf_power_fit *size = &found->fits[0].law, *duration = &found->fits[1].law;
-    sf_text_printf(caption, "%zu avalanches in bins of %.4g ms", found->avalanches.count,
-                   (double)found->avalanches.bin_ns * 1e-6);
+    sf_text_printf(caption, "%zu avalanche%s in bins of %.4g ms", found->avalanches.count,
+                   found->avalanches.count == 1 ? "" : "s", (double)found->avalanches.bin_ns * 1e-6);
     if (isfinite(size->exponent) && isfinite(duration->exponent))
         sf_text_printf(caption,
                        ": power laws of maximum likelihood with exponents %.3g of sizes (p %.2g) and %.3g of "

@@ -669,13 +669,14 @@ static void tell_signs(sf_text *caption, const app_subject *subject, const sf_gr
         inhibiting += stands_out(g, i) && g->sign[i] < 0;
     sf_text_printf(
         caption,
-        "Who drives whom by %s: %zu of %zu ordered pairs stand out from most others with a confidence of "
+        "Who drives whom by %s: %zu of %zu ordered pairs stand%s out from most others with a confidence of "
         "%g or more, %zu of them inhibitory. Width: strength. Matrix: the distance of every pair from most "
         "others, in their standard deviations. ",
-        app_value(subject->call, "metric", "regression"), standing, g->pairs_compared, CONFIDENT, inhibiting);
+        app_value(subject->call, "metric", "regression"), standing, g->pairs_compared,
+        standing == 1 ? "s" : "", CONFIDENT, inhibiting);
     if (g->troughs_hidden > 0)
-        sf_text_printf(caption, "In %zu pairs the units are too slow for a trough to be seen. ",
-                       g->troughs_hidden);
+        sf_text_printf(caption, "In %zu pair%s the units are too slow for a trough to be seen. ",
+                       g->troughs_hidden, g->troughs_hidden == 1 ? "" : "s");
     sf_text_printf(caption, "A shared input that is not recorded makes an edge where there is no synapse. ");
 }
 

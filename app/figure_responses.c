@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,15 +183,19 @@ static void explain(sf_text *caption, const app_responses *r, const size_t *show
     app_responses_standing(r, &more, &fewer);
     for (size_t i = 0; i < count; i++)
         units += shown[i] < r->units.item_count;
-    sf_text_printf(caption, "%zu trials of '%s': spikes by trial, and their rate in bins of %g ms. ",
-                   of->trial_count, of->options.marker, (double)of->options.bin_ns * 1e-6);
+    sf_text_printf(caption, "%zu trial%s of '%s': spikes by trial, and their rate in bins of %g ms. ",
+                   of->trial_count, of->trial_count == 1 ? "" : "s", of->options.marker,
+                   (double)of->options.bin_ns * 1e-6);
     if (units > 0)
         sf_text_printf(caption, "Shown %s the %zu of %zu units with the least p. ", units == 1 ? "is" : "are",
                        units, of->item_count);
-    sf_text_printf(caption,
-                   "Yellow: the response window; dashed: the rate in %g windows of that length before the "
-                   "marker. By q of %g or less %zu units fire more in it and %zu fire less. ",
-                   (double)of->options.baseline, SF_SIGNIFICANT_Q, more, fewer);
+    sf_text_printf(
+        caption,
+        "Yellow: the response window; dashed: the rate in %" PRIu64
+        " window%s of that length before the marker. By q of %g or less %zu unit%s fire%s more in it "
+        "and %zu fire%s less. ",
+        of->options.baseline, of->options.baseline == 1 ? "" : "s", SF_SIGNIFICANT_Q, more,
+        more == 1 ? "" : "s", more == 1 ? "s" : "", fewer, fewer == 1 ? "s" : "");
     bool blanked = false;
     for (size_t b = 0; b < of->bin_count; b++)
         blanked = blanked || of->bin_exposed_ns[b] == 0;

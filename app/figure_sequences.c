@@ -163,9 +163,9 @@ static void explain(sf_text *caption, const shown_sequences *s, const sf_sequenc
                     sf_network_method method)
 {
     const sf_sequences *f = s->found;
-    sf_text_printf(caption,
-                   "%zu network bursts by %s, and the %zu units that take part in %.3g of them or more",
-                   f->burst_count, sf_network_method_names[method], f->backbone, options->backbone);
+    sf_text_printf(caption, "%zu network burst%s by %s, and the %zu unit%s in %.3g of them or more",
+                   f->burst_count, f->burst_count == 1 ? "" : "s", sf_network_method_names[method],
+                   f->backbone, f->backbone == 1 ? "" : "s", options->backbone);
     if (s->bursts < f->burst_count)
         sf_text_printf(caption, "; shown are the first %zu bursts", s->bursts);
     sf_text_printf(
@@ -178,9 +178,10 @@ static void explain(sf_text *caption, const shown_sequences *s, const sf_sequenc
         f->mean_similarity, f->p);
     sf_text_printf(
         caption,
-        "%zu units keep their place within %.3g ms (q of %.3g or less beside their own trains, begun "
+        "%zu unit%s keep%s a place within %.3g ms (q of %.3g or less beside the unit's own train, begun "
         "anywhere in the burst)",
-        f->placed, (double)f->window_ns * 1e-6, options->alpha);
+        f->placed, f->placed == 1 ? "" : "s", f->placed == 1 ? "s" : "", (double)f->window_ns * 1e-6,
+        options->alpha);
     if (!isnan(f->placed_p))
         sf_text_printf(caption, "; among themselves bursts are similar by %.3g, p %.3g", f->placed_similarity,
                        f->placed_p);

@@ -382,11 +382,17 @@ static void print_signs(sf_text *text, const drawing *d)
         inhibiting += d->g.sign[i] < 0;
     if (!d->g.is_signed)
         return;
-    sf_text_printf(text, ", %zu of which inhibit; of %zu ordered pairs ", inhibiting, d->g.pairs_compared);
+    if (d->g.pairs_compared == 0) {
+        sf_text_printf(text, ": there is no pair of units");
+        return;
+    }
+    sf_text_printf(text, ", %zu of which inhibit%s; of %zu ordered pairs ", inhibiting,
+                   inhibiting == 1 ? "s" : "", d->g.pairs_compared);
     if (d->g.troughs_hidden == 0)
         sf_text_printf(text, "all have spikes enough for a trough to be seen");
     else
-        sf_text_printf(text, "%zu have too few spikes for a trough to be seen", d->g.troughs_hidden);
+        sf_text_printf(text, "%zu ha%s too few spikes for a trough to be seen", d->g.troughs_hidden,
+                       d->g.troughs_hidden == 1 ? "s" : "ve");
 }
 
 static int print_table(sf_text *text, const drawing *d, sf_error *error)
@@ -402,7 +408,8 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     for (size_t i = 0; i < shown; i++)
         links[i] = rows[i].link;
     sf_free(rows);
-    sf_text_printf(text, "%u units, %zu edge%s", d->g.vertex_count, count, count == 1 ? "" : "s");
+    sf_text_printf(text, "%u unit%s, %zu edge%s", d->g.vertex_count, d->g.vertex_count == 1 ? "" : "s", count,
+                   count == 1 ? "" : "s");
     if (count < d->g.links_found)
         sf_text_printf(text, " of %zu: the others have a larger p or q, or none", d->g.links_found);
     if (isfinite(d->g.threshold)) {

@@ -197,10 +197,11 @@ static int print_text(sf_text *text, const sf_table *network, const sf_table *un
                    app_measures_number(network, "edges", 0));
     if (app_measures_number(network, "edges_left_out", 0) > 0)
         sf_text_printf(text, " (%.0f left out)", app_measures_number(network, "edges_left_out", 0));
-    sf_text_printf(text, ", %.0f components, the largest of %.0f; %.0f hubs\n",
-                   app_measures_number(network, "components", 0),
-                   app_measures_number(network, "largest_component", 0),
-                   app_measures_number(network, "hubs", 0));
+    double components = app_measures_number(network, "components", 0),
+           hubs = app_measures_number(network, "hubs", 0);
+    sf_text_printf(text, ", %.0f component%s, the largest of %.0f; %.0f hub%s\n", components,
+                   components == 1 ? "" : "s", app_measures_number(network, "largest_component", 0), hubs,
+                   hubs == 1 ? "" : "s");
     app_edges_print(text, &g, false);
     sf_text_printf(text, "\n");
     print_network(text, network);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/counting.h"
 #include "app/details.h"
 #include "app/load.h"
 #include "app/mining.h"
@@ -23,6 +24,7 @@ static const app_option options[] = {
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
+    APP_REGISTERED_OPTION,
     APP_NWB_OPTION,
     {.name = "memory"},
     {NULL, NULL, NULL},
@@ -39,7 +41,8 @@ typedef struct finding {
     app_test test;
     sf_episodes *found;
     app_details details; /* with its columns */
-    size_t rows;         /* of each size, that a table shows */
+    app_counting registered;
+    size_t rows; /* of each size, that a table shows */
 } finding;
 
 /* ---- output ---- */
@@ -81,6 +84,7 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_string(&json, "device", told->ran.device);
     sf_json_real(&json, "seconds", told->ran.seconds);
     app_methods_json(&json, f->found, f->call);
+    app_registered_json(&json, &f->registered);
     add_levels(&json, told);
     sf_table_json_rows(&json, "episodes", &f->details.table);
     app_details_json(&json, &f->details);
@@ -320,6 +324,9 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     app_power_print(text, told->significance);
     sf_text_printf(text, "\n");
     text->failed = text->failed || app_methods(text, f->found, f->call, NULL) != SF_OK;
+    if (f->registered.counted != NULL)
+        sf_text_printf(text, "\n\n");
+    app_registered_print(text, &f->registered);
 }
 
 /* ---- occurrences ---- */
@@ -370,7 +377,7 @@ static int report(const finding *f, sf_error *error)
 /* In pieces there is what follows from counts. */
 static int check_memory(const app_call *call, sf_error *error)
 {
-    static const char *const others[] = {"occurrences", "epochs", "nwb"};
+    static const char *const others[] = {"occurrences", "epochs", "nwb", "registered"};
     if (!app_has(call, "memory"))
         return SF_OK;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -417,6 +424,10 @@ static int mine(finding *f, sf_error *error)
     if (status != SF_OK)
         return status;
     app_significance_warn(f->call, &f->details.told);
+    if (mined == SF_OK)
+        status = app_registered_count(&f->registered, f->call, f->recording, &f->test, error);
+    if (status != SF_OK)
+        return status;
     status = report(f, error);
     return status == SF_OK ? app_stopped_report(mined, &f->details.told, error) : status;
 }
@@ -425,6 +436,9 @@ static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     int status = check_memory(call, error);
+    if (status == SF_OK && app_has(call, "registered") && app_has(call, "csv"))
+        status = sf_fail(error, SF_USAGE, "--registered",
+                         "is a table of its own: synfire count --registered --csv prints it");
     if (status == SF_OK)
         status = app_nwb_check(call, error);
     if (status == SF_OK)
@@ -433,6 +447,7 @@ static int run(app_call *call, sf_error *error)
         return status;
     finding f = {.call = call, .recording = recording, .details.recording = recording};
     status = mine(&f, error);
+    app_registered_free(&f.registered);
     app_epochs_free(&f.details.epochs);
     sf_episodes_free(f.found);
     sf_recording_free(recording);

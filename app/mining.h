@@ -130,6 +130,11 @@ sf_text app_episode_text(const sf_recording *recording, const sf_episode *episod
 int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error);
 
+/** The same of --registered, and the file's SHA-256 in hexadecimal; an episode that is no file: SF_USAGE. */
+#define APP_SHA256 65
+int app_registered_read(sf_episode **episodes, size_t *count, char sha256[APP_SHA256], const char *path,
+                        const sf_recording *recording, sf_error *error);
+
 /** app_delays_warn of episodes that were given. */
 void app_episodes_warn(const app_call *call, const sf_episode *episodes, size_t count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page of a recording: what it is, what misleads in it, its figures, how they were made. */
+#include "app/counting.h"
 #include "app/details.h"
 #include "app/figure.h"
 #include "app/info.h"
@@ -19,6 +20,7 @@ static const app_option options[] = {
     {.name = "align"},
     APP_RESPONSE_OPTIONS,
     {.name = "max-size"},
+    APP_REGISTERED_OPTION,
     {"surrogates", NULL, "how many surrogates chains and edges are tested against (default 200)"},
     {.name = "seed"},
     {NULL, NULL, NULL},
@@ -359,9 +361,23 @@ static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
     return SF_OK;
 }
 
+/* The table of `count --registered` and its sentence. */
+static void print_registered(sf_text *page, const app_counting *registered)
+{
+    sf_text words = {0};
+    if (registered->counted == NULL)
+        return;
+    print_heading(page, "Registered chains");
+    app_registered_print(&words, registered);
+    print_block(page, words.data != NULL ? words.data : "");
+    page->failed = page->failed || words.failed;
+    sf_text_free(&words);
+}
+
 /* ---- pages ---- */
 
-static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, sf_error *error)
+static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, const app_counting *registered,
+                      sf_error *error)
 {
     sf_text_printf(page, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>");
     print_words(page, subject->name);
@@ -372,6 +388,7 @@ static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, sf_
     int status = take_about(&about, subject, error);
     if (status == SF_OK)
         status = print_brief(page, &about, subject, error);
+    print_registered(page, registered);
     if (status == SF_OK)
         status = print_figures(page, numbers, subject, error);
     print_about(page, &about);
@@ -389,10 +406,11 @@ static bool is_page(const char *path)
     return length > 5 && strcmp(path + length - 5, ".html") == 0;
 }
 
-static int write_page(app_subject *subject, const char *path, sf_json *numbers, sf_error *error)
+static int write_page(app_subject *subject, const app_counting *registered, const char *path,
+                      sf_json *numbers, sf_error *error)
 {
     sf_text page = {0};
-    int status = print_page(&page, numbers, subject, error);
+    int status = print_page(&page, numbers, subject, registered, error);
     if (status == SF_OK)
         status = sf_file_write(&page, path, error);
     sf_text_free(&page);
@@ -400,7 +418,7 @@ static int write_page(app_subject *subject, const char *path, sf_json *numbers, 
 }
 
 /* Tells what was written, and with --json all that is drawn on it. */
-static int report(app_subject *subject, const char *path, sf_error *error)
+static int report(app_subject *subject, const app_counting *registered, const char *path, sf_error *error)
 {
     const app_call *call = subject->call;
     sf_text text = {0};
@@ -410,8 +428,9 @@ static int report(app_subject *subject, const char *path, sf_error *error)
         sf_json_string(&json, "recording", call->arguments[0]);
         sf_json_string(&json, "file", path);
     }
-    int status = write_page(subject, path, call->json ? &json : NULL, error);
+    int status = write_page(subject, registered, path, call->json ? &json : NULL, error);
     if (call->json) {
+        app_registered_json(&json, registered);
         app_provenance_json(&json, call);
         sf_json_end_object(&json);
     } else {
@@ -428,6 +447,7 @@ static int run(app_call *call, sf_error *error)
     const char *out = app_value(call, "out", NULL);
     sf_recording *recording;
     app_subject subject;
+    app_counting registered = {0};
     if (out == NULL || !is_page(out))
         return sf_fail(error, SF_USAGE, out != NULL ? out : "--out",
                        "expected a page to write that ends in .html");
@@ -437,8 +457,12 @@ static int run(app_call *call, sf_error *error)
         return status;
     status = app_subject_open(&subject, call, recording, error);
     subject.in_report = true;
+    const app_test test = {.asked = true, .options = subject.test};
     if (status == SF_OK)
-        status = report(&subject, out, error);
+        status = app_registered_count(&registered, call, recording, &test, error);
+    if (status == SF_OK)
+        status = report(&subject, &registered, out, error);
+    app_registered_free(&registered);
     app_subject_close(&subject);
     sf_recording_free(recording);
     return status;

@@ -316,15 +316,15 @@ static double seen_from_ms(const sf_responses *r)
 void app_responses_warn(const app_call *call, const sf_responses *r)
 {
     if (r->least_p > SF_SIGNIFICANT_Q)
-        app_warn(call, "%zu trials are too few for a verdict: no p can be below %.3g", r->trial_count,
-                 r->least_p);
+        app_warn(call, "%zu trial%s too few for a verdict: no p can be below %.3g", r->trial_count,
+                 r->trial_count == 1 ? " is" : "s are", r->least_p);
     if (r->overlapping > 0)
         app_warn(
             call,
-            "%zu of %zu trials begin their baseline before the response window of the trial before has "
+            "%zu of %zu trials %s the baseline before the response window of the trial before has "
             "ended: what is evoked counts as baseline, too. Fewer windows before (--baseline) or shorter "
             "ones (--response) part them",
-            r->overlapping, r->trial_count);
+            r->overlapping, r->trial_count, r->overlapping == 1 ? "begins" : "begin");
     if (seen_from_ms(r) > (double)r->options.from_ns * 1e-6)
         app_warn(call,
                  "the first %.4g ms of the response window are blanked in every trial: earlier spikes are "
@@ -525,7 +525,8 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     const sf_responses *units = &c->found.units;
     size_t more, fewer;
     app_responses_standing(&c->found, &more, &fewer);
-    sf_text_printf(text, "%zu trials of '%s'", units->trial_count, units->options.marker);
+    sf_text_printf(text, "%zu trial%s of '%s'", units->trial_count, units->trial_count == 1 ? "" : "s",
+                   units->options.marker);
     if (units->markers > units->trial_count)
         sf_text_printf(text, " (of %zu more nothing was recorded in any window)",
                        units->markers - units->trial_count);
@@ -534,11 +535,12 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     if (exposed_share(units) < 1)
         sf_text_printf(text, ", %.3g %% of their windows recorded", 100 * exposed_share(units));
     sf_text_printf(text,
-                   "; %g to %g ms after them %zu of %zu units fire more and %zu fire less than in %" PRIu64
+                   "; %g to %g ms after %s %zu of %zu unit%s fire%s more and %zu fire%s less than in %" PRIu64
                    " window%s before (q of 0.05 or less)\n\n",
-                   (double)units->options.from_ns * 1e-6, (double)units->options.to_ns * 1e-6, more,
-                   units->item_count, fewer, units->options.baseline,
-                   units->options.baseline == 1 ? "" : "s");
+                   (double)units->options.from_ns * 1e-6, (double)units->options.to_ns * 1e-6,
+                   units->trial_count == 1 ? "it" : "them", more, units->item_count,
+                   units->item_count == 1 ? "" : "s", more == 1 ? "s" : "", fewer, fewer == 1 ? "s" : "",
+                   units->options.baseline, units->options.baseline == 1 ? "" : "s");
     int status = print_rows(text, c, error);
     if (is_regular(units))
         sf_text_printf(text,

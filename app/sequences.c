@@ -499,11 +499,13 @@ static void write_csv(sf_text *text, const void *what)
 static void print_order(sf_text *text, const sequences *s)
 {
     const sf_sequences *f = &s->found;
-    sf_text_printf(
-        text,
-        "%zu network bursts by %s, %zu with an order; %zu of %zu units take part in %.3g of them or more\n",
-        f->burst_count, sf_network_method_names[s->activity.network.method], f->ordered, f->backbone,
-        f->unit_count, s->options.backbone);
+    sf_text_printf(text,
+                   "%zu network burst%s by %s, %zu with an order; %zu of %zu unit%s take%s part in %.3g of "
+                   "them or more\n",
+                   f->burst_count, f->burst_count == 1 ? "" : "s",
+                   sf_network_method_names[s->activity.network.method], f->ordered, f->backbone,
+                   f->unit_count, f->unit_count == 1 ? "" : "s", f->backbone == 1 ? "s" : "",
+                   s->options.backbone);
     if (isnan(f->p)) {
         sf_text_printf(text, "fewer than two bursts have an order, so nothing can be said of sequences\n");
         return;
@@ -512,8 +514,9 @@ static void print_order(sf_text *text, const sequences *s)
                    "order     two bursts are similar by %.3g in the mean; p %.3g, bursts played either way",
                    f->mean_similarity, f->p);
     sf_text_printf(text, f->counted ? ", all counted\n" : "\n");
-    sf_text_printf(text, "places    %zu units keep theirs within %.3g ms (q of %.3g or less)", f->placed,
-                   (double)f->window_ns * 1e-6, s->options.alpha);
+    sf_text_printf(text, "places    %zu unit%s keep%s %s within %.3g ms (q of %.3g or less)", f->placed,
+                   f->placed == 1 ? "" : "s", f->placed == 1 ? "s" : "",
+                   f->placed == 1 ? "its own" : "theirs", (double)f->window_ns * 1e-6, s->options.alpha);
     if (!isnan(f->placed_p))
         sf_text_printf(text, "; among themselves bursts are similar by %.3g, p %.3g", f->placed_similarity,
                        f->placed_p);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 const app_option app_significance_options[] = {
-    {"significance", "segment-shift|jitter|shift|analytic",
-     "test every episode: against surrogates by segment-shift (advised), jitter or shift; or analytic, which "
-     "only ranks"},
+    {"significance", "segment-shift|jitter|shift|analytic|dither|joint-isi",
+     "test every episode: against surrogates by segment-shift (advised), jitter, shift, dither (uniform, "
+     "with "
+     "dead time) or joint-isi; or analytic, which only ranks"},
     {.name = "fdr"},
     {.name = "max-q"},
     {.name = "max-p"},
@@ -68,10 +69,11 @@ int app_test_parse(app_test *test, const app_call *call, sf_error *error)
     static const char *const of_surrogates[] = {"fdr", "surrogates", "width", "segment", NULL};
     int kind = 0;
     sf_significance_options *options = &test->options;
-    *test = (app_test){.asked = app_has(call, "significance"), .options = sf_significance_options_default()};
+    *test = (app_test){.asked = app_has(call, "significance") || app_has(call, "registered"),
+                       .options = sf_significance_options_default()};
     if (!test->asked)
         return app_refuse(call, of_test, "goes with --significance KIND, such as segment-shift", error);
-    int status = app_word(call, "significance", &kind, error);
+    int status = app_has(call, "significance") ? app_word(call, "significance", &kind, error) : SF_OK;
     options->kind = (sf_significance_kind)(SF_SIGNIFICANCE_SEGMENT_SHIFT + kind);
     bool analytic = status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC;
     if (analytic)

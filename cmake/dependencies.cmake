@@ -14,6 +14,7 @@ if(SYNFIRE_IO)
   pkg_check_modules(LIBLO REQUIRED IMPORTED_TARGET liblo)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+  pkg_check_modules(LIBMD REQUIRED IMPORTED_TARGET libmd)
   pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
   pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis) # optional: the source and player `brand`
   set(SYNFIRE_HIREDIS "")

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <sha256.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -133,6 +134,8 @@ static int read_json_line(sf_episode_list *list, const char *line, size_t number
 
 static int read_line(sf_episode_list *list, const char *line, size_t number, sf_error *error)
 {
+    if (line[0] == '#' && (line[1] == '\0' || line[1] == ' ' || line[1] == '\t')) /* #2 is a unit */
+        return SF_OK;
     if (*line == '{')
         return read_json_line(list, line, number, error);
     sf_text text = {0};
@@ -176,8 +179,12 @@ static int load(sf_text *text, sf_episode_list *list, sf_error *error)
         strstr(list->path, "]->") == NULL)
         return sf_fail(error, SF_NO_INPUT, list->path,
                        "is no file, and an episode has its delays in ms between units: A -(0,5]-> B");
-    if (strstr(list->path, "]->") == NULL || access(list->path, F_OK) == 0)
-        return sf_file_read(text, list->path, error);
+    if (strstr(list->path, "]->") == NULL || access(list->path, F_OK) == 0) {
+        int status = sf_file_read(text, list->path, error);
+        if (status == SF_OK)
+            SHA256Data((const uint8_t *)text->data, text->length, list->sha256);
+        return status;
+    }
     sf_text_printf(text, "%s", list->path); /* not a file of them but an episode itself */
     list->path = "--episodes";
     return text->failed ? sf_fail_memory(error) : SF_OK;

@@ -16,14 +16,15 @@ typedef struct sf_episode_list {
     size_t count, capacity;
     const char *path; /**< borrowed */
     bool is_result;   /**< it was the document of a command's --json */
+    char sha256[65];  /**< of the file, in hexadecimal; "" of an episode that is no file */
 } sf_episode_list;
 
 /**
- * Reads a file of episodes: one a line, as text or as a JSON object of `units`, `names` and `delays_ms`, or
- * the whole document of a command whose JSON has `episodes`. JSON's units go by their `names`, which another
- * recording may have in another order; without names by their indices. A path that is no file but an episode
- * is taken as such. The place of an error is FILE:LINE, or FILE: episodes[N]. Free with
- * sf_episode_list_free. SF_DATA, SF_NO_INPUT.
+ * Reads a file of episodes, lines that begin with # and a blank left out: one a line, as text or as a JSON
+ * object of `units`, `names` and `delays_ms`, or the whole document of a command whose JSON has `episodes`.
+ * JSON's units go by their `names`, which another recording may have in another order; without names by their
+ * indices. A path that is no file but an episode is taken as such. The place of an error is FILE:LINE, or
+ * FILE: episodes[N]. Free with sf_episode_list_free. SF_DATA, SF_NO_INPUT.
  */
 int sf_episode_list_read(sf_episode_list *list, const char *path, sf_error *error);
 void sf_episode_list_free(sf_episode_list *list);

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/reals.h"
+#include "mine/dither.h"
 
 #include <math.h>
 
@@ -106,6 +107,7 @@ static void summarise(sf_correlogram *c, size_t bin, uint64_t *counted, uint32_t
 typedef struct shift_room {
     int64_t *times, *moved;    /**< of both trains; of the one that moves */
     uint64_t *counts, *of_bin; /**< a row of bins for each surrogate; of one bin in all of them */
+    sf_dither dither;
 } shift_room;
 
 static bool open_room(shift_room *room, sf_correlogram *c, size_t count, uint32_t surrogates)
@@ -128,6 +130,18 @@ static void close_room(shift_room *room)
     sf_free(room->moved);
     sf_free(room->counts);
     sf_free(room->of_bin);
+    sf_dither_close(&room->dither);
+}
+
+/* The train of `to`, whose times count from the first spike. */
+static void move_train(shift_room *room, const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t unit,
+                       const int64_t *times, size_t count)
+{
+    if (sf_is_dither(rule->kind))
+        sf_dither_train(room->moved, &room->dither, rule, surrogate, unit, times, count);
+    for (size_t i = 0; !sf_is_dither(rule->kind) && i < count; i++)
+        room->moved[i] = sf_surrogate_time(rule, surrogate, unit, (uint32_t)i, times[i]);
+    sf_times_sort(room->moved, count);
 }
 
 int sf_correlogram_shift(sf_correlogram *c, const sf_spike *spikes, size_t count,
@@ -137,15 +151,15 @@ int sf_correlogram_shift(sf_correlogram *c, const sf_spike *spikes, size_t count
     size_t bins = 2 * (size_t)c->half;
     surrogates = surrogates < SF_CORRELOGRAM_SURROGATES ? surrogates : SF_CORRELOGRAM_SURROGATES;
     bool opened = open_room(&room, c, count, surrogates);
+    size_t from_count = opened ? pick(room.times, spikes, count, c->from) : 0;
+    int64_t *to = room.times + from_count;
+    size_t to_count = opened ? pick(to, spikes, count, c->to) : 0;
+    for (size_t i = 0; i < from_count + to_count; i++)
+        room.times[i] -= spikes[0].time_ns;
+    opened = opened && sf_dither_open(&room.dither, rule->kind, to, to_count) == SF_OK;
     if (opened) {
-        size_t from_count = pick(room.times, spikes, count, c->from);
-        const int64_t *to = room.times + from_count;
-        size_t to_count = pick(room.times + from_count, spikes, count, c->to);
-        int64_t start = count > 0 ? spikes[0].time_ns : 0;
         for (uint32_t s = 0; s < surrogates; s++) {
-            for (size_t i = 0; i < to_count; i++)
-                room.moved[i] = start + sf_surrogate_time(rule, s, c->to, (uint32_t)i, to[i] - start);
-            sf_times_sort(room.moved, to_count);
+            move_train(&room, rule, s, c->to, to, to_count);
             count_lags(room.counts + s * bins, c, room.times, from_count, room.moved, to_count);
         }
         for (size_t bin = 0; bin < bins; bin++) {

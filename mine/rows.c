@@ -64,6 +64,7 @@ static const sf_key counting_rows[] = {
     {SF_ROW_DEVICE, AT(device)},
     {SF_ROW_MAX_Q, AT(max_q)},
     {SF_ROW_MAX_P, AT(max_p)},
+    TEXT("registered", registered, .option = ""),
     {0},
 };
 #undef ROW

@@ -82,16 +82,18 @@ typedef struct test {
 
 _Static_assert((int)SF_SIGNIFICANCE_SEGMENT_SHIFT == (int)SF_SURROGATE_SEGMENT_SHIFT &&
                    (int)SF_SIGNIFICANCE_JITTER == (int)SF_SURROGATE_JITTER &&
-                   (int)SF_SIGNIFICANCE_SHIFT == (int)SF_SURROGATE_SHIFT,
+                   (int)SF_SIGNIFICANCE_SHIFT == (int)SF_SURROGATE_SHIFT &&
+                   (int)SF_SIGNIFICANCE_DITHER == (int)SF_SURROGATE_DITHER &&
+                   (int)SF_SIGNIFICANCE_JOINT_ISI == (int)SF_SURROGATE_JOINT_ISI,
                "kinds of tests by surrogates have the values of the surrogates");
 
 int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error)
 {
-    for (*kind = SF_SIGNIFICANCE_SEGMENT_SHIFT; *kind <= SF_SIGNIFICANCE_ANALYTIC; (*kind)++)
+    for (*kind = SF_SIGNIFICANCE_SEGMENT_SHIFT; *kind <= SF_SIGNIFICANCE_JOINT_ISI; (*kind)++)
         if (strcmp(name, sf_significance_name(*kind)) == 0)
             return SF_OK;
-    return sf_fail(error, SF_USAGE, NULL, "found '%s', expected segment-shift, jitter, shift or analytic",
-                   name);
+    return sf_fail(error, SF_USAGE, NULL,
+                   "found '%s', expected segment-shift, jitter, shift, analytic, dither or joint-isi", name);
 }
 
 static int64_t span_of_spikes(const sf_mine_input *input)
@@ -652,7 +654,8 @@ static double core_seconds(const test *t)
 /* Mining has refused a device that is missing; one that failed since leaves the work to the CPU. */
 static int choose_devices(test *t, sf_error *error)
 {
-    sf_surrogate_work job = {.core_seconds = core_seconds(t), .threads = t->threads};
+    sf_surrogate_work job = {
+        .kind = t->request.rule.kind, .core_seconds = core_seconds(t), .threads = t->threads};
     sf_how how = {
         .device = t->told->options.device, .most = sf_devices_worth(job.core_seconds), .forgiving = true};
     return sf_choose(&t->choice, sf_surrogate_ways, &how, &job, error);

@@ -36,8 +36,9 @@ size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
     return events->count * (sizeof(sf_image_spike) + sizeof(uint32_t) + delay_count * sizeof(sf_followers));
 }
 
-int sf_image_room_open(sf_image_room *room, const sf_events *events, uint32_t delay_count)
+int sf_image_room_open(sf_image_room *room, const sf_events *events, const sf_surrogate_plan *plan)
 {
+    uint32_t delay_count = plan->delay_count;
     room->moved = sf_resize(NULL, events->count, sizeof *room->moved);
     room->sorted = sf_resize(NULL, events->count, sizeof *room->sorted);
     room->times = sf_resize(NULL, events->count, sizeof *room->times);
@@ -45,6 +46,11 @@ int sf_image_room_open(sf_image_room *room, const sf_events *events, uint32_t de
     room->followed = sf_resize(NULL, delay_count, sizeof *room->followed);
     bool all = room->moved != NULL && room->sorted != NULL && room->times != NULL && room->trains != NULL &&
                room->followed != NULL;
+    if (all && sf_is_dither(plan->rule.kind)) {
+        room->fired = sf_resize(NULL, events->count, sizeof *room->fired);
+        room->goes = sf_resize(NULL, events->count, sizeof *room->goes);
+        all = room->fired != NULL && room->goes != NULL;
+    }
     return all ? SF_OK : SF_NO_MEMORY;
 }
 
@@ -55,7 +61,57 @@ void sf_image_room_close(sf_image_room *room)
     sf_free(room->times);
     sf_free(room->trains);
     sf_free(room->followed);
+    sf_free(room->fired);
+    sf_free(room->goes);
     *room = (sf_image_room){0};
+}
+
+/* ---- dithered trains ---- */
+
+/* The train of a unit as the rule has it: from its first spike to its last. */
+static void find_fired(int64_t *fired, const sf_events *events, const int64_t *trains,
+                       const sf_surrogate_plan *plan, uint32_t unit)
+{
+    uint32_t begin = events->first[unit], count = events->first[unit + 1] - begin;
+    for (uint32_t i = 0; i < count; i++)
+        fired[i] = plan->mirrored ? plan->origin_ns - trains[begin + count - 1 - i]
+                                  : plan->origin_ns + trains[begin + i];
+}
+
+int sf_image_dithers_open(sf_dither **dithers, const sf_events *events, const int64_t *trains,
+                          const sf_surrogate_plan *plan)
+{
+    *dithers = NULL;
+    if (!sf_is_dither(plan->rule.kind))
+        return SF_OK;
+    int64_t *fired = sf_resize(NULL, events->count, sizeof *fired);
+    *dithers = sf_alloc(events->unit_count, sizeof **dithers);
+    int status = fired != NULL && *dithers != NULL ? SF_OK : SF_NO_MEMORY;
+    for (uint32_t u = 0; u < events->unit_count && status == SF_OK; u++) {
+        find_fired(fired, events, trains, plan, u);
+        status =
+            sf_dither_open(&(*dithers)[u], plan->rule.kind, fired, events->first[u + 1] - events->first[u]);
+    }
+    sf_free(fired);
+    return status;
+}
+
+void sf_image_dithers_close(sf_dither *dithers, const sf_events *events)
+{
+    for (uint32_t u = 0; dithers != NULL && u < events->unit_count; u++)
+        sf_dither_close(&dithers[u]);
+    sf_free(dithers);
+}
+
+static void dither_all(sf_image_room *room, const sf_events *events, const int64_t *trains,
+                       const sf_dither *dithers, const sf_surrogate_plan *plan, uint32_t surrogate)
+{
+    for (uint32_t u = 0; u < events->unit_count; u++) {
+        uint32_t begin = events->first[u];
+        find_fired(room->fired + begin, events, trains, plan, u);
+        sf_dither_train(room->goes + begin, &dithers[u], &plan->rule, surrogate, plan->trains[u],
+                        room->fired + begin, events->first[u + 1] - begin);
+    }
 }
 
 /* ---- moving ---- */
@@ -113,7 +169,8 @@ static void move_train(making *m, uint32_t unit)
         int64_t time = m->trains[train->taken];
         uint32_t number = plan->mirrored ? end - 1 - train->taken : train->taken - begin;
         int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
-        int64_t goes = move_spike(m, train, number, fired);
+        int64_t goes =
+            m->room->goes != NULL ? m->room->goes[begin + number] : move_spike(m, train, number, fired);
         m->room->moved[m->waiting++] = (sf_spike){
             .time_ns = plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, .unit = unit};
     }
@@ -156,7 +213,7 @@ static void find_followers(const making *m, uint32_t delay)
 
 #define STRETCH 8192u /* spikes that all steps go through before the next come: within a core's cache */
 
-void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains,
+void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains, const sf_dither *dithers,
                    const sf_surrogate_plan *plan, uint32_t surrogate, sf_image_room *room)
 {
     making m = {.image = image,
@@ -167,9 +224,12 @@ void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trai
                 .surrogate = surrogate,
                 .reach = plan->rule.width_ns * (plan->rule.kind == SF_SURROGATE_JITTER ? 2 : 1),
                 .until = events->count > 0 ? events->times[0] : 0};
+    if (dithers != NULL)
+        dither_all(room, events, trains, dithers, plan, surrogate);
     start_trains(&m);
     memset(room->followed, 0, plan->delay_count * sizeof *room->followed);
-    for (uint32_t recorded = 0; m.count < events->count;) {
+    /* Up to the end of time: all may be in the image while followers are still to be found. */
+    for (uint32_t recorded = 0; events->count > 0 && m.until < INT64_MAX;) {
         bool last = events->count - recorded <= STRETCH || m.until > INT64_MAX - m.reach;
         recorded = last ? events->count : recorded + STRETCH;
         if (last)

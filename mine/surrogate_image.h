@@ -4,6 +4,7 @@
 #define SF_MINE_SURROGATE_IMAGE_H
 
 #include "core/backend/surrogates.h"
+#include "mine/dither.h"
 #include "mine/events.h"
 #include "mine/positions.h"
 
@@ -40,15 +41,24 @@ typedef struct sf_image_room {
     int64_t *times;          /**< by image position */
     sf_moving_train *trains; /**< by unit */
     uint32_t *followed;      /**< by delay: recorded positions whose followers are known */
+    int64_t *fired, *goes; /**< of dithered trains, by unit: times of the rule, recorded and moved; or NULL */
 } sf_image_room;
 
 int sf_image_room_open(sf_image_room *room, const sf_events *events,
-                       uint32_t delay_count);  /**< SF_NO_MEMORY */
-void sf_image_room_close(sf_image_room *room); /**< a zeroed object is allowed */
+                       const sf_surrogate_plan *plan); /**< SF_NO_MEMORY */
+void sf_image_room_close(sf_image_room *room);         /**< a zeroed object is allowed */
 
-/** Makes the image of a surrogate by the plan's rule; `trains` are the times by unit, where sf_events.first
- * says. Cost: linear in the spikes. */
-void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains,
+/** What dithered trains are moved by, by unit: *dithers is NULL where the plan's rule has another kind.
+ * `trains` are the times by unit, where sf_events.first says. SF_NO_MEMORY; sf_image_dithers_close in any
+ * case. */
+int sf_image_dithers_open(sf_dither **dithers, const sf_events *events, const int64_t *trains,
+                          const sf_surrogate_plan *plan);
+void sf_image_dithers_close(sf_dither *dithers, const sf_events *events); /**< NULL is allowed */
+
+/** Makes the image of a surrogate by the plan's rule; trains and dithers as above. Cost: linear in the
+ * spikes.
+ */
+void sf_image_make(sf_image *image, const sf_events *events, const int64_t *trains, const sf_dither *dithers,
                    const sf_surrogate_plan *plan, uint32_t surrogate, sf_image_room *room);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/progress.h"
 #include "core/ranks.h"
 #include "core/thread.h"
+#include "mine/dither.h"
 #include "mine/resident.h"
 #include "mine/surrogates.h"
 
@@ -332,7 +333,9 @@ static double estimate(const void *work)
 
 static int supports(const void *work, const sf_device *device, sf_error *why)
 {
-    (void)work;
+    const sf_surrogate_work *job = work;
+    if (sf_is_dither(job->kind))
+        return sf_fail(why, SF_UNAVAILABLE, NULL, "%s does not dither, the CPU does", sf_device_name(device));
     return sf_device_backend(device)->surrogates != NULL
                ? SF_OK
                : sf_fail(why, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
@@ -361,7 +364,8 @@ static int open_outcome(sf_surrogate_outcome *outcome, const sf_surrogate_side *
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
                      uint32_t least, sf_choice *choice, unsigned threads, sf_error *error)
 {
-    sf_surrogate_work job = {.outcome = outcome, .side = side, .least = least, .threads = threads};
+    sf_surrogate_work job = {
+        .outcome = outcome, .side = side, .least = least, .kind = side->plan.rule.kind, .threads = threads};
     int status = open_outcome(outcome, side, surrogates) == SF_OK ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = sf_choice_run(choice, &job, NULL, error);

@@ -43,11 +43,12 @@ sf_surrogate_scale sf_surrogate_scale_of(const sf_surrogate_tally *tally, uint32
  * them; not further than one of them could. -INFINITY where all count the same, and it no more. */
 double sf_surrogate_stands_out(double observed, double ratio, const sf_surrogate_scale *scale, uint32_t n);
 
-/** A job, for its ways; to choose, the last two are enough. */
+/** A job, for its ways; to choose, the last three are enough. */
 typedef struct sf_surrogate_work {
     sf_surrogate_outcome *outcome;
     const sf_surrogate_side *side;
     uint32_t least;
+    sf_surrogate_kind kind;
     double core_seconds; /**< what one core would need, roughly */
     unsigned threads;
 } sf_surrogate_work;

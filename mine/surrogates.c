@@ -44,6 +44,7 @@ struct sf_surrogate_counter {
     const sf_surrogate_plan *plan;
     unsigned threads;
     int64_t *trains;                        /* times by unit: looked up for each image, they lie together */
+    sf_dither *dithers;                     /* by unit, or NULL */
     uint32_t batch;                         /* surrogates at a time at most */
     sf_image *images;                       /* batch */
     sf_followers **reaches;                 /* [delay][recorded position]: recorded positions */
@@ -107,7 +108,7 @@ static int open_workers(sf_surrogate_counter *c)
         w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
         w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
         if (w->slots == NULL || w->cells == NULL || w->maxima == NULL ||
-            sf_image_room_open(&w->room, c->events, c->plan->delay_count) != SF_OK)
+            sf_image_room_open(&w->room, c->events, c->plan) != SF_OK)
             return SF_NO_MEMORY;
     }
     return SF_OK;
@@ -128,6 +129,8 @@ static int open_all(sf_surrogate_counter *c)
         return SF_NO_MEMORY;
     for (uint32_t i = 0; i < c->events->count; i++)
         c->trains[i] = c->events->times[c->events->positions[i]];
+    if (sf_image_dithers_open(&c->dithers, c->events, c->trains, plan) != SF_OK)
+        return SF_NO_MEMORY;
     for (uint32_t b = 0; b < c->batch; b++)
         if (sf_image_open(&c->images[b], c->events, plan->delay_count) != SF_OK)
             return SF_NO_MEMORY;
@@ -183,6 +186,7 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
         sf_free(w->maxima);
         sf_image_room_close(&w->room);
     }
+    sf_image_dithers_close(c->dithers, c->events);
     sf_free(c->images);
     sf_free(c->reaches);
     sf_free(c->trains);
@@ -536,8 +540,8 @@ static int make_image(void *context, unsigned number, size_t item)
     fail_all(c, status);
     if (status != SF_OK)
         return status;
-    sf_image_make(&c->images[item], c->events, c->trains, c->plan, c->batch_first + (uint32_t)item,
-                  &c->workers[number].room);
+    sf_image_make(&c->images[item], c->events, c->trains, c->dithers, c->plan,
+                  c->batch_first + (uint32_t)item, &c->workers[number].room);
     return SF_OK;
 }
 

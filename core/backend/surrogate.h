@@ -7,6 +7,8 @@
  *   jitter         interval jitter: time is cut into intervals 2 * width long, and each spike is placed anew,
  *                  uniformly, in the interval it was fired in.
  *   shift          each train moves as a whole: one offset for each train and surrogate.
+ *   dither, joint-isi
+ *                  spikes that look at their neighbours: whole trains, on the CPU alone (mine/dither.h).
  *   displaced      no test but a measure for one (mine/surrogate_blur.h): each train moves as a whole, by
  *                  width in even surrogates and by -width in odd ones.
  *
@@ -42,7 +44,9 @@ typedef enum sf_surrogate_kind {
     SF_SURROGATE_SEGMENT_SHIFT = 1,
     SF_SURROGATE_JITTER = 2,
     SF_SURROGATE_SHIFT = 3,
-    SF_SURROGATE_DISPLACED = 4
+    SF_SURROGATE_DISPLACED = 4,
+    SF_SURROGATE_DITHER = 5,
+    SF_SURROGATE_JOINT_ISI = 6
 } sf_surrogate_kind;
 
 typedef struct sf_surrogate_rule {
@@ -104,9 +108,9 @@ SF_RANDOM_INLINE int64_t sf_surrogate_offset(const sf_surrogate_rule *rule, uint
 }
 
 /**
- * Where spike `number` (0-based, by time) of train `train` goes, fired at `time_ns` >= 0: ns since time 0,
- * not below -width_ns. `train` is the unit's index in the recording, so that a selection of units changes no
- * other train's surrogates. `surrogate` counts from 0 and is below 2^32 - 1.
+ * All kinds but dither and joint-isi: where spike `number` (0-based, by time) of train `train` goes, fired at
+ * `time_ns` >= 0: ns since time 0, not below -width_ns. `train` is the unit's index in the recording, so that
+ * a selection of units changes no other train's surrogates. `surrogate` counts from 0 and is below 2^32 - 1.
  */
 SF_RANDOM_INLINE int64_t sf_surrogate_time(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
                                            uint32_t number, int64_t time_ns)

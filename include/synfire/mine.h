@@ -77,17 +77,20 @@ SF_API int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const c
 
 /**
  * How counts are tested. Surrogates are the recording with the last unit of an episode moved, or the first:
- * by segment-shift as a whole within each segment, by jitter spike by spike, by shift as a whole. p is the
- * share of surrogates that count as much or more. A chain has the largest p and q of its two ends and of its
- * consecutive links, each tested as a pair, so that a low one says that every link is real (an
- * intersection-union test: Berger, Technometrics 24, 1982); docs/episodes.md says what that assumes and when
- * not to trust it. The analytic test (Sastry and Unnikrishnan 2010) ranks and does not decide.
+ * by segment-shift as a whole within each segment, by jitter spike by spike, by shift as a whole, by dither
+ * and joint-isi spike by spike with its dead time kept (uniform dithering with dead time, joint-ISI
+ * dithering). p is the share of surrogates that count as much or more. A chain has the largest p and q of its
+ * two ends and of its consecutive links, each tested as a pair, so that a low one says that every link is
+ * real (an intersection-union test: Berger, Technometrics 24, 1982); docs/episodes.md says what that assumes
+ * and when not to trust it. The analytic test (Sastry and Unnikrishnan 2010) ranks and does not decide.
  */
 typedef enum sf_significance_kind {
     SF_SIGNIFICANCE_SEGMENT_SHIFT = 1,
     SF_SIGNIFICANCE_JITTER = 2,
     SF_SIGNIFICANCE_SHIFT = 3,
-    SF_SIGNIFICANCE_ANALYTIC = 4
+    SF_SIGNIFICANCE_ANALYTIC = 4,
+    SF_SIGNIFICANCE_DITHER = 5,
+    SF_SIGNIFICANCE_JOINT_ISI = 6
 } sf_significance_kind;
 
 static inline const char *sf_significance_name(sf_significance_kind kind)
@@ -101,6 +104,10 @@ static inline const char *sf_significance_name(sf_significance_kind kind)
         return "shift";
     case SF_SIGNIFICANCE_ANALYTIC:
         return "analytic";
+    case SF_SIGNIFICANCE_DITHER:
+        return "dither";
+    case SF_SIGNIFICANCE_JOINT_ISI:
+        return "joint-isi";
     default:
         return "unknown";
     }
@@ -395,6 +402,9 @@ typedef struct sf_counting_options {
     bool keep_stopped; /**< as in sf_mining_options, once the counts in all are known */
     const sf_significance_options *significance; /**< corrects for these episodes alone; NULL: no test */
     double max_p, max_q;                         /**< as in sf_mining_options */
+    /** SHA-256, 64 hexadecimal digits, of the file in which the episodes were written down before the
+     * recording was looked at: methods say so, and what q corrects for. NULL: they were not. */
+    const char *registered;
 } sf_counting_options;
 
 /** As sf_significance_options_init. */

@@ -27,7 +27,7 @@ synfire.errors.UsageError: A -(4,6]-> D: column 12: no unit is named 'D'; `synfi
 from ._library import VERSION as __version__
 from ._library import Progress, has_files
 from .densities import Aggregate, Density, bandwidth, density
-from .episodes import Correlogram, Episode, Episodes, Significance, count, mine, test
+from .episodes import Correlogram, Episode, Episodes, Significance, count, mine, registered, test
 from .errors import (Cancelled, CannotCreate, ConfigurationError, DataError, Error, InputOutputError, InternalError,
                      NoInput, NoMemory, Unavailable, UsageError)
 from .graphs import Graph, Matches, Measures, Search, Spread, graph, match
@@ -41,5 +41,5 @@ __all__ = [
     "Episodes", "Error", "Graph", "InputOutputError", "InternalError", "Live", "MARKER", "Matches", "Measures", "Message", "NO_COUNT",
     "NoInput", "NoMemory", "Overview", "Progress", "Recording", "SPAN", "SPIKE", "Search", "Significance", "Spread",
     "Unavailable", "UsageError", "__version__", "bandwidth", "count", "density", "graph", "has_files", "live", "load", "match",
-    "mine", "test",
+    "mine", "registered", "test",
 ]

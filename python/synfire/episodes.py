@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import math
+import os
+import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union, overload
@@ -105,7 +108,8 @@ def raw_episode(recording: Recording, given: EpisodeLike) -> c.sf_episode:
 class Significance:
     """How counts are tested; docs/episodes.md says what each kind assumes and when not to trust it.
 
-    `kind` is "segment-shift" (advised), "jitter", "shift", or "analytic", which only ranks. `width_ms` is how far
+    `kind` is "segment-shift" (advised), "jitter", "shift", "dither" (uniform, with dead time), "joint-isi", or "analytic",
+    which only ranks. `width_ms` is how far
     surrogates move spikes, `segment_s` how long the parts are that segment-shift moves; without them the recording
     decides. `correction` is "maximum" (family-wise error) or "rate" (false discoveries).
     """
@@ -216,7 +220,16 @@ def mine(recording: Recording, delays: Delays | None = None, *, min_count: float
     return _Search(c.sf_mining_options, recording, fields, None, _significance(significance), keep_stopped).run(progress)
 
 
-def count(recording: Recording, episodes: EpisodeLike | Sequence[EpisodeLike], *, window: float | None = None,
+def registered(path: str | os.PathLike[str]) -> tuple[list[str], str]:
+    """Chains of a file that was written down before the recording was looked at, one a line as text, and the SHA-256 of
+    the file: `count(recording, *registered(path), significance="segment-shift")`."""
+    data = pathlib.Path(path).read_bytes()
+    lines = (line.strip() for line in data.decode().splitlines())
+    return [line for line in lines if line and not (line + " ").startswith(("# ", "#\t"))], hashlib.sha256(data).hexdigest()
+
+
+def count(recording: Recording, episodes: EpisodeLike | Sequence[EpisodeLike], registered: str | None = None, *,
+          window: float | None = None,
           hop: float | None = None, start: Seconds | None = None, stop: Seconds | None = None, details: bool = True,
           correlograms: bool = False, epochs: Sequence[Epoch] | None = None,
           significance: Significance | str | None = None, max_p: float | None = None, max_q: float | None = None,
@@ -225,11 +238,14 @@ def count(recording: Recording, episodes: EpisodeLike | Sequence[EpisodeLike], *
     """Exact counts of given episodes: as `synfire count` gives them.
 
     `window` and `hop` (s) count in windows too, from `start` (else the first spike) to `stop` (else after the last);
-    `correlograms` of the two units of every link. The rest is as of `mine`; q corrects for these episodes alone.
+    `correlograms` of the two units of every link. `registered` is the SHA-256 of the file that they were written down in
+    before, which `methods` names (see the function of that name). The rest is as of `mine`; q corrects for these episodes
+    alone.
     """
     given = [episodes] if isinstance(episodes, (str, Episode, Mapping)) else list(episodes)
     raw = (c.sf_episode * len(given))(*(raw_episode(recording, episode) for episode in given))
     fields = dict(details=details, correlograms=correlograms, engine=engine, device=device, threads=threads,
+                  registered=registered,
                   window_ns=None if window is None else nanoseconds(window), hop_ns=None if hop is None else nanoseconds(hop),
                   from_ns=None if start is None else nanoseconds(start), to_ns=None if stop is None else nanoseconds(stop),
                   **_spans(epochs), **_limits(max_p, max_q))

@@ -296,6 +296,25 @@ static void devices_share_the_surrogates(void **state)
     tear_down(&t);
 }
 
+/* Trains that are dithered are moved on the CPU, and that is said. */
+static void devices_leave_dithering_to_the_cpu(void **state)
+{
+    (void)state;
+    static const sf_surrogate_kind kinds[] = {SF_SURROGATE_DITHER, SF_SURROGATE_JOINT_ISI};
+    for (size_t k = 0; k < 2; k++) {
+        sf_choice choice;
+        sf_surrogate_work work = {.kind = kinds[k], .core_seconds = 1e6, .threads = 1};
+        sf_ran ran;
+        use_devices("w");
+        sf_how there = {.device = "test:0", .most = 1, .forgiving = true};
+        assert_int_equal(sf_choose(&choice, sf_surrogate_ways, &there, &work, NULL), SF_OK);
+        sf_choice_tell(&choice, &ran);
+        assert_string_equal(ran.device, "cpu");
+        assert_non_null(strstr(ran.note, "does not dither"));
+        sf_devices_close();
+    }
+}
+
 /* The whole test divided among all, one of which is lost before the second side. */
 static void a_test_goes_on_with_the_devices_that_are_left(void **state)
 {
@@ -418,6 +437,7 @@ int main(void)
         cmocka_unit_test(devices_test_as_the_cpu_does),
         cmocka_unit_test(a_device_that_works_refuses_or_fails_changes_no_number),
         cmocka_unit_test(devices_share_the_surrogates),
+        cmocka_unit_test(devices_leave_dithering_to_the_cpu),
         cmocka_unit_test(a_test_goes_on_with_the_devices_that_are_left),
         cmocka_unit_test(others_have_the_device_between_batches),
         cmocka_unit_test(every_allocation_may_fail),

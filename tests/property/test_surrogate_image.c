@@ -45,11 +45,12 @@ static void draw_spikes(trial *t, test_random *random)
 static void draw_plan(trial *t, test_random *random)
 {
     static const sf_surrogate_kind kinds[] = {SF_SURROGATE_SEGMENT_SHIFT, SF_SURROGATE_JITTER,
-                                              SF_SURROGATE_SHIFT, SF_SURROGATE_DISPLACED};
+                                              SF_SURROGATE_SHIFT,         SF_SURROGATE_DISPLACED,
+                                              SF_SURROGATE_DITHER,        SF_SURROGATE_JOINT_ISI};
     const int64_t last = t->events.times[t->events.count - 1],
                   widths[] = {1, 15000000, 20000000000, last + 1};
     t->plan =
-        (sf_surrogate_plan){.rule = {.kind = kinds[test_random_below(random, 4)],
+        (sf_surrogate_plan){.rule = {.kind = kinds[test_random_below(random, 6)],
                                      .width_ns = widths[test_random_below(random, 4)],
                                      .segment_ns = 100000 + (int64_t)test_random_below(random, 1000000000),
                                      .seed = test_random_bits(random)},
@@ -66,19 +67,42 @@ static void draw_plan(trial *t, test_random *random)
     }
 }
 
+static void dither(int64_t *moved, const sf_surrogate_plan *plan, uint32_t surrogate, uint32_t unit,
+                   const int64_t *fired, uint32_t count)
+{
+    sf_dither by;
+    if (!sf_is_dither(plan->rule.kind))
+        return;
+    assert_int_equal(sf_dither_open(&by, plan->rule.kind, fired, count), SF_OK);
+    sf_dither_train(moved, &by, &plan->rule, surrogate, plan->trains[unit], fired, count);
+    sf_dither_close(&by);
+}
+
 static sf_spike *move_all(const trial *t, const int64_t *trains, uint32_t surrogate)
 {
     const sf_surrogate_plan *plan = &t->plan;
     const uint32_t *first = t->events.first;
     sf_spike *moved = calloc(t->events.count, sizeof *moved);
-    for (uint32_t u = 0; u < t->events.unit_count; u++)
+    int64_t *fired_ns = calloc(t->events.count + 1, sizeof *fired_ns),
+            *dithered = calloc(t->events.count + 1, sizeof *dithered);
+    for (uint32_t u = 0; u < t->events.unit_count; u++) {
+        uint32_t count = first[u + 1] - first[u];
+        for (uint32_t i = 0; i < count; i++)
+            fired_ns[i] =
+                plan->origin_ns + (plan->mirrored ? -trains[first[u + 1] - 1 - i] : trains[first[u] + i]);
+        dither(dithered, plan, surrogate, u, fired_ns, count);
         for (uint32_t i = first[u]; i < first[u + 1]; i++) {
             uint32_t number = plan->mirrored ? first[u + 1] - 1 - i : i - first[u];
             int64_t fired = plan->origin_ns + (plan->mirrored ? -trains[i] : trains[i]);
-            int64_t goes = sf_surrogate_time(&plan->rule, surrogate, plan->trains[u], number, fired);
+            int64_t goes = sf_is_dither(plan->rule.kind)
+                               ? dithered[number]
+                               : sf_surrogate_time(&plan->rule, surrogate, plan->trains[u], number, fired);
             moved[i] = (sf_spike){.time_ns = plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns,
                                   .unit = u};
         }
+    }
+    free(fired_ns);
+    free(dithered);
     qsort(moved, t->events.count, sizeof *moved, compare_spikes);
     return moved;
 }
@@ -121,21 +145,23 @@ static void images_are_the_moved_spikes_in_order(void **state)
 {
     (void)state;
     test_random random = test_random_start("images", 41);
-    uint64_t seen[5][2] = {{0}}, long_ones = 0;
-    for (int round = 0; round < 120; round++) {
+    uint64_t seen[7][2] = {{0}}, long_ones = 0;
+    for (int round = 0; round < 160; round++) {
         trial t;
         draw_spikes(&t, &random);
         assert_int_equal(sf_events_open(&t.events, t.spikes, t.count, t.unit_count, NULL, NULL), SF_OK);
         draw_plan(&t, &random);
         sf_image image = {0};
         sf_image_room room = {0};
+        sf_dither *dithers;
         assert_int_equal(sf_image_open(&image, &t.events, t.plan.delay_count), SF_OK);
-        assert_int_equal(sf_image_room_open(&room, &t.events, t.plan.delay_count), SF_OK);
+        assert_int_equal(sf_image_room_open(&room, &t.events, &t.plan), SF_OK);
+        assert_int_equal(sf_image_dithers_open(&dithers, &t.events, t.events.unit_times, &t.plan), SF_OK);
         sf_spike *recorded = calloc(t.events.count, sizeof *recorded);
         for (uint32_t p = 0; p < t.events.count; p++)
             recorded[p] = (sf_spike){.time_ns = t.events.times[p], .unit = t.events.owner[p]};
         for (uint32_t surrogate = 0; surrogate < 2; surrogate++) {
-            sf_image_make(&image, &t.events, t.events.unit_times, &t.plan, surrogate, &room);
+            sf_image_make(&image, &t.events, t.events.unit_times, dithers, &t.plan, surrogate, &room);
             sf_spike *moved = move_all(&t, t.events.unit_times, surrogate);
             check(&t, &image, moved, recorded);
             free(moved);
@@ -143,12 +169,13 @@ static void images_are_the_moved_spikes_in_order(void **state)
         seen[t.plan.rule.kind][t.plan.mirrored]++;
         long_ones += t.events.count > 10000;
         free(recorded);
+        sf_image_dithers_close(dithers, &t.events);
         sf_image_room_close(&room);
         sf_image_close(&image, t.plan.delay_count);
         sf_events_close(&t.events);
         free(t.spikes);
     }
-    for (int kind = 1; kind <= 4; kind++)
+    for (int kind = 1; kind <= 6; kind++)
         assert_true(seen[kind][0] > 0 && seen[kind][1] > 0);
     assert_true(long_ones > 10);
 }

@@ -6,6 +6,7 @@
 #include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "mine/dither.h"
 #include "mine/engine.h"
 #include "mine/resident.h"
 #include "mine/surrogate_near.h"
@@ -171,7 +172,7 @@ static void set_up(trial *t, test_random *random)
         .delays = t->delays,
         .trains = t->trains,
         .origin_ns = t->count > 0 ? t->events.origin_ns - t->spikes[0].time_ns : 0,
-        .rule = {(sf_surrogate_kind)(1 + test_random_below(random, 4)),
+        .rule = {(sf_surrogate_kind)(1 + test_random_below(random, 6)),
                  1 + (int64_t)test_random_below(random, 12), 10 + (int64_t)test_random_below(random, 50),
                  test_random_bits(random)},
         .found_only = test_random_below(random, 4) == 0};
@@ -236,6 +237,24 @@ static sf_episode candidate_at(const trial *t, const sf_surrogate_side *side, ui
 
 /* The count with the unit at one end of the episode replaced by its shifted train, a unit of its own that
  * comes right after (last) or before (first) the recorded one where they share an instant. */
+static int64_t shifted_time(const trial *t, uint32_t surrogate, uint32_t train, uint32_t number,
+                            int64_t since)
+{
+    const sf_surrogate_rule *rule = &t->request.rule;
+    int64_t fired[200], moved[200];
+    size_t count = 0;
+    sf_dither by;
+    if (!sf_is_dither(rule->kind))
+        return sf_surrogate_time(rule, surrogate, train, number, since);
+    for (size_t i = 0; i < t->count; i++)
+        if (t->spikes[i].unit == train)
+            fired[count++] = t->spikes[i].time_ns - t->spikes[0].time_ns;
+    assert_int_equal(sf_dither_open(&by, rule->kind, fired, count), SF_OK);
+    sf_dither_train(moved, &by, rule, surrogate, train, fired, count);
+    sf_dither_close(&by);
+    return moved[number];
+}
+
 static uint64_t count_shifted(const trial *t, sf_episode episode, bool first, uint32_t surrogate)
 {
     sf_spike all[2 * 200];
@@ -247,7 +266,7 @@ static uint64_t count_shifted(const trial *t, sf_episode episode, bool first, ui
         if (spike.unit != shifted)
             continue;
         int64_t since = spike.time_ns - t->spikes[0].time_ns;
-        since = sf_surrogate_time(&t->request.rule, surrogate, shifted, number++, since);
+        since = shifted_time(t, surrogate, shifted, number++, since);
         all[count++] = (sf_spike){.time_ns = t->spikes[0].time_ns + since, .unit = 2 * shifted + !first};
     }
     for (uint32_t i = 0; i < episode.size; i++)

@@ -3,6 +3,7 @@
 import ctypes
 import doctest
 import gc
+import hashlib
 import importlib
 import importlib.util
 import json
@@ -561,6 +562,21 @@ class Densities(unittest.TestCase):
         matplotlib.use("Agg")
         axes = synfire.density(np.random.default_rng(1).normal(size=200)).plot()
         self.assertEqual(len(axes.lines), 1)
+
+
+class Registered(unittest.TestCase):
+    def test_methods_have_the_digest(self):
+        recording = chains(60)
+        path = pathlib.Path("registered.txt")
+        path.write_text("# before\n\nA -(4,6]-> B\n#0 -(4,6]-> C\n")
+        given, digest = synfire.registered(path)
+        self.assertEqual(given, ["A -(4,6]-> B", "#0 -(4,6]-> C"])
+        self.assertEqual(digest, hashlib.sha256(path.read_bytes()).hexdigest())
+        told = synfire.count(recording, given, digest, significance=synfire.Significance("joint-isi", surrogates=19))
+        self.assertIn(f"registered in a file (SHA-256 {digest})", told.methods)
+        self.assertEqual(told.significance["kind"], "joint-isi")
+        with self.assertRaises(synfire.UsageError):
+            synfire.count(recording, given, "deadbeef")
 
 
 class Live(unittest.TestCase):
