@@ -198,7 +198,8 @@ static bool begin_turn(sf_front *front)
     return !atomic_exchange(&front->turning, true);
 }
 
-/* The front thread says that it waits, and then looks again: either it sees this end, or this sees it wait. */
+/* The front thread says that it waits, and then looks again: either it sees this end, or this sees it wait.
+ */
 static void end_turn(sf_front *front)
 {
     atomic_store(&front->turning, false);

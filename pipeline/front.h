@@ -2,8 +2,8 @@
 /**
  * The way in: one thread per source reads batches and offers them to the merge; the front thread merges,
  * watches, decides on triggers, hands all to the recorders and then on to the windows. The front thread is
- * real-time: it never allocates, locks, or touches files or sockets. What it does is turns, one after the other; a thread
- * that pushes may have one in its place.
+ * real-time: it never allocates, locks, or touches files or sockets. What it does is turns, one after the
+ * other; a thread that pushes may have one in its place.
  */
 #ifndef SF_PIPELINE_FRONT_H
 #define SF_PIPELINE_FRONT_H

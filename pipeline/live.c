@@ -29,11 +29,11 @@ struct sf_live {
     pthread_mutex_t lock;
     sf_message **messages;
     uint32_t first, waiting;
-    sf_ring triggers;    /* of waiting_trigger */
+    sf_ring triggers;         /* of waiting_trigger */
     sf_message *spare[SPARE]; /* triggers to hand out, again once the program has released them */
-    sf_bell filled;      /* there is something in the rings */
-    sf_bell room;        /* there is room for messages again */
-    atomic_bool leaving; /* nobody takes messages any more */
+    sf_bell filled;           /* there is something in the rings */
+    sf_bell room;             /* there is room for messages again */
+    atomic_bool leaving;      /* nobody takes messages any more */
 };
 
 /* ---- the queue: an outlet that the program empties ---- */

@@ -296,10 +296,10 @@ typedef struct sf_live_options {
     sf_live_bursts bursts;
     sf_live_responses responses;
     /**
-     * sf_live_push merges and watches what it was given by itself, where no other thread does at that moment: a
-     * trigger waits for sf_live_next, and on_trigger was called, when it returns. For loops that answer within
-     * their tick; large pushes hold up the caller. Not on a virtual clock, and only with a queue_policy that does not
-     * wait for sf_live_next.
+     * sf_live_push merges and watches what it was given by itself, where no other thread does at that moment:
+     * a trigger waits for sf_live_next, and on_trigger was called, when it returns. For loops that answer
+     * within their tick; large pushes hold up the caller. Not on a virtual clock, and only with a
+     * queue_policy that does not wait for sf_live_next.
      */
     bool watch_at_once;
 } sf_live_options;
