@@ -436,7 +436,6 @@ int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch)
     if (!sf_inlet_has_room(feeder->settings.inlet, batch->spike_count, batch->marker_count))
         return SF_AGAIN;
     sf_inlet_offer(feeder->settings.inlet, batch);
-    sf_bell_ring(&feeder->all->filled);
     return SF_OK;
 }
 

@@ -81,7 +81,8 @@ int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings 
 int sf_feeder_start(sf_feeder *feeder, sf_error *error); /**< its thread, where it has one */
 
 /** Of a source that is pushed, which has no `read` and no thread here: its owner's thread offers a batch.
- * SF_AGAIN where there is no room and nothing was taken, SF_END once the run has ended. Real-time safe. */
+ * SF_AGAIN where there is no room and nothing was taken, SF_END once the run has ended. Who merges is not
+ * woken. Real-time safe. */
 int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch);
 void sf_feeder_finish(sf_feeder *feeder);
 

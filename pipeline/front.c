@@ -12,6 +12,7 @@
 #include <math.h>
 
 #define BATCH 4096 /* spikes that a pull yields at most */
+#define IDLE_MS 20 /* between turns in which nothing comes */
 
 /* ---- the front thread ---- */
 
@@ -192,26 +193,77 @@ void sf_front_tell(const sf_front *front, sf_status_message *status)
     status->latency = sf_durations_tell(&front->latency);
 }
 
+static bool begin_turn(sf_front *front)
+{
+    return !atomic_exchange(&front->turning, true);
+}
+
+/* The front thread says that it waits, and then looks again: either it sees this end, or this sees it wait.
+ */
+static void end_turn(sf_front *front)
+{
+    atomic_store(&front->turning, false);
+    if (atomic_exchange(&front->wanted, false))
+        sf_bell_ring(&front->feeders.filled);
+}
+
+/* How long the next turn may wait in ms; 0: there is more, or it was the last. */
+static int take_turn(sf_front *front)
+{
+    sf_merged merged;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    sf_merge_pull(front->merge, now_ns, &merged);
+    look(front);
+    sf_features_look(&front->features, front->faults);
+    note_leaps(front, &merged);
+    hand_on(front, &merged);
+    wake_feeders(front);
+    time_turn(front, &merged, now_ns);
+    front->ended = merged.ended;
+    if (merged.more || merged.ended)
+        return 0;
+    end_in_silence(front, now_ns);
+    return sf_control_sleep_ms(&front->control, IDLE_MS);
+}
+
 static void *run(void *argument)
 {
     sf_front *front = argument;
-    for (;;) {
-        sf_merged merged;
-        int64_t now_ns = sf_clock_monotonic_ns();
-        sf_merge_pull(front->merge, now_ns, &merged);
-        look(front);
-        sf_features_look(&front->features, front->faults);
-        note_leaps(front, &merged);
-        hand_on(front, &merged);
-        wake_feeders(front);
-        time_turn(front, &merged, now_ns);
-        if (merged.ended)
-            return NULL;
-        if (!merged.more) {
-            end_in_silence(front, now_ns);
-            sf_bell_wait(&front->feeders.filled, sf_control_sleep_ms(&front->control, 20));
+    for (bool ended = false; !ended;) {
+        int sleep_ms = IDLE_MS;
+        if (begin_turn(front)) {
+            sleep_ms = front->ended ? 0 : take_turn(front);
+            ended = front->ended;
+            end_turn(front);
+        } else {
+            atomic_store(&front->wanted, true);
+            sleep_ms = atomic_load(&front->turning) ? IDLE_MS : 0;
         }
+        if (sleep_ms > 0)
+            sf_bell_wait(&front->feeders.filled, sleep_ms);
     }
+    return NULL;
+}
+
+/* ---- what a program pushes ---- */
+
+/* False where the front thread has to go on: a turn that waited for the windows would hold up who pushes. */
+static bool turn_at_once(sf_front *front)
+{
+    if (!front->at_once || !begin_turn(front))
+        return false;
+    bool may = !front->ended && sf_handoff_has_room(front->handoff, BATCH);
+    bool done = may && take_turn(front) == IDLE_MS;
+    end_turn(front);
+    return done;
+}
+
+int sf_front_push(sf_front *front, size_t source, const sf_batch *batch)
+{
+    int status = sf_feeder_push(&front->feeders.items[source], batch);
+    if (status == SF_OK && !turn_at_once(front))
+        sf_bell_ring(&front->feeders.filled);
+    return status;
 }
 
 /* ---- opening and closing ---- */
@@ -327,6 +379,7 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                         .limit_ns = INT64_MAX,
                         .stretch_ns = choose_stretch_ns(config, inputs->virtual_clock),
                         .next_ns = INT64_MIN,
+                        .at_once = config->watch_at_once && !inputs->virtual_clock,
                         .reached_ns = INT64_MIN};
     const sf_control_setup control = {.config = config,
                                       .inputs = inputs,

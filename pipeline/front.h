@@ -2,7 +2,8 @@
 /**
  * The way in: one thread per source reads batches and offers them to the merge; the front thread merges,
  * watches, decides on triggers, hands all to the recorders and then on to the windows. The front thread is
- * real-time: it never allocates, locks, or touches files or sockets.
+ * real-time: it never allocates, locks, or touches files or sockets. What it does is turns, one after the
+ * other; a thread that pushes may have one in its place.
  */
 #ifndef SF_PIPELINE_FRONT_H
 #define SF_PIPELINE_FRONT_H
@@ -33,6 +34,10 @@ typedef struct sf_front {
     int64_t reached_ns;       /**< where the stream is; INT64_MIN: nowhere yet */
     uint64_t steps_ahead;     /**< of sources, that were found in the stream */
     bool over;                /**< the limit was reached: what still comes is let go */
+    bool at_once;             /**< who pushes takes a turn by itself where nobody else has one */
+    bool ended;               /**< the turn was the last */
+    atomic_bool turning;      /**< a thread has a turn, and all above of this struct */
+    atomic_bool wanted;       /**< the front thread waits for that one */
 } sf_front;
 
 /** Resolves watched episodes, opens the merge. Handoff, board and publisher are borrowed. */
@@ -43,6 +48,9 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
 /** Starts all threads; sources are read once sf_front_release was called. */
 int sf_front_start(sf_front *front, sf_error *error);
 void sf_front_release(sf_front *front);
+
+/** What a program pushes; as sf_feeder_push. Its thread takes a turn of the front thread's, or wakes that. */
+int sf_front_push(sf_front *front, size_t source, const sf_batch *batch);
 
 /** Sources are not read any more; what was read goes through. Any thread. */
 void sf_front_stop(sf_front *front);

@@ -48,6 +48,12 @@ bool sf_handoff_waits(const sf_handoff *handoff)
     return handoff->spikes.policy == SF_RING_BLOCK && !atomic_load(&handoff->abandoned);
 }
 
+/* The other rings hold less, but fill by what is decided, which is rare. */
+bool sf_handoff_has_room(const sf_handoff *handoff, uint64_t spikes)
+{
+    return handoff->spikes.capacity - sf_ring_fill(&handoff->spikes) >= spikes;
+}
+
 void sf_handoff_abandon(sf_handoff *handoff)
 {
     atomic_store(&handoff->abandoned, true);

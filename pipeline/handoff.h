@@ -74,6 +74,9 @@ void sf_handoff_blank(sf_handoff *handoff, sf_span span);
 /** Windows: the next such span; false where there is none. */
 bool sf_handoff_next_blanked(sf_handoff *handoff, sf_span *span);
 
+/** Whether so many spikes can be put without waiting. */
+bool sf_handoff_has_room(const sf_handoff *handoff, uint64_t spikes);
+
 /** Whether the front waits while there is no room. */
 bool sf_handoff_waits(const sf_handoff *handoff);
 

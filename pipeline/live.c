@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #define POLL_MS 20 /* how often a wait looks whether the run has begun or ended */
+#define SPARE 4    /* triggers that a program may keep before another one is allocated */
 
 /* A trigger waits by value: the thread that watches allocates nothing. */
 typedef struct waiting_trigger {
@@ -28,10 +29,11 @@ struct sf_live {
     pthread_mutex_t lock;
     sf_message **messages;
     uint32_t first, waiting;
-    sf_ring triggers;    /* of waiting_trigger */
-    sf_bell filled;      /* there is something in the rings */
-    sf_bell room;        /* there is room for messages again */
-    atomic_bool leaving; /* nobody takes messages any more */
+    sf_ring triggers;         /* of waiting_trigger */
+    sf_message *spare[SPARE]; /* triggers to hand out, again once the program has released them */
+    sf_bell filled;           /* there is something in the rings */
+    sf_bell room;             /* there is room for messages again */
+    atomic_bool leaving;      /* nobody takes messages any more */
 };
 
 /* ---- the queue: an outlet that the program empties ---- */
@@ -89,9 +91,19 @@ static void queue_trigger(void *self, const sf_message *trigger)
 
 static const sf_outlet_kind queue_kind = {.publish = queue_publish, .trigger = queue_trigger};
 
-static int take_trigger(const waiting_trigger *waiting, sf_message **message, sf_error *error)
+static sf_message *spare_message(sf_live *live)
 {
-    *message = sf_message_new(SF_TOPIC_TRIGGER);
+    for (size_t i = 0; i < SPARE; i++)
+        if (__atomic_load_n(&live->spare[i]->references, __ATOMIC_ACQUIRE) == 1) {
+            sf_message_keep(live->spare[i]);
+            return live->spare[i];
+        }
+    return sf_message_new(SF_TOPIC_TRIGGER);
+}
+
+static int take_trigger(sf_live *live, const waiting_trigger *waiting, sf_message **message, sf_error *error)
+{
+    *message = spare_message(live);
     if (*message == NULL)
         return sf_fail_memory(error);
     (*message)->seq = waiting->seq;
@@ -106,7 +118,7 @@ static int take(sf_live *live, sf_message **message, sf_error *error)
 {
     waiting_trigger waiting;
     if (sf_ring_pop(&live->triggers, &waiting, 1, NULL) == 1)
-        return take_trigger(&waiting, message, error);
+        return take_trigger(live, &waiting, message, error);
     pthread_mutex_lock(&live->lock);
     bool any = live->waiting > 0;
     if (any) {
@@ -207,6 +219,8 @@ static int open_queue(sf_live *live, sf_error *error)
     const sf_live_options *options = &live->options;
     live->messages = sf_alloc(options->queue, sizeof *live->messages);
     int status = live->messages != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; i < SPARE && status == SF_OK; i++)
+        status = (live->spare[i] = sf_message_new(SF_TOPIC_TRIGGER)) != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = sf_ring_open(&live->triggers, sizeof(waiting_trigger), options->queue, SF_RING_DROP_NEWEST,
                               error);
@@ -269,6 +283,20 @@ static int open_pipeline(sf_pipeline **pipeline, const sf_live_options *options,
     return status;
 }
 
+/* Who pushes must not wait for what it would take itself, nor for windows. */
+static int check_at_once(const sf_live_options *options, sf_error *error)
+{
+    if (!options->watch_at_once)
+        return SF_OK;
+    if (options->queue_policy == SF_RING_BLOCK)
+        return sf_live_refuse("watch_at_once", error,
+                              "found a queue_policy of block, expected drop-oldest or drop-newest");
+    for (uint32_t i = 0; i < options->source_count; i++)
+        if (options->sources[i].virtual_clock)
+            return sf_live_refuse("watch_at_once", error, "found a source on a virtual clock, expected none");
+    return SF_OK;
+}
+
 static int read_options(sf_live_options *own, const sf_live_options *options, sf_error *error)
 {
     int status = sf_options_read(own, &sf_live_defaults, sizeof *own, options, "sf_live_options", error);
@@ -276,6 +304,8 @@ static int read_options(sf_live_options *own, const sf_live_options *options, sf
         status = sf_live_refuse("sources", error, "found none, expected at least one source");
     if (status == SF_OK && own->queue == 0)
         status = sf_live_refuse("queue", error, "found 0, expected room for at least one message");
+    if (status == SF_OK)
+        status = check_at_once(own, error);
     return status == SF_OK ? sf_live_resolve(own, error) : status;
 }
 
@@ -338,6 +368,8 @@ int sf_live_close(sf_live *live, sf_error *error)
     for (uint32_t i = 0; i < live->waiting; i++)
         sf_message_release(live->messages[(live->first + i) % live->options.queue]);
     sf_free(live->messages);
+    for (size_t i = 0; i < SPARE; i++)
+        sf_message_release(live->spare[i]);
     pthread_mutex_destroy(&live->lock);
     sf_ring_close(&live->triggers);
     sf_bell_close(&live->filled);

@@ -456,7 +456,7 @@ int sf_pipeline_push(sf_pipeline *pipeline, size_t source, const sf_batch *batch
         return sf_fail(error, SF_USAGE, feeder->settings.source->name,
                        "found %zu spikes and %zu markers at once, expected at most %zu and %zu",
                        batch->spike_count, batch->marker_count, spikes, markers);
-    return sf_feeder_push(feeder, batch);
+    return sf_front_push(&pipeline->front, source, batch);
 }
 
 void sf_pipeline_end_source(sf_pipeline *pipeline, size_t source)

@@ -272,7 +272,8 @@ typedef struct sf_live_options {
     sf_ring_policy
         queue_policy; /**< block: the analysis waits for sf_live_next, and sf_live_push in the end */
     /**
-     * Where not NULL: called the moment a watched episode completes, on the thread that watches. It must be
+     * Where not NULL: called the moment a watched episode completes, on the thread that watches or, with
+     * watch_at_once, pushes. It must be
      * real-time safe: it may not wait, lock, allocate, or call the library, and copies what it keeps of the
      * message.
      */
@@ -294,6 +295,13 @@ typedef struct sf_live_options {
     sf_live_safe_loss safe_loss; /**< all but out_of_range */
     sf_live_bursts bursts;
     sf_live_responses responses;
+    /**
+     * sf_live_push merges and watches what it was given by itself, where no other thread does at that moment:
+     * a trigger waits for sf_live_next, and on_trigger was called, when it returns. For loops that answer
+     * within their tick; large pushes hold up the caller. Not on a virtual clock, and only with a
+     * queue_policy that does not wait for sf_live_next.
+     */
+    bool watch_at_once;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);

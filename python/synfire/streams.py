@@ -173,6 +173,30 @@ class _Message(Handle):
         self.pointer = pointer
 
 
+# ---- a loop ----
+
+class Room:
+    """Memory for the spikes of one push after the other. `Live.room` makes one.
+
+    Fill `times` (ns), `units` and, where there are some, `amplitudes` from 0 on, and push so many: nothing is converted or
+    checked, and nothing is allocated for it but Python's own numbers.
+    """
+
+    def __init__(self, live: Live, size: int, source: int) -> None:
+        self.spikes = np.zeros(size, SPIKE)
+        self.spikes["amplitude"] = np.nan
+        self.times, self.units, self.amplitudes = (self.spikes[name] for name in ("time_ns", "unit", "amplitude"))
+        self._live, self._source = live, source
+        self._pointer = pointer_to(self.spikes, c.sf_spike)
+        self._error = c.sf_error()
+        self._to_error = ctypes.byref(self._error)
+
+    def push(self, count: int, until: int) -> None:
+        """The first `count` spikes; nothing before `until` (ns) will follow. Where there is no room yet it waits, as Live.push."""
+        if lib.sf_live_push(self._live._pointer, self._source, self._pointer, count, until, self._to_error) != c.SF_OK:
+            self._live._push(self.spikes[:count], until, self._source)
+
+
 # ---- a run ----
 
 class Live:
@@ -189,6 +213,9 @@ class Live:
         self._taking = threading.Lock()
         self._messages: weakref.WeakSet[Message] = weakref.WeakSet()
         self._ended = False
+        self._error = c.sf_error()  # of taking messages, which one thread does at a time
+        self._to_error = ctypes.byref(self._error)
+        self._expect()
         call(lib.sf_live_open, ctypes.byref(self._pointer), ctypes.byref(options))
 
     # ---- in ----
@@ -206,6 +233,10 @@ class Live:
         watermark = (_PROMISES_NOTHING if until is None else int(until) if isinstance(until, (int, np.integer))
                      else nanoseconds(until))
         self._push(spikes, watermark, source)
+
+    def room(self, size: int, source: int = 0) -> Room:
+        """Memory for spikes that are pushed again and again: for loops that have no time for more."""
+        return Room(self, size, source)
 
     def end(self, source: int = 0) -> None:
         """The source has ended: nothing of it follows."""
@@ -238,15 +269,22 @@ class Live:
 
     # ---- out ----
 
+    def _expect(self) -> None:
+        """Room for the next message, which that one keeps."""
+        self._next_pointer = ctypes.POINTER(c.sf_message)()
+        self._to_next = ctypes.byref(self._next_pointer)
+
     def _next(self, timeout_ms: int) -> Message | None:
         """The next message of the run; None where none came. Notes the end."""
-        pointer = ctypes.POINTER(c.sf_message)()
-        error = c.sf_error()
-        status = check(lib.sf_live_next(self._open(), ctypes.byref(pointer), timeout_ms, ctypes.byref(error)), error)
+        status = lib.sf_live_next(self._open(), self._to_next, timeout_ms, self._to_error)
+        if status == c.SF_AGAIN:
+            return None
+        check(status, self._error)
         self._ended = self._ended or status == c.SF_END
         if status != c.SF_OK:
             return None
-        message = Message(self, pointer)
+        message = Message(self, self._next_pointer)
+        self._expect()
         self._messages.add(message)
         return message
 
@@ -259,6 +297,12 @@ class Live:
 
     def next(self, timeout: float | None = None) -> Message | None:
         """The next message; None where none comes within `timeout` seconds, or none will. Without one it waits."""
+        if timeout == 0 and not self._waiting and not self._ended and self._pointer:
+            with self._taking:
+                message = self._next(0)
+            if message is None:
+                drain_log()
+            return message
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             with self._taking:

@@ -8,7 +8,7 @@ need_package
 "$SYNFIRE_PYTHON" -B "$PACKAGE_TESTS/package.py"
 "$SYNFIRE_PYTHON" -B "$PACKAGE_TESTS/commands.py" demo.h5
 "$SYNFIRE_PYTHON" -B "$SYNFIRE_SOURCE/examples/cl1_loop.py" --measure 200 >out
-grep -q "^20 chains answered, 0 of them missed" out
+grep -q "^20 chains answered, 0 missed; 0 artefacts of stimuli answered$" out
 if "$SYNFIRE_PYTHON" -m mypy --version >/dev/null 2>&1; then
     cp -r "$SYNFIRE_SOURCE"/python/{pyproject.toml,backend.py,declare.py} package
     (cd package && "$SYNFIRE_PYTHON" -m mypy --cache-dir=/dev/null)

@@ -472,6 +472,142 @@ static void triggers_come_by_callback_and_as_messages(void **state)
     free_stream(&whole);
 }
 
+/* ---- watching at once ---- */
+
+/* A thread that pushes one source, spike by spike. */
+typedef struct hasty {
+    pthread_t thread;
+    sf_live *live;
+    uint32_t source;
+    const stream *from;
+} hasty;
+
+static void *push_each(void *argument)
+{
+    const hasty *it = argument;
+    const sf_recording *recording = &it->from->recording;
+    for (size_t next = 0; next < recording->spike_count;)
+        next += sf_live_push(it->live, it->source, recording->spikes + next, 1,
+                             recording->spikes[next].time_ns, NULL) == SF_OK;
+    while (sf_live_push(it->live, it->source, NULL, 0, INT64_MAX, NULL) == SF_AGAIN)
+        ;
+    return NULL;
+}
+
+typedef struct watchers {
+    hasty pushers[2];
+    atomic_size_t by_pusher, by_another;
+} watchers;
+
+static void note_who_watches(void *user, const sf_message *trigger)
+{
+    watchers *all = user;
+    (void)trigger;
+    bool pushes = pthread_equal(pthread_self(), all->pushers[0].thread) ||
+                  pthread_equal(pthread_self(), all->pushers[1].thread);
+    atomic_fetch_add(pushes ? &all->by_pusher : &all->by_another, 1);
+}
+
+/* Two threads push; the triggers are those of all spikes in order, whoever watches. */
+static void who_pushes_may_watch(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live at once", 40);
+    static const char *const across[] = {"#0 -(0,9]-> #3", "#4 -(0,15]-> #1 -(0,15]-> #2"};
+    for (int round = 0; round < 4; round++) {
+        bool at_once = round % 2 == 0;
+        stream whole, parts[2];
+        make_stream(&whole, &random, 4000, UNITS);
+        take_part(&parts[0], &whole, 0, 2);
+        take_part(&parts[1], &whole, 2, UNITS - 2);
+        const sf_live_source sources[2] = {{.name = "a", .units = parts[0].units, .unit_count = 2},
+                                           {.name = "b", .units = parts[1].units, .unit_count = UNITS - 2}};
+        watchers all = {0};
+        sf_live_options options = sf_live_options_default();
+        options.device = "cpu";
+        options.mine.every = 0;
+        options.merge.stall_ms = 1e5;
+        options.watch = across;
+        options.watch_count = 2;
+        options.sources = sources;
+        options.source_count = 2;
+        options.topics = 1u << SF_TOPIC_TRIGGER;
+        options.queue_policy = SF_RING_DROP_OLDEST;
+        options.on_trigger = note_who_watches;
+        options.user = &all;
+        options.watch_at_once = at_once;
+        sf_live *live;
+        assert_int_equal(sf_live_open(&live, &options, NULL), SF_OK);
+        for (uint32_t i = 0; i < 2; i++)
+            all.pushers[i] = (hasty){.live = live, .source = i, .from = &parts[i]};
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_create(&all.pushers[i].thread, NULL, push_each, &all.pushers[i]), 0);
+        for (int i = 0; i < 2; i++)
+            pthread_join(all.pushers[i].thread, NULL);
+        heard told = {0};
+        to_the_end(&told, live);
+        size_t expected = 0;
+        for (int i = 0; i < 2; i++) {
+            sf_episode episode;
+            assert_int_equal(sf_episode_parse(&episode, across[i], &whole.recording.units, NULL), SF_OK);
+            expected += oracle_count(whole.recording.spikes, whole.recording.spike_count, &episode);
+        }
+        assert_true(expected > 50);
+        assert_int_equal(all.by_pusher + all.by_another, expected);
+        assert_int_equal(at_once, all.by_pusher > 0);
+        free_heard(&told);
+        free_stream(&whole);
+        free_stream(&parts[0]);
+        free_stream(&parts[1]);
+    }
+}
+
+/* A loop that takes each trigger and releases it is handed the same memory again, and may keep some. */
+static void triggers_are_handed_out_of_memory_that_is_there(void **state)
+{
+    (void)state;
+    const sf_live_unit unit = {.name = "a", .x_um = NAN, .y_um = NAN};
+    const sf_live_source source = {.units = &unit, .unit_count = 1};
+    static const char *const again[] = {"a -(0,5]-> a"};
+    sf_live_options options = sf_live_options_default();
+    options.device = "cpu";
+    options.watch = again;
+    options.watch_count = 1;
+    options.sources = &source;
+    options.source_count = 1;
+    options.topics = 1u << SF_TOPIC_TRIGGER;
+    options.queue_policy = SF_RING_DROP_OLDEST;
+    options.watch_at_once = true;
+    sf_live *live;
+    enum { KEPT = 12 };
+    sf_message *kept[KEPT];
+    assert_int_equal(sf_live_open(&live, &options, NULL), SF_OK);
+    const sf_message *first = NULL;
+    for (int i = 0; i < 2 * KEPT; i++) { /* pairs, of which no two overlap */
+        const sf_spike spikes[2] = {{.time_ns = i * SF_SECOND, .amplitude = NAN},
+                                    {.time_ns = i * SF_SECOND + SF_MILLISECOND, .amplitude = NAN}};
+        sf_message *message;
+        assert_int_equal(sf_live_push(live, 0, spikes, 2, spikes[1].time_ns + 1, NULL), SF_OK);
+        assert_int_equal(sf_live_next(live, &message, 10000, NULL), SF_OK);
+        assert_int_equal(message->time_ns, spikes[1].time_ns);
+        assert_int_equal(message->trigger.occurrence, i + 1);
+        first = i == 0 ? message : first;
+        if (i < KEPT) {
+            assert_ptr_equal(message, first);
+            sf_message_release(message);
+        } else {
+            kept[i - KEPT] = message;
+        }
+    }
+    for (int i = 0; i < KEPT; i++)
+        assert_int_equal(kept[i]->trigger.occurrence, KEPT + i + 1);
+    assert_int_equal(sf_live_close(live, NULL), SF_OK);
+    for (int i = 0; i < KEPT; i++) {
+        assert_int_equal(kept[i]->trigger.occurrence, KEPT + i + 1);
+        sf_message_release(kept[i]);
+    }
+}
+
 /* ---- closing ---- */
 
 typedef struct feeding {
@@ -538,11 +674,11 @@ static void wrong_options_are_refused_by_their_key(void **state)
 {
     (void)state;
     const sf_live_unit units[2] = {{.x_um = NAN, .y_um = NAN}, {.x_um = NAN, .y_um = NAN}};
-    const sf_live_source source = {.units = units, .unit_count = 2};
+    sf_live_source source = {.units = units, .unit_count = 2};
     static const char *const nobody[] = {"nobody -(0,5]-> #1"};
     static const sf_live_density no_unit = {.quantity = SF_QUANTITY_ISI, .method = "isj", .grid = 64};
     const sf_live_density no_quantity = sf_live_density_default((sf_quantity)99);
-    enum { CASES = 12 };
+    enum { CASES = 14 };
     static const char *const places[CASES][2] = {
         {"window.length_s", "from 0.001 to 86400"},
         {"window.hop_s", "found nan"},
@@ -556,6 +692,8 @@ static void wrong_options_are_refused_by_their_key(void **state)
         {"queue", "at least one message"},
         {"track", "found no items"},
         {"device", "expected auto, cpu"},
+        {"watch_at_once", "queue_policy of block"},
+        {"watch_at_once", "virtual clock"},
     };
     for (int i = 0; i < CASES; i++) {
         sf_live_options options = sf_live_options_default();
@@ -572,6 +710,9 @@ static void wrong_options_are_refused_by_their_key(void **state)
         options.queue = i != 9;
         options.track_count = i == 10;
         options.device = i == 11 ? "tpu" : "cpu";
+        options.watch_at_once = i >= 12;
+        options.queue_policy = i == 13 ? SF_RING_DROP_NEWEST : SF_RING_BLOCK;
+        source.virtual_clock = i == 13;
         sf_live *live;
         sf_error error = {0};
         test_assert_fails(sf_live_open(&live, &options, &error), &error, SF_CONFIG, places[i][1]);
@@ -632,6 +773,8 @@ int main(void)
         cmocka_unit_test(back_pressure_reaches_the_push),
         cmocka_unit_test(a_queue_may_drop_instead),
         cmocka_unit_test(triggers_come_by_callback_and_as_messages),
+        cmocka_unit_test(who_pushes_may_watch),
+        cmocka_unit_test(triggers_are_handed_out_of_memory_that_is_there),
         cmocka_unit_test(a_run_is_closed_in_the_middle),
         cmocka_unit_test(wrong_options_are_refused_by_their_key),
         cmocka_unit_test(options_of_an_older_program_are_understood),
