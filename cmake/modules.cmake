@@ -30,7 +30,7 @@ target_compile_definitions(synfire_flags INTERFACE _GNU_SOURCE SYNFIRE_VERSION="
 target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wconversion -Wshadow>)
 # What a library does not export is local to it once it is linked: calls need not allow for another definition.
 target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fno-semantic-interposition>)
-target_link_libraries(synfire_flags INTERFACE Threads::Threads m)
+target_link_libraries(synfire_flags INTERFACE Threads::Threads m ${CMAKE_DL_LIBS}) # before glibc 2.34 the last is a library
 if(SYNFIRE_WERROR)
   target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
 endif()

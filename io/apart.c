@@ -73,8 +73,10 @@ static int place_files(posix_spawn_file_actions_t *files, int parcel, int lifeli
         failed = posix_spawn_file_actions_adddup2(files, parcel, SF_APART_PARCEL);
     if (failed == 0)
         failed = posix_spawn_file_actions_adddup2(files, lifeline, SF_APART_LIFELINE);
+#if __GLIBC_PREREQ(2, 34) /* else the reader does it first */
     if (failed == 0)
         failed = posix_spawn_file_actions_addclosefrom_np(files, SF_APART_LIFELINE + 1);
+#endif
     return failed;
 }
 
@@ -250,6 +252,21 @@ static int wait_for_end(const apart *it, int *ended, double patience, const sf_p
     }
 }
 
+/* glibc knows these names from 2.32 on. */
+static const char *signal_name(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGSEGV, "SEGV"}, {SIGBUS, "BUS"},   {SIGABRT, "ABRT"}, {SIGFPE, "FPE"},   {SIGILL, "ILL"},
+                 {SIGTRAP, "TRAP"}, {SIGKILL, "KILL"}, {SIGTERM, "TERM"}, {SIGINT, "INT"},   {SIGHUP, "HUP"},
+                 {SIGQUIT, "QUIT"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGALRM, "ALRM"}, {SIGSYS, "SYS"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    return "?";
+}
+
 static int judge_end(const apart *it, int ended, sf_error *error)
 {
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
@@ -258,7 +275,7 @@ static int judge_end(const apart *it, int ended, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, it->path,
                        "cannot be read: the program " PROGRAM " ended without an answer, with exit code %d",
                        WEXITSTATUS(ended));
-    const char *name = sigabbrev_np(WTERMSIG(ended));
+    const char *name = signal_name(WTERMSIG(ended));
     switch (WTERMSIG(ended)) {
     case SIGXCPU:
         return refuse_endless(it, error);
@@ -271,8 +288,7 @@ static int judge_end(const apart *it, int ended, sf_error *error)
         return sf_fail(error, SF_DATA, it->path,
                        "this HDF5 file is damaged: the HDF5 library crashes on it (SIG%s)", name);
     default:
-        return sf_fail(error, SF_IO, it->path, "reading it was ended from outside (SIG%s)",
-                       name != NULL ? name : "?");
+        return sf_fail(error, SF_IO, it->path, "reading it was ended from outside (SIG%s)", name);
     }
 }
 

@@ -48,7 +48,7 @@ typedef struct sf_journal_table {
 /** What a recording is made from again. */
 typedef struct sf_journal_about {
     const char *file;          /**< the name of the HDF5 file, without its folder */
-    const char *program;       /**< "synfire 0.2.0" */
+    const char *program;       /**< "synfire X.Y.Z" */
     const char *identity;      /**< of the HDF5 file (core/recording.h); NULL: drawn by older programs */
     const char *configuration; /**< as of sf_layout_options, or NULL */
     const char *provenance;    /**< as of sf_layout_options, or NULL */

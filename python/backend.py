@@ -14,6 +14,7 @@ Keys, which pip takes as --config-settings KEY=VALUE:
   library=PREFIX   brings the library that is installed there, as by cmake --install --prefix PREFIX
   files=no         builds the compute library alone; files=yes fails where what reads files cannot be built
   cmake=OPTIONS    more options for CMake, as -DSYNFIRE_CUDA=ON
+  platform=TAG     names the platform in the wheel, as manylinux_2_31_x86_64; without it this machine is named
 """
 from __future__ import annotations
 
@@ -102,6 +103,14 @@ def take_installed(prefix: pathlib.Path, package: pathlib.Path) -> None:
         _take(path, package / path.relative_to(prefix))
 
 
+def take_notices(library: str, about: pathlib.Path) -> None:
+    """Licences of what is in an installed tree, and the list of it, where scripts/manylinux put them there."""
+    if (pathlib.Path(library) / "licenses").is_dir():
+        shutil.copytree(pathlib.Path(library) / "licenses", about / "licenses")
+    if (pathlib.Path(library) / "sbom.spdx.json").is_file():
+        _take(pathlib.Path(library) / "sbom.spdx.json", about / "sboms/sbom.spdx.json")
+
+
 def _run(*command: str | os.PathLike[str], may_fail: bool = False) -> bool:
     print("synfire:", shlex.join(os.fspath(word) for word in command), flush=True)
     status = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
@@ -153,9 +162,9 @@ def bring_library(package: pathlib.Path, settings: Settings) -> bool:
     """Puts the library into the package, or leaves it to the one that is installed: then False."""
     chosen = (settings or {}).get("library", "build")
     files = (settings or {}).get("files", "auto")
-    unknown = set(settings or {}) - {"library", "files", "cmake"}
+    unknown = set(settings or {}) - {"library", "files", "cmake", "platform"}
     if unknown:
-        raise Refused(f"unknown setting {sorted(unknown)[0]!r}, expected library, files or cmake")
+        raise Refused(f"unknown setting {sorted(unknown)[0]!r}, expected library, files, cmake or platform")
     if files not in ("auto", "yes", "no"):
         raise Refused(f"files={files}: expected yes, no or auto")
     if chosen == "system":
@@ -202,14 +211,25 @@ def _write_wheel(path: pathlib.Path, folder: pathlib.Path, about: str) -> None:
         add(f"{about}/RECORD", ("\n".join([*record, f"{about}/RECORD,,"]) + "\n").encode(), 0o644)
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
+    """What pip asks first: where NumPy is missing it says so before anything is compiled."""
+    about = pathlib.Path(metadata_directory) / f"synfire-{version()}.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(metadata())
+    (about / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: synfire\nRoot-Is-Purelib: false\nTag: py3-none-any\n")
+    return about.name
+
+
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         lay_out(root)
         brought = bring_library(root / "synfire", config_settings)
-        platform = re.sub(r"[-.]", "_", sysconfig.get_platform()) if brought else "any"
+        named = (config_settings or {}).get("platform", re.sub(r"[-.]", "_", sysconfig.get_platform()))
+        platform = named if brought else "any"
         about = root / f"synfire-{version()}.dist-info"
         about.mkdir()
+        take_notices((config_settings or {}).get("library", "build"), about)
         (about / "METADATA").write_text(metadata())
         (about / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: synfire\nRoot-Is-Purelib: "
                                      f"{'false' if brought else 'true'}\nTag: py3-none-{platform}\n")

@@ -13,6 +13,7 @@
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -128,6 +129,21 @@ static const kind *find_kind(const char *asked, sf_hdf_input *input)
     return NULL;
 }
 
+/* Before glibc 2.34 no parent can have this closed. */
+static void close_others(void)
+{
+#if !__GLIBC_PREREQ(2, 34)
+    DIR *files = opendir("/proc/self/fd");
+    for (struct dirent *it; files != NULL && (it = readdir(files)) != NULL;) {
+        int file = atoi(it->d_name);
+        if (file > SF_APART_LIFELINE && file != dirfd(files))
+            close(file);
+    }
+    if (files != NULL)
+        closedir(files);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     sf_hdf_input input = {.stream = argc == 5 ? argv[4] : NULL};
@@ -136,6 +152,7 @@ int main(int argc, char **argv)
         fputs("synfire-read: synfire starts this program to read HDF5 files\n", stderr);
         return 64;
     }
+    close_others();
     const char *path = argv[3];
     struct stat about;
     uint64_t length = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;

@@ -26,6 +26,25 @@ for page in sorted(os.listdir(folder)):
 assert links > 100, links
 END
 
+# The same pages as a site, where python3-markdown is, and what a page leads to has to be there.
+if /usr/bin/python3 -c 'import markdown' 2>/dev/null; then
+    site=prefix/share/doc/synfire/html
+    grep -q 'href="docs/guide.html"' $site/index.html
+    grep -q '"at": "docs/episodes.html#significance"' $site/index.js
+    [ -s $site/docs/figures/bursts.svg ]
+    mkdir -p pages/scripts
+    cp "$SYNFIRE_SOURCE/scripts/manual" pages/scripts
+    cp "$SYNFIRE_SOURCE/CMakeLists.txt" pages
+    printf '# One\n\n[two](two.md#here) [gone](gone.md)\n' >pages/README.md
+    printf '# Two\n\n## There\n' >pages/two.md
+    pages/scripts/manual out 2>faults && exit 1
+    grep -qx 'README.md: gone.md leads nowhere' faults
+    grep -qx 'README.md: two.md has no #here' faults
+    sed -i 's/#here/#there/; s/ \[gone.*//' pages/README.md
+    pages/scripts/manual out
+    grep -q 'href="two.html#there"' out/index.html
+fi
+
 cat >program.c <<'C'
 #include <stdio.h>
 #include <synfire/synfire.h>

@@ -46,7 +46,23 @@ expect_words() { # WORDS COMMAND...: fails with the words
     grep -qF -- "$words" out || { cat out; return 1; }
 }
 expect_words "give the prefix of cmake --install" "$SYNFIRE_PYTHON" -B "$backend" wheel no library=/nowhere
-expect_words "unknown setting 'libary'" "$SYNFIRE_PYTHON" -B "$backend" wheel no libary=system
+expect_words "unknown setting 'libraries'" "$SYNFIRE_PYTHON" -B "$backend" wheel no libraries=system
+
+# Where NumPy is missing pip says so before it builds anything.
+"$SYNFIRE_PYTHON" -m venv bare
+expect_words "requirement numpy" bare/bin/pip install --no-index --no-cache-dir "$SYNFIRE_SOURCE/python"
+must_fail grep -q "Building wheel" out
+
+# A wheel for another system is named so, and has the licences of what is inside.
+install_into prefix
+mkdir prefix/licenses
+echo MIT >prefix/licenses/libinside
+echo '{}' >prefix/sbom.spdx.json
+"$SYNFIRE_PYTHON" -B "$backend" wheel named library="$PWD/prefix" platform=manylinux_2_31_x86_64
+"$SYNFIRE_PYTHON" -m zipfile -l named/synfire-*-py3-none-manylinux_2_31_x86_64.whl >files
+grep -q 'dist-info/licenses/libinside' files
+grep -q 'dist-info/sboms/sbom.spdx.json' files
+rm -r prefix
 
 # The source distribution has all that CMake asks for, and pip makes the package of it.
 "$SYNFIRE_PYTHON" -B "$backend" sdist dist

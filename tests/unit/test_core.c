@@ -26,7 +26,7 @@ static void the_word_that_was_meant_is_found(void **state)
         {"coutn", "count"},
         {"min", "mine"},
         {"matsch", "match"},
-        {"bandwith", "bandwidth"},
+        {"bandwidt", "bandwidth"},
         {"in", "info"},
         {"mincount", "min-count"},
         {"min_rate", "min-rate"},
