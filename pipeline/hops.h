@@ -56,7 +56,7 @@ typedef struct sf_hops {
     sf_times times;
     sf_schedule schedule;
     sf_runner runner;
-    sf_team *team; /**< open once so many episodes are tracked that threads are worth it */
+    sf_team *team;       /**< open once so many episodes are tracked that threads are worth it */
     int64_t arrival_ns;  /**< of the newest spike fed */
     int64_t last_ns;     /**< time of the newest spike fed */
     int64_t leapt_ns;    /**< of sf_handoff; silences before it of over a second are steps of a clock */
