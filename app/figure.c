@@ -71,9 +71,28 @@ static int mine(sf_episodes **mined, app_subject *subject, uint32_t size, sf_epi
     return SF_OK;
 }
 
+/* Chains that were mined and are all pairs: the same ones are found with the same p and q where no more than
+ * pairs are looked for. A false-discovery rate is another one, since candidates of all sizes share it. */
+static bool chains_are_pairs(const app_subject *subject)
+{
+    sf_episodes_columns told = {.size = sizeof told};
+    if (subject->chains == NULL || subject->max_size < 2 || subject->test.correction != SF_CORRECTION_MAXIMUM)
+        return false;
+    sf_episodes_get_columns(subject->chains, &told);
+    for (size_t i = 2; i < told.level_count; i++)
+        if (told.levels[i].frequent > 0 || !told.levels[i].complete)
+            return false;
+    return told.stopped == SF_NOT_STOPPED;
+}
+
+sf_episodes *app_subject_mined_pairs(const app_subject *subject)
+{
+    return chains_are_pairs(subject) ? subject->chains : subject->pairs;
+}
+
 int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error)
 {
-    return mine(&subject->pairs, subject, 2, told, error);
+    return mine(chains_are_pairs(subject) ? &subject->chains : &subject->pairs, subject, 2, told, error);
 }
 
 int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error)
@@ -87,8 +106,9 @@ static int connect(sf_graph **graph, app_subject *subject, double max_q, sf_erro
     sf_graph_options as = sf_graph_options_default();
     as.max_q = max_q;
     int status = *graph == NULL ? app_subject_pairs(subject, &told, error) : SF_OK;
-    return status == SF_OK && *graph == NULL ? sf_graph_of_episodes(graph, subject->pairs, &as, error)
-                                             : status;
+    return status == SF_OK && *graph == NULL
+               ? sf_graph_of_episodes(graph, app_subject_mined_pairs(subject), &as, error)
+               : status;
 }
 
 int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error)

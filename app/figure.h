@@ -53,6 +53,10 @@ int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_err
 int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 
+/** What app_subject_pairs tells of: the chains themselves where these were mined before and are all pairs, so
+ * that nothing is tested twice. NULL before it was called. */
+sf_episodes *app_subject_mined_pairs(const app_subject *subject);
+
 /** The graph of all frequent pairs, and of those with a q of 0.05 or less. */
 int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error);
 int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error);

@@ -343,15 +343,16 @@ static int print_brief(sf_text *page, const sf_text *about, app_subject *subject
 /* What was tested, as a paper prints it, and the words that make this page again. */
 static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
 {
-    sf_episodes *const tested[] = {subject->chains, subject->pairs};
-    static const char *const of[] = {"Chains. ", "Edges. "};
+    sf_episodes *const pairs = app_subject_mined_pairs(subject), *const tested[] = {subject->chains, pairs};
+    const char *const of[] = {"Chains. ", "Edges. "};
     print_heading(page, "Methods");
     for (size_t k = 0; k < 2; k++) {
         sf_text words = {0};
-        if (tested[k] == NULL)
+        if (tested[k] == NULL || (k > 0 && tested[k] == tested[0]))
             continue;
         int status = app_methods(&words, tested[k], subject->call, error);
-        sf_text_printf(page, "<p>%s", of[k]);
+        sf_text_printf(page, "<p>%s",
+                       pairs != NULL && pairs == subject->chains ? "Chains and edges. " : of[k]);
         print_words(page, words.data != NULL ? words.data : "");
         sf_text_printf(page, "</p>\n");
         sf_text_free(&words);

@@ -15,7 +15,7 @@ import msgpack
 import zmq
 import zmq.auth
 
-VERSION = 2  # of the messages this program understands
+VERSION = 3  # of the messages this program understands
 
 
 def episode_text(episode):

@@ -513,7 +513,6 @@ static void judge_levels(test *t, const sf_surrogate_side *side, sf_surrogate_ou
         if (candidates == 0)
             continue;
         judge_level(t, side, outcome, k, base);
-        t->told->candidates[k + 2] = candidates;
         base += candidates;
     }
 }
@@ -548,6 +547,9 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     int status = sf_surrogate_side_open(&side, &t->request, mirrored, error);
     if (status != SF_OK)
         return status;
+    for (uint32_t k = 0; k + 2 <= t->mining->max_size; k++)
+        if (side.candidates[k] > 0)
+            t->told->candidates[k + 2] = side.candidates[k];
     if (side.plan.level_count > 0) {
         status = prepare_side(t, &side, error);
         if (status == SF_OK)

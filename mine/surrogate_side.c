@@ -137,6 +137,7 @@ typedef struct listing {
     uint64_t *first;
     uint32_t *candidates, *observed;
     uint64_t count;
+    bool judges; /* a frequent episode is among them */
     size_t next_node;
     const sf_level *nodes;
     const uint32_t *back; /* or NULL: nodes are the request's own */
@@ -157,8 +158,10 @@ static void list_candidate(listing *l, uint32_t parent, uint32_t step)
         if (node->parent == parent && node->step == step) {
             l->candidate_of[l->back != NULL ? l->back[l->next_node] : l->next_node] = at;
             l->next_node++;
-            if (at != SF_NO_CANDIDATE)
+            if (at != SF_NO_CANDIDATE) {
                 l->observed[at] = node->count;
+                l->judges = true;
+            }
         }
     }
 }
@@ -204,9 +207,20 @@ static int list_prefixes(sf_surrogate_level *level, const sf_level *nodes, uint3
     return SF_OK;
 }
 
-/* Fills the level of candidates of this size; *count is their number. */
+/* The number of candidates of a size none of which is frequent: they are not listed. */
+static uint64_t count_unlisted(const sf_surrogate_request *request, uint32_t size)
+{
+    uint32_t parent, step;
+    uint64_t count = 0;
+    sf_join join = sf_join_start(request->tree, &request->pairs, size);
+    while (!request->found_only && sf_join_next(&join, &parent, &step))
+        count += !sf_tree_returns(request->tree, size, parent, step);
+    return count;
+}
+
+/* Fills the level of candidates of this size; *judges: some of them are frequent. */
 static int list_level(sf_surrogate_side *side, const sf_surrogate_request *request, uint32_t size,
-                      uint64_t *count, sf_error *error)
+                      bool *judges, sf_error *error)
 {
     sf_surrogate_level *level = &side->levels[size - 2];
     listing l = {.tree = request->tree,
@@ -228,7 +242,8 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
         return sf_fail_memory(error);
     if (!none)
         list_all(&l, request, size);
-    *count = l.count;
+    side->candidates[size - 2] = l.count;
+    *judges = l.judges;
     if (!none && l.next_node != l.nodes->count)
         return sf_fail(error, SF_INTERNAL, NULL, "a frequent episode of size %u is no candidate", size);
     return SF_OK;
@@ -252,9 +267,12 @@ static int fill(sf_surrogate_side *side, const sf_surrogate_request *request, sf
     for (uint32_t d = 0; d < request->tree->delay_count && status == SF_OK; d++)
         side->ratios[d] = 1;
     for (uint32_t size = 2; size <= request->max_size && status == SF_OK; size++) {
-        uint64_t count = 0;
-        status = list_level(side, request, size, &count, error);
-        if (count > 0)
+        bool judges = false;
+        if (size > 2 && request->tree->levels[size - 1].count == 0)
+            side->candidates[size - 2] = count_unlisted(request, size);
+        else
+            status = list_level(side, request, size, &judges, error);
+        if (judges || (size == 2 && side->candidates[0] > 0)) /* what pairs would need is told of all */
             side->plan.level_count = size - 1;
     }
     return status;

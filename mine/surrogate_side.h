@@ -41,6 +41,9 @@ typedef struct sf_surrogate_side {
     sf_surrogate_plan plan; /**< level_count 0: there are no candidates */
     sf_events events;       /**< of this side: the request's own arrays, or turned ones */
     sf_surrogate_level levels[SF_EPISODE_MAX_SIZE];
+    /** [level]: candidates, also of levels after those of the plan: no p is asked for there, so that
+     * surrogates are not counted, but the search has looked at them */
+    uint64_t candidates[SF_EPISODE_MAX_SIZE];
     /** [level][candidate]: its count as recorded, where it is known, less its blur where that was taken off;
      * else UINT32_MAX */
     uint32_t *observed[SF_EPISODE_MAX_SIZE];

@@ -3,7 +3,7 @@
  * Surrogates counted as the interval engine counts: the list of a prefix is made once for a batch of
  * surrogates, and one walk over the windows that its ends own in a surrogate counts all its candidates of one
  * delay together. Where the windows hold more spikes than the candidates' own trains, each train is merged
- * with the windows instead.
+ * with the windows instead; where they do not, pairs are counted in order of time (surrogate_sweep.h).
  */
 #include "mine/surrogates.h"
 
@@ -14,6 +14,7 @@
 #include "core/thread.h"
 #include "mine/hits.h"
 #include "mine/surrogate_image.h"
+#include "mine/surrogate_sweep.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -22,11 +23,12 @@
 #define MOST_BATCH 32u
 #define BATCH_BYTES ((size_t)64 << 20)
 #define AHEAD 16
-#define KEPT_BYTES ((uint64_t)256 << 20)
+#define KEPT_BYTES ((uint64_t)1 << 30) /* all pairs of 1,600 units in 200 surrogates */
 
 typedef struct worker {
     uint32_t *slots;        /* by unit: 1 + its place among the candidates at hand, or 0 */
     sf_greedy_count *cells; /* by slot; cell 0 takes what nobody asked for */
+    sf_sweep_room swept;
     sf_list_entry *arena;
     size_t arena_count, arena_capacity;
     sf_window *windows;
@@ -43,12 +45,14 @@ struct sf_surrogate_counter {
     const sf_events *events;
     const sf_surrogate_plan *plan;
     unsigned threads;
-    int64_t *trains;                        /* times by unit: looked up for each image, they lie together */
-    sf_dither *dithers;                     /* by unit, or NULL */
-    uint32_t batch;                         /* surrogates at a time at most */
-    sf_image *images;                       /* batch */
-    sf_followers **reaches;                 /* [delay][recorded position]: recorded positions */
-    bool **leads;                           /* [level][prefix]: it or what it grows into has candidates */
+    int64_t *trains;        /* times by unit: looked up for each image, they lie together */
+    sf_dither *dithers;     /* by unit, or NULL */
+    uint32_t batch;         /* surrogates at a time at most */
+    sf_image *images;       /* batch */
+    sf_followers **reaches; /* [delay][recorded position]: recorded positions */
+    bool **leads;           /* [level][prefix]: it or what it grows into has candidates */
+    sf_sweep sweep;
+    bool *is_swept;                         /* by delay: the sweep counts pairs */
     uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
     worker *workers;
     void *kept;      /* [surrogate - kept_first][candidate], uint16_t or uint32_t, or NULL */
@@ -108,9 +112,38 @@ static int open_workers(sf_surrogate_counter *c)
         w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
         w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
         if (w->slots == NULL || w->cells == NULL || w->maxima == NULL ||
+            sf_sweep_room_open(&w->swept, &c->sweep) != SF_OK ||
             sf_image_room_open(&w->room, c->events, c->plan) != SF_OK)
             return SF_NO_MEMORY;
     }
+    return SF_OK;
+}
+
+/* Pairs of a delay are swept where that looks at fewer spikes than merging trains would. */
+static int choose_swept(sf_surrogate_counter *c)
+{
+    const sf_events *events = c->events;
+    const sf_surrogate_level *pairs = &c->plan->levels[0];
+    uint32_t units = events->unit_count, delays = c->plan->delay_count;
+    uint64_t *to_merge = sf_alloc(delays, sizeof *to_merge);
+    c->is_swept = sf_alloc(delays, sizeof *c->is_swept);
+    if (to_merge == NULL || c->is_swept == NULL) {
+        sf_free(to_merge);
+        return SF_NO_MEMORY;
+    }
+    for (uint32_t u = 0; c->plan->level_count > 0 && u < pairs->prefix_count; u++)
+        for (uint64_t i = pairs->first[u]; i < pairs->first[u + 1]; i++) {
+            uint32_t step = pairs->candidates[i], unit = step % units;
+            to_merge[step / units] +=
+                events->first[unit + 1] - events->first[unit] + events->first[u + 1] - events->first[u];
+        }
+    for (uint32_t d = 0; d < delays; d++) {
+        uint64_t to_walk = 0;
+        for (uint32_t p = 0; p < events->count; p++)
+            to_walk += c->reaches[d][p].to - c->reaches[d][p].from;
+        c->is_swept[d] = to_merge[d] > 0 && to_walk <= to_merge[d];
+    }
+    sf_free(to_merge);
     return SF_OK;
 }
 
@@ -144,7 +177,9 @@ static int open_all(sf_surrogate_counter *c)
     c->kept_small = true;
     for (uint32_t u = 0; u < c->events->unit_count; u++)
         c->kept_small = c->kept_small && c->events->first[u + 1] - c->events->first[u] <= UINT16_MAX;
-    return find_leads(c) == SF_OK ? open_workers(c) : SF_NO_MEMORY;
+    bool whole = find_leads(c) == SF_OK && choose_swept(c) == SF_OK &&
+                 sf_sweep_open(&c->sweep, c->events, c->threads) == SF_OK;
+    return whole ? open_workers(c) : SF_NO_MEMORY;
 }
 
 int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *events,
@@ -179,6 +214,7 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
         worker *w = &c->workers[t];
         sf_free(w->slots);
         sf_free(w->cells);
+        sf_sweep_room_close(&w->swept);
         sf_free(w->arena);
         sf_free(w->windows);
         sf_free(w->hits);
@@ -191,6 +227,8 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
     sf_free(c->reaches);
     sf_free(c->trains);
     sf_free(c->leads);
+    sf_free(c->is_swept);
+    sf_sweep_close(&c->sweep);
     sf_free(c->workers);
     sf_free(c->kept);
     sf_free(c);
@@ -328,6 +366,16 @@ static void count_group(sf_surrogate_counter *c, worker *w, const group *g, cons
         record(c, w, g->level, g->begin + i, b, w->cells[i + 1].count);
 }
 
+/* Where the candidates of the group's delay end, of those before `limit`. */
+static uint64_t end_of_delay(const sf_surrogate_counter *c, const group *g, uint64_t limit)
+{
+    const sf_surrogate_level *at = &c->plan->levels[g->level];
+    uint64_t end = g->begin;
+    while (end < limit && at->candidates[end] / c->events->unit_count == g->delay)
+        end++;
+    return end;
+}
+
 /* Tells how far the call is, and learns whether to go on. */
 static int tell(const sf_surrogate_counter *c)
 {
@@ -376,10 +424,13 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
     while (status == SF_OK && g.end < at->first[prefix + 1]) {
         g.begin = g.end;
         g.delay = at->candidates[g.begin] / units;
+        g.end = end_of_delay(c, &g, at->first[prefix + 1]);
         g.train_spikes = 0;
-        for (; g.end < at->first[prefix + 1] && at->candidates[g.end] / units == g.delay; g.end++) {
-            uint32_t unit = at->candidates[g.end] % units;
-            w->slots[unit] = (uint32_t)(g.end - g.begin) + 1;
+        if (level == 0 && c->is_swept[g.delay])
+            continue;
+        for (uint64_t i = g.begin; i < g.end; i++) {
+            uint32_t unit = at->candidates[i] % units;
+            w->slots[unit] = (uint32_t)(i - g.begin) + 1;
             g.train_spikes += c->events->first[unit + 1] - c->events->first[unit];
         }
         for (uint32_t b = 0; b < c->batch_count && status == SF_OK; b++) {
@@ -531,6 +582,34 @@ static int count_unit(void *context, unsigned number, size_t unit)
     return status;
 }
 
+/* ---- pairs in order of time ---- */
+
+static void record_block(sf_surrogate_counter *c, worker *w, uint32_t block, uint32_t delay, uint32_t b)
+{
+    const sf_surrogate_level *pairs = &c->plan->levels[0];
+    uint32_t units = c->events->unit_count, begin = block * c->sweep.rows;
+    for (uint32_t row = 0; row < c->sweep.rows && begin + row < units; row++)
+        for (uint64_t i = pairs->first[begin + row]; i < pairs->first[begin + row + 1]; i++)
+            if (pairs->candidates[i] / units == delay)
+                record(c, w, 0, i, b,
+                       w->swept.cells[(size_t)row * units + pairs->candidates[i] % units].count);
+}
+
+static int sweep_block(void *context, unsigned number, size_t block)
+{
+    sf_surrogate_counter *c = context;
+    worker *w = &c->workers[number];
+    int status = SF_OK;
+    for (uint32_t d = 0; d < c->plan->delay_count; d++)
+        for (uint32_t b = 0; c->is_swept[d] && b < c->batch_count && status == SF_OK; b++) {
+            sf_sweep_count(&w->swept, &c->sweep, (uint32_t)block, &c->images[b], d);
+            record_block(c, w, (uint32_t)block, d, b);
+            status = go_on(c, number);
+        }
+    fail_all(c, status);
+    return status;
+}
+
 /* ---- batches ---- */
 
 static int make_image(void *context, unsigned number, size_t item)
@@ -558,6 +637,8 @@ static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *erro
             for (size_t i = 0; i < (size_t)c->plan->level_count * c->batch; i++)
                 c->workers[t].maxima[i] = -INFINITY;
         status = sf_parallel_watched(c->threads, c->batch_count, make_image, watch, c);
+        if (status == SF_OK)
+            status = sf_parallel_watched(c->threads, c->sweep.block_count, sweep_block, watch, c);
         if (status == SF_OK)
             status = sf_parallel_watched(c->threads, c->events->unit_count, count_unit, watch, c);
         if (status == SF_OK)

@@ -274,8 +274,9 @@ typedef struct sf_significance {
      * allows a link. Their p means nothing. */
     size_t by_chance;
     /** By size: candidates corrected for, and the standardised count that 5 % of surrogates exceed somewhere:
-     * the last unit shifted, then the first. NaN where nothing was frequent in that many. Of sizes that are
-     * tested together either is of all of them: 5 % of surrogates exceed it in one size or another. */
+     * the last unit shifted, then the first. NaN where nothing was frequent in that many, and of chains of a
+     * size of which none is frequent. Of sizes that are tested together either is of all of them: 5 % of
+     * surrogates exceed it in one size or another. */
     uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
     double critical[SF_EPISODE_MAX_SIZE + 1][2];
     sf_significance_options options; /**< with width_ns and segment_ns as used; device is not kept */

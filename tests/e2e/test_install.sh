@@ -37,12 +37,12 @@ if /usr/bin/python3 -c 'import markdown' 2>/dev/null; then
     cp "$SYNFIRE_SOURCE/CMakeLists.txt" pages
     printf '# One\n\n[two](two.md#here) [gone](gone.md)\n' >pages/README.md
     printf '# Two\n\n## There\n' >pages/two.md
-    pages/scripts/manual out 2>faults && exit 1
+    pages/scripts/manual site 2>faults && exit 1
     grep -qx 'README.md: gone.md leads nowhere' faults
     grep -qx 'README.md: two.md has no #here' faults
     sed -i 's/#here/#there/; s/ \[gone.*//' pages/README.md
-    pages/scripts/manual out
-    grep -q 'href="two.html#there"' out/index.html
+    pages/scripts/manual site
+    grep -q 'href="two.html#there"' site/index.html
 fi
 
 cat >program.c <<'C'

@@ -12,7 +12,7 @@ check 'assert out["episodes"][0]["count"] == 1'
 $SYNFIRE simulate demo.h5 --preset sym26 >/dev/null 2>&1
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json >out
 check '
-assert list(out)[:9] == ["recording", "spikes", "units", "engine", "device", "seconds", "methods", "levels", "episodes"]
+assert list(out)[:10] == ["recording", "spikes", "units", "engine", "device", "seconds", "methods", "registered", "levels", "episodes"]
 assert (out["recording"], out["units"], out["engine"], out["device"]) == ("demo.h5", 26, "interval", "cpu")
 for level in out["levels"]:
     assert list(level) == ["size", "candidates", "culled", "frequent", "seconds", "complete"]
