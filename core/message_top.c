@@ -2,29 +2,28 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/message.h"
+#include "core/standing.h"
 #include "core/thread.h"
 
-#include <math.h>
 #include <string.h>
-#include <synfire/mine.h>
 
 /* ---- what stands out most ---- */
 
 /* A window may have 100,000 episodes, each hop anew: they are sorted by the leading digits of a key, in time
  * that is linear, and those that are alike in these are then put right. */
+_Static_assert(SF_STANDING_CLASSES <= 1 << 11, "a class is one digit");
 enum { DIGIT = 11, DIGITS = 3, VALUES = 1 << DIGIT, REST = 64 - DIGITS * DIGIT };
 
 typedef struct place {
     uint64_t above; /* the further above chance the less */
     uint32_t index;
-    uint32_t class; /* significant ones first, then parts of no other, then the longer */
+    uint32_t class;
 } place;
 
 /* How far above chance, in about standard deviations, as a number that falls. */
 static uint64_t key_of(const sf_episode_count *item)
 {
-    double expected = isnan(item->expected) ? 0 : item->expected;
-    double above = ((double)item->count - expected) / sqrt(fmax(expected, 1));
+    double above = sf_above_chance(item->count, item->expected);
     uint64_t bits;
     memcpy(&bits, &above, sizeof bits);
     return (bits >> 63) != 0 ? bits : ~(bits | UINT64_C(1) << 63);
@@ -34,9 +33,7 @@ static place place_of(const sf_episode_count *item, size_t index)
 {
     return (place){.above = key_of(item),
                    .index = (uint32_t)index,
-                   .class = (item->q <= SF_SIGNIFICANT_Q ? 0 : VALUES / 2) |
-                            (item->folded_under[0] != '\0' ? VALUES / 4 : 0) |
-                            (SF_EPISODE_MAX_SIZE - item->episode.size)};
+                   .class = sf_standing_class(item->q, item->folded_under[0] != '\0', item->episode.size)};
 }
 
 static size_t digit_of(const place *p, int digit)
