@@ -136,6 +136,7 @@ static sf_edge_change change_of(const sf_connectivity *graph, const sf_link *lin
                             .p = link->p,
                             .q = link->q,
                             .p_age_s = NAN,
+                            .least_q = graph->is_tiling ? NAN : link->least_q,
                             .not_tested = link->not_tested,
                             .weight = sf_connectivity_weight(graph, link),
                             .removed = removed};
@@ -144,7 +145,8 @@ static sf_edge_change change_of(const sf_connectivity *graph, const sf_link *lin
 static bool has_changed(const sf_link *old, const sf_link *new, bool is_tiling)
 {
     return old->count != new->count || differs(old->expected, new->expected) || differs(old->p, new->p) ||
-           differs(old->q, new->q) || old->not_tested != new->not_tested ||
+           differs(old->q, new->q) || (!is_tiling && differs(old->least_q, new->least_q)) ||
+           old->not_tested != new->not_tested ||
            (is_tiling && differs(old->coefficient, new->coefficient));
 }
 

@@ -21,6 +21,7 @@ typedef struct sf_link {
     double expected; /**< by rates; NaN: not computed */
     double p, q;     /**< NaN: not computed, as the next */
     double expected_given_rest;
+    double least_q;         /**< that so many tests of a stream can give; set by sf_testing_mark alone */
     double asymmetry;       /**< set by sf_graph_of_links */
     const char *not_tested; /**< why a test gave no p, or NULL; a literal */
     double coefficient; /**< of a tiling graph, whose count and expectation then mean nothing, or of drive */

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/ranks.h"
+#include "core/standing.h"
 #include "mine/best_delay.h"
 #include "mine/rows.h"
 
@@ -117,7 +118,7 @@ static bool is_worth(const sf_episodes *e, size_t i)
 
 /* By size, by what the order is of, and then as the result has them. */
 typedef struct ranked {
-    uint32_t size;
+    uint32_t size;        /* 0: of all sizes */
     double first, second; /* ascending, NaN last */
     size_t item;
 } ranked;
@@ -151,6 +152,9 @@ static ranked rank_of(const sf_episodes *e, size_t i)
         rank.first = -ratio;
     } else if (e->mining.order == SF_ORDER_STRENGTH) {
         rank.first = -item->strength;
+    } else if (e->mining.order == SF_ORDER_STANDING) {
+        rank.first = sf_standing_class(item->q, false, item->size);
+        rank.second = -sf_above_chance(item->count, item->expected);
     }
     return rank;
 }
@@ -218,6 +222,47 @@ static void spell_out(sf_episodes *e)
     }
 }
 
+static int compare_items(const void *left, const void *right)
+{
+    const size_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* What is told of by how much it stands out, now that it is known what is folded: `items` and `parents`. */
+static int order_by_standing(sf_episodes *e, sf_error *error)
+{
+    ranked *ranks = sf_resize(NULL, e->count, sizeof *ranks);
+    size_t *items = sf_resize(NULL, e->count, sizeof *items),
+           *places = sf_resize(NULL, e->count, sizeof *places),
+           *parents = e->parents != NULL ? sf_resize(NULL, e->count, sizeof *parents) : NULL;
+    bool made = ranks != NULL && items != NULL && places != NULL && (parents != NULL || e->parents == NULL);
+    for (size_t i = 0; made && i < e->count; i++) {
+        bool folded = parents != NULL && e->parents[i] != SF_NO_PARENT;
+        ranks[i] = (ranked){.first = sf_standing_class(e->q[i], folded, e->episodes[i].size),
+                            .second = -sf_above_chance(e->counts[i], e->expected[i]),
+                            .item = i};
+    }
+    if (made && e->count > 0)
+        qsort(ranks, e->count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; made && i < e->count; i++) {
+        items[i] = e->items[ranks[i].item];
+        places[ranks[i].item] = i;
+    }
+    for (size_t i = 0; made && parents != NULL && i < e->count; i++) {
+        size_t parent = e->parents[ranks[i].item];
+        parents[i] = parent == SF_NO_PARENT ? parent : places[parent];
+    }
+    for (size_t i = 0; made && i < e->count; i++)
+        e->items[i] = items[i];
+    for (size_t i = 0; made && parents != NULL && i < e->count; i++)
+        e->parents[i] = parents[i];
+    sf_free(ranks);
+    sf_free(items);
+    sf_free(places);
+    sf_free(parents);
+    return made ? SF_OK : sf_fail_memory(error);
+}
+
 /* Fills the columns from the result. */
 static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
 {
@@ -229,8 +274,14 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
         status = sf_episodes_reserve(e, chosen, error);
     if (status != SF_OK)
         return status;
+    if (e->mining.order == SF_ORDER_STANDING && chosen > 0) /* parts are folded in sf_mine's own order */
+        qsort(e->items, chosen, sizeof *e->items, compare_items);
     spell_out(e);
     status = sf_episodes_fold(e, error);
+    if (status == SF_OK && e->mining.order == SF_ORDER_STANDING) {
+        status = order_by_standing(e, error);
+        spell_out(e);
+    }
     if (status != SF_OK)
         return status;
     if (!e->wants_details && e->span_count == 0)

@@ -27,6 +27,7 @@ extern const app_command app_command_convert;
 extern const app_command app_command_doctor;
 extern const app_command app_command_describe;
 extern const app_command app_command_keys;
+extern const app_command app_command_mcp;
 extern const app_command app_command_top;
 extern const app_command app_command_plan;
 extern const app_command app_command_rules;
@@ -60,6 +61,7 @@ const app_command *const app_commands[] = {
     &app_command_doctor,
     &app_command_keys,
     &app_command_describe,
+    &app_command_mcp,
     &app_command_plan,
     &app_command_rules,
     &app_command_bench,

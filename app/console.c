@@ -396,8 +396,12 @@ static void describe_left_out(const sf_left_out *left_out, sf_text *text)
         sf_text_printf(text, ", %" PRIu64 " of them without a verdict so far", left_out->untested);
 }
 
+/* Stretches that even a strong link takes for a q of SF_SIGNIFICANT_Q (docs/messages.md). */
+#define LEAST_STRETCHES 4
+
 /* "2 chains, 29 significant parts", as offline. */
-static void describe_chains(const sf_episodes_message *episodes, sf_text *text)
+static void describe_chains(const sf_episodes_message *episodes, const sf_status_message *status,
+                            sf_text *text)
 {
     size_t early = too_early(episodes);
     uint64_t all = episodes->count + episodes->left_out.count;
@@ -417,6 +421,8 @@ static void describe_chains(const sf_episodes_message *episodes, sf_text *text)
     sf_text_printf(text, " of %" PRIu64 " episode%s", all, all == 1 ? "" : "s");
     if (early > 0)
         sf_text_printf(text, ", %zu too early to say", early);
+    if (episodes->chains == 0 && status != NULL && status->tests < LEAST_STRETCHES)
+        sf_text_printf(text, ": %d stretches of %g s or more", LEAST_STRETCHES, status->test_length_s);
 }
 
 static void describe_verdicts(const app_console *console, const sf_status_message *status, sf_text *text)
@@ -425,9 +431,10 @@ static void describe_verdicts(const app_console *console, const sf_status_messag
     if (console->config->significance.kind == 0)
         sf_text_printf(text, "no q: significance.kind is off");
     else if (status->tests == 0 || episodes == NULL)
-        sf_text_printf(text, "no q yet: what is found is tested in later stretches");
+        sf_text_printf(text, "no q yet: it takes %d stretches of %g s or more after the first find",
+                       LEAST_STRETCHES, status->test_length_s);
     else
-        describe_chains(episodes, text);
+        describe_chains(episodes, status, text);
     if (episodes != NULL)
         describe_left_out(&episodes->left_out, text);
 }
@@ -677,7 +684,7 @@ static void print_line(const app_console *console)
     if (console->watched_count > 0)
         sf_text_printf(&text, "  triggers %llu", all_triggers(console));
     sf_text_printf(&text, "  ");
-    describe_chains(episodes, &text);
+    describe_chains(episodes, console->status != NULL ? &console->status->status : NULL, &text);
     describe_left_out(&episodes->left_out, &text);
     sf_text_make_visible(&text, false);
     sf_text_append(&text, "\n", 1);

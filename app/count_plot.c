@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pictures of synfire count. */
 #include "app/counting.h"
+#include "app/figure.h"
 #include "app/mining.h"
 #include "app/pictures.h"
 
@@ -99,9 +100,6 @@ static size_t full_windows(const sf_episodes_columns *told)
     return told->window_count - told->last_is_partial;
 }
 
-/* From here on numbers beside an axis would not tell one window from the next. */
-#define LATE_NS (100000 * SF_SECOND)
-
 static void draw_windows(sf_figure *figure, const app_counting *c, size_t episode)
 {
     const sf_episodes_columns *told = &c->details.told;
@@ -111,7 +109,7 @@ static void draw_windows(sf_figure *figure, const app_counting *c, size_t episod
     const sf_span *first = &told->windows[0];
     double length_s = (double)(first->stop_ns - first->start_ns) * 1e-9, sum = 0, recorded_s = 0;
     sf_text spelt = app_episode_text(c->recording, &told->episodes[episode]);
-    bool late = first->start_ns >= LATE_NS;
+    bool late = first->start_ns >= APP_LATE_NS;
     p.bars.from = late ? 0 : (double)first->start_ns * 1e-9;
     p.bars.width = windows > 1 ? (double)(told->windows[1].start_ns - first->start_ns) * 1e-9 : length_s;
     if (late)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/figure.h"
 
+#include "core/seconds.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +64,7 @@ static int mine(sf_episodes **mined, app_subject *subject, uint32_t size, sf_epi
     int status = SF_OK;
     subject->mining.options.max_size = size;
     subject->mining.options.significance = &subject->test;
+    subject->mining.options.order = SF_ORDER_STANDING;
     if (*mined == NULL)
         status = app_mining_run(mined, &subject->mining, subject->call, subject->recording, error);
     if (status != SF_OK)
@@ -156,7 +159,7 @@ int app_figure_draw(sf_figure *figure, sf_text *caption, sf_json *numbers, const
     return figure->scene.failed || caption->failed ? sf_fail_memory(error) : SF_OK;
 }
 
-app_time_axis app_time_axis_of(const app_subject *subject)
+void app_time_axis_of(app_time_axis *axis, const app_subject *subject)
 {
     const sf_span *recorded = &subject->of.recorded;
     sf_span span = *recorded;
@@ -167,15 +170,21 @@ app_time_axis app_time_axis_of(const app_subject *subject)
         span.stop_ns = selected->to_ns;
     double seconds = (double)(span.stop_ns - span.start_ns) * 1e-9;
     bool hours = seconds >= 7200, minutes = !hours && seconds >= 300;
-    app_time_axis axis = {.unit_s = hours ? 3600 : minutes ? 60 : 1, .start_ns = span.start_ns};
-    axis.axis = (sf_axis){.label = hours     ? "time, h"
-                                   : minutes ? "time, min"
-                                             : "time, s",
-                          .to = seconds / axis.unit_s};
-    return axis;
+    bool late = span.start_ns >= APP_LATE_NS || span.start_ns <= -APP_LATE_NS;
+    const char *unit = hours ? "h" : minutes ? "min" : "s";
+    *axis = (app_time_axis){.unit_s = hours ? 3600 : minutes ? 60 : 1, .origin_ns = late ? span.start_ns : 0};
+    axis->from = app_time_at(axis, span.start_ns);
+    double to = app_time_at(axis, span.stop_ns), near = 0.01 * (to - axis->from);
+    if (late)
+        snprintf(axis->label, sizeof axis->label, "time after %s s, %s", sf_seconds_of(span.start_ns).text,
+                 unit);
+    else
+        snprintf(axis->label, sizeof axis->label, "time, %s", unit);
+    axis->axis = (sf_axis){
+        .label = axis->label, .from = axis->from >= 0 && axis->from <= near ? 0 : axis->from, .to = to};
 }
 
 double app_time_at(const app_time_axis *axis, int64_t time_ns)
 {
-    return (double)(time_ns - axis->start_ns) * 1e-9 / axis->unit_s;
+    return (double)(time_ns - axis->origin_ns) / 1e9 / axis->unit_s;
 }

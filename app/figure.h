@@ -10,6 +10,7 @@
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/significance.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "draw/panel.h"
 
@@ -120,15 +121,20 @@ extern const app_figure_kind *const app_figures[];
 int app_figure_draw(sf_figure *figure, sf_text *caption, sf_json *numbers, const app_figure_kind *kind,
                     app_subject *subject, bool captioned, sf_error *error);
 
-/** Time as figures have it: seconds since the recording's start, in s, or in min or h where there are many.
- */
+/** From here on numbers beside an axis would not tell one time from the next. */
+#define APP_LATE_NS (100000 * SF_SECOND)
+
+/** Time as figures have it: that of the recording's clock, in s, or in min or h where there are many. Where
+ * that is late it counts from where the figure begins, and the axis says so. */
 typedef struct app_time_axis {
-    sf_axis axis;
-    double unit_s;
-    int64_t start_ns;
+    sf_axis axis; /**< from 0 where the figure begins within a hundredth of that */
+    char label[64];
+    double unit_s, from; /**< from: where the figure begins, in units of the axis */
+    int64_t origin_ns;   /**< what 0 is on it */
 } app_time_axis;
 
-app_time_axis app_time_axis_of(const app_subject *subject);
+/** The axis points to the label: `axis` stays where it is while a panel is drawn. */
+void app_time_axis_of(app_time_axis *axis, const app_subject *subject);
 double app_time_at(const app_time_axis *axis, int64_t time_ns);
 
 #endif

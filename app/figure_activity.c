@@ -16,8 +16,8 @@
 static int measure_recorded(double *seconds, const app_subject *subject, const app_time_axis *time,
                             double from, double to, sf_error *error)
 {
-    const sf_span span = {time->start_ns + (int64_t)llround(from * time->unit_s * 1e9),
-                          time->start_ns + (int64_t)llround(to * time->unit_s * 1e9)};
+    const sf_span span = {time->origin_ns + (int64_t)llround(from * time->unit_s * 1e9),
+                          time->origin_ns + (int64_t)llround(to * time->unit_s * 1e9)};
     sf_recording *part;
     sf_recording_columns of = {.size = sizeof of};
     int status = sf_recording_part(&part, subject->recording, span, error);
@@ -71,7 +71,8 @@ static int draw_image(sf_panel *panel, const app_subject *subject, const app_tim
         cells[i] = NAN;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
         const sf_spike *spike = &subject->of.spikes[i];
-        double at = app_time_at(time, spike->time_ns) / time->axis.to * IMAGE_COLUMNS;
+        double at = (app_time_at(time, spike->time_ns) - time->axis.from) /
+                    (time->axis.to - time->axis.from) * IMAGE_COLUMNS;
         size_t column = at < 0                ? 0
                         : at >= IMAGE_COLUMNS ? IMAGE_COLUMNS - 1
                                               : (size_t)at,
@@ -140,14 +141,11 @@ static void list_marked(sf_panel_form *form, char names[MARKED_CHAINS][APP_CHAIN
 
 /* ---- both ---- */
 
-static void explain_raster(sf_text *caption, const app_subject *subject, const app_time_axis *time,
-                           bool image, const sf_occurrences *marked)
+static void explain_raster(sf_text *caption, const app_subject *subject, bool image,
+                           const sf_occurrences *marked)
 {
     sf_text_printf(caption, "Spikes of %zu units over time, the first unit at the bottom: %zu spikes. ",
                    subject->of.unit_count, subject->of.spike_count);
-    if (time->start_ns != 0)
-        sf_text_printf(caption, "Time counts from %.15g s of the recording's clock. ",
-                       (double)time->start_ns * 1e-9);
     if (image)
         sf_text_printf(caption, "A mark is a spike or several within a %dth of the time%s. ", IMAGE_COLUMNS,
                        subject->of.unit_count > IMAGE_ROWS ? ", of units that follow each other" : "");
@@ -158,7 +156,7 @@ static void explain_raster(sf_text *caption, const app_subject *subject, const a
 
 static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
-    app_time_axis time = app_time_axis_of(subject);
+    app_time_axis time;
     size_t units = subject->of.unit_count;
     bool image = subject->of.spike_count > MOST_TICKS;
     char marked_names[MARKED_CHAINS][APP_CHAIN_NAME];
@@ -166,6 +164,7 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
     const char **names = sf_alloc(units, sizeof *names);
     if (names == NULL)
         return sf_fail_memory(error);
+    app_time_axis_of(&time, subject);
     for (size_t u = 0; u < units; u++)
         names[u] = subject->of.units[u].name;
     int status = subject->of.spike_count == 0 ? sf_fail(error, SF_DATA, NULL, "there are no spikes to draw")
@@ -178,7 +177,7 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
         .columns = figure->columns};
     if (status == SF_OK) {
         list_marked(&form, marked_names, subject, marked);
-        explain_raster(caption, subject, &time, image, marked);
+        explain_raster(caption, subject, image, marked);
         sf_panel panel = sf_panel_begin(figure, &form);
         status = (image ? draw_image : draw_ticks)(&panel, subject, &time, error);
         if (status == SF_OK)
@@ -391,25 +390,26 @@ static void tell_bursts(sf_text *caption, const sf_bursts *found, sf_network_met
 
 static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
-    app_time_axis time = app_time_axis_of(subject);
+    app_time_axis time;
+    app_time_axis_of(&time, subject);
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE};
     const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.6};
     sf_activity activity = {0};
     const sf_bursts *bursts = &activity.network;
     size_t units = subject->of.selected != NULL ? subject->of.selected->unit_count : subject->of.unit_count;
-    double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to;
-    double width = round_bin(end * time.unit_s) / time.unit_s;
-    size_t count = (size_t)fmin(fmax(ceil(end / width - 1e-9), 1), RATE_BINS);
+    double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to, lasts = end - time.from;
+    double width = round_bin(lasts * time.unit_s) / time.unit_s;
+    size_t count = (size_t)fmin(fmax(ceil(lasts / width - 1e-9), 1), RATE_BINS);
     if (subject->of.spike_count == 0)
         return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
     int status = SF_OK;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
-        double at = app_time_at(&time, subject->of.spikes[i].time_ns) / width;
+        double at = (app_time_at(&time, subject->of.spikes[i].time_ns) - time.from) / width;
         bins[at < 0 ? 0 : at >= (double)count ? count - 1 : (size_t)at]++;
     }
     bool paused = false;
     for (size_t k = 0; status == SF_OK && k < count; k++) {
-        double from = width * (double)k, to = k + 1 < count ? from + width : end, seconds = 0;
+        double from = time.from + width * (double)k, to = k + 1 < count ? from + width : end, seconds = 0;
         status = measure_recorded(&seconds, subject, &time, from, to, error);
         paused = paused || seconds < 0.999 * (to - from) * time.unit_s;
         bins[k] = seconds > 0.01 * width * time.unit_s ? bins[k] / (seconds * (double)units) : NAN;
@@ -436,7 +436,7 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
                to = app_time_at(&time, bursts->items[k].stop_ns);
         sf_panel_stretch(&panel, &burst, "burst", from, to);
     }
-    sf_panel_steps(&panel, &ink, "rate", 0, width, bins, count, 0);
+    sf_panel_steps(&panel, &ink, "rate", time.from, width, bins, count, 0);
     double least_s = SF_PANEL_SEEN_MM / (sf_panel_x(&panel, 1) - sf_panel_x(&panel, 0)) * time.unit_s;
     sf_panel_end(&panel);
     sf_text_printf(caption, "The rate of a mean unit over time, in bins of %g s. ", width * time.unit_s);

@@ -33,15 +33,7 @@ typedef struct chosen {
     const char *labels[MOST_CHAINS];
 } chosen;
 
-/* By q, and of the same q by the lower end of count / expected; longer chains first where one holds another.
- */
-static bool is_better(const sf_episodes_columns *told, size_t a, size_t b)
-{
-    if (told->q[a] != told->q[b])
-        return told->q[a] < told->q[b];
-    return told->ratio_low[a] > told->ratio_low[b];
-}
-
+/* The first, which stand out most. */
 static void choose(chosen *best, const app_subject *subject, const sf_episodes_columns *told, uint32_t least)
 {
     *best = (chosen){.told = told};
@@ -50,12 +42,8 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
             told->parents[i] != SF_NO_PARENT)
             continue;
         best->standing++;
-        size_t at = best->count < MOST_CHAINS ? best->count++ : MOST_CHAINS;
-        for (; at > 0 && is_better(told, i, best->items[at - 1]); at--)
-            if (at < MOST_CHAINS)
-                best->items[at] = best->items[at - 1];
-        if (at < MOST_CHAINS)
-            best->items[at] = i;
+        if (best->count < MOST_CHAINS)
+            best->items[best->count++] = i;
     }
     for (size_t k = 0; k < best->count; k++) {
         app_chain_name(best->names[k], subject, &told->episodes[best->items[k]]);
@@ -185,7 +173,8 @@ static int draw_begins(sf_panel *panel, const app_time_axis *time, const sf_occu
 static int draw_times(sf_figure *figure, const app_subject *subject, const chosen *best, double height,
                       sf_error *error)
 {
-    app_time_axis time = app_time_axis_of(subject);
+    app_time_axis time;
+    app_time_axis_of(&time, subject);
     sf_occurrences *listed;
     sf_occurrences_columns columns;
     int status = list_occurrences(&listed, &columns, subject, best, error);
@@ -238,7 +227,7 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
                    told.significance->options.surrogates);
     app_chains_print(caption, &told);
     if (best.standing > best.count)
-        sf_text_printf(caption, "; drawn are the best %zu", best.count);
+        sf_text_printf(caption, "; drawn are the %zu that stand out most", best.count);
     if (told.parts > 0)
         sf_text_printf(caption,
                        ", which count no more beyond their chains than chance gives and are not drawn");

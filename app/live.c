@@ -520,8 +520,10 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     if (shares_stdout && call->json)
         return sf_fail(error, SF_USAGE, "--json", "a sink writes JSON lines to standard output already");
     FILE *out = shares_stdout ? stderr : stdout;
+    bool has_screen =
+        isatty(fileno(out)) != 0 && (!shares_stdout || isatty(STDOUT_FILENO) == 0); /* not over lines */
     app_catch_all_signals();
-    app_console_open(&live.console, out, isatty(fileno(out)) && !call->quiet && !call->json, &config->live);
+    app_console_open(&live.console, out, has_screen && !call->quiet && !call->json, &config->live);
     config->live.topics = 1u << SF_TOPIC_EPISODES | 1u << SF_TOPIC_STATUS;
     config->live.queue_policy = SF_RING_DROP_OLDEST; /* the run never waits for a terminal */
     config->live.on_trigger = app_console_count_trigger;

@@ -18,8 +18,10 @@ static const app_option options[] = {
     {.name = "closed"},
     {"top", NULL, "of each size only the first K episodes (default: all; tables: 20)"},
     {"sort", NULL,
-     "what comes first of each size: q (default of tables; then, and without a test, as ratio), ratio "
-     "(count/expected, by the lower end of its interval), strength, count (default of --csv and --json)"},
+     "what comes first: standing (default: of all sizes, what has a q of 0.05 or less, is folded under no "
+     "other, "
+     "is the longest, is most above chance); or of each size: q (then, and without a test, as ratio), ratio "
+     "(count/expected, by the lower end of its interval), strength, count (default of --json)"},
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
@@ -139,14 +141,15 @@ static void print_levels(sf_text *text, const sf_episodes_columns *told)
     app_table_print(&table, text, culls ? 5 : 4);
 }
 
-/* How many of what is shown are folded under each, directly or by way of others. Parts come before what they
- * are folded under, being shorter. */
+/* How many of what is shown are folded under each, directly or by way of others. Parts are counted before
+ * what they are folded under, being shorter. */
 static int count_parts(const sf_episodes_columns *told, size_t **parts)
 {
     *parts = sf_alloc(told->count, sizeof **parts);
-    for (size_t i = 0; *parts != NULL && i < told->count; i++)
-        if (told->parents[i] != SF_NO_PARENT)
-            (*parts)[told->parents[i]] += 1 + (*parts)[i];
+    for (uint32_t size = 2; *parts != NULL && size < SF_EPISODE_MAX_SIZE; size++)
+        for (size_t i = 0; i < told->count; i++)
+            if (told->episodes[i].size == size && told->parents[i] != SF_NO_PARENT)
+                (*parts)[told->parents[i]] += 1 + (*parts)[i];
     return *parts != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
@@ -185,17 +188,15 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
 /* A file takes all that was found; a table shows of each size the first, and the first of those worth
  * showing. */
 typedef struct shown {
-    uint32_t size;
-    size_t first, worth;
+    size_t of_size[SF_EPISODE_MAX_SIZE + 1], worth;
 } shown;
 
 static bool is_shown(const finding *f, shown *so_far, size_t i)
 {
     const sf_episodes_columns *told = &f->details.told;
-    if (told->episodes[i].size != so_far->size)
-        *so_far = (shown){.size = told->episodes[i].size, .worth = so_far->worth};
     so_far->worth += told->worth_showing[i];
-    return ++so_far->first <= f->rows || (told->worth_showing[i] && so_far->worth <= f->rows);
+    return ++so_far->of_size[told->episodes[i].size] <= f->rows ||
+           (told->worth_showing[i] && so_far->worth <= f->rows);
 }
 
 /* What a longer episode accounts for is folded under it, and listed with --verbose only. */
@@ -394,7 +395,7 @@ static int parse(finding *f, sf_error *error)
     bool for_people = !call->json && !app_has(call, "csv");
     int status = app_mining_parse(&f->mining, call, error);
     if (!app_has(call, "sort"))
-        asked->order = for_people ? SF_ORDER_Q : SF_ORDER_COUNT;
+        asked->order = call->json ? SF_ORDER_COUNT : SF_ORDER_STANDING;
     if (!app_has(call, "top"))
         asked->top = for_people && !app_has(call, "nwb") ? TABLE_TOP : 0;
     f->rows = for_people && !app_has(call, "top") ? TABLE_TOP : SIZE_MAX;

@@ -228,12 +228,12 @@ void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_r
         return;
     bool units = told->level_count > 0 && told->levels[0].frequent > 0;
     sf_text text = {0};
-    sf_text_printf(&text, units ? "no pair of units reaches a count of %.6g" : "no unit has %.6g spikes",
-                   told->threshold);
+    sf_text_printf(&text, units ? "no pair of units reaches a count of %.17g" : "no unit has %.17g spikes",
+                   ceil(told->threshold)); /* counts are whole */
     if (look_lower(mining, recording, &lower, &most, &pairs))
         sf_text_printf(&text,
                        ": the most that a pair counts is %" PRIu64
-                       "; --min-count %.6g finds %zu pair%s, and a wider "
+                       "; --min-count %.17g finds %zu pair%s, and a wider "
                        "--delay more",
                        most, lower, pairs, pairs == 1 ? "" : "s");
     else

@@ -22,7 +22,9 @@ const app_option app_common_options[] = {
 
 /* Of commands that take several recordings: app/batch.h. */
 static const app_option batch_options[] = {
-    {"list", "FILE", "further recordings: a path a line (- reads them from standard input)"},
+    {"list", "FILE",
+     "further recordings: a path a line (- reads them from standard input); a file that several recordings "
+     "write has {} in its name, for which each recording's name is put"},
     {.name = "jobs"},
     {0},
 };

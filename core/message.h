@@ -55,10 +55,8 @@ void sf_message_to_json(sf_text *text, const sf_message *message, const sf_strea
 double sf_message_age_ms(const sf_message *message);
 
 /**
- * Gives each episode of an `episodes` message its `standing`, its place by what stands out most: first what
- * has a q of SF_SIGNIFICANT_Q or less, then what is folded under no other one, then the longer one, then the
- * one furthest above chance, by (count - expected) / sqrt(expected), with at least 1 for the root. The
- * message is not shared yet. By a team, or by the caller alone (NULL). SF_NO_MEMORY.
+ * Gives each episode of an `episodes` message its `standing`, its place by what stands out most
+ * (core/standing.h). The message is not shared yet. By a team, or by the caller alone (NULL). SF_NO_MEMORY.
  */
 int sf_message_rank(sf_message *message, sf_team *team, sf_error *error);
 

@@ -573,6 +573,8 @@ static const sf_column_row change_rows[] = {
     SF_MEMBER_IS(REAL, q, "as in `episodes`; with sttc corrected for all pairs of this window",
                  .unit = "probability", .null = "there is no p"),
     SF_MEMBER_IS(REAL, p_age_s, "as in `episodes`", .unit = "s", .null = "there is no p; with sttc"),
+    SF_MEMBER_IS(REAL, least_q, "as in `episodes`", .unit = "probability",
+                 .null = "there is no p; with sttc"),
     SF_MEMBER_IS(TEXT, not_tested, "why there is no p", .null = "there is one; with sttc"),
     SF_MEMBER_IS(FLAG, removed, "the edge is gone"),
 };
@@ -1077,6 +1079,8 @@ static const sf_column_row status_rows[] = {
                  .unit = "ms", .null = "before the first"),
     SF_FIELD_IS(COUNT, "tested", tested, "episodes and edges that the newest tested stretch gave a p"),
     SF_MEMBER_IS(COUNT, tests, "stretches tested"),
+    SF_MEMBER_IS(REAL, test_length_s, "the length of a stretch; a q of 0.05 takes four of them or more",
+                 .unit = "s", .null = "nothing is tested"),
     SF_MEMBER_IS(COUNT, tests_missed, "stretches left out for the time that tests take"),
     SF_MEMBER_IS(TEXT, test_device, "where the surrogates of the newest test were counted",
                  .null = "before the first"),

@@ -2,29 +2,22 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/message.h"
+#include "core/standing.h"
 
-#include <math.h>
 #include <string.h>
-#include <synfire/mine.h>
 
 /* ---- what stands out most ---- */
 
 /* A window may have 100,000 episodes, each hop anew: threads sort them by four digits of a short key, in time
  * that is linear, and those that are alike in these are then put right. */
+_Static_assert(SF_STANDING_CLASSES <= 1 << 8, "a class is one digit");
 enum { BITS = 8, DIGITS = 4, VALUES = 1 << BITS, MOST_PIECES = 16, LEAST_PIECE = 4096 };
 
 typedef struct place {
     double above; /* chance, in about standard deviations */
     uint32_t index;
-    uint32_t key; /* class: significant ones first, then parts of no other, then the longer; then coarsely
-                     `above` */
+    uint32_t key; /* its class, then coarsely `above` */
 } place;
-
-static double above_chance(const sf_episode_count *item)
-{
-    double expected = isnan(item->expected) ? 0 : item->expected;
-    return ((double)item->count - expected) / sqrt(fmax(expected, 1));
-}
 
 /* In 24 bits, the less the further above chance: of a double those of its exponent that matter, and as many
  * of its fraction. */
@@ -41,10 +34,8 @@ static uint32_t coarse(double above)
 
 static place place_of(const sf_episode_count *item, size_t index)
 {
-    double above = above_chance(item);
-    uint32_t class = (item->q <= SF_SIGNIFICANT_Q ? 0 : VALUES / 2) |
-                     (item->folded_under[0] != '\0' ? VALUES / 4 : 0) |
-                     (SF_EPISODE_MAX_SIZE - item->episode.size);
+    double above = sf_above_chance(item->count, item->expected);
+    uint32_t class = sf_standing_class(item->q, item->folded_under[0] != '\0', item->episode.size);
     return (place){.above = above, .index = (uint32_t)index, .key = class << 24 | coarse(above)};
 }
 

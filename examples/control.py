@@ -18,16 +18,16 @@
 import json
 import sys
 
-import zmq
-import zmq.auth
-
 
 def main() -> int:
     words, keys = sys.argv[1:], None
     if words[:1] == ["--keys"] and len(words) > 2:
         keys, words = words[1:3], words[3:]
     if len(words) < 3:
-        sys.exit(__doc__)
+        missing = ("ENDPOINT, `endpoint` of the run's `control`", "TOKEN_FILE, its `token_file`", "a command, such as status")
+        sys.exit(f"{__doc__}\ncontrol.py: missing: {'; '.join(missing[len(words):])}")
+    import zmq
+    import zmq.auth
     endpoint, token_file, command, *rest = words
     try:
         with open(token_file, encoding="utf-8") as file:

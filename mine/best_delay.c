@@ -4,9 +4,8 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/platform.h"
+#include "core/standing.h"
 #include "mine/found.h"
-
-#include <math.h>
 
 /* ---- questions ---- */
 
@@ -98,7 +97,7 @@ static standing standing_of(const sf_mine_result *result, const sf_mine_item *it
     return (standing){
         .pair = {found->units[node->parent], found->units[node->step % units], delay, item->count},
         .group = groups[delay],
-        .stands_out = (item->count - expected) / sqrt(fmax(expected, 1))};
+        .stands_out = sf_above_chance(item->count, expected)};
 }
 
 int sf_mine_best_delays(sf_pair_count **pairs, size_t *count, const sf_mine_result *result, sf_error *error)

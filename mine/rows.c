@@ -16,7 +16,7 @@ static const sf_mining_options mining = {
     .delays = &usual_delay, .delay_count = 1, .max_size = 4, .most = 5000000};
 
 static const char *const threshold_kinds[] = {"count", "rate", "fraction", NULL};
-static const char *const orders[] = {"count", "q", "ratio", "strength", NULL};
+static const char *const orders[] = {"count", "q", "ratio", "strength", "standing", NULL};
 
 #define ROW sf_mining_options
 static const sf_key mining_rows[] = {
@@ -25,8 +25,10 @@ static const sf_key mining_rows[] = {
     COUNT("top", top, 1, INFINITY, .zero = "all", .argument = "K",
           .what = "of each size only the first K episodes"),
     CHOICE("order", order, orders, .option = "sort",
-           .what = "what comes first of each size: count, q (then, and without a test, as ratio), ratio "
-                   "(count/expected, by the lower end of its interval), strength"),
+           .what =
+               "what comes first of each size: count, q (then, and without a test, as ratio), ratio "
+               "(count/expected, by the lower end of its interval), strength; or of all: standing "
+               "(what stands out most: q <= 0.05, folded under no other, the longest, most above chance)"),
     REAL("threshold", threshold, 0, 1e300, .option = ""),
     CHOICE("threshold_kind", threshold_kind, threshold_kinds, .option = ""),
     {SF_ROW_REPEATS, AT(repeats)},

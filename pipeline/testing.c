@@ -818,6 +818,7 @@ void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph)
         const sf_verdict *verdict = known ? &ledger->items[next].verdict : &none;
         link->p = verdict->p;
         link->q = verdict->q;
+        link->least_q = verdict->least_q;
         link->not_tested = verdict->not_tested;
     }
 }

@@ -76,14 +76,15 @@ void sf_web_edges_encode(const sf_web_edges *edges, sf_text *frame)
     sf_text_append(frame, (const char *)counts, sizeof counts);
     for (size_t i = 0; i < told; i++) {
         const sf_edge_change *edge = order[i];
-        const float row[8] = {(float)edge->from,
+        const float row[9] = {(float)edge->from,
                               (float)edge->to,
                               (float)edge->delay.low_ns * 1e-6F,
                               (float)edge->delay.high_ns * 1e-6F,
                               edge->count > 0 ? (float)edge->count : NAN,
                               (float)edge->weight,
                               (float)edge->p,
-                              (float)edge->q};
+                              (float)edge->q,
+                              (float)edge->least_q};
         sf_text_append(frame, (const char *)row, sizeof row);
     }
     sf_free(order);

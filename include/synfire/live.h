@@ -450,7 +450,8 @@ typedef struct sf_edge_change {
     double expected, p;
     double weight;          /**< count - expected, which is by rates; or the tiling coefficient */
     bool removed;           /**< the edge was in the last snapshot and is not in this one */
-    double q, p_age_s;      /**< as in sf_episode_count; of a tiling NaN */
+    double q, p_age_s;      /**< as in sf_episode_count; of a tiling p_age_s is NaN, as the next */
+    double least_q;         /**< as in sf_episode_count */
     const char *not_tested; /**< why there is no p, a literal; or NULL */
 } sf_edge_change;
 
@@ -664,6 +665,7 @@ typedef struct sf_status_message {
     uint64_t tests, tests_missed; /**< stretches tested, and those that came while the last test went on */
     double test_ms, test_share;   /**< of the newest: how long it took, and that by the length of its stretch;
                                      NaN   before the first */
+    double test_length_s;         /**< of a stretch; NaN: nothing is tested */
     const char *not_tested;       /**< why the newest stretch gave no p, a literal; or NULL */
     size_t trigger_count;         /**< those with a name, in the order of the options */
     sf_trigger_status *triggers;

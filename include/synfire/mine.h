@@ -297,12 +297,17 @@ typedef enum sf_threshold_kind {
     SF_THRESHOLD_FRACTION /**< occurrences for each spike */
 } sf_threshold_kind;
 
-/** What comes first among the episodes of a size; what is equal in it, by sf_mine's own order. */
+/** What comes first among the episodes of a size, and by SF_ORDER_STANDING among all; what is equal in it, by
+ * sf_mine's own order. */
 typedef enum sf_order {
     SF_ORDER_COUNT, /**< the greatest count */
     SF_ORDER_Q,     /**< the least q, and of the same q, or where there is none, as the next */
     SF_ORDER_RATIO, /**< the greatest count / expected, by the lower end of its interval */
-    SF_ORDER_STRENGTH
+    SF_ORDER_STRENGTH,
+    /** What stands out most: first what has a q of SF_SIGNIFICANT_Q or less, then what is folded under no
+     * other (where that is known: `parents`), then the longer one, then the one furthest above chance, by
+     * (count - expected) / sqrt(expected) with at least 1 for the root. */
+    SF_ORDER_STANDING
 } sf_order;
 
 typedef struct sf_mining_options {
@@ -355,7 +360,7 @@ typedef struct sf_episodes sf_episodes;
 
 /**
  * Finds every episode of two or more units that meets the threshold, in order of size ascending, count
- * descending (or by the option `order`), then units, then delays. NULL for options: the defaults. The result
+ * descending, then units, then delays, or by the option `order`. NULL for options: the defaults. The result
  * is freed by sf_episodes_free and refers to the recording, which has to outlive it. SF_USAGE for options
  * that make no sense, with the option as the place; SF_DATA for too many episodes; SF_UNAVAILABLE where a
  * named device is missing; SF_CANCELLED. What a device refuses or fails at is done by others, and the result

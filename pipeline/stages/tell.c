@@ -257,6 +257,8 @@ static void tell_testing(const sf_hop *hop, sf_status_message *into)
     memcpy(into->test_device, testing->device, sizeof into->test_device);
     into->test_ms = testing->tests > 0 ? testing->seconds * 1e3 : NAN;
     into->test_share = testing->tests > 0 ? testing->share : NAN;
+    into->test_length_s =
+        hop->config->significance.kind != 0 ? (double)sf_testing_length_ns(hop->config) * 1e-9 : NAN;
     into->not_tested = testing->not_tested;
 }
 

@@ -12,9 +12,9 @@ one fires at other times too:
 >>> found = synfire.mine(recording, delays=(4, 6), min_count=50)
 >>> for episode, count in zip(found, found.counts):
 ...     print(episode, count)
+A -(4,6]-> B -(4,6]-> C 100
 A -(4,6]-> B 100
 B -(4,6]-> C 100
-A -(4,6]-> B -(4,6]-> C 100
 
 Arrays are NumPy's, over the library's own memory and read-only; `to_frame` makes pandas frames, `Graph.to_networkx`
 graphs of networkx. Delays are milliseconds, other times seconds, and what ends in _ns whole nanoseconds. Whatever

@@ -16,9 +16,11 @@ import numpy as np
 from . import _declarations as c
 from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, former, frame_of, lib,
                        options_of, table_of, text_of, text_or_none, view, word, work, work_with)
+from .errors import UsageError
 from .recording import SPAN, Delays, Epoch, Recording, Seconds, delays_of, nanoseconds, spans_of
 
 if TYPE_CHECKING:
+    import matplotlib.axes
     import pandas
 
 EPISODE = dtype_of(c.sf_episode)  #: size, units (of 16), delays (of 15: low_ns, high_ns)
@@ -196,7 +198,7 @@ def _delays(delays: Delays | None) -> dict[str, Any]:
 def mine(recording: Recording, delays: Delays | None = None, *, min_count: float | None = None,
          min_rate: float | None = None, min_fraction: float | None = None, max_size: int = 4,
          repeats: bool = False, closed: bool = False, details: bool = True, min_distance: float = 0.0,
-         top: int | None = None, order: str = "count", epochs: Sequence[Epoch] | None = None,
+         top: int | None = None, order: str = "standing", epochs: Sequence[Epoch] | None = None,
          significance: Significance | str | None = None, max_p: float | None = None, max_q: float | None = None,
          engine: str | None = None, device: str | None = None, threads: int = 0, progress: Progress = None,
          keep_stopped: bool = False) -> Episodes:
@@ -205,9 +207,10 @@ def mine(recording: Recording, delays: Delays | None = None, *, min_count: float
     `delays` are those that links may have, in ms: (0.5, 5), several of these, or text ("0.5:5,5:10"); without any
     (0.5, 5). Of intervals that overlap each pair keeps the one in which it stands out most; "0.5:20/4" makes such ones, the
     interval with its halves and quarters. Frequent is a count of `min_count` or more, of `min_rate` a second or `min_fraction` a spike; without any
-    a thousandth of the spikes and at least 20. `repeats`: a unit may follow itself directly; `closed` leaves out what
+    what `synfire mine` takes: more than chance gives, and at least 20. `repeats`: a unit may follow itself directly; `closed` leaves out what
     a longer episode contains with the same count; units closer than `min_distance` um do not follow each other. `top`
-    tells of so many of each size, in the `order` "count", "q", "ratio" or "strength". `epochs` are counted each as if
+    tells of so many of each size. The `order` is "standing", what stands out most first (a q of 0.05 or less, folded under
+    no other, the longest, most above chance), or of each size by "count", "q", "ratio" or "strength". `epochs` are counted each as if
     it were all there is (`span_counts`). `significance` tests; `max_q` then leaves out what has a greater q.
 
     A progress function that returns False stops: with `keep_stopped` what there is by then is handed over (its
@@ -306,6 +309,24 @@ class Episodes(Sequence[Episode]):
 
     def _by_episode(self, name: str, dtype: Any = None) -> Any:
         return view(getattr(self._columns, name), len(self), self._handle, dtype)
+
+    def plot(self, axes: matplotlib.axes.Axes | None = None, most: int = 24) -> matplotlib.axes.Axes:
+        """Draws count / expected of the first episodes that are folded under no other, with its 95 % interval, by
+        matplotlib; the grey line is chance: units that fire independently at their rates."""
+        import matplotlib.pyplot as plt
+        shown = [i for i, parent in enumerate(self.parents) if parent is None and self.expected[i] > 0][:most]
+        if not shown:
+            raise UsageError("there is no episode to draw")
+        axes = axes if axes is not None else plt.gca()
+        ratio = self.counts[shown] / self.expected[shown]
+        interval = [ratio - self.ratio_low[shown], self.ratio_high[shown] - ratio]
+        axes.errorbar(ratio, range(len(shown)), xerr=interval, fmt="o", capsize=2)
+        axes.axvline(1, color="0.6", linestyle="--", zorder=0)
+        axes.set_yticks(range(len(shown)), [" > ".join(self[i].names) for i in shown])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.set_xlabel("count / expected by rates")
+        return axes
 
     # ---- by episode ----
 

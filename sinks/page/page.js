@@ -360,6 +360,9 @@ function nothingText(told) {
     `${pairs || " (mine.min_rate_hz or mine.min_count say how often that is)"}`;
 }
 
+/* Stretches that even a strong link takes for a q of SIGNIFICANT_Q. */
+const LEAST_STRETCHES = 4;
+
 /* What was found, in the words of the terminal. */
 function foundText(told) {
   if (told.counted === 0) return nothingText(told);
@@ -367,8 +370,10 @@ function foundText(told) {
   const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
   const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
   const found = told.list_age_s > 0 ? `, frequent in the window that ended ${seconds(told.list_age_s)} s ago` : "";
+  const {status} = page.run, isEarly = told.chains === 0 && status && status.test_length_s !== null && status.tests < LEAST_STRETCHES;
+  const untested = isEarly ? `, no q yet: it takes ${LEAST_STRETCHES} stretches of ${seconds(status.test_length_s)} s or more` : "";
   return `${significant}${whole(told.counted)} counted${found}${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
-    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}`;
+    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}${untested}`;
 }
 
 let series = null, seriesOf = "";
@@ -613,15 +618,18 @@ function drawArray() {
 
 /* ---- the graph ---- */
 
-const edgeKeys = ["from", "to", "low", "high", "count", "weight", "p", "q"];
+const edgeKeys = ["from", "to", "low", "high", "count", "weight", "p", "q", "least_q"];
 
 function takeEdges(view) {
   const run = page.run, told = view.getUint32(4, true);
   run.edgesInAll = view.getUint32(0, true);
   run.edges = [];
   for (let i = 0; i < told; i++)
-    run.edges.push(Object.fromEntries(edgeKeys.map((key, k) => [key, view.getFloat32(8 + 32 * i + 4 * k, true)])));
+    run.edges.push(Object.fromEntries(edgeKeys.map((key, k) => [key, view.getFloat32(8 + 4 * (edgeKeys.length * i + k), true)])));
 }
+
+/* Not tested, or so few times that no q says anything. */
+const hasNoVerdict = edge => Number.isNaN(edge.q) || isTooEarly(edge);
 
 /* What the sliders leave; the strongest first. */
 function shownEdges() {
@@ -629,7 +637,7 @@ function shownEdges() {
   const most = page.run.edges.reduce((a, edge) => Math.max(a, edge.weight), 0), least = (by("graph-w").value / 100) ** 2 * most;
   setText("graph-q-is", String(limit));
   setText("graph-w-is", digits(least));
-  return page.run.edges.filter(edge => (Number.isNaN(edge.q) ? untested : edge.q <= limit) && (least === 0 || edge.weight >= least));
+  return page.run.edges.filter(edge => (hasNoVerdict(edge) ? untested : edge.q <= limit) && (least === 0 || edge.weight >= least));
 }
 
 /* Steps from a unit along the edges that are shown; an edge of tiling has no direction. */
@@ -651,7 +659,7 @@ function reachOf(edges, from, undirected) {
 
 /* What the sliders ask for. */
 function soughtText() {
-  const untested = by("graph-untested").checked ? " or not tested" : "", weight = by("graph-w").value > 0 ? `, weight ${by("graph-w-is").textContent} or more` : "";
+  const untested = by("graph-untested").checked ? " or not tested, or too early" : "", weight = by("graph-w").value > 0 ? `, weight ${by("graph-w-is").textContent} or more` : "";
   return `q ${by("graph-q-is").textContent} or less${untested}${weight}`;
 }
 
@@ -680,7 +688,7 @@ function drawGraph() {
   fillTable("edges", shown.slice(0, MOST_ROWS), edge => [
     `${unitName(edge.from)} ${undirected ? "–" : "→"} ${unitName(edge.to)} ${interval([edge.low, edge.high])}`,
     [digits(edge.count, 6), "n"], [digits(edge.weight), "n"],
-    Number.isNaN(edge.q) ? ["not tested", "n not"] : [digits(edge.q, 2), "n"]]);
+    qCell({...edge, q: Number.isNaN(edge.q) ? null : edge.q})]);
   const motifs = [...graph.match.map(motif => ({name: motif.pattern, ...motif})), ...(graph.census ?? [])];
   by("motifs").hidden = motifs.length === 0;
   fillTable("motifs", motifs, motif => [motif.name, [`${motif.truncated ? "≥ " : ""}${whole(motif.count)}`, "n"],
@@ -699,7 +707,7 @@ function drawEdges(shown, level, undirected) {
   for (let i = shown.length - 1; i >= 0; i--) {
     const edge = shown[i], from = graphPoints[edge.from], end = graphPoints[edge.to];
     if (!from || !end || edge.from === edge.to) continue;
-    const inReach = level === null || level.has(edge.from) && level.has(edge.to), strong = !Number.isNaN(edge.q) || undirected;
+    const inReach = level === null || level.has(edge.from) && level.has(edge.to), strong = !hasNoVerdict(edge) || undirected;
     at.globalAlpha = !inReach ? 0.08 : strong ? 0.85 : shown.length > 400 ? 0.18 : 0.4;
     at.strokeStyle = at.fillStyle = strong ? tested : untested;
     at.lineWidth = 0.6 + 2.4 * Math.abs(edge.weight) / most;
@@ -913,7 +921,7 @@ function healthFigures(status) {
     ["due to watched", `${digits(status.latency?.p50_ms, 2)} ms, p99 ${digits(status.latency?.p99_ms, 2)} ms`],
     ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`, status.device_state === "sick"],
     ["tested last", status.not_tested ?? whole(status.tested)], ...lossFigures(status),
-    ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
+    ["tests made", `${whole(status.tests)}${status.test_length_s === null ? "" : `, in stretches of ${seconds(status.test_length_s)} s`}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
     ["stream time", `${seconds(status.time_ns * 1e-9)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
     ["found", status.list_age_s === null ? "not yet" : `${seconds(status.list_age_s)} s ago${status.list_every_s === null ? "" : `, each ${seconds(status.list_every_s)} s`}`],
     ["watched", whole(status.watched)], ["edges", whole(status.edges)],
@@ -1079,6 +1087,7 @@ const takers = {
   trigger(told) {
     const run = page.run;
     run.triggers.push(told);
+    beep();
     if (run.triggers.length > MOST_LISTED) run.triggers.shift();
     run.triggerCounts.set(told.id, told);
     changed.triggers = true;
@@ -1130,6 +1139,39 @@ function take(buffer) {
   else if (kind === FRAME.marks) { takeMarks(body); changed.raster = true; }
   else if (kind === FRAME.answer) ({trusted: page.run.trusted, refused: page.run.refused} = json());
   else if (kind === FRAME.message) { const told = json(); takers[told.topic]?.(told); }
+}
+
+/* ---- a beep ---- */
+
+const BEEP_S = 0.08, BEEP_HZ = 880;
+let sound = null, quietUntil = 0;
+
+/* A browser makes no sound before it was clicked: the box that asks for beeps is that click. */
+function askForBeeps() {
+  if (by("triggers-beep").checked) sound ??= new AudioContext();
+}
+
+/* One at a time: of triggers within a beep the first is heard. */
+function beep() {
+  if (!by("triggers-beep").checked || sound === null || sound.currentTime < quietUntil) return;
+  const tone = sound.createOscillator(), loudness = sound.createGain();
+  quietUntil = sound.currentTime + 2 * BEEP_S;
+  tone.frequency.value = BEEP_HZ;
+  loudness.gain.setValueAtTime(0.2, sound.currentTime);
+  loudness.gain.linearRampToValueAtTime(0, sound.currentTime + BEEP_S);
+  tone.connect(loudness).connect(sound.destination);
+  tone.start();
+  tone.stop(sound.currentTime + BEEP_S);
+}
+
+/* ---- the tour ---- */
+
+/* A cookie, since each run may have another port: what else a page keeps is of one port. */
+const hasToured = () => document.cookie.includes("synfire-toured=1");
+
+function endTour() {
+  by("tour").hidden = true;
+  document.cookie = "synfire-toured=1; max-age=31536000; samesite=strict";
 }
 
 /* ---- the connection ---- */
@@ -1293,6 +1335,10 @@ function begin() {
   by("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw = true; });
   by("help").addEventListener("click", () => by("keys").showModal());
   by("keys-close").addEventListener("click", () => by("keys").close());
+  by("tour-again").addEventListener("click", () => { by("keys").close(); by("tour").hidden = false; });
+  by("tour-close").addEventListener("click", endTour);
+  by("tour").hidden = hasToured();
+  by("triggers-beep").addEventListener("input", askForBeeps);
   for (const view of Object.keys(PICTURES)) by(`save-picture-${view}`).addEventListener("click", () => savePicture(view));
   for (const view of Object.keys(TABLES)) by(`save-table-${view}`).addEventListener("click", () => saveTable(view));
   for (const id of ["episodes", "watched", "named"])

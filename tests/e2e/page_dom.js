@@ -41,6 +41,7 @@ class Element {
   getBoundingClientRect() { return {left: 0, top: 0}; }
   closest() { return null; }
   showModal() {}
+  close() {}
   toBlob(take, type) { take({text: `${type}|${this.width}x${this.height}`}); }
 }
 
@@ -51,7 +52,7 @@ for (const [, id, value] of html.matchAll(/<input[^>]*? id="([^"]+)"[^>]*? value
 for (const [, id] of html.matchAll(/<input[^>]*? id="([^"]+)"[^>]*? checked/g)) elements.get(id).checked = true;
 const root = new Element("html"), main = new Element("main");
 const document = {
-  documentElement: root, title: "", getElementById: id => elements.get(id), createElement: tag => new Element(tag), addEventListener() {},
+  documentElement: root, title: "", cookie: "", getElementById: id => elements.get(id), createElement: tag => new Element(tag), addEventListener() {},
   querySelector: () => main, querySelectorAll: () => [], createElementNS: (_, tag) => new Element(tag), body: new Element("body"),
 };
 class uPlot {
@@ -62,8 +63,13 @@ class uPlot {
 }
 uPlot.paths = {stepped: () => null};
 class WebSocket { send() {} }
+class AudioContext {
+  currentTime = 1; beeps = 0;
+  createOscillator() { return {frequency: {}, connect: on => on, start: () => { this.beeps++; }, stop() {}}; }
+  createGain() { return {gain: {setValueAtTime() {}, linearRampToValueAtTime() {}}, connect: on => on}; }
+}
 const world = vm.createContext({
-  document, uPlot, WebSocket, performance, TextDecoder, console, setTimeout() {}, requestAnimationFrame() {}, location: {host: "", hash: ""},
+  document, uPlot, WebSocket, AudioContext, performance, TextDecoder, console, setTimeout() {}, requestAnimationFrame() {}, location: {host: "", hash: ""},
   getComputedStyle: () => ({getPropertyValue: () => "#000"}), matchMedia: () => ({matches: false, addEventListener() {}}),
   URL: {createObjectURL: blob => blob.text, revokeObjectURL() {}}, Blob: class { constructor(parts, {type}) { this.text = `${type}|${parts.join("")}`; } },
 });

@@ -75,6 +75,8 @@ wait_for 'control listens at' run.err
 wait_for '"topic":"status"' run.jsonl
 control token status >answer
 grep -q '^pair: disarmed; sent 0' answer
+must_fail "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" 2>refusal
+grep -q "^control.py: missing: TOKEN_FILE, its \`token_file\`; a command, such as status$" refusal
 must_fail "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" no-such-token arm 2>refusal
 [ "$(wc -l <refusal)" = 1 ]
 grep -q "^control.py: no-such-token: No such file" refusal

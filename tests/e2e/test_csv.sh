@@ -15,7 +15,7 @@ table() {
     "$SYNFIRE" "$@" --json --quiet >"$name.json"
 }
 table info info sim.h5
-table mine mine sim.h5 $mine --max-size 3
+table mine mine sim.h5 $mine --max-size 3 --sort standing
 table count count sim.h5 --episodes mine.json
 table windows count sim.h5 --episodes 'A -(4,6]-> B' --window 25
 table correlogram count sim.h5 --episodes 'A -(4,6]-> B' --correlogram
@@ -27,7 +27,7 @@ table bandwidth bandwidth sim.h5 --quantity isi
 table density density sim.h5 --quantity isi --units A --epochs epochs.csv
 table aggregate aggregate numbers.txt --range 0.5:1
 printf '0,20,rest\n20,40,task\n40,60,rest\n' >labels.csv
-table in_epochs mine sim.h5 $mine --epochs epochs.csv
+table in_epochs mine sim.h5 $mine --epochs epochs.csv --sort standing
 table tested count sim.h5 --episodes 'A -(4,6]-> B' --epochs epochs.csv --significance segment-shift --surrogates 99
 table edges graph sim.h5 $mine --epochs epochs.csv
 table tiled graph sim.h5 --metric sttc --surrogates 0 --epochs epochs.csv --units A,B,C

@@ -92,6 +92,24 @@ check 'assert (out["chains"], out["significant_parts"]) == (2, 29), (out["chains
 standing = [e for e in out["episodes"] if e["q"] <= 0.05]
 assert sorted(len(e["units"]) for e in standing if e["folded_under"] is None) == [3, 8] and len(standing) == 31'
 for told in table first; do grep -qx '2 chains, 29 significant parts (q of 0.05 or less)' $told; done
+
+# `standing`, the order of tables and CSV: a q of 0.05 or less, folded under no other, the longest, most above chance.
+cp out by_count
+# shellcheck disable=SC2086
+{
+    $SYNFIRE mine demo.h5 $tested --csv >told.csv
+    $SYNFIRE mine demo.h5 $tested --json --sort standing >out
+}
+check 'import csv, math
+def key(e):
+    above = (e["count"] - e["expected"]) / math.sqrt(max(e["expected"], 1))
+    return (e["q"] is None or e["q"] > 0.05, e["folded_under"] is not None, -len(e["units"]), -above)
+keys = [key(e) for e in out["episodes"]]
+assert keys == sorted(keys) and len({key[:3] for key in keys}) > 6, keys
+assert [row["id"] for row in csv.DictReader(open("told.csv"))] == [e["id"] for e in out["episodes"]]
+by_count = json.load(open("by_count"))["episodes"]
+assert sorted(out["episodes"], key=lambda e: e["id"]) == sorted(by_count, key=lambda e: e["id"]) and out["episodes"] != by_count'
+[ "$(grep -Eo '^[A-K]( > [A-K])+' table | head -2 | tr '\n' ';')" = 'D > E > F > G > H > I > J > K;A > B > C;' ]
 [ "$(grep -Ec '^[A-K] > ' table)" = 2 ]
 
 # No table is wider than 80 characters, columns are left out in their order and named, numbers are whole: the same as with all.
@@ -357,6 +375,8 @@ check 'assert out["episodes"] == [] and out["levels"][0]["frequent"] == 0'
 grep -q 'no unit has 5000 spikes: the most that a pair counts is [0-9]*; --min-count [0-9]* finds [0-9]* pairs' err
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 1000 --json >out 2>err
 grep -q 'no pair of units reaches a count of 1000' err
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 999.25 >out 2>err # counts are whole
+grep -q 'no pair of units reaches a count of 1000: the most' err
 
 expect 64 "is after the recording" $SYNFIRE mine demo.h5 --from 90
 

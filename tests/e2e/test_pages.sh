@@ -15,6 +15,7 @@ for page in "$SYNFIRE_SOURCE"/docs/*.md; do
     grep -E '^    (synfire|echo) ' "$page" | grep -vE '^    synfire (play|record|top|doctor --loop|run [^-]|aggregate --from-state tcp:)' >lines || continue
     rm -rf page && mkdir page && pushd page >/dev/null
     synfire simulate demo.h5 --preset sym26 --quiet >/dev/null
+    synfire simulate long.h5 --preset sym26 --duration 240 --quiet >/dev/null
     while read -r line; do
         eval "$line" >out </dev/null || { echo "$page: $line" >&2; exit 1; }
         [ -s out ] || [[ $line == *'>'*.txt ]]

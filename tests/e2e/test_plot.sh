@@ -66,6 +66,25 @@ for kind, one in told.items():
     assert len(one["caption"].split()) > 10, one["caption"]
     figures.hold_numbers(one["panels"], kind + ".svg")
 PY
+# Axes of time have the recording's clock, whatever part is drawn and wherever it begins; where numbers would not tell times apart they
+# count from its beginning.
+$SYNFIRE mine waves.h5 --delay 4:6 --from 20 --to 50 $test --max-q 0.05 >part.mine
+for kind in raster rates chains; do
+    words=()
+    [ $kind = chains ] && words=(--delay 4:6)
+    $SYNFIRE plot $kind waves.h5 -o part.svg --from 20 --to 50 "${words[@]}" --quiet --json >out
+    check 'times = [p["x"] for p in out["panels"] if p["x"]["label"] == "time, s"]
+assert [(x["from"], x["to"]) for x in times] == [(20, 50)], times
+marks = [m for p in out["panels"] if p["x"]["label"] == "time, s" for m in p["marks"] if m["of"] in ("spikes", "rate", "occurrence")]
+assert marks and all(20 <= x <= 50 for m in marks for x in m["x"] if x is not None), marks'
+done
+python3 - <<'PY' >late.csv
+for k in range(300):
+    print(f"a,{400000 + k / 10}")
+PY
+$SYNFIRE plot raster late.csv -o late.svg --quiet --json >out
+check 'x = out["panels"][0]["x"]
+assert (x["label"], x["from"], round(x["to"], 3)) == ("time after 400000 s, s", 0, 29.9), x'
 $SYNFIRE info waves.h5 --json >info.json
 # shellcheck disable=SC2086
 {

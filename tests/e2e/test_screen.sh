@@ -50,6 +50,16 @@ on 80 24 0 - "${run[@]}" --speed max --significance off >off
 grep -q "^no q: significance.kind is off" off
 grep -Eq "^ .* off  " off
 
+# Lines of JSON on the same terminal are not drawn over: there is no page, and its closing words come at the end.
+on 160 50 0 - "${run[@]}" --speed max --set sinks.0.type=jsonl --set sinks.0.path=- >lines
+grep -q "^left after 0 pages on 0 screens" lines
+[ "$(grep -c '^{.*}.*$' lines)" -gt 50 ]
+grep -q "^from sim.h5 .* lost 0" lines
+
+# What a stream of so few stretches cannot have, and when.
+on 80 24 0 - "${run[@]}" --speed max --set significance.length_s=0 >early
+grep -Eq "^no q (yet: it takes|of 0.05 or less so far).* 4 stretches of 30 s or more" early
+
 # Ctrl-C: in order, with a summary on the normal screen; a second one at once, with the terminal given back too.
 echo 'sinks: [{type: jsonl, path: out.jsonl}]' >>run.yaml
 on 80 24 2 INT "${run[@]}" >stopped

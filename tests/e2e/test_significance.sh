@@ -160,7 +160,7 @@ $SYNFIRE bfs bursting.h5 --delay 4:6 --min-count 60 --source A >out # has no suc
 grep -qE "^$bursts\\. Add" out
 expect 64 "--max-q: goes with --significance" $SYNFIRE mine demo.h5 --max-q 0.05
 expect 64 "--max-q: needs surrogates" $SYNFIRE mine demo.h5 --significance analytic --max-q 0.05
-expect 64 "expected one of count, q, ratio, strength" $SYNFIRE mine demo.h5 --sort size
+expect 64 "expected one of count, q, ratio, strength, standing" $SYNFIRE mine demo.h5 --sort size
 # Chains that were named before: tested alone, corrected for one another, and what they would have had to count.
 printf '%s\n' 'A -(4,6]-> B -(4,6]-> C' 'A -(4,6]-> D' 'C -(4,6]-> A' 'A -(4,6]-> B -(4,6]-> A' 'A -(4,6]-> G' >named.txt
 printf 'A -(4,6]-> G\n' >one.txt

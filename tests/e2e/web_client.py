@@ -114,8 +114,8 @@ def columns(payload):
 
 def edges(payload):
     total, told = struct.unpack("<II", payload[:8])
-    rows = [struct.unpack("<8f", payload[8 + 32 * i:40 + 32 * i]) for i in range(told)]
-    assert len(payload) == 8 + 32 * told
+    rows = [struct.unpack("<9f", payload[8 + 36 * i:44 + 36 * i]) for i in range(told)]
+    assert len(payload) == 8 + 36 * told
     return total, rows
 
 

@@ -514,6 +514,7 @@ static void check_graphs(hid_t file, const recorded *all)
             is_f64(&edge, "p", change->p);
             is_f64(&edge, "q", change->q);
             is_f64(&edge, "p_age_s", change->p_age_s);
+            is_f64(&edge, "least_q", change->least_q);
             assert_int_equal(get_u64(&edge, "removed"), change->removed);
         }
         for (size_t i = 0; i < graph->reach_count; i++)
@@ -574,6 +575,7 @@ static void check_statuses(hid_t file, const recorded *all)
         is_text(&at, "test_device", status->test_device, 32);
         is_f64(&at, "test_ms", status->test_ms);
         is_f64(&at, "test_share", status->test_share);
+        is_f64(&at, "test_length_s", status->test_length_s);
         is_reason(&at, status->not_tested);
         for (size_t i = 0; i < status->source_count; i++, source.row++) {
             const sf_source_status *from = &status->sources[i];

@@ -232,6 +232,7 @@ static void edges_are_what_the_changes_leave(void **state)
                                                 .weight = weight,
                                                 .p = NAN,
                                                 .q = weight < 500 ? weight * 1e-3 : (double)NAN,
+                                                .least_q = weight * 1e-3,
                                                 .removed = removed};
         }
         sf_graph_message graph = {.change_count = count, .changes = changes};
@@ -247,12 +248,13 @@ static void edges_are_what_the_changes_leave(void **state)
         assert_int_equal(counts[1], expected);
         double before = -1;
         for (uint32_t i = 0; i < counts[1]; i++) {
-            float row[8];
+            float row[9];
             memcpy(row, frame.data + 8 + i * sizeof row, sizeof row);
             assert_true((double)row[5] == weights[(size_t)row[0]][(size_t)row[1]]);
             double worth =
                 isnan(row[7]) ? 2000 - (double)row[5] : (double)row[7]; /* ascending, as they come */
             assert_true(worth >= before);
+            assert_true(row[8] == (float)((double)row[5] * 1e-3));
             before = worth;
         }
         sf_text_free(&frame);

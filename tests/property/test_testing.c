@@ -422,7 +422,8 @@ static void the_past_may_find_no_memory(void **state)
 typedef struct told {
     double first_s[UNITS][UNITS]; /* stream time of the first p; 0: none */
     double least_q[UNITS][UNITS], newest_p[UNITS][UNITS];
-    double now_p[UNITS][UNITS]; /* of what is tracked in the newest window */
+    double now_p[UNITS][UNITS];     /* of what is tracked in the newest window */
+    double now_bound[UNITS][UNITS]; /* the least q of that */
     double first_q[UNITS][UNITS];
     uint32_t newest_tests[UNITS][UNITS];
     const char *reason[UNITS][UNITS]; /* the newest */
@@ -458,6 +459,7 @@ static void take_episodes(told *all, const sf_message *message)
         }
         all->least_q[a][b] = fmin(all->least_q[a][b], item->q);
         all->newest_p[a][b] = all->now_p[a][b] = item->p;
+        all->now_bound[a][b] = item->least_q;
         all->newest_tests[a][b] = item->tests;
         if (item->p_age_s == 0) {
             all->tests++;
@@ -499,8 +501,11 @@ static void take_edges(told *all, const sf_message *message)
         const sf_edge_change *change = &message->graph.changes[i];
         uint32_t a = change->from, b = change->to;
         assert_true(isnan(change->p) == (change->not_tested != NULL));
-        if (!change->removed && !isnan(all->now_p[a][b]))
-            test_assert_same(change->p, all->now_p[a][b]);
+        assert_true(isnan(change->p) == isnan(change->least_q));
+        if (change->removed || isnan(all->now_p[a][b]))
+            continue;
+        test_assert_same(change->p, all->now_p[a][b]);
+        test_assert_same(change->least_q, all->now_bound[a][b]);
     }
 }
 

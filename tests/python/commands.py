@@ -80,7 +80,7 @@ def least(recording):
 def mine(part, recording, count):
     options = [*part, "--delay", DELAY, "--min-count", count]
     found = synfire.mine(recording, DELAY, min_count=count, max_size=3)
-    told = command("mine", *options, "--max-size", 3)
+    told = command("mine", *options, "--max-size", 3, "--sort", "standing")
     for ours, theirs in zip(found.records(), told["episodes"]):
         assert list(ours) == list(theirs)
     same({"spikes": recording.spike_count, "units": recording.unit_count, "engine": found.engine, "device": found.device,
@@ -90,7 +90,7 @@ def mine(part, recording, count):
     assert plain(found.counts) == [episode["count"] for episode in told["episodes"]]
     assert [str(one) for one in found] == [chain(episode) for episode in told["episodes"]]
     tested = synfire.mine(recording, DELAY, min_count=count, max_size=2, significance=synfire.Significance(surrogates=20), max_q=1)
-    told = command("mine", *options, "--max-size", 2, "--significance", "segment-shift", "--surrogates", 20, "--max-q", 1)
+    told = command("mine", *options, "--max-size", 2, "--sort", "standing", "--significance", "segment-shift", "--surrogates", 20, "--max-q", 1)
     same({"episodes": tested.records(), "significance": tested.significance}, told, "tested")
     again = synfire.test(synfire.mine(recording, DELAY, min_count=count, max_size=2), synfire.Significance(surrogates=20), max_q=1)
     assert again.records() == tested.records()

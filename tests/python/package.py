@@ -121,7 +121,7 @@ class Memory(unittest.TestCase):
     def test_a_result_keeps_its_recording(self):
         found = synfire.mine(chains(), (4, 6), min_count=50)
         gc.collect()
-        self.assertEqual(str(found[2]), "A -(4,6]-> B -(4,6]-> C")
+        self.assertEqual(str(found[0]), "A -(4,6]-> B -(4,6]-> C")
         part = chains().part(0, 10)
         gc.collect()
         self.assertEqual(part.spike_count, 4 * 10 + 4)  # C fires more often
@@ -314,8 +314,8 @@ class OfOthers(unittest.TestCase):
     def test_pandas(self):
         frame = synfire.mine(chains(), (4, 6), min_count=50).to_frame()
         self.assertEqual(frame["count"].tolist(), [100, 100, 100])
-        self.assertEqual(frame.episode[2], "A -(4,6]-> B -(4,6]-> C")
-        self.assertEqual(frame.units.tolist(), [(0, 1), (1, 2), (0, 1, 2)])
+        self.assertEqual(frame.episode[0], "A -(4,6]-> B -(4,6]-> C")
+        self.assertEqual(frame.units.tolist(), [(0, 1, 2), (0, 1), (1, 2)])
         # Types are those of the columns, whatever stands in them.
         none = synfire.mine(chains(), (4, 6), min_count=10**6).to_frame()
         self.assertEqual(len(none), 0)
@@ -333,7 +333,9 @@ class OfOthers(unittest.TestCase):
 class Episodes(unittest.TestCase):
     def test_a_sequence(self):
         found = synfire.mine(chains(), (4, 6), min_count=50)
-        self.assertEqual((len(found), found[-1].names, [len(one) for one in found[1:]]), (3, ("A", "B", "C"), [2, 3]))
+        self.assertEqual((len(found), found[0].names, [len(one) for one in found[1:]]), (3, ("A", "B", "C"), [2, 2]))
+        by_count = synfire.mine(chains(), (4, 6), min_count=50, order="count")
+        self.assertEqual([len(one) for one in by_count], [2, 2, 3])
         self.assertIn(synfire.Episode.parse(chains(), "A -(4,6]-> B"), list(found))
         with self.assertRaises(IndexError):
             found[3]
@@ -560,8 +562,14 @@ class Densities(unittest.TestCase):
     def test_plot(self):
         import matplotlib
         matplotlib.use("Agg")
+        import matplotlib.pyplot
         axes = synfire.density(np.random.default_rng(1).normal(size=200)).plot()
         self.assertEqual(len(axes.lines), 1)
+        found = synfire.mine(chains(), (4, 6), min_count=50)
+        axes = found.plot(matplotlib.pyplot.figure().gca())
+        whole = [i for i, parent in enumerate(found.parents) if parent is None]
+        self.assertEqual([label.get_text() for label in axes.get_yticklabels()], [" > ".join(found[i].names) for i in whole])
+        np.testing.assert_allclose(axes.lines[0].get_xdata(), found.counts[whole] / found.expected[whole])
 
 
 class Registered(unittest.TestCase):

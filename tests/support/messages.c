@@ -365,6 +365,7 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
                                                .weight = random_real(random),
                                                .q = random_real(random),
                                                .p_age_s = random_real(random),
+                                               .least_q = random_real(random),
                                                .not_tested = random_reason(random),
                                                .removed = test_random_below(random, 2) == 1};
     message->reach = random_list(random, sizeof *message->reach, &message->reach_count);
@@ -519,6 +520,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     random_text(random, message->test_device, sizeof message->test_device);
     message->test_ms = random_real(random);
     message->test_share = random_real(random);
+    message->test_length_s = random_real(random);
     message->not_tested = random_reason(random);
     message->last = test_random_below(random, 2) == 1;
 }

@@ -419,6 +419,7 @@ static void check_edge(const json_t *map, const sf_edge_change *edge, bool is_ti
     is_real(take(&from, "expected"), edge->expected);
     is_real(take(&from, "weight"), edge->weight);
     check_verdict(&from, edge->p, edge->q, edge->p_age_s, edge->not_tested);
+    is_real(take(&from, "least_q"), edge->least_q);
     is_boolean(take(&from, "removed"), edge->removed);
     all_taken(&from);
 }
@@ -739,6 +740,7 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_reason(take(from, "test_device"), or_null(status->test_device));
     is_real(take(from, "test_ms"), status->test_ms);
     is_real(take(from, "test_share"), status->test_share);
+    is_real(take(from, "test_length_s"), status->test_length_s);
     is_reason(take(from, "not_tested"), status->not_tested);
     is_boolean(take(from, "last"), status->last);
 }
