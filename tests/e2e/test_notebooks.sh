@@ -23,8 +23,9 @@ grep -Eq "^[0-9]+ stimuli of [0-9]+ occurrences$" closed_loop.out
 grep -Eq "markers$|^no Neo here" other_tools.out
 
 if "$SYNFIRE_PYTHON" -c "import nbconvert, ipykernel" 2>/dev/null; then
-    for notebook in "$SYNFIRE_NOTEBOOKS"/*.ipynb; do
-        mkdir -p jupyter
+    mkdir jupyter given
+    cp "$SYNFIRE_NOTEBOOKS"/*.ipynb given # each writes what it makes beside itself
+    for notebook in given/*.ipynb; do
         "$SYNFIRE_PYTHON" -m nbconvert --to notebook --execute --ExecutePreprocessor.timeout=120 --output-dir "$PWD/jupyter" "$notebook" >>jupyter.out 2>&1
     done
     [ "$(find jupyter -name '*.ipynb' | wc -l)" = 5 ]
