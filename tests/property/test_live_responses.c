@@ -4,6 +4,7 @@
 #include "support/support.h"
 
 #include "core/clock.h"
+#include "core/episode.h"
 
 #include <synfire/live.h>
 #include <synfire/mine.h>
