@@ -43,43 +43,19 @@ void sf_sweep_close(sf_sweep *sweep)
     *sweep = (sf_sweep){0};
 }
 
-int sf_sweep_room_open(sf_sweep_room *room, const sf_sweep *sweep)
-{
-    room->cells = sf_resize(NULL, (size_t)sweep->rows * sweep->unit_count, sizeof *room->cells);
-    room->waiting = sf_resize(NULL, sweep->rows, sizeof *room->waiting);
-    return room->cells != NULL && room->waiting != NULL ? SF_OK : SF_NO_MEMORY;
-}
-
-void sf_sweep_room_close(sf_sweep_room *room)
-{
-    sf_free(room->cells);
-    sf_free(room->waiting);
-    *room = (sf_sweep_room){0};
-}
-
-static inline void count_window(sf_greedy_count *row, sf_window window, const sf_image_spike *spikes)
-{
-    for (uint32_t q = window.from; q < window.to; q++)
-        sf_greedy_take(&row[spikes[q].owner], window.start, spikes[q].after);
-}
-
-/* What two spikes of a unit both reach is the later one's. So a spike waits for the next of its unit, and
- * everything is read in order. */
-void sf_sweep_count(sf_sweep_room *room, const sf_sweep *sweep, uint32_t block, const sf_image *image,
+/* What two spikes of a unit both reach is the later one's. That need not be seen to: if the first takes it,
+ * the second lies before what it took, and may not take it again. */
+void sf_sweep_count(sf_greedy_count *cells, const sf_sweep *sweep, uint32_t block, const sf_image *image,
                     uint32_t delay)
 {
-    const sf_followers *reaches = image->reaches[delay];
+    const sf_image_spike *spikes = image->spikes;
     size_t units = sweep->unit_count;
-    memset(room->cells, 0, sweep->rows * units * sizeof *room->cells);
-    memset(room->waiting, 0, sweep->rows * sizeof *room->waiting);
+    memset(cells, 0, sweep->rows * units * sizeof *cells);
     for (uint32_t i = sweep->first[block]; i < sweep->first[block + 1]; i++) {
         sf_sweep_spike spike = sweep->spikes[i];
-        sf_followers own = reaches[spike.position];
-        sf_window before = room->waiting[spike.row];
-        before.to = own.from < before.to ? own.from : before.to;
-        room->waiting[spike.row] = (sf_window){own.from, own.to, spike.position};
-        count_window(room->cells + spike.row * units, before, image->spikes);
+        sf_followers own = image->reaches[delay][spike.position];
+        sf_greedy_count *row = cells + spike.row * units;
+        for (uint32_t q = own.from; q < own.to; q++)
+            sf_greedy_take(&row[spikes[q].owner], spike.position, spikes[q].after);
     }
-    for (uint32_t row = 0; row < sweep->rows; row++)
-        count_window(room->cells + row * units, room->waiting[row], image->spikes);
 }

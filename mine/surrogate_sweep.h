@@ -14,12 +14,6 @@ typedef struct sf_sweep_spike {
     uint32_t position, row; /**< row: its unit, of those of the block */
 } sf_sweep_spike;
 
-/** What one thread sweeps with. */
-typedef struct sf_sweep_room {
-    sf_greedy_count *cells; /**< [row * unit_count + unit]: of a block, each unit followed by each unit */
-    sf_window *waiting;     /**< by row: of the unit's newest spike, which the next one may cut short */
-} sf_sweep_room;
-
 /** Blocks of units, each with its spikes in order. */
 typedef struct sf_sweep {
     uint32_t unit_count, rows; /**< units, and of a block at most: block b has b * rows and those after it */
@@ -33,11 +27,9 @@ typedef struct sf_sweep {
 int sf_sweep_open(sf_sweep *sweep, const sf_events *events, unsigned threads);
 void sf_sweep_close(sf_sweep *sweep); /**< a zeroed object is allowed */
 
-int sf_sweep_room_open(sf_sweep_room *room, const sf_sweep *sweep); /**< SF_NO_MEMORY */
-void sf_sweep_room_close(sf_sweep_room *room);                      /**< a zeroed object is allowed */
-
-/** Counts each unit of a block followed by each unit by a delay, in the room's cells. */
-void sf_sweep_count(sf_sweep_room *room, const sf_sweep *sweep, uint32_t block, const sf_image *image,
+/** Counts each unit of a block followed by each unit by a delay: cells[row * unit_count + unit], of
+ * sweep->rows rows. */
+void sf_sweep_count(sf_greedy_count *cells, const sf_sweep *sweep, uint32_t block, const sf_image *image,
                     uint32_t delay);
 
 #endif

@@ -28,7 +28,7 @@
 typedef struct worker {
     uint32_t *slots;        /* by unit: 1 + its place among the candidates at hand, or 0 */
     sf_greedy_count *cells; /* by slot; cell 0 takes what nobody asked for */
-    sf_sweep_room swept;
+    sf_greedy_count *swept; /* of a block of the sweep */
     sf_list_entry *arena;
     size_t arena_count, arena_capacity;
     sf_window *windows;
@@ -111,8 +111,8 @@ static int open_workers(sf_surrogate_counter *c)
         w->slots = sf_alloc(c->events->unit_count, sizeof *w->slots);
         w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
         w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
-        if (w->slots == NULL || w->cells == NULL || w->maxima == NULL ||
-            sf_sweep_room_open(&w->swept, &c->sweep) != SF_OK ||
+        w->swept = sf_alloc((size_t)c->sweep.rows * c->events->unit_count, sizeof *w->swept);
+        if (w->slots == NULL || w->cells == NULL || w->swept == NULL || w->maxima == NULL ||
             sf_image_room_open(&w->room, c->events, c->plan) != SF_OK)
             return SF_NO_MEMORY;
     }
@@ -214,7 +214,7 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
         worker *w = &c->workers[t];
         sf_free(w->slots);
         sf_free(w->cells);
-        sf_sweep_room_close(&w->swept);
+        sf_free(w->swept);
         sf_free(w->arena);
         sf_free(w->windows);
         sf_free(w->hits);
@@ -591,8 +591,7 @@ static void record_block(sf_surrogate_counter *c, worker *w, uint32_t block, uin
     for (uint32_t row = 0; row < c->sweep.rows && begin + row < units; row++)
         for (uint64_t i = pairs->first[begin + row]; i < pairs->first[begin + row + 1]; i++)
             if (pairs->candidates[i] / units == delay)
-                record(c, w, 0, i, b,
-                       w->swept.cells[(size_t)row * units + pairs->candidates[i] % units].count);
+                record(c, w, 0, i, b, w->swept[(size_t)row * units + pairs->candidates[i] % units].count);
 }
 
 static int sweep_block(void *context, unsigned number, size_t block)
@@ -602,7 +601,7 @@ static int sweep_block(void *context, unsigned number, size_t block)
     int status = SF_OK;
     for (uint32_t d = 0; d < c->plan->delay_count; d++)
         for (uint32_t b = 0; c->is_swept[d] && b < c->batch_count && status == SF_OK; b++) {
-            sf_sweep_count(&w->swept, &c->sweep, (uint32_t)block, &c->images[b], d);
+            sf_sweep_count(w->swept, &c->sweep, (uint32_t)block, &c->images[b], d);
             record_block(c, w, (uint32_t)block, d, b);
             status = go_on(c, number);
         }
