@@ -22,7 +22,9 @@ $SYNFIRE run "$SYNFIRE_SOURCE/configs/demo.yaml" --set sources.0.speed=max --max
 [ "$(counted)" = "$windows $chains $parts" ]
 # At a pace that no test keeps up with none is left out: a replay waits for them.
 $SYNFIRE run "$SYNFIRE_SOURCE/configs/demo.yaml" --set sources.0.speed=10000 --quiet
-grep '"topic":"status"' demo/demo.jsonl | tail -n 1 | grep -q '"tests":\(9\|10\|11\),"tests_missed":0,'
+grep '"topic":"status"' demo/demo.jsonl | tail -n 1 >newest
+grep -q '"tests":\(9\|10\|11\),' newest
+grep -q '"tests_missed":0,' newest
 # Where the units of a chain are left out, it is not found.
 $SYNFIRE run --replay demo/demo.h5 --speed max --units A,B,C --set mine.delays_ms=4:6 >out
 sed -n '/^Planted and found/,$p' out >table
