@@ -146,8 +146,7 @@ static bool has_changed(const sf_link *old, const sf_link *new, bool is_tiling)
 {
     return old->count != new->count || differs(old->expected, new->expected) || differs(old->p, new->p) ||
            differs(old->q, new->q) || (!is_tiling && differs(old->least_q, new->least_q)) ||
-           old->not_tested != new->not_tested ||
-           (is_tiling && differs(old->coefficient, new->coefficient));
+           old->not_tested != new->not_tested || (is_tiling && differs(old->coefficient, new->coefficient));
 }
 
 int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *after,

@@ -454,8 +454,9 @@ static const sf_column_row response_rows[] = {
     SF_ITEMS_ARE(INTEGER, "bins_exposed_ns", bin_exposed_ns, bin_count,
                  "what was recorded of each bin, of all trials so far", .unit = "ns"),
     SF_RECORDS_OF("units", units, unit_count, response_unit_rows, "every unit, in all trials so far"),
-    SF_RECORDS_OF("chains", chains, chain_count, response_chain_rows,
-                  "every episode that is watched, in all trials so far: its occurrences, by their first spikes"),
+    SF_RECORDS_OF(
+        "chains", chains, chain_count, response_chain_rows,
+        "every episode that is watched, in all trials so far: its occurrences, by their first spikes"),
 };
 #undef ROW
 

@@ -269,13 +269,12 @@ static int add_trial(sf_trials *t, int64_t marker_ns, sf_error *error)
     if (status == SF_OK)
         status = sort_by_unit(t, marker_ns, error);
     if (status == SF_OK)
-        status =
-            sf_responses_add(&t->found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
+        status = sf_responses_add(&t->found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
     for (size_t c = 0; c < t->chain_count; c++)
         t->trains[c] = (sf_event_train){t->chains[c].begins_ns, t->chains[c].count};
     if (status == SF_OK && t->chain_count > 0)
-        status = sf_responses_add(&t->chains_found, marker_ns, t->recorded, t->recorded_count, t->trains,
-                                  error);
+        status =
+            sf_responses_add(&t->chains_found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
     return status;
 }
 
@@ -364,8 +363,8 @@ int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs 
     t->tail_ns = stop_ns > options.to_ns ? stop_ns : options.to_ns;
     t->lead_ns = -(first_ns < t->found.first_ns ? first_ns : t->found.first_ns);
     t->first = sf_alloc(inputs->units.count + 2, sizeof *t->first);
-    size_t most = sf_watched_count(config) > inputs->units.count ? sf_watched_count(config)
-                                                                 : inputs->units.count;
+    size_t most =
+        sf_watched_count(config) > inputs->units.count ? sf_watched_count(config) : inputs->units.count;
     t->trains = sf_alloc(most, sizeof *t->trains);
     if (status == SF_OK && (t->first == NULL || t->trains == NULL))
         status = sf_fail_memory(error);
