@@ -70,11 +70,11 @@ class Mcp(unittest.TestCase):
             self.assertEqual(offered, known - {"help", "quiet", "verbose", "json", "csv", "list", "jobs", "table", "out", "occurrences", "nwb", "plot", "rule", "save"}, name)
             self.assertTrue(tool["annotations"]["readOnlyHint"] and "files" in tool["inputSchema"]["required"])
         self.assertIn("chains", tools["plot"]["inputSchema"]["properties"]["figure"]["enum"])
-        self.assertEqual(tools["mine"]["inputSchema"]["properties"]["self"]["type"], "boolean")
+        self.assertEqual(tools["mine"]["inputSchema"]["properties"]["repeats"]["type"], "boolean")
 
     def test_tools_give_what_commands_give(self):
-        options = ["--delay", "4:6", "--min-count", "30", "--self"]
-        result = self.server.call("mine", **{"files": ["data/demo.h5"], "delay": "4:6", "self": True, "min-count": 30, "closed": False})
+        options = ["--delay", "4:6", "--min-count", "30", "--repeats"]
+        result = self.server.call("mine", **{"files": ["data/demo.h5"], "delay": "4:6", "repeats": True, "min-count": 30, "closed": False})
         self.assertFalse(result["isError"])
         mined = without_clock(json.loads(result["content"][0]["text"]))
         self.assertEqual(mined, without_clock(told("mine", "data/demo.h5", *options)))

@@ -315,7 +315,7 @@ expect 66 "no-such" $SYNFIRE graph no-such.h5
 # No edge at all is an empty graph and a warning, not an error.
 $SYNFIRE graph sim.h5 --min-count 1e9 --json >out 2>err
 grep -q '"edges":0,"edge_detail":\[\]' out
-grep -q "no unit has 1e+09 spikes: the most that a pair counts is" err
+grep -q "no unit has 1000000000 spikes: the most that a pair counts is" err
 
 # Edges with a sign: every output has it, --max-false 1 has all pairs, surrogates give p and q.
 python3 - >signs.csv <<'END'

@@ -56,10 +56,15 @@ enum { CHAINS = sizeof chains / sizeof *chains };
 
 static sf_recording *record(const made *m, bool blanks)
 {
+    static const sf_unit units[UNITS] = {{.name = "a", .electrode = -1},
+                                         {.name = "b", .electrode = -1},
+                                         {.name = "c", .electrode = -1},
+                                         {.name = "d", .electrode = -1}};
     sf_recording_input input = sf_recording_input_default();
     sf_recording *whole, *blanked;
     sf_error error;
     input.unit_count = UNITS;
+    input.units = units;
     input.spikes = m->spikes;
     input.spike_count = SPIKES;
     input.markers = m->markers;
