@@ -182,6 +182,9 @@ static void add_registered(sf_json *json, const app_counting *c)
         return;
     }
     open_registered(json, c);
+    sf_json_null(json, "episodes"); /* as the next: they are the document's own */
+    sf_json_null(json, "methods");
+    sf_json_null(json, "significance");
     sf_json_end_object(json);
 }
 

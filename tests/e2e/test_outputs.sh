@@ -91,7 +91,7 @@ while read -r command option; do
     *) words=() ;;
     esac
     case $option in
-    epochs | episodes | graph | labels | list | positions | token | from-state | key | clients | server-key) continue ;;
+    epochs | episodes | graph | labels | list | positions | registered | token | from-state | key | clients | server-key) continue ;;
     out | occurrences | plot | rule | save | nwb) written=$((written + 1)) ;;
     *) echo "$command --$option: does it read or write?"; exit 1 ;;
     esac

@@ -101,7 +101,7 @@ class Responses(command.Test):
         self.assertAlmostEqual(cut["exposed_s"], 0.595, delta=1e-9)
 
     def test_trials_that_overlap_are_warned_of(self):
-        self.assertIn("117 of 118 trials begin their baseline before the response window of the trial before has ended",
+        self.assertIn("117 of 118 trials begin the baseline before the response window of the trial before has ended",
                       self.synfire(*RESPOND, "--baseline", 30).stderr)
 
     def test_too_few_trials_for_a_verdict_are_warned_of(self):
