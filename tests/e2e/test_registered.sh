@@ -21,7 +21,7 @@ python3 - "$sha" <<'PY'
 import json, sys
 read = lambda name: json.load(open(name))
 sha, registered, given, mined, report = sys.argv[1], read("registered.json"), read("given.json"), read("mined.json"), read("report.json")
-assert registered["registered"] == {"file": "chains.txt", "sha256": sha}
+assert registered["registered"] == {"file": "chains.txt", "sha256": sha, "episodes": None, "methods": None, "significance": None}
 assert given["registered"] is None
 assert registered["episodes"] == given["episodes"] and len(given["episodes"]) == 2
 assert registered["significance"]["kind"] == "segment-shift"

@@ -34,7 +34,7 @@ def numbers_are_those_of_the_run():
     page.until("document.querySelectorAll('#episodes tr[data-id]').length > 0 && !changed.episodes")
     rows = page.value("[...document.querySelectorAll('#episodes tr[data-id]')].map(row =>"
                       " [row.dataset.id, ...[...row.cells].map(cell => cell.textContent)])")
-    counted = {item["id"]: item for item in told["episodes"]}
+    counted = {item["id"]: item for item in told["episodes"] if item["folded_under"] is None}
     assert len(rows) == min(100, len(counted)) > 5, (len(rows), len(counted))
     for name, chain, count, expected, ratio, q in rows:
         item = counted[name]

@@ -101,10 +101,10 @@ def numbers_are_those_of_the_run():
                 graph[key] = change
     total, rows = web_client.edges(found[web_client.EDGES][-1])
     assert total == len(rows) == len(graph) > 5, (total, len(rows), len(graph))
-    for start_unit, end, low, high, count, weight, p, q in rows:
+    for start_unit, end, low, high, count, weight, p, q, least_q in rows:
         edge = graph[int(start_unit), int(end), low, high]
         assert count == edge["count"] and abs(weight - edge["weight"]) <= 1e-5 * abs(weight)
-        assert (q != q) == (edge["q"] is None)
+        assert (q != q) == (edge["q"] is None) and (least_q != least_q) == (edge["least_q"] is None)
 
     # Each spike is in its column and row, and in no other.
     with h5py.File("sim.h5") as file:
