@@ -97,6 +97,9 @@ void app_said_free(app_said *said);
 
 extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
 
+/** The command of a name or an alias; NULL: there is none. */
+const app_command *app_find_command(const char *name);
+
 /** How help texts speak of the program. */
 typedef struct app_program_words {
     const char *usage; /**< what is typed before the command */

@@ -110,14 +110,6 @@ static int check_table(const server *s, const char *path, sf_error *error)
 
 /* ---- what it offers ---- */
 
-static const app_command *find_command(const char *name)
-{
-    for (const app_command *const *command = app_commands; *command != NULL; command++)
-        if (strcmp((*command)->name, name) == 0)
-            return *command;
-    return NULL;
-}
-
 /* Neither what writes, nor what several recordings or another form of the answer take, nor help. */
 static bool is_offered(const app_option *option)
 {
@@ -401,7 +393,7 @@ static int call_tool(const server *s, const sf_mcp_request *request, sf_text *an
     sf_error reason = {0};
     int status = SF_OK;
     if (tool != NULL) {
-        c.command = find_command(tool->name);
+        c.command = app_find_command(tool->name);
         status = spell(&c, request, tool->writes, &reason);
     }
     if (status == SF_OK)
@@ -452,7 +444,7 @@ static void answer_list(const server *s, sf_text *answer)
     sf_json_object(&json, NULL);
     sf_json_array(&json, "tools");
     for (size_t i = 0; i < OFFERED; i++)
-        describe_tool(&json, find_command(all_offered[i].name));
+        describe_tool(&json, app_find_command(all_offered[i].name));
     if (s->live.control != NULL)
         describe_status(&json);
     sf_json_end_array(&json);
@@ -577,13 +569,10 @@ const app_command app_command_mcp = {
     .least_arguments = 1,
     .most_arguments = -1,
     .example = "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | synfire mcp .",
-    .notes = "A client, such as an assistant that writes programs, starts it and asks on its standard input, "
-             "a line of "
-             "JSON each. It offers info, mine, count, graph, plot, report and compare of what lies in the "
-             "folders, with "
-             "their options, and with --control the status of a run. It writes nothing, arms nothing and "
-             "asks for no "
-             "network: docs/mcp.md.",
+    .notes = "A client, such as an assistant that writes programs, starts it and asks on its standard "
+             "input, a line of JSON each. It offers info, mine, count, graph, plot, report and compare of "
+             "what lies in the folders, with their options, and with --control the status of a run. It "
+             "writes nothing, arms nothing and asks for no network: docs/mcp.md.",
     .options = {options},
     .rows = {&mcp_table},
     .run = run,

@@ -305,7 +305,7 @@ static void completion(sf_text *text)
 
 /* ---- the program ---- */
 
-static const app_command *find_command(const char *name)
+const app_command *app_find_command(const char *name)
 {
     for (size_t i = 0; app_commands[i] != NULL; i++)
         if (strcmp(app_commands[i]->name, name) == 0 ||
@@ -349,7 +349,7 @@ static const struct {
 /* `synfire help` or `synfire --help`, and the page of a command whose name may follow. */
 static int help(const char *name, sf_text *text, sf_error *error)
 {
-    const app_command *command = name != NULL ? find_command(name) : NULL;
+    const app_command *command = name != NULL ? app_find_command(name) : NULL;
     if (name != NULL && command == NULL)
         return refuse_command(name, error);
     if (command != NULL)
@@ -382,7 +382,7 @@ int app_program(int argc, char **argv, const sf_ranks_way *way)
             status = app_print(&text, &error);
         return status == SF_OK ? 0 : app_refuse_words(argc - 1, argv + 1, &error);
     }
-    const app_command *command = find_command(first);
+    const app_command *command = app_find_command(first);
     if (command == NULL) {
         refuse_command(first, &error);
         return app_refuse_words(argc - 1, argv + 1, &error);

@@ -220,13 +220,16 @@ void sf_hops_close(sf_hops *hops)
 
 /* ---- running stages ---- */
 
-/* A thread's share is then not over before it has begun. Without memory for a team there is none. */
+/* NULL: so few episodes are tracked that threads would take longer to wake, or there is no memory for them.
+ */
 static sf_team *team_of(sf_hops *hops)
 {
     unsigned threads = hops->options.config->mine.threads;
+    if (hops->team != NULL || hops->tracked.now.count < TEAM_FROM)
+        return hops->team;
     if (threads == 0)
         threads = sf_thread_cores();
-    if (hops->team == NULL && hops->tracked.now.count >= TEAM_FROM && threads > 1)
+    if (threads > 1)
         sf_team_open(&hops->team, threads < TEAM_MOST ? threads : TEAM_MOST, NULL);
     return hops->team;
 }

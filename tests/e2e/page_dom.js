@@ -25,10 +25,7 @@ class Element {
   set textContent(text) { this.own = String(text); this.children = []; }
   get options() { return this.children; }
   get lastChild() { const {parent} = this; return Object.assign(this.children.at(-1), {remove: () => this.children.pop()}); }
-  append(...all) {
-    for (const child of all) if (child.id) elements.set(child.id, child);
-    this.children.push(...all);
-  }
+  append(...all) { this.children.push(...all); }
   appendChild(child) { this.children.push(child); return child; }
   replaceChildren(...all) { this.own = ""; this.children = all; }
   insertRow() { const row = new Element("tr"); this.rows.push(row); return row; }
