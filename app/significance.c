@@ -9,8 +9,7 @@
 const app_option app_significance_options[] = {
     {"significance", "segment-shift|jitter|shift|analytic|dither|joint-isi",
      "test every episode: against surrogates by segment-shift (advised), jitter, shift, dither (uniform, "
-     "with "
-     "dead time) or joint-isi; or analytic, which only ranks"},
+     "with dead time) or joint-isi; or analytic, which only ranks"},
     {.name = "fdr"},
     {.name = "max-q"},
     {.name = "max-p"},
