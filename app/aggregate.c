@@ -172,15 +172,6 @@ static const sf_column_row rows[] = {
 static const sf_table answers = {
     .name = "aggregates", .row = "aggregate", .about = "an answer from a density", SF_TABLE_OF(rows)};
 
-static void print_json(sf_text *text, const app_call *call, const outcome *told)
-{
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_table_json_fields(&json, &answers, told);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-}
-
 static void print_text(sf_text *text, const outcome *told, bool exact)
 {
     int digits = app_digits(told->estimate, told->sampling_error, 8);
@@ -209,7 +200,7 @@ static int print_answer(const app_call *call, const aggregate_request *request, 
     told->relative_error = off > 0 ? off / fabs(told->exact) : off;
     sf_text text = {0};
     if (call->json)
-        print_json(&text, call, told);
+        app_document_json(&text, call, told);
     else if (app_has(call, "csv")) {
         app_csv csv = app_csv_start_table(&text, &answers);
         app_csv_struct(&csv, &answers, told);
@@ -379,5 +370,6 @@ const app_command app_command_aggregate = {
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
     .rows = {&app_quantity_table, &asking_table, &request_table},
     .tables = {&answers},
+    .document = &answers,
     .run = run,
 };

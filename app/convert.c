@@ -2,6 +2,8 @@
 #include "app/load.h"
 #include "tools/files.h"
 
+#include "core/describe/table.h"
+
 #include <inttypes.h>
 
 static const app_option options[] = {
@@ -9,26 +11,33 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-static void print(sf_text *out, const app_call *call, const sf_recording_columns *of, const char *layout,
-                  const char *lost)
+typedef struct converted {
+    const char *recording, *file, *layout;
+    uint64_t units, spikes;
+    const char *left_out;
+} converted;
+
+#define ROW converted
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(TEXT, recording, "what was read"),
+    SF_MEMBER_IS(TEXT, file, "what was written"),
+    SF_MEMBER_IS(TEXT, layout, "its layout",
+                 .words = (const char *const[]){"synfire", "nwb", "carmen", "csv", NULL}),
+    SF_MEMBER_IS(COUNT, units, "units"),
+    SF_MEMBER_IS(COUNT, spikes, "spikes"),
+    SF_MEMBER_IS(TEXT, left_out, "what the layout has no place for, in words", .null = "all is in it"),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "conversion", .about = "what was written", SF_TABLE_OF(document_rows)};
+
+static void print(sf_text *out, const converted *told)
 {
-    const char *path = call->arguments[1];
-    if (!call->json) {
-        sf_text_printf(out, "%s: %s, %zu units, %zu spikes", path, layout, of->unit_count, of->spike_count);
-        if (lost[0] != '\0')
-            sf_text_printf(out, "; without %s, for which it has no place", lost);
-        return;
-    }
-    sf_json json = sf_json_start(out);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", call->arguments[0]);
-    sf_json_string(&json, "file", path);
-    sf_json_string(&json, "layout", layout);
-    sf_json_uint(&json, "units", of->unit_count);
-    sf_json_uint(&json, "spikes", of->spike_count);
-    sf_json_string(&json, "left_out", lost[0] != '\0' ? lost : NULL);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    sf_text_printf(out, "%s: %s, %" PRIu64 " units, %" PRIu64 " spikes", told->file, told->layout,
+                   told->units, told->spikes);
+    if (told->left_out != NULL)
+        sf_text_printf(out, "; without %s, for which it has no place", told->left_out);
 }
 
 static int convert(const app_call *call, const sf_recording *recording, sf_error *error)
@@ -42,7 +51,16 @@ static int convert(const app_call *call, const sf_recording *recording, sf_error
                      : sf_convert(recording, call->arguments[1], app_value(call, "layout", NULL),
                                   provenance.data, &layout, &lost, error);
     if (status == SF_OK) {
-        print(&out, call, &of, layout, lost.data != NULL ? lost.data : "");
+        const converted told = {.recording = call->arguments[0],
+                                .file = call->arguments[1],
+                                .layout = layout,
+                                .units = of.unit_count,
+                                .spikes = of.spike_count,
+                                .left_out = lost.length > 0 ? lost.data : NULL};
+        if (call->json)
+            app_document_json(&out, call, &told);
+        else
+            print(&out, &told);
         status = app_print(&out, error);
     }
     sf_text_free(&lost);
@@ -71,6 +89,7 @@ const app_command app_command_convert = {
     .most_arguments = 2,
     .takes_several = true,
     .writes_last = true,
+    .document = &document,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire convert demo.h5 demo.nwb",
     .notes = "Times, names and which unit fired come back as they were, to the nanosecond, from every "
              "layout; what a "

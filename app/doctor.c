@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/live.h"
 
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/row_macros.h"
 #include "tools/doctor.h"
@@ -9,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const levels[] = {"good", "advice", "bad"};
+static const char *const levels[] = {"good", "advice", "bad", NULL};
+static const char *const authentications[] = {"curve", "none", NULL};
 
 static size_t count_of(const sf_findings *checks, sf_finding_level level)
 {
@@ -19,34 +21,96 @@ static size_t count_of(const sf_findings *checks, sf_finding_level level)
     return count;
 }
 
-static void add_trips_json(sf_json *json, const app_call *call, const sf_run_trips *trips);
+typedef struct awaited {
+    sf_run_trips trips;
+    size_t count; /* of times: those answered */
+    const char *marker;
+} awaited;
 
-/* trips: NULL where there are none. */
-static void add_json(sf_text *text, const app_call *call, const sf_findings *checks,
-                     const sf_run_trips *trips)
+/* The document: of checks, or of a loop. */
+typedef struct examined {
+    bool ok;
+    sf_column_list checks; /* sf_finding */
+    const awaited *loop;   /* NULL where there is none */
+} examined;
+
+static void get_level(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_bool(&json, "ok", !call->wanting);
-    sf_json_array(&json, "checks");
-    for (size_t i = 0; i < checks->count; i++) {
-        const sf_finding *check = &checks->items[i];
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "name", check->name);
-        sf_json_bool(&json, "ok", check->level != SF_FINDING_BAD);
-        sf_json_string(&json, "level", levels[check->level]);
-        sf_json_string(&json, "detail", check->found);
-        sf_json_string(&json, "advice", check->advice[0] != '\0' ? check->advice : NULL);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
-    if (trips != NULL)
-        add_trips_json(&json, call, trips);
-    else
-        sf_json_null(&json, "loop");
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    (void)column;
+    (void)row;
+    (void)item;
+    sf_value_set_text(value, levels[((const sf_finding *)of)->level]);
 }
+
+static void get_ok(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    (void)row;
+    (void)item;
+    value->known = true;
+    value->flag = ((const sf_finding *)of)->level != SF_FINDING_BAD;
+}
+
+static const char *const names_of_checks[] = {
+    "cores",  "governor", "real-time", "locked-memory", "clock",   "clock-sync", "buffers", "descriptors",
+    "ports",  "keys",     "serial",    "gpu",           "reader",  "locks",      "disk",    "reach",
+    "stream", "units",    "losses",    "pace",          "sharing", "buffer",     "rate",    NULL};
+
+#define ROW sf_finding
+static const sf_column_row check_rows[] = {
+    SF_MEMBER_IS(TEXT, name, "what was looked at", .words = names_of_checks),
+    SF_GOT_BY(FLAG, "ok", get_ok, "the level is not bad"),
+    SF_GOT_BY(TEXT, "level", get_level,
+              "advice: a run works and could do better; bad: it would fail here, or lose", .words = levels),
+    SF_FIELD_IS(TEXT, "detail", found, "what was found"),
+    SF_MEMBER_IS(TEXT, advice, "what to do", .null = "it is good"),
+};
+#undef ROW
+
+#define ROW awaited
+static const sf_column_row loop_rows_told[] = {
+    SF_FIELD_IS(TEXT, "source", trips.source, "whose stream brings pulses back"),
+    SF_FIELD_IS(TEXT, "authentication", trips.authentication, "of the source, as in status messages",
+                .null = "it does not come over a network", .words = authentications),
+    SF_FIELD_IS(TEXT, "sink", trips.sink, "that sends them"),
+    SF_MEMBER_IS(TEXT, marker, "what is waited for"),
+    SF_FIELD_IS(COUNT, "pulses", trips.pulses, "sent; answered, lost and failed together"),
+    SF_FIELD_IS(COUNT, "answered", trips.answered, "in time"),
+    SF_FIELD_IS(COUNT, "lost", trips.lost, "not answered in time"),
+    SF_FIELD_IS(COUNT, "failed", trips.failed, "that the sink could not send"),
+    SF_FIELD_IS(COUNT, "unexpected", trips.unexpected, "answers while no pulse was under way"),
+    SF_FIELD_IS(REAL, "median_ms", trips.median_ms, "from the decision to send to the arrival of the answer",
+                .unit = "ms", .null = "none came"),
+    SF_FIELD_IS(REAL, "p99_ms", trips.p99_ms, "99 of 100 took at most so long", .unit = "ms",
+                .null = "none came"),
+    SF_FIELD_IS(REAL, "max_ms", trips.most_ms, "the longest", .unit = "ms", .null = "none came"),
+    SF_ITEMS_ARE(REAL, "trips_ms", trips.ms, count, "all, ascending", .unit = "ms"),
+};
+#undef ROW
+
+static void get_loop(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    (void)row;
+    (void)item;
+    value->record.of = ((const examined *)of)->loop;
+    value->known = value->record.of != NULL;
+}
+
+#define ROW examined
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(FLAG, ok, "no check is bad and no pulse was lost; else the exit code is 1"),
+    SF_RECORDS_ARE(
+        checks, sf_finding, check_rows,
+        "in a fixed order; one of `gpu` for each device; with RIG those of the rig from `reach` on, and "
+        "`buffers`"),
+    SF_RECORD_BY("loop", get_loop, loop_rows_told, "--loop: round trips of pulses; there are no checks then",
+                 .null = "without"),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "examination", .about = "what was looked at", SF_TABLE_OF(document_rows)};
 
 static void add_lines(sf_text *text, const sf_findings *checks)
 {
@@ -67,7 +131,7 @@ static int print_checks(app_call *call, const sf_findings *checks, sf_error *err
     sf_text text = {0};
     call->wanting = count_of(checks, SF_FINDING_BAD) > 0;
     if (call->json)
-        add_json(&text, call, checks, NULL);
+        app_document_json(&text, call, &(examined){!call->wanting, {checks->items, checks->count}, NULL});
     else
         add_lines(&text, checks);
     return app_print(&text, error);
@@ -124,28 +188,6 @@ static const char *answer_of(const app_call *call)
     return app_value(call, "answer", usual_loop.marker);
 }
 
-static void add_trips_json(sf_json *json, const app_call *call, const sf_run_trips *trips)
-{
-    sf_json_object(json, "loop");
-    sf_json_string(json, "source", trips->source);
-    sf_json_string(json, "authentication", trips->authentication[0] != '\0' ? trips->authentication : NULL);
-    sf_json_string(json, "sink", trips->sink);
-    sf_json_string(json, "marker", answer_of(call));
-    sf_json_uint(json, "pulses", trips->pulses);
-    sf_json_uint(json, "answered", trips->answered);
-    sf_json_uint(json, "lost", trips->lost);
-    sf_json_uint(json, "failed", trips->failed);
-    sf_json_uint(json, "unexpected", trips->unexpected);
-    sf_json_real(json, "median_ms", trips->median_ms);
-    sf_json_real(json, "p99_ms", trips->p99_ms);
-    sf_json_real(json, "max_ms", trips->most_ms);
-    sf_json_array(json, "trips_ms");
-    for (uint32_t i = 0; i < trips->answered; i++)
-        sf_json_real(json, NULL, trips->ms[i]);
-    sf_json_end_array(json);
-    sf_json_end_object(json);
-}
-
 static void add_trips(sf_text *text, const app_call *call, const sf_run_trips *trips)
 {
     sf_text_printf(text, "%u pulses by %s, awaited as %s from %s\n", trips->pulses, trips->sink,
@@ -171,7 +213,9 @@ static int show_trips(app_call *call, const sf_run_trips *trips, sf_error *error
     sf_text text = {0};
     call->wanting = trips->answered < trips->pulses;
     if (call->json)
-        add_json(&text, call, &(sf_findings){0}, trips);
+        app_document_json(
+            &text, call,
+            &(examined){!call->wanting, {trips, 0}, &(awaited){*trips, trips->answered, answer_of(call)}});
     else
         add_trips(&text, call, trips);
     return app_print(&text, error);
@@ -339,6 +383,7 @@ const app_command app_command_doctor = {
         "as a "
         "run would, and nothing else is sent to it; each line says what to press there.",
     .options = {options, rig_options, loop_options},
+    .document = &document,
     .rows = {&rig_table, &loop_table},
     .run = run,
 };

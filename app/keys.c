@@ -1,41 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
 
+#include "core/describe/table.h"
 #include "io/curve.h"
 
-static void add_json(sf_text *text, const app_call *call, const char *path, const char *public_key)
-{
-    sf_text file = {0};
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_text_printf(&file, "%s.key", path);
-    sf_json_string(&json, "public_file", file.failed ? NULL : file.data);
-    sf_text_printf(&file, "_secret");
-    sf_json_string(&json, "secret_file", file.failed ? NULL : file.data);
-    sf_json_string(&json, "public_key", public_key);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-    sf_text_free(&file);
-}
+typedef struct made {
+    const char *public_file, *secret_file, *public_key;
+} made;
+
+#define ROW made
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(TEXT, public_file, "goes to the other side"),
+    SF_MEMBER_IS(TEXT, secret_file, "stays; only its owner may read it"),
+    SF_MEMBER_IS(TEXT, public_key, "Z85, 40 characters"),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "keys", .about = "the pair that was made", SF_TABLE_OF(document_rows)};
 
 static int run(app_call *call, sf_error *error)
 {
     const char *path = call->arguments[0];
     sf_curve_keys keys;
-    sf_text text = {0};
+    sf_text text = {0}, public_file = {0}, secret_file = {0};
     int status = sf_curve_make(&keys, path, error);
     if (status != SF_OK)
         return status;
+    sf_text_printf(&public_file, "%s.key", path);
+    sf_text_printf(&secret_file, "%s.key_secret", path);
+    text.failed = public_file.failed || secret_file.failed;
     if (call->json)
-        add_json(&text, call, path, keys.public_key);
+        app_document_json(&text, call, &(made){public_file.data, secret_file.data, keys.public_key});
     else
-        sf_text_printf(
-            &text,
-            "%s.key         %s\n"
-            "%s.key_secret  stays here: nobody but you may read it\n"
-            "Give %s.key to the other side: a run takes it in the folder of `clients`, a client as "
-            "`server_key`.",
-            path, keys.public_key, path, path);
+        sf_text_printf(&text,
+                       "%s         %s\n"
+                       "%s  stays here: nobody but you may read it\n"
+                       "Give %s to the other side: a run takes it in the folder of `clients`, a client as "
+                       "`server_key`.",
+                       public_file.data, keys.public_key, secret_file.data, public_file.data);
+    sf_text_free(&public_file);
+    sf_text_free(&secret_file);
     return app_print(&text, error);
 }
 
@@ -54,5 +59,6 @@ const app_command app_command_keys = {
              "and is refused. They are those of ZeroMQ's CURVE, as czmq and pyzmq write and read them. "
              "docs/operations.md says which socket takes which.",
     .options = {options},
+    .document = &document,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/load.h"
 
+#include "core/describe/table.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
 #include "tools/play.h"
@@ -82,20 +83,37 @@ static void say_ready(void *user, const char *address)
              how.subscribers == 1 ? "" : "s");
 }
 
+typedef struct sent {
+    const sf_played *told;
+    bool paced;
+} sent;
+
+static void get_late(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)row;
+    (void)item;
+    const sent *all = of;
+    if (all->paced)
+        sf_value_set_time(value, &column->is, all->told->late_ns);
+}
+
+#define ROW sent
+static const sf_column_row document_rows[] = {
+    SF_INSIDE_IS(COUNT, "spikes", told, sf_played, spikes, "sent"),
+    SF_INSIDE_IS(COUNT, "markers", told, sf_played, markers, "sent"),
+    SF_INSIDE_IS(REAL, "seconds", told, sf_played, seconds, "how long it took"),
+    SF_GOT_BY(TIME, "late_max_ms", get_late, "the most that a batch was sent after it was due", .unit = "ms",
+              .null = "with --speed max"),
+};
+#undef ROW
+
+static const sf_table document = {.name = "played", .about = "what was sent", SF_TABLE_OF(document_rows)};
+
 static int print_result(const app_call *call, const sf_played *told, double speed, sf_error *error)
 {
     sf_text text = {0};
     if (call->json) {
-        sf_json json = sf_json_start(&text);
-        sf_json_object(&json, NULL);
-        sf_json_uint(&json, "spikes", told->spikes);
-        sf_json_real(&json, "seconds", told->seconds);
-        if (speed > 0)
-            sf_json_milliseconds(&json, "late_max_ms", told->late_ns);
-        else
-            sf_json_null(&json, "late_max_ms");
-        app_provenance_json(&json, call);
-        sf_json_end_object(&json);
+        app_document_json(&text, call, &(sent){told, speed > 0});
     } else {
         sf_text_printf(&text, "%" PRIu64 " spikes and %" PRIu64 " markers sent in %.3f s", told->spikes,
                        told->markers, told->seconds);
@@ -156,5 +174,6 @@ const app_command app_command_play = {
              "the stream in order, a second one leaves at once.",
     .options = {options, app_selection_options},
     .rows = {&playing_table},
+    .document = &document,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
 
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -72,6 +73,15 @@ void app_tell_seed(const app_call *call, uint64_t seed)
 void app_provenance_json(sf_json *json, const app_call *call)
 {
     sf_provenance_json(json, "provenance", call->provenance);
+}
+
+void app_document_json(sf_text *text, const app_call *call, const void *of)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_table_json_fields(&json, call->command->document, of);
+    app_provenance_json(&json, call);
+    sf_json_end_object(&json);
 }
 
 sf_text app_provenance_text(const app_call *call)

@@ -2,37 +2,41 @@
 #include "tools/recover.h"
 #include "app/command.h"
 
+#include "core/describe/table.h"
+
 #include <inttypes.h>
 
-static void print_json(const app_call *call, sf_text *text, const sf_recovered *told)
-{
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "out", told->out);
-    sf_json_string(&json, "file", told->file);
-    sf_json_string(&json, "file_note", told->file_note);
-    sf_json_string(&json, "journal", told->journal);
-    sf_json_uint(&json, "journal_bytes", told->journal_bytes);
-    sf_json_uint(&json, "damaged_bytes", told->damaged_bytes);
-    sf_json_uint(&json, "records", told->records);
-    sf_json_uint(&json, "records_lost", told->records_lost);
-    sf_json_bool(&json, "ended", told->ended);
-    sf_json_seconds(&json, "from_s", told->recorded.start_ns);
-    sf_json_seconds(&json, "to_s", told->recorded.stop_ns);
-    sf_json_uint(&json, "spikes", told->spikes);
-    sf_json_uint(&json, "spikes_of_file", told->spikes_of_file);
-    sf_json_uint(&json, "spikes_missing", told->spikes_missing);
-    sf_json_uint(&json, "spikes_lost", told->spikes_lost);
-    sf_json_uint(&json, "markers", told->markers);
-    sf_json_uint(&json, "markers_of_file", told->markers_of_file);
-    sf_json_uint(&json, "markers_missing", told->markers_missing);
-    sf_json_uint(&json, "markers_lost", told->markers_lost);
-    sf_json_uint(&json, "rows", told->rows);
-    sf_json_uint(&json, "rows_missing", told->rows_missing);
-    sf_json_uint(&json, "rows_of_others", told->rows_of_others);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-}
+#define ROW sf_recovered
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(TEXT, out, "the file that was made",
+                 .null = "the recording is whole, there was nothing to do"),
+    SF_MEMBER_IS(TEXT, file, "the HDF5 file"),
+    SF_MEMBER_IS(TEXT, file_note, "why it was of no use", .null = "it was read"),
+    SF_MEMBER_IS(TEXT, journal, "its journal", .null = "there is none"),
+    SF_MEMBER_IS(COUNT, journal_bytes, "its length"),
+    SF_MEMBER_IS(COUNT, damaged_bytes, "of these such as are no whole record"),
+    SF_MEMBER_IS(COUNT, records, "whole ones, in the journal"),
+    SF_MEMBER_IS(COUNT, records_lost, "told by the numbers of those around them"),
+    SF_MEMBER_IS(FLAG, ended, "the journal tells that recording ended in order"),
+    SF_FIELD_IS(TIME, "from_s", recorded.start_ns, "where what was recorded begins", .unit = "s"),
+    SF_FIELD_IS(TIME, "to_s", recorded.stop_ns, "where it ends", .unit = "s"),
+    SF_MEMBER_IS(COUNT, spikes, "in the new file"),
+    SF_MEMBER_IS(COUNT, spikes_of_file, "of these, that only the HDF5 file had"),
+    SF_MEMBER_IS(COUNT, spikes_missing, "recorded, and in neither"),
+    SF_MEMBER_IS(COUNT, spikes_lost, "never recorded, for want of room"),
+    SF_MEMBER_IS(COUNT, markers, "in the new file"),
+    SF_MEMBER_IS(COUNT, markers_of_file, "of these, that only the HDF5 file had"),
+    SF_MEMBER_IS(COUNT, markers_missing, "recorded, and in neither"),
+    SF_MEMBER_IS(COUNT, markers_lost, "never recorded, for want of room"),
+    SF_MEMBER_IS(COUNT, rows, "of results, in the new file"),
+    SF_MEMBER_IS(COUNT, rows_missing, "rows of zeros in place of what is missing"),
+    SF_MEMBER_IS(COUNT, rows_of_others,
+                 "rows of results that are left out: a version with other tables wrote them"),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "recovery", .about = "what was found of a recording that broke off", SF_TABLE_OF(document_rows)};
 
 static void add_row(app_table *table, const char *what, uint64_t found, uint64_t of_file, uint64_t missing,
                     uint64_t lost)
@@ -98,7 +102,7 @@ static int run(app_call *call, sf_error *error)
         return status;
     sf_text text = {0};
     if (call->json)
-        print_json(call, &text, &told);
+        app_document_json(&text, call, &told);
     else
         print_words(&text, &told);
     sf_recovered_free(&told);
@@ -125,5 +129,6 @@ const app_command app_command_recover = {
              "missing "
              "the new file is marked as not observed.",
     .options = {options},
+    .document = &document,
     .run = run,
 };

@@ -167,65 +167,69 @@ static const sf_table chains_table = {.name = "planted",
                                       .about = "chains that `simulate` planted",
                                       SF_TABLE_OF(chain_rows)};
 
-/* Gives each to `json`, or else to `csv`. */
-static void add_chains(sf_json *json, app_csv *csv, const sf_simulated *made, const sf_recording *units)
-{
-    for (size_t i = 0; i < made->chain_count; i++) {
-        sf_text episode = app_episode_text(units, &made->chains[i]);
-        const chain_row row = {.episode = episode.failed ? "" : episode.data, .planted = made->planted[i]};
-        if (json != NULL)
-            sf_table_json_struct(json, &chains_table, &row);
-        else
-            app_csv_struct(csv, &chains_table, &row);
-        sf_text_free(&episode);
-    }
-}
+/* What was made, and how. */
+typedef struct made_recording {
+    const char *recording;
+    const sf_simulated *made;
+    sf_column_list chains; /* chain_row */
+    double seconds;
+} made_recording;
 
-static void print_json(sf_text *text, const app_call *call, const sf_simulated *made,
-                       const sf_recording *units, const char *path, double seconds)
-{
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", path);
-    sf_json_uint(&json, "spikes", made->spikes);
-    sf_json_uint(&json, "units", made->unit_count);
-    sf_json_seconds(&json, "from_s", made->recorded.start_ns);
-    sf_json_seconds(&json, "to_s", made->recorded.stop_ns);
-    sf_json_uint(&json, "duplicates", made->duplicates);
-    sf_json_uint(&json, "markers", made->marker_count);
-    sf_json_array(&json, "chains");
-    add_chains(&json, NULL, made, units);
-    sf_json_end_array(&json);
-    sf_json_string(&json, "settings", made->settings);
-    sf_json_real(&json, "seconds", seconds);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-}
+#define ROW made_recording
+#define OF_MADE(kind, column, in, ...) SF_INSIDE_IS(kind, column, made, sf_simulated, in, __VA_ARGS__)
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(TEXT, recording, "the file"),
+    OF_MADE(COUNT, "spikes", spikes, "spikes"),
+    OF_MADE(COUNT, "units", unit_count, "units"),
+    OF_MADE(TIME, "from_s", recorded.start_ns, "start", .unit = "s"),
+    OF_MADE(TIME, "to_s", recorded.stop_ns, "stop", .unit = "s"),
+    OF_MADE(COUNT, "duplicates", duplicates, "spikes that a neighbour detects again"),
+    OF_MADE(COUNT, "markers", marker_count, "markers"),
+    SF_RECORDS_ARE(chains, chain_row, chain_rows, "planted chains"),
+    OF_MADE(TEXT, "settings", settings, "the options that make it again"),
+    SF_MEMBER_IS(REAL, seconds, "how long it took", .unit = "s"),
+};
+#undef OF_MADE
+#undef ROW
 
-static void print_csv(sf_text *text, const sf_simulated *made, const sf_recording *units)
+static const sf_table document = {.name = "simulated", .about = "what was made", SF_TABLE_OF(document_rows)};
+
+static void print_csv(sf_text *text, const made_recording *told)
 {
     app_csv csv = app_csv_start_table(text, &chains_table);
-    add_chains(NULL, &csv, made, units);
+    const chain_row *chains = told->chains.items;
+    for (size_t i = 0; i < told->chains.count; i++)
+        app_csv_struct(&csv, &chains_table, &chains[i]);
 }
 
-static void print_table(sf_text *text, const sf_simulated *made, const sf_recording *units, const char *path)
+static void print_table(sf_text *text, const made_recording *told)
 {
+    const sf_simulated *made = told->made;
+    const chain_row *chains = told->chains.items;
     sf_text_printf(text, "%s: %zu units, %" PRIu64 " spikes (%" PRIu64 " duplicates), %zu markers, %g s\n",
-                   path, made->unit_count, made->spikes, made->duplicates, made->marker_count,
+                   told->recording, made->unit_count, made->spikes, made->duplicates, made->marker_count,
                    (double)(made->recorded.stop_ns - made->recorded.start_ns) * 1e-9);
     app_table table = {0};
     if (made->chain_count > 0) {
         app_table_cell(&table, "planted");
         app_table_cell(&table, "chain");
     }
-    for (size_t i = 0; i < made->chain_count; i++) {
-        sf_text episode = app_episode_text(units, &made->chains[i]);
-        app_table_cell(&table, "%" PRIu64, made->planted[i]);
-        app_table_cell(&table, "%s", episode.failed ? "" : episode.data);
-        sf_text_free(&episode);
+    for (size_t i = 0; i < told->chains.count; i++) {
+        app_table_cell(&table, "%" PRIu64, chains[i].planted);
+        app_table_cell(&table, "%s", chains[i].episode);
     }
     app_table_print(&table, text, 2);
     sf_text_printf(text, "made with %s", made->settings);
+}
+
+static void print(sf_text *text, const app_call *call, const made_recording *told)
+{
+    if (call->json)
+        app_document_json(text, call, told);
+    else if (app_has(call, "csv"))
+        print_csv(text, told);
+    else
+        print_table(text, told);
 }
 
 static int simulate(const app_call *call, const simulation_plan *plan, sf_error *error)
@@ -238,12 +242,24 @@ static int simulate(const app_call *call, const simulation_plan *plan, sf_error 
     if (status != SF_OK)
         return status;
     sf_text text = {0};
-    if (call->json)
-        print_json(&text, call, &made, plan->units, path, sf_clock_seconds() - begin);
-    else if (app_has(call, "csv"))
-        print_csv(&text, &made, plan->units);
-    else
-        print_table(&text, &made, plan->units, path);
+    chain_row *chains = sf_alloc(made.chain_count + 1, sizeof *chains);
+    sf_text *names = sf_alloc(made.chain_count + 1, sizeof *names);
+    text.failed = chains == NULL || names == NULL;
+    for (size_t i = 0; i < made.chain_count && !text.failed; i++) {
+        names[i] = app_episode_text(plan->units, &made.chains[i]);
+        text.failed |= names[i].failed;
+        chains[i] = (chain_row){.episode = names[i].data, .planted = made.planted[i]};
+    }
+    if (!text.failed)
+        print(&text, call,
+              &(made_recording){.recording = path,
+                                .made = &made,
+                                .chains = {chains, made.chain_count},
+                                .seconds = sf_clock_seconds() - begin});
+    for (size_t i = 0; i < made.chain_count && names != NULL; i++)
+        sf_text_free(&names[i]);
+    sf_free(names);
+    sf_free(chains);
     sf_simulated_free(&made);
     return app_print(&text, error);
 }
@@ -314,5 +330,6 @@ const app_command app_command_simulate = {
     .options = {options},
     .rows = {&sf_simulation_table},
     .tables = {&chains_table},
+    .document = &document,
     .run = run,
 };

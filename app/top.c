@@ -3,6 +3,7 @@
 #include "app/screen.h"
 
 #include "core/clock.h"
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/row_macros.h"
 #include "live/run.h"
@@ -112,47 +113,92 @@ static void add_table(sf_text *text, const sf_top *top)
     add_keys(text, top);
 }
 
-static void add_json(sf_text *text, const app_call *call, const char *endpoint, const sf_top *top)
+typedef struct watched {
+    const char *endpoint;
+    const sf_top *top;
+} watched;
+
+static const char *const kinds[] = {"source", "stage", "queue", "sink", NULL};
+static const char *const authentications[] = {"curve", "none", NULL};
+
+#define NOT_TIMED "it takes no time of its own, or has not yet"
+#define NOT_TOLD "the status does not tell"
+#define ROW sf_top_row
+static const sf_column_row row_rows[] = {
+    SF_MEMBER_IS(TEXT, kind, "what it is", .words = kinds),
+    SF_MEMBER_IS(TEXT, name, "of it, as in status messages"),
+    SF_MEMBER_IS(REAL, busy, "share of one core since the start", .null = "it has no work of its own"),
+    SF_MEMBER_IS(REAL, hop_share, "of a stage of a hop: its median by the length of a hop",
+                 .null = "of others"),
+    SF_MEMBER_IS(COUNT, waiting, "spikes, of sinks messages, in its queue"),
+    SF_MEMBER_IS(COUNT, room, "of its queue; 0: it has none"),
+    SF_MEMBER_IS(COUNT, lost, "spikes; of a sink messages and spikes"),
+    SF_MEMBER_IS(REAL, p50_ms, "half took at most so long, since the start", .unit = "ms", .null = NOT_TIMED),
+    SF_MEMBER_IS(REAL, p99_ms, "99 of 100", .unit = "ms", .null = NOT_TIMED),
+    SF_MEMBER_IS(REAL, max_ms, "the longest", .unit = "ms", .null = NOT_TIMED),
+    SF_MEMBER_IS(TEXT, authentication, "of a source that comes over a network",
+                 .null = "it does not, or is no source", .words = authentications),
+    SF_MEMBER_IS(REAL, behind_s, "of a source: its newest spikes came so long after they were due",
+                 .unit = "s", .null = "not known"),
+    SF_MEMBER_IS(COUNT, refused, "connections without a key that a sink lets in"),
+};
+#undef ROW
+
+static void get_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "endpoint", endpoint);
-    sf_json_string(&json, "stream", top->stream);
-    sf_json_bool(&json, "last", top->last);
-    sf_json_uint(&json, "spikes", top->spikes);
-    sf_json_real(&json, "rate_hz", top->rate_hz);
-    sf_json_real(&json, "run_s", top->run_s);
-    sf_json_real(&json, "hop_ms", top->hop_ms);
-    sf_json_uint(&json, "control_refused", top->control_refused);
-    sf_json_real(&json, "latency_p50_ms", top->latency_p50_ms);
-    sf_json_real(&json, "latency_p99_ms", top->latency_p99_ms);
-    sf_json_real(&json, "latency_max_ms", top->latency_max_ms);
-    sf_json_real(&json, "list_age_s", top->list_age_s);
-    sf_json_real(&json, "list_every_s", top->list_every_s);
-    sf_json_uint(&json, "lists_missed", top->lists_missed);
-    sf_json_array(&json, "rows");
-    for (size_t i = 0; i < top->count; i++) {
-        const sf_top_row *row = &top->rows[i];
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "kind", row->kind);
-        sf_json_string(&json, "name", row->name);
-        sf_json_real(&json, "busy", row->busy);
-        sf_json_real(&json, "hop_share", row->hop_share);
-        sf_json_uint(&json, "waiting", row->waiting);
-        sf_json_uint(&json, "room", row->room);
-        sf_json_uint(&json, "lost", row->lost);
-        sf_json_real(&json, "p50_ms", row->p50_ms);
-        sf_json_real(&json, "p99_ms", row->p99_ms);
-        sf_json_real(&json, "max_ms", row->max_ms);
-        sf_json_string(&json, "authentication", row->authentication[0] != '\0' ? row->authentication : NULL);
-        sf_json_real(&json, "behind_s", row->behind_s);
-        sf_json_uint(&json, "refused", row->refused);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    (void)column;
+    (void)row;
+    value->known = true;
+    value->record.of = &((const watched *)of)->top->rows[item];
 }
+
+static bool count_rows(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    (void)column;
+    (void)row;
+    *length = ((const watched *)of)->top->count;
+    return true;
+}
+
+static void get_stream(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    (void)row;
+    (void)item;
+    sf_value_set_text(value, ((const watched *)of)->top->stream);
+}
+
+#define ROW watched
+#define OF_TOP(kind, member, ...) SF_INSIDE_IS(kind, #member, top, sf_top, member, __VA_ARGS__)
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(TEXT, endpoint, "where the status came from"),
+    SF_GOT_BY(TEXT, "stream", get_stream, "of the run's configuration"),
+    OF_TOP(FLAG, last, "the run has ended with it"),
+    OF_TOP(COUNT, spikes, "that have come to the windows"),
+    OF_TOP(REAL, rate_hz, "all units, over the window", .unit = "Hz", .null = "it has no length yet"),
+    OF_TOP(REAL, run_s, "wall time since the run was opened", .unit = "s", .null = NOT_TOLD),
+    OF_TOP(REAL, hop_ms, "how long a hop lasts", .unit = "ms", .null = NOT_TOLD),
+    OF_TOP(COUNT, control_refused, "connections to the control socket without a key that it lets in"),
+    OF_TOP(REAL, latency_p50_ms,
+           "from the arrival of a spike until it had been watched: half took at most so long", .unit = "ms",
+           .null = NOT_TIMED),
+    OF_TOP(REAL, latency_p99_ms, "99 of 100 took at most so long", .unit = "ms", .null = NOT_TIMED),
+    OF_TOP(REAL, latency_max_ms, "the longest", .unit = "ms", .null = NOT_TIMED),
+    OF_TOP(REAL, list_age_s, "stream time since the window in which the episodes that are counted were found",
+           .unit = "s", .null = "none was found yet"),
+    OF_TOP(REAL, list_every_s, "stream time from that of the list before to it", .unit = "s",
+           .null = "there was none"),
+    OF_TOP(COUNT, lists_missed, "windows that `mine.every` asks for and that were not mined"),
+    SF_RECORDS_BY(
+        "rows", get_row, count_rows, row_rows,
+        "in the order in which spikes go: sources, the stage `watch`, the queue to the windows, stages "
+        "of the hop, sinks"),
+};
+#undef OF_TOP
+#undef ROW
+
+static const sf_table document = {
+    .name = "top", .about = "how busy the parts of a run are", SF_TABLE_OF(document_rows)};
 
 /* ---- once ---- */
 
@@ -186,7 +232,7 @@ static int show_once(const app_call *call, sf_watcher *watcher, const char *endp
     if (status != SF_OK)
         return status;
     if (call->json)
-        add_json(&text, call, endpoint, &top);
+        app_document_json(&text, call, &(watched){endpoint, &top});
     else
         add_table(&text, &top);
     if (text.length > 0 && text.data[text.length - 1] == '\n')
@@ -357,6 +403,7 @@ const app_command app_command_top = {
              "run goes "
              "on.",
     .options = {options},
+    .document = &document,
     .rows = {&asking_table},
     .run = run,
 };

@@ -20,7 +20,7 @@ python3 -B - "$E2E" <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
 import schema
-good = {"spikes": 3, "seconds": 0.5, "late_max_ms": None,
+good = {"spikes": 3, "markers": 0, "seconds": 0.5, "late_max_ms": None,
         "provenance": {"program": "synfire 1", "command": "synfire play x", "seed": None, "selection": None}}
 of = "play.json"
 schema.hold(good, schema.load(of), of)
