@@ -21,6 +21,15 @@ void app_bench_row(app_bench_rows *rows, const char *device);
 void app_bench_text(app_bench_rows *rows, const char *name, const char *value);
 void app_bench_number(app_bench_rows *rows, const char *name, double value);
 
+/** Options of several benchmarks. */
+typedef struct app_bench_options {
+    uint32_t threads; /**< never 0 when they are read */
+    double seconds;   /**< 0: what the benchmark has */
+} app_bench_options;
+
+/** SF_USAGE with a sentence. */
+int app_bench_read(app_bench_options *options, const app_call *call, sf_error *error);
+
 /** The path of a file below the data folder (--data); false where it is not there. */
 bool app_bench_data(const app_call *call, const char *file, char *path, size_t size);
 

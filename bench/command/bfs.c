@@ -38,9 +38,9 @@ typedef struct benchmark {
 
 static int parse(benchmark *b, sf_error *error)
 {
-    uint64_t threads = sf_thread_cores();
-    int status = app_uint(b->call, "threads", 1, 1024, &threads, error);
-    b->threads = (unsigned)threads;
+    app_bench_options options;
+    int status = app_bench_read(&options, b->call, error);
+    b->threads = options.threads;
     b->file = app_value(b->call, "graph", NULL);
     if (status == SF_OK && b->file != NULL && app_has(b->call, "kronecker"))
         status = sf_fail(error, SF_USAGE, "--graph", "does not go with --kronecker: it is the graph");

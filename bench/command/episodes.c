@@ -383,18 +383,18 @@ static int measure_set(benchmark *b, sf_error *error)
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    uint64_t threads = sf_thread_cores();
+    app_bench_options options;
     app_catch_signals();
-    int status = app_uint(call, "threads", 1, 1024, &threads, error);
+    int status = app_bench_read(&options, call, error);
     if (status == SF_OK && app_has(call, "calibrate"))
-        return app_bench_crossovers(call, rows, (unsigned)threads, error);
+        return app_bench_crossovers(call, rows, options.threads, error);
     for (size_t i = 0; i < DATA_SETS && status == SF_OK; i++) {
-        benchmark b = {.call = call, .rows = rows, .threads = (unsigned)threads, .set = &data_sets[i]};
+        benchmark b = {.call = call, .rows = rows, .threads = options.threads, .set = &data_sets[i]};
         if (app_bench_wants(call, data_sets[i].name))
             status = measure_set(&b, error);
     }
     if (status == SF_OK && app_bench_wants(call, "counts"))
-        status = app_bench_counts(call, rows, (unsigned)threads, error);
+        status = app_bench_counts(call, rows, options.threads, error);
     return status;
 }
 

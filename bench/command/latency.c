@@ -170,8 +170,9 @@ static int measure_test(const app_call *call, const sf_recording *stream, const 
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    double seconds;
-    int status = bench_stream_seconds(call, TRIGGER_SECONDS, &seconds, error);
+    app_bench_options options;
+    int status = app_bench_read(&options, call, error);
+    double seconds = options.seconds > 0 ? options.seconds : TRIGGER_SECONDS;
     if (status == SF_OK && app_bench_wants(call, "hop"))
         status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure_hop, rows, error);
     if (status == SF_OK && app_bench_wants(call, "test"))

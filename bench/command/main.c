@@ -7,6 +7,7 @@
 
 #include "core/backend/find.h"
 #include "core/memory.h"
+#include "core/row_macros.h"
 #include "core/thread.h"
 
 #include <math.h>
@@ -284,6 +285,27 @@ static int check_options(const app_call *call, const app_bench *bench, sf_error 
     return SF_OK;
 }
 
+#define ROW app_bench_options
+static const sf_key rows_of_options[] = {
+    {SF_ROW_THREADS, AT(threads)},
+    REAL("seconds", seconds, 0, 86400, .zero = "10 and 5", .argument = "S",
+         .what = "latency: of the parts trigger and rigs; throughput: of each row over sockets"),
+    {0},
+};
+#undef ROW
+
+static const app_bench_options usual = {0};
+static const sf_key_table table_of_options = SF_KEY_TABLE(rows_of_options, usual);
+
+int app_bench_read(app_bench_options *options, const app_call *call, sf_error *error)
+{
+    *options = usual;
+    int status = app_options_read(call, &table_of_options, options, error);
+    if (options->threads == 0)
+        options->threads = sf_thread_cores();
+    return status;
+}
+
 bool app_bench_data(const app_call *call, const char *file, char *path, size_t size)
 {
     const char *folder = app_value(call, "data", getenv("SYNFIRE_DATA"));
@@ -337,9 +359,8 @@ static const app_option options[] = {
      "with cuda:all on one GPU, two, four ... and all; latency, throughput: as the key `device` of a "
      "configuration (default: cpu, then the first GPU, if any)"},
     {"levels", NULL, "bfs: the time of each level of the median search; of rules: a row a source"},
-    {"seconds", "S",
-     "latency: of the parts trigger and rigs (default 10); throughput: of each row over sockets (default 5)"},
-    {"threads", "N", "bfs, episodes, match, plan: threads of the fast rows (default: all cores)"},
+    {.name = "seconds"},
+    {"threads", NULL, "bfs, episodes, match, plan: threads of the fast rows (1 to 4096, default: all cores)"},
     {0},
 };
 
@@ -441,5 +462,6 @@ const app_command app_command_bench = {
         "makes, and the device, space_seconds being what they take. A search is stopped "
         "after a second: complete is then 0 and embeddings a lower bound.",
     .options = {options},
+    .rows = {&table_of_options},
     .run = run,
 };

@@ -745,9 +745,9 @@ static const char *const parts[] = {"hprd",         "celegans",     "votes-4",  
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    uint64_t threads = sf_thread_cores();
-    int status = app_uint(call, "threads", 1, 1024, &threads, error);
-    benchmark b = {.call = call, .rows = rows, .threads = (unsigned)threads};
+    app_bench_options options;
+    int status = app_bench_read(&options, call, error);
+    benchmark b = {.call = call, .rows = rows, .threads = options.threads};
     for (size_t i = 0; i < sizeof works / sizeof works[0] && status == SF_OK; i++) {
         if (app_bench_wants(call, works[i].name) && (!works[i].only_named || call->argument_count > 1))
             status = works[i].run(&b, error);

@@ -103,10 +103,10 @@ static int run_form(app_bench_rows *rows, const sf_one_r_plan *plan, const sf_on
 static int run_size(const app_call *call, app_bench_rows *rows, const sf_one_r_plan *plan, size_t vectors,
                     sf_error *error)
 {
-    uint64_t most = sf_thread_cores();
+    app_bench_options options;
     made_data made = {.memory = NULL};
     timed ordered = {.model = NULL};
-    int status = app_uint(call, "threads", 1, 1024, &most, error);
+    int status = app_bench_read(&options, call, error);
     if (status == SF_OK)
         status = make_data(&made, vectors, error);
     if (status == SF_OK)
@@ -115,7 +115,7 @@ static int run_size(const app_call *call, app_bench_rows *rows, const sf_one_r_p
     if (status == SF_OK)
         add_row(rows, vectors, "in order", 1, &ordered.best, ordered.best.seconds, 1);
     for (int copies = 0; copies < 2 && status == SF_OK; copies++)
-        status = run_form(rows, plan, &made.data, copies != 0, (unsigned)most, ordered.model, error);
+        status = run_form(rows, plan, &made.data, copies != 0, options.threads, ordered.model, error);
     sf_plan_model_free(ordered.model);
     sf_free(made.memory);
     return status;

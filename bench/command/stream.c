@@ -65,15 +65,6 @@ int bench_stream_run(const char *yaml, const sf_recording *stream, double speed,
     return status;
 }
 
-int bench_stream_seconds(const app_call *call, double otherwise, double *seconds, sf_error *error)
-{
-    const char *text = app_value(call, "seconds", NULL);
-    *seconds = otherwise;
-    if (text == NULL || (sf_parse_real(text, seconds) && *seconds > 0 && *seconds <= 86400))
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, "--seconds", "found '%s', expected more than 0 and at most 86400", text);
-}
-
 int bench_stream_on_devices(const app_call *call, double seconds, bench_stream_measure *measure,
                             app_bench_rows *rows, sf_error *error)
 {

@@ -19,9 +19,6 @@ void bench_stream_episodes(sf_text *yaml, const char *key);
 int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_outlet outlet,
                      double *seconds, sf_error *error);
 
-/** --seconds, how long what goes over sockets is measured. SF_USAGE. */
-int bench_stream_seconds(const app_call *call, double otherwise, double *seconds, sf_error *error);
-
 /** Adds the rows of one device, named as the key `device` does. */
 typedef int bench_stream_measure(const app_call *call, const sf_recording *stream, const char *device,
                                  app_bench_rows *rows, sf_error *error);

@@ -68,8 +68,9 @@ static int measure(const app_call *call, const sf_recording *stream, const char 
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    double seconds;
-    int status = bench_stream_seconds(call, SOCKET_SECONDS, &seconds, error);
+    app_bench_options options;
+    int status = app_bench_read(&options, call, error);
+    double seconds = options.seconds > 0 ? options.seconds : SOCKET_SECONDS;
     if (status == SF_OK && app_bench_wants(call, "pipeline"))
         status = bench_stream_on_devices(call, SECONDS, measure, rows, error);
     if (status == SF_OK && app_bench_wants(call, "sockets"))

@@ -5,7 +5,7 @@
 
 expect 64 "found 'gpu', expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE bench latency --device gpu
 expect 64 "found 'tpu:0', expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE bench throughput --device tpu:0
-expect 64 "found '0', expected more than 0 and at most 86400" $SYNFIRE bench latency trigger --seconds 0
+expect 64 "found '0', expected a number above 0 and at most 86400" $SYNFIRE bench latency trigger --seconds 0
 expect 64 "throughput has no part 'trigger'" $SYNFIRE bench throughput trigger
 
 if [ -n "$SYNFIRE_SANITIZE" ]; then
