@@ -80,7 +80,7 @@ static void known_ratio_is_found_in_a_tenth_of_the_network(void **state)
     (void)state;
     static const double ratios[] = {0.9, 0.95, 0.98, 0.99, 0.995};
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
-        for (uint64_t seed = 1; seed <= 3; seed++) {
+        for (uint64_t seed = 1; seed <= (test_is_short() ? 1 : 3); seed++) {
             sf_population p = draw_network(ratios[i], 300000, 100, 0.1, seed);
             sf_branching found = branching_of(&p, 500, false);
             print_message("known m %.3f, seed %d: found %.4f (%.4f to %.4f), by one step %.3f\n", ratios[i],
@@ -262,7 +262,7 @@ static void known_exponents_are_found(void **state)
     static const double exponents[] = {1.5, 2, 2.5, 3.5};
     int within = 0, kept = 0, fits = 0;
     for (size_t e = 0; e < 4; e++)
-        for (uint64_t seed = 1; seed <= 5; seed++, fits++) {
+        for (uint64_t seed = 1; seed <= (test_is_short() ? 1 : 5); seed++, fits++) {
             sf_random random = sf_random_start(seed, 82);
             for (size_t i = 0; i < 5000; i++)
                 values[i] = draw_power(&random, exponents[e], 1);
@@ -275,7 +275,7 @@ static void known_exponents_are_found(void **state)
             assert_true(fit.exponential.ratio > 0 && fit.exponential.p < 0.01);
             assert_true(fit.lognormal.ratio > -2.5);
         }
-    assert_true(within >= 17 && kept >= 15 && fits == 20);
+    assert_true(20 * within >= 17 * fits && 20 * kept >= 15 * fits);
 }
 
 static void what_is_no_power_law_is_ruled_out(void **state)
