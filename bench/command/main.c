@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /* One line each. */
-static const app_bench *const benches[] = {
-    &app_bench_bfs,        &app_bench_density, &app_bench_episodes, &app_bench_latency,
-    &app_bench_throughput, &app_bench_match,   &app_bench_plan,     NULL};
+static const app_bench *const benches[] = {&app_bench_analyses, &app_bench_bfs,     &app_bench_density,
+                                           &app_bench_episodes, &app_bench_latency, &app_bench_throughput,
+                                           &app_bench_match,    &app_bench_plan,    NULL};
 
 /* ---- rows ---- */
 
@@ -338,7 +338,9 @@ static const app_option options[] = {
      "configuration (default: cpu, then the first GPU, if any)"},
     {"levels", NULL, "bfs: the time of each level of the median search; of rules: a row a source"},
     {"seconds", "S",
-     "latency: of the parts trigger and rigs (default 10); throughput: of each row over sockets (default 5)"},
+     "analyses: of the stream (default 60); latency: of the parts trigger and rigs (default 10); throughput: "
+     "of "
+     "each row over sockets (default 5)"},
     {"threads", "N", "bfs, episodes, match, plan: threads of the fast rows (default: all cores)"},
     {0},
 };
@@ -352,6 +354,9 @@ const app_command app_command_bench = {
     .most_arguments = -1,
     .example = "synfire bench bfs --kronecker 16:16:1",
     .notes =
+        "analyses: what a hop of 100 ms costs in network bursts, in responses to a stimulus each second and "
+        "in responses that are switched off, at 4,096 units and 100,000 spikes a second; together: all of "
+        "them in the same hop.\n"
         "bfs: 64 random sources on a Kronecker graph; teps is the harmonic mean of directed edges of the\n"
         "reached component over seconds, as Graph500 has it, in which one source in a component of a few "
         "vertices "
