@@ -2,9 +2,9 @@
 /*
  * bench analyses: what a hop of 100 ms costs in each analysis that a live run does beside the stages of its
  * hops, at 4,096 units and 100,000 spikes a second, without a clock,
- * in processor time, so that what else runs on the machine does not count: network bursts, at a criterion that half
- * of the spikes meet; responses to a stimulus each second, with a message each; and responses that are
- * switched off. Row `together` is all of them in the same hop.
+ * in processor time, so that what else runs on the machine does not count: network bursts, at a criterion
+ * that half of the spikes meet; responses to a stimulus each second, with a message each; and responses that
+ * are switched off. Row `together` is all of them in the same hop.
  */
 #include "bench/command/stream.h"
 
@@ -104,8 +104,7 @@ static int take_hops(analyses *a, rest *r, size_t hops, int64_t done_ns, sf_erro
     int status = SF_OK;
     while (status == SF_OK && a->hops < hops && ((int64_t)a->hops + 1) * HOP_NS <= done_ns) {
         int64_t until_ns = ((int64_t)a->hops + 1) * HOP_NS;
-        size_t count =
-            sf_spikes_lower_bound(r->spikes + r->taken, r->count - r->taken, until_ns);
+        size_t count = sf_spikes_lower_bound(r->spikes + r->taken, r->count - r->taken, until_ns);
         status = take_hop(a, r->spikes + r->taken, count, until_ns, error);
         r->taken += count;
     }
