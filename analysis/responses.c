@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "core/marker.h"
 #include "core/memory.h"
-#include "core/reals.h"
 
 #include <math.h>
 #include <string.h>
@@ -239,22 +238,6 @@ static uint64_t count_window(const sf_responses *r, const sf_trial *trial, uint6
     return count;
 }
 
-/* Sorts the offsets. Of the response window they count from the marker: `from` more. */
-static void describe(int64_t *offsets_ns, size_t count, int64_t from_ns, double *median_ns, double *spread_ns)
-{
-    double mean = 0, squares = 0;
-    sf_times_sort(offsets_ns, count);
-    for (size_t i = 0; i < count; i++) {
-        double before = (double)offsets_ns[i] - mean;
-        mean += before / (double)(i + 1);
-        squares += before * ((double)offsets_ns[i] - mean);
-    }
-    *median_ns = count == 0
-                     ? NAN
-                     : (double)(offsets_ns[(count - 1) / 2] + offsets_ns[count / 2]) / 2 + (double)from_ns;
-    *spread_ns = count < 2 ? NAN : sqrt(squares / (double)(count - 1));
-}
-
 static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_event_train *train,
                        uint64_t *bins)
 {
@@ -263,29 +246,87 @@ static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_ev
         bins[(train->times_ns[i] - from) / r->options.bin_ns]++;
 }
 
-/* First spikes of windows, by trial. */
-typedef struct offsets {
+/* Offsets that came one by one, with their middle at hand: the lower half, the greatest on top, and the upper
+ * half, the least on top (negated, so that both are alike); the lower one may have one more. */
+typedef struct heap {
     int64_t *items;
     size_t count, room;
+} heap;
+
+typedef struct offsets {
+    heap lower, upper;
+    double mean, squares; /* of their differences from it (Welford 1962) */
 } offsets;
 
 /* What is known of one train so far. */
 struct sf_response_room {
-    offsets after, before; /* of the response window; of those before the marker */
+    offsets after, before; /* first events of the response window; of those before the marker */
 };
+
+static int push(heap *h, int64_t item, sf_error *error)
+{
+    if (sf_reserve(&h->items, &h->room, h->count + 1, sizeof *h->items) != 0)
+        return sf_fail_memory(error);
+    size_t at = h->count++;
+    for (; at > 0 && h->items[(at - 1) / 2] < item; at = (at - 1) / 2)
+        h->items[at] = h->items[(at - 1) / 2];
+    h->items[at] = item;
+    return SF_OK;
+}
+
+/* Takes the top off and puts `item` in. */
+static int64_t exchange(heap *h, int64_t item)
+{
+    int64_t top = h->items[0];
+    size_t at = 0;
+    for (size_t next = 1; next < h->count; next = 2 * at + 1) {
+        next += next + 1 < h->count && h->items[next + 1] > h->items[next];
+        if (h->items[next] <= item)
+            break;
+        h->items[at] = h->items[next];
+        at = next;
+    }
+    h->items[at] = item;
+    return top;
+}
 
 static int add_offset(offsets *to, int64_t offset_ns, sf_error *error)
 {
-    if (sf_reserve(&to->items, &to->room, to->count + 1, sizeof *to->items) != 0)
-        return sf_fail_memory(error);
-    to->items[to->count++] = offset_ns;
-    return SF_OK;
+    double before = (double)offset_ns - to->mean;
+    to->mean += before / (double)(to->lower.count + to->upper.count + 1);
+    to->squares += before * ((double)offset_ns - to->mean);
+    if (to->lower.count > to->upper.count) {
+        if (to->lower.items[0] > offset_ns)
+            offset_ns = exchange(&to->lower, offset_ns);
+        return push(&to->upper, -offset_ns, error);
+    }
+    if (to->upper.count > 0 && -to->upper.items[0] < offset_ns)
+        offset_ns = -exchange(&to->upper, -offset_ns);
+    return push(&to->lower, offset_ns, error);
+}
+
+/* Offsets of the response window count from the marker: `from` more. */
+static void describe(const offsets *of, int64_t from_ns, double *median_ns, double *spread_ns)
+{
+    size_t count = of->lower.count + of->upper.count;
+    int64_t low = count > 0 ? of->lower.items[0] : 0,
+            high = count % 2 == 0 && count > 0 ? -of->upper.items[0] : low;
+    *median_ns = count == 0 ? NAN : (double)(low + high) / 2 + (double)from_ns;
+    *spread_ns = count < 2 ? NAN : sqrt(of->squares / (double)(count - 1));
+}
+
+static void forget_offsets(offsets *of)
+{
+    of->lower.count = of->upper.count = 0;
+    of->mean = of->squares = 0;
 }
 
 static void free_room(sf_response_room *room)
 {
-    sf_free(room->after.items);
-    sf_free(room->before.items);
+    sf_free(room->after.lower.items);
+    sf_free(room->after.upper.items);
+    sf_free(room->before.lower.items);
+    sf_free(room->before.upper.items);
 }
 
 /* Counts the windows of a trial, of which *counts has room for each. */
@@ -301,25 +342,26 @@ static int take_trial(const sf_responses *r, sf_trial *trial, const sf_event_tra
         if (count == 0)
             continue;
         *(w == 0 ? &item->answers : &item->answers_before) += 1;
-        status = add_offset(w == 0 ? &room->after : &room->before, first_ns, error);
+        if (w == 0 || r->rooms == NULL)
+            status = add_offset(w == 0 ? &room->after : &room->before, first_ns, error);
     }
     trial->answers += counts[0] > 0;
     return status;
 }
 
-static void describe_item(const sf_responses *r, sf_response *item, sf_response_room *room)
+static void describe_item(const sf_responses *r, sf_response *item, const sf_response_room *room)
 {
     int64_t from_ns = r->options.from_ns;
-    describe(room->after.items, room->after.count, from_ns, &item->latency_ns, &item->jitter_ns);
-    describe(room->before.items, room->before.count, from_ns, &item->latency_before_ns,
-             &item->jitter_before_ns);
+    describe(&room->after, from_ns, &item->latency_ns, &item->jitter_ns);
+    describe(&room->before, from_ns, &item->latency_before_ns, &item->jitter_before_ns);
 }
 
 static int take_train(sf_responses *r, size_t i, const sf_event_train *train, sf_response_room *room,
                       uint64_t *counts, sf_response_rows *rows, sf_error *error)
 {
     sf_response *item = &r->items[i];
-    room->after.count = room->before.count = 0;
+    forget_offsets(&room->after);
+    forget_offsets(&room->before);
     int status = sf_response_rows_begin(rows, error);
     for (size_t t = 0; status == SF_OK && t < r->trial_count; t++) {
         status = take_trial(r, &r->trials[t], train, item, room, counts, error);
@@ -361,7 +403,7 @@ int sf_responses_take(sf_responses *r, const sf_event_train *trains, size_t coun
 {
     size_t windows = (size_t)r->options.baseline + 1;
     sf_response_rows rows = {.windows = windows};
-    sf_response_room room = {{0}, {0}};
+    sf_response_room room = {0};
     uint64_t *counts = sf_alloc(windows, sizeof *counts);
     int status = counts == NULL ? sf_fail_memory(error) : open_items(r, count, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)

@@ -115,8 +115,9 @@ int sf_responses_take_units(sf_responses *responses, const sf_recording *recordi
 
 /**
  * The same of trials that come one by one, in order: of so many trains; each with what was recorded around
- * its marker, ordered and disjoint, and with what of the trains lies around it. Neither intervals nor p are
- * told. After sf_responses_describe latencies and jitter are of all trials so far. SF_NO_MEMORY.
+ * its marker, ordered and disjoint, and with what of the trains lies around it. Neither intervals nor p nor
+ * latencies of baseline windows are known. After sf_responses_describe, whose cost does not grow with the
+ * trials, latencies and jitter are of all trials so far. SF_NO_MEMORY.
  */
 int sf_responses_begin(sf_responses *responses, const sf_response_options *options, size_t count,
                        sf_error *error);

@@ -136,7 +136,8 @@ static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, 
     for (size_t k = 0; app_figures[k] != NULL && status == SF_OK; k++) {
         unsigned by = app_figures[k]->by;
         bool asked = ((by & APP_BY_ALIGN) == 0 || app_has(subject->call, "align")) &&
-                     ((by & APP_BY_RESPONSES) == 0 || app_has(subject->call, "marker"));
+                     ((by & APP_BY_RESPONSES) == 0 || app_has(subject->call, "marker") ||
+                      subject->recording->marker_count > 0);
         if (app_stop_requested())
             return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
         if (asked)

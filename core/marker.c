@@ -28,19 +28,34 @@ static void name_marker(char name[SF_MARKER_TEXT_SIZE], const sf_marker *marker)
         snprintf(name, SF_MARKER_TEXT_SIZE, "ttl%u", marker->line);
 }
 
+size_t sf_marker_names(sf_marker_name *names, size_t room, const sf_marker *markers, size_t marker_count)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < marker_count; i++) {
+        char name[SF_MARKER_TEXT_SIZE];
+        size_t k = 0;
+        name_marker(name, &markers[i]);
+        while (k < count && strcmp(names[k].name, name) != 0)
+            k++;
+        if (name[0] == '\0' || k == room)
+            continue;
+        if (k == count) {
+            names[count++] = (sf_marker_name){.count = 0};
+            memcpy(names[k].name, name, sizeof name);
+        }
+        names[k].count++;
+    }
+    return count;
+}
+
 int sf_marker_fail_unknown(const sf_marker *markers, size_t marker_count, const char *wanted, sf_error *error)
 {
-    char names[MOST_NAMED][SF_MARKER_TEXT_SIZE], list[MOST_NAMED * (SF_MARKER_TEXT_SIZE + 4)] = "";
-    size_t count = 0, length = 0;
-    for (size_t i = 0; i < marker_count && count < MOST_NAMED; i++) {
-        size_t k = 0;
-        name_marker(names[count], &markers[i]);
-        while (k < count && strcmp(names[k], names[count]) != 0)
-            k++;
-        if (k == count && names[count][0] != '\0')
-            length += (size_t)snprintf(list + length, sizeof list - length, "%s'%s'", count++ > 0 ? ", " : "",
-                                       names[k]);
-    }
+    sf_marker_name names[MOST_NAMED];
+    char list[MOST_NAMED * (SF_MARKER_TEXT_SIZE + 4)] = "";
+    size_t count = sf_marker_names(names, MOST_NAMED, markers, marker_count), length = 0;
+    for (size_t k = 0; k < count; k++)
+        length +=
+            (size_t)snprintf(list + length, sizeof list - length, "%s'%s'", k > 0 ? ", " : "", names[k].name);
     if (count == 0)
         return sf_fail(error, SF_DATA, NULL, "no marker is called '%s' (of %zu)", wanted, marker_count);
     return sf_fail(error, SF_DATA, NULL, "no marker is called '%s'; found %s%s", wanted, list,

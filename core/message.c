@@ -87,7 +87,10 @@ static void free_parts(sf_message *message)
     case SF_TOPIC_RESPONSE:
         for (size_t i = 0; i < message->response.unit_count; i++)
             sf_free(message->response.units[i].bins);
+        for (size_t i = 0; i < message->response.chain_count; i++)
+            sf_free(message->response.chains[i].counts.bins);
         sf_free(message->response.units);
+        sf_free(message->response.chains);
         sf_free(message->response.bin_exposed_ns);
         break;
     case SF_TOPIC_FEATURES_NAMES:
@@ -139,8 +142,10 @@ static size_t array_bytes(const sf_message *message)
     case SF_TOPIC_FEATURES:
         return message->features.count * sizeof *message->features.values;
     case SF_TOPIC_RESPONSE:
-        return message->response.unit_count *
-                   (sizeof *message->response.units + message->response.bin_count * sizeof(uint64_t)) +
+        return message->response.unit_count * sizeof *message->response.units +
+               message->response.chain_count * sizeof *message->response.chains +
+               (message->response.unit_count + message->response.chain_count) * message->response.bin_count *
+                   sizeof(uint64_t) +
                message->response.bin_count * sizeof *message->response.bin_exposed_ns;
     case SF_TOPIC_FEATURES_NAMES:
         return message->features_names.count * (sizeof(char *) + SF_TRIGGER_NAME_SIZE);

@@ -34,6 +34,8 @@ typedef struct sf_stream_info {
     size_t watch_count;
     const sf_live_trigger *triggers; /**< those with a name */
     size_t trigger_count;
+    const sf_live_bursts *bursts;       /**< NULL: no network bursts are looked for */
+    const sf_live_responses *responses; /**< NULL: nor responses to a stimulus */
 } sf_stream_info;
 
 /** "live", "stalled", "lost", "ended", "failed". */

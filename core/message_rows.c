@@ -415,6 +415,26 @@ static const sf_column_row response_unit_rows[] = {
 };
 #undef ROW
 
+#define ROW sf_response_chain
+static const sf_column_row response_chain_rows[] = {
+    SF_MEMBER_IS(TEXT, id, OF_EPISODE),
+    SF_MEMBER_IS(TEXT, name,
+                 "of its trigger; of an episode under `watch` as the configuration has it, cut to 127 bytes"),
+    SF_FIELD_IS(COUNT, "spikes", counts.spikes, "occurrences whose first spike is in a response window"),
+    SF_FIELD_IS(COUNT, "baseline_spikes", counts.baseline_spikes, "likewise in the windows before markers"),
+    SF_FIELD_IS(REAL, "reliability", counts.reliability,
+                "share of trials with such an occurrence in the response window", .unit = "probability"),
+    SF_FIELD_IS(REAL, "baseline_reliability", counts.baseline_reliability,
+                "share of the windows before with one", .unit = "probability"),
+    SF_FIELD_IS(REAL, "latency_ms", counts.latency_ms,
+                "first such spike of the response window after the marker, median", .unit = "ms",
+                .null = "there is none"),
+    SF_FIELD_IS(REAL, "jitter_ms", counts.jitter_ms, "standard deviation of these", .unit = "ms",
+                .null = "of fewer than two trials with one"),
+    SF_ITEMS_ARE(COUNT, "bins", counts.bins, counts.bin_count, "first spikes in each bin of its histogram"),
+};
+#undef ROW
+
 #define ROW sf_response_message
 static const sf_column_row response_rows[] = {
     SF_MEMBER_IS(TEXT, marker, "the stimulus, as the configuration has it"),
@@ -434,6 +454,9 @@ static const sf_column_row response_rows[] = {
     SF_ITEMS_ARE(INTEGER, "bins_exposed_ns", bin_exposed_ns, bin_count,
                  "what was recorded of each bin, of all trials so far", .unit = "ns"),
     SF_RECORDS_OF("units", units, unit_count, response_unit_rows, "every unit, in all trials so far"),
+    SF_RECORDS_OF(
+        "chains", chains, chain_count, response_chain_rows,
+        "every episode that is watched, in all trials so far: its occurrences, by their first spikes"),
 };
 #undef ROW
 

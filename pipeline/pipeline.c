@@ -364,6 +364,7 @@ static bool all_are_replayed(const sf_inputs *inputs)
 
 static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options, sf_error *error)
 {
+    const sf_live_options *live = options->live;
     pipeline->stream = (sf_stream_info){.name = options->live->stream,
                                         .units = &pipeline->inputs.units,
                                         .configuration = options->configuration,
@@ -375,7 +376,9 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                                         .watch = options->live->watch,
                                         .watch_count = options->live->watch_count,
                                         .triggers = options->live->triggers,
-                                        .trigger_count = options->live->trigger_count};
+                                        .trigger_count = options->live->trigger_count,
+                                        .bursts = live->bursts.within_ms > 0 ? &live->bursts : NULL,
+                                        .responses = sf_trials_wanted(live) ? &live->responses : NULL};
     sf_hops_options hops = {.config = options->live,
                             .stream = &pipeline->stream,
                             .observed = pipeline->inputs.observed,

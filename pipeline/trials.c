@@ -30,6 +30,22 @@ int sf_trials_blank(sf_trials *t, sf_span span, sf_error *error)
     return SF_OK;
 }
 
+/* Occurrences of one chain do not overlap, so they come in the order in which they began. */
+static int feed_chains(sf_trials *t, const sf_spike *spikes, size_t count, sf_error *error)
+{
+    for (size_t i = 0; t->watch != NULL && i < count; i++) {
+        const sf_completion *completions;
+        size_t completed = sf_watch_advance(t->watch, &spikes[i], &completions);
+        for (size_t c = 0; c < completed; c++) {
+            sf_trial_chain *chain = &t->chains[completions[c].episode];
+            if (sf_reserve(&chain->begins_ns, &chain->room, chain->count + 1, sizeof *chain->begins_ns) != 0)
+                return sf_fail_memory(error);
+            chain->begins_ns[chain->count++] = completions[c].spike_times_ns[0];
+        }
+    }
+    return SF_OK;
+}
+
 int sf_trials_feed(sf_trials *t, const sf_spike *spikes, size_t count, sf_error *error)
 {
     if (t->inputs == NULL || count == 0)
@@ -38,7 +54,7 @@ int sf_trials_feed(sf_trials *t, const sf_spike *spikes, size_t count, sf_error 
         return sf_fail_memory(error);
     memcpy(t->spikes + t->spike_count, spikes, count * sizeof *spikes);
     t->spike_count += count;
-    return SF_OK;
+    return feed_chains(t, spikes, count, error);
 }
 
 /* ---- a trial ---- */
@@ -132,30 +148,46 @@ static int sort_by_unit(sf_trials *t, int64_t marker_ns, sf_error *error)
 
 /* ---- telling ---- */
 
-static int fill_units(sf_response_message *message, const sf_responses *found, sf_error *error)
+static int fill_counts(sf_response_unit *unit, const sf_responses *found, size_t i, sf_error *error)
 {
     double trials = (double)found->trial_count, windows = trials * (double)found->options.baseline;
-    message->units = sf_alloc(found->item_count, sizeof *message->units);
-    if (message->units == NULL)
+    const sf_response *item = &found->items[i];
+    *unit = (sf_response_unit){.unit = (uint32_t)i,
+                               .spikes = item->spikes,
+                               .baseline_spikes = item->spikes_before,
+                               .reliability = (double)item->answers / trials,
+                               .baseline_reliability = (double)item->answers_before / windows,
+                               .latency_ms = item->latency_ns * 1e-6,
+                               .jitter_ms = item->jitter_ns * 1e-6,
+                               .bin_count = found->bin_count,
+                               .bins = sf_alloc(found->bin_count, sizeof *unit->bins)};
+    if (unit->bins == NULL)
         return sf_fail_memory(error);
-    for (size_t u = 0; u < found->item_count; u++) {
-        const sf_response *item = &found->items[u];
-        sf_response_unit *unit = &message->units[message->unit_count];
-        *unit = (sf_response_unit){.unit = (uint32_t)u,
-                                   .spikes = item->spikes,
-                                   .baseline_spikes = item->spikes_before,
-                                   .reliability = (double)item->answers / trials,
-                                   .baseline_reliability = (double)item->answers_before / windows,
-                                   .latency_ms = item->latency_ns * 1e-6,
-                                   .jitter_ms = item->jitter_ns * 1e-6,
-                                   .bin_count = found->bin_count,
-                                   .bins = sf_alloc(found->bin_count, sizeof *unit->bins)};
-        if (unit->bins == NULL)
-            return sf_fail_memory(error);
-        message->unit_count++;
-        memcpy(unit->bins, found->histogram + u * found->bin_count, found->bin_count * sizeof *unit->bins);
-    }
+    memcpy(unit->bins, found->histogram + i * found->bin_count, found->bin_count * sizeof *unit->bins);
     return SF_OK;
+}
+
+static int fill_units(sf_response_message *message, const sf_responses *found, sf_error *error)
+{
+    message->units = sf_alloc(found->item_count, sizeof *message->units);
+    int status = message->units != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t u = 0; status == SF_OK && u < found->item_count; u++)
+        status = fill_counts(&message->units[message->unit_count++], found, u, error);
+    return status;
+}
+
+static int fill_chains(sf_response_message *message, const sf_trials *t, sf_error *error)
+{
+    message->chains = sf_alloc(t->chain_count, sizeof *message->chains);
+    int status = message->chains != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t c = 0; status == SF_OK && c < t->chain_count; c++) {
+        sf_response_chain *chain = &message->chains[message->chain_count++];
+        memcpy(chain->id, t->chains[c].id, sizeof chain->id);
+        snprintf(chain->name, sizeof chain->name, "%s", t->watched[c].name);
+        status = fill_counts(&chain->counts, &t->chains_found, c, error);
+        chain->counts.unit = UINT32_MAX;
+    }
+    return status;
 }
 
 static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_error *error)
@@ -167,7 +199,8 @@ static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_er
         return sf_fail_memory(error);
     sf_response_message *response = &message->response;
     sf_responses_describe(found);
-    message->time_ns = sf_time_plus(trial->time_ns, t->tail_ns);
+    sf_responses_describe(&t->chains_found);
+    message->time_ns = sf_time_plus(trial->time_ns, t->tail_ns + t->chain_ns);
     message->arrival_ns = arrival_ns;
     double length = (double)(found->options.to_ns - found->options.from_ns);
     *response =
@@ -192,10 +225,23 @@ static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_er
         status = fill_units(response, found, error);
     }
     if (status == SF_OK)
+        status = fill_chains(response, t, error);
+    if (status == SF_OK)
         sf_publish(publisher, message);
     else
         sf_message_release(message);
     return status;
+}
+
+static void forget_begins(sf_trial_chain *chain, int64_t needed_ns)
+{
+    size_t gone = 0;
+    while (gone < chain->count && chain->begins_ns[gone] < needed_ns)
+        gone++;
+    if (gone == 0)
+        return;
+    chain->count -= gone;
+    memmove(chain->begins_ns, chain->begins_ns + gone, chain->count * sizeof *chain->begins_ns);
 }
 
 /* What no trial needs that begins where the stream is, or later. */
@@ -208,10 +254,28 @@ static void forget(sf_trials *t, int64_t time_ns)
         t->spike_count -= gone;
         memmove(t->spikes, t->spikes + gone, t->spike_count * sizeof *t->spikes);
     }
+    for (size_t c = 0; c < t->chain_count; c++)
+        forget_begins(&t->chains[c], sf_time_plus(needed_ns, -t->chain_ns));
     for (size_t i = 0; i < t->blanked_count; i++)
         if (t->blanked[i].stop_ns > needed_ns)
             t->blanked[kept++] = t->blanked[i];
     t->blanked_count = kept;
+}
+
+/* A trial, of units and of chains. */
+static int add_trial(sf_trials *t, int64_t marker_ns, sf_error *error)
+{
+    int status = list_recorded(t, marker_ns, error);
+    if (status == SF_OK)
+        status = sort_by_unit(t, marker_ns, error);
+    if (status == SF_OK)
+        status = sf_responses_add(&t->found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
+    for (size_t c = 0; c < t->chain_count; c++)
+        t->trains[c] = (sf_event_train){t->chains[c].begins_ns, t->chains[c].count};
+    if (status == SF_OK && t->chain_count > 0)
+        status =
+            sf_responses_add(&t->chains_found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
+    return status;
 }
 
 int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publisher *publisher,
@@ -221,15 +285,11 @@ int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publis
     int status = SF_OK;
     if (t->inputs == NULL)
         return SF_OK;
-    for (; status == SF_OK && over < t->marker_count && sf_time_plus(t->markers[over], t->tail_ns) <= time_ns;
+    for (; status == SF_OK && over < t->marker_count &&
+           sf_time_plus(t->markers[over], t->tail_ns + t->chain_ns) <= time_ns;
          over++) {
         size_t before = t->found.trial_count;
-        status = list_recorded(t, t->markers[over], error);
-        if (status == SF_OK)
-            status = sort_by_unit(t, t->markers[over], error);
-        if (status == SF_OK)
-            status = sf_responses_add(&t->found, t->markers[over], t->recorded, t->recorded_count, t->trains,
-                                      error);
+        status = add_trial(t, t->markers[over], error);
         if (status == SF_OK && t->found.trial_count > before && t->found.trial_count % t->every == 0)
             status = tell(t, arrival_ns, publisher, error);
     }
@@ -254,6 +314,35 @@ bool sf_trials_wanted(const sf_live_options *config)
     return strcmp(config->responses.marker, SF_LIVE_NO_MARKER) != 0;
 }
 
+/* The chains: what is watched. */
+static int open_chains(sf_trials *t, const sf_live_options *config, const sf_response_options *options,
+                       sf_error *error)
+{
+    const sf_units *units = &t->inputs->units;
+    size_t count = sf_watched_count(config);
+    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
+    t->watched = sf_alloc(count, sizeof *t->watched);
+    t->chains = sf_alloc(count, sizeof *t->chains);
+    int status = episodes != NULL && t->watched != NULL && t->chains != NULL
+                     ? sf_watched_parse(t->watched, config, units, error)
+                     : sf_fail_memory(error);
+    for (; status == SF_OK && t->chain_count < count; t->chain_count++) {
+        const sf_episode *episode = &t->watched[t->chain_count].episode;
+        int64_t longest_ns = 0;
+        for (uint32_t i = 0; i + 1 < episode->size; i++)
+            longest_ns = sf_time_plus(longest_ns, episode->delays[i].high_ns);
+        t->chain_ns = longest_ns > t->chain_ns ? longest_ns : t->chain_ns;
+        episodes[t->chain_count] = *episode;
+        sf_episode_id(t->chains[t->chain_count].id, episode, units);
+    }
+    if (status == SF_OK && count > 0)
+        status = sf_watch_open(&t->watch, episodes, count, units->count, 0, error);
+    if (status == SF_OK)
+        status = sf_responses_begin(&t->chains_found, options, count, error);
+    sf_free(episodes);
+    return status;
+}
+
 int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs *inputs, sf_error *error)
 {
     const sf_live_responses *asked = &config->responses;
@@ -274,13 +363,23 @@ int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs 
     t->tail_ns = stop_ns > options.to_ns ? stop_ns : options.to_ns;
     t->lead_ns = -(first_ns < t->found.first_ns ? first_ns : t->found.first_ns);
     t->first = sf_alloc(inputs->units.count + 2, sizeof *t->first);
-    t->trains = sf_alloc(inputs->units.count, sizeof *t->trains);
-    return status == SF_OK && (t->first == NULL || t->trains == NULL) ? sf_fail_memory(error) : status;
+    size_t most =
+        sf_watched_count(config) > inputs->units.count ? sf_watched_count(config) : inputs->units.count;
+    t->trains = sf_alloc(most, sizeof *t->trains);
+    if (status == SF_OK && (t->first == NULL || t->trains == NULL))
+        status = sf_fail_memory(error);
+    return status == SF_OK ? open_chains(t, config, &options, error) : status;
 }
 
 void sf_trials_close(sf_trials *t)
 {
     sf_responses_free(&t->found);
+    sf_responses_free(&t->chains_found);
+    sf_watch_close(t->watch);
+    for (size_t c = 0; c < t->chain_count; c++)
+        sf_free(t->chains[c].begins_ns);
+    sf_free(t->chains);
+    sf_free(t->watched);
     sf_free(t->spikes);
     sf_free(t->markers);
     sf_free(t->blanked);

@@ -11,6 +11,15 @@
 #include "pipeline/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/publisher.h"
+#include "pipeline/watched.h"
+#include "window/watch.h"
+
+/** Of a watched episode: when its occurrences began that a trial may still need. */
+typedef struct sf_trial_chain {
+    char id[SF_EPISODE_ID_SIZE];
+    int64_t *begins_ns;
+    size_t count, room;
+} sf_trial_chain;
 
 typedef struct sf_trials {
     const sf_inputs *inputs; /**< NULL: none are asked for, and nothing below is there */
@@ -32,6 +41,12 @@ typedef struct sf_trials {
     size_t time_room;
     size_t *first;          /**< by unit: where its own begin */
     sf_event_train *trains; /**< by unit */
+    sf_watch *watch;        /**< of the chains; NULL: none are watched */
+    sf_watched *watched;
+    sf_trial_chain *chains;
+    size_t chain_count;
+    sf_responses chains_found;
+    int64_t chain_ns; /**< from the first spike of the longest of them to its last, at most */
 } sf_trials;
 
 /** Whether the run looks for any. */

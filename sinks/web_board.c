@@ -15,6 +15,7 @@
 #define EPISODES 64  /* windows whose counts a browser that comes now still gets */
 #define TRIGGERS 256 /* likewise */
 #define DENSITIES 256
+#define BURSTS 256
 #define RECENT (1u << 18) /* spikes in which a marked episode is looked for */
 #define MOST_MARKS (64u << 10)
 
@@ -31,8 +32,9 @@ typedef struct web_item {
 struct sf_web_board {
     const sf_stream_info *stream;
     uint64_t version;
-    web_item status, graph, edges;
+    web_item status, graph, edges, response;
     web_item episodes[EPISODES], triggers[TRIGGERS], densities[DENSITIES];
+    web_item bursts[BURSTS]; /* by number: that it begins, and then that it has ended */
     uint64_t episode_count, trigger_count, density_count;
     sf_web_edges graph_edges;
     sf_web_raster raster;
@@ -126,6 +128,8 @@ void sf_web_board_close(sf_web_board *board)
     free_items(&board->status, 1);
     free_items(&board->graph, 1);
     free_items(&board->edges, 1);
+    free_items(&board->response, 1);
+    free_items(board->bursts, BURSTS);
     free_items(board->episodes, EPISODES);
     free_items(board->triggers, TRIGGERS);
     free_items(board->densities, DENSITIES);
@@ -202,6 +206,7 @@ static void show_all_waiting(sf_web_board *board, bool now)
     show_waiting(board, &board->status, 1, now);
     show_waiting(board, &board->graph, 1, now);
     show_waiting(board, &board->edges, 1, now);
+    show_waiting(board, &board->response, 1, now);
     show_waiting(board, board->episodes, EPISODES, now);
     show_waiting(board, board->densities, (size_t)board->density_count, now);
 }
@@ -298,6 +303,12 @@ int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *
         return SF_OK;
     case SF_TOPIC_TRIGGER:
         return take_trigger(board, message, error);
+    case SF_TOPIC_BURST:
+        put(board, &board->bursts[message->burst.burst % BURSTS], message);
+        return SF_OK;
+    case SF_TOPIC_RESPONSE:
+        put(board, &board->response, message);
+        return SF_OK;
     default:
         return SF_OK;
     }
@@ -354,6 +365,27 @@ static void tell_watched(const sf_web_board *board, sf_json *json)
     sf_json_end_array(json);
 }
 
+/* What is asked of network bursts and of responses to stimuli; null where nothing is. */
+static void tell_asked(const sf_stream_info *stream, sf_json *json)
+{
+    if (stream->bursts != NULL) {
+        sf_json_object(json, "bursts");
+        sf_json_uint(json, "spikes", stream->bursts->spikes);
+        sf_json_real(json, "within_ms", stream->bursts->within_ms);
+        sf_json_end_object(json);
+    } else
+        sf_json_null(json, "bursts");
+    if (stream->responses != NULL) {
+        sf_json_object(json, "responses");
+        sf_json_string(json, "marker", stream->responses->marker);
+        sf_json_real(json, "from_ms", stream->responses->from_ms);
+        sf_json_real(json, "to_ms", stream->responses->to_ms);
+        sf_json_uint(json, "baseline", stream->responses->baseline);
+        sf_json_end_object(json);
+    } else
+        sf_json_null(json, "responses");
+}
+
 static void hello(sf_web_board *board, sf_text *frame)
 {
     sf_web_frame_begin(board, frame, SF_WEB_HELLO);
@@ -368,6 +400,7 @@ static void hello(sf_web_board *board, sf_text *frame)
     sf_json_uint(&json, "columns", SF_WEB_COLUMNS);
     sf_json_bool(&json, "discovers", board->stream->discovers);
     sf_json_bool(&json, "graph", board->stream->draws_graph);
+    tell_asked(board->stream, &json);
     tell_watched(board, &json);
     sf_json_array(&json, "units");
     for (size_t i = 0; i < board->stream->units->count; i++) {
@@ -419,6 +452,8 @@ static web_item *next_item(sf_web_board *board, uint64_t version)
     oldest_lacking(&item, &board->status, 1, version);
     oldest_lacking(&item, &board->graph, 1, version);
     oldest_lacking(&item, &board->edges, 1, version);
+    oldest_lacking(&item, &board->response, 1, version);
+    oldest_lacking(&item, board->bursts, BURSTS, version);
     oldest_lacking(&item, board->episodes, EPISODES, version);
     oldest_lacking(&item, board->triggers, TRIGGERS, version);
     oldest_lacking(&item, board->densities, board->density_count, version);

@@ -47,6 +47,7 @@ typedef struct app_bench {
     int (*run)(const app_call *call, app_bench_rows *rows, sf_error *error);
 } app_bench;
 
+extern const app_bench app_bench_analyses;
 extern const app_bench app_bench_bfs;
 extern const app_bench app_bench_density;
 extern const app_bench app_bench_episodes;

@@ -725,7 +725,15 @@ typedef struct sf_response_unit {
     uint64_t *bins; /**< its histogram around the marker */
 } sf_response_unit;
 
-/** Its time_ns is when the windows and the histogram of the trial are over. */
+/** Of an episode that is watched: its occurrences, by their first spikes. */
+typedef struct sf_response_chain {
+    char id[SF_EPISODE_ID_SIZE];
+    char name[SF_TRIGGER_NAME_SIZE]; /**< of its trigger, or the episode as configured, cut to fit */
+    sf_response_unit counts;         /**< as of a unit, which there is none of */
+} sf_response_chain;
+
+/** Its time_ns is when the windows and the histogram of the trial are over, and what is watched can no longer
+ * complete that began in them. */
 typedef struct sf_response_message {
     char marker[SF_MARKER_TEXT_SIZE]; /**< the stimulus, as the options have it */
     int64_t marker_ns;                /**< of this trial */
@@ -741,6 +749,8 @@ typedef struct sf_response_message {
     int64_t *bin_exposed_ns; /**< of each bin, in all trials so far */
     size_t unit_count;
     sf_response_unit *units;
+    size_t chain_count;
+    sf_response_chain *chains; /**< of all that is watched */
 } sf_response_message;
 
 struct sf_message {

@@ -4,6 +4,7 @@
 
 const FRAME = {hello: 1, message: 2, raster: 3, edges: 4, marks: 5, answer: 6};
 const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, MOST_ITEMS = 4000, DELAY_BINS = 40, DISK_WARN_S = 1800;
+const MOST_BURSTS = 256, MOST_TRIAL_COUNTS = 4e6, TRIAL_ROWS = 200;
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
@@ -18,7 +19,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 
 function emptyRun() {
   return {
-    hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
+    hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(), bursts: new Map(), response: null, trials: [],
     triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, refused: null,
   };
 }
@@ -120,12 +121,13 @@ const viridisText = share => `rgb(${viridis(share).join(",")})`;
 const TILE = 256;
 
 const raster = {
-  tiles: [], cells: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null, waiting: [],
+  tiles: [], cells: null, sums: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null, waiting: [],
 
   begin(hello) {
     this.rows = hello.rows;
     this.columns = hello.columns;
     this.cells = new Uint8Array(this.rows * this.columns);
+    this.sums = new Uint32Array(this.columns);
     this.first = this.next = this.edge = 0;
     this.peak = 1;
     this.waiting = [];
@@ -173,8 +175,11 @@ const raster = {
     if (this.next === this.first) this.first = this.next = this.edge = from;
     while (this.next < from) this.clear(this.next++); /* columns that this browser was too slow for */
     let most = 0;
-    for (let i = 0; i < count; i++)
-      this.cells.set(bytes.subarray(i * rows, (i + 1) * rows), this.place(from + i) * rows);
+    for (let i = 0; i < count; i++) {
+      const cells = bytes.subarray(i * rows, (i + 1) * rows), at = this.place(from + i);
+      this.cells.set(cells, at * rows);
+      this.sums[at] = cells.reduce((sum, value) => sum + value, 0);
+    }
     for (const value of bytes) if (value > most) most = value;
     this.next = from + count;
     this.first = Math.max(this.first, this.next - this.columns);
@@ -189,6 +194,7 @@ const raster = {
   clear(column) {
     const at = this.place(column);
     this.cells.fill(0, at * this.rows, (at + 1) * this.rows);
+    this.sums[at] = 0;
     this.tiles[Math.floor(at / TILE)].clearRect(at % TILE, 0, 1, this.rows);
   },
 
@@ -219,11 +225,7 @@ const raster = {
     const labels = this.rows <= 60 ? Math.min(90, Math.ceil(10 + Math.max(...hello.units.map(unit => at.measureText(unit[0]).width)))) : 52;
     const room = height - 22, across = Math.floor(width - labels - 4);
     const row = Math.min(room / this.rows, 44), bottom = Math.round(row * this.rows);
-    if (!page.paused) {
-      const behind = this.next - this.edge;
-      this.edge = behind > 400 ? this.next : this.edge + Math.ceil(behind * 0.3);
-    }
-    const shown = Math.round(this.edge - (page.paused ? page.back : 0)), from = Math.max(shown - across, this.first);
+    const shown = this.shown(), from = Math.max(shown - across, this.first);
     at.save();
     at.translate(labels, 0);
     at.imageSmoothingEnabled = row < 1;
@@ -240,6 +242,11 @@ const raster = {
     this.tell(across);
   },
 
+  glide() {
+    const behind = this.next - this.edge;
+    this.edge = behind > 400 ? this.next : this.edge + Math.ceil(behind * 0.3);
+  },
+
   copy(at, from, to, across, bottom) {
     while (from < to) {
       const place = this.place(from), count = Math.min(to - from, this.columns - place, TILE - place % TILE);
@@ -248,8 +255,9 @@ const raster = {
     }
   },
 
-  drawAxes(at, shown, across, row, bottom, labels) {
-    const {hello} = page.run, second = 1 / hello.column_s, step = niceStep(across / second, Math.max(2, across / 110));
+  /* Stream time along the bottom, a column a pixel, up to the column `shown`. */
+  drawTimes(at, shown, across, bottom) {
+    const second = 1 / page.run.hello.column_s, step = niceStep(across / second, Math.max(2, across / 110));
     at.fillStyle = at.strokeStyle = css("--soft");
     at.textBaseline = "top";
     at.beginPath();
@@ -263,6 +271,14 @@ const raster = {
       if (x - wide / 2 > 0 && x + wide / 2 < across) at.fillText(text, x - wide / 2, bottom + 6);
     }
     at.stroke();
+  },
+
+  /* The newest column on the screen: the display glides after what has come. */
+  shown() { return Math.round(this.edge - (page.paused ? page.back : 0)); },
+
+  drawAxes(at, shown, across, row, bottom, labels) {
+    const {hello} = page.run;
+    this.drawTimes(at, shown, across, bottom);
     at.textBaseline = "middle";
     at.textAlign = "right";
     const every = row < 16 ? Math.ceil(20 / row) : 1; /* the first one is moved down, to be whole */
@@ -479,7 +495,7 @@ function mark(id) {
     page.run.refused = "to mark occurrences, open the page by the address that synfire printed";
   else
     send(page.marked ? `mark ${page.marked}` : "unmark");
-  changed.episodes = changed.raster = true;
+  changed.episodes = changed.raster = changed.responses = true;
 }
 
 /* ---- the array ---- */
@@ -780,7 +796,7 @@ function chooseAt(event, points, room) {
 
 function choose(unit) {
   page.chosen = unit;
-  redraw = changed.graph = changed.array = changed.raster = true;
+  redraw = changed.graph = changed.array = changed.raster = changed.responses = true;
 }
 
 /* ---- densities ---- */
@@ -843,6 +859,220 @@ function drawPlane(told) {
   });
   drawColourBar(at, width - 80, 24, height - 50, 0, most, false, "per µm²");
   drawScaleBar(at, fit, 10, height - 10, width / 2);
+}
+
+/* ---- the population: its rate, and network bursts ---- */
+
+/* A scale up the left side from 0 to `high`; what it is of stands above it. */
+function drawHeights(at, left, top, height, high, unit) {
+  at.fillStyle = css("--soft");
+  at.textBaseline = "middle";
+  at.textAlign = "right";
+  for (const value of roundValues(0, high, false, Math.max(2, Math.floor(height / 40)))) {
+    const y = top + height * (1 - value / high);
+    at.fillRect(left - 4, Math.round(y), 4, 1);
+    at.fillText(digits(value), left - 7, Math.max(y, top + 2));
+  }
+  at.textAlign = "left";
+  at.textBaseline = "bottom";
+  at.fillText(unit, 4, top - 4);
+}
+
+/* Bars over network bursts, with a step at each end; one that goes on is open to the right. */
+function drawBursts(at, shown, across, top, bottom) {
+  const {hello, bursts} = page.run, columns = ns => ns * 1e-9 / hello.column_s;
+  for (const told of bursts.values()) {
+    const goesOn = told.event === "begin", from = Math.max(0, across - (shown - columns(told.first_ns)));
+    const to = Math.min(across, goesOn ? across : across - (shown - columns(told.last_ns)));
+    if (to <= 0 || from >= across) continue;
+    const wide = Math.max(to - from, 1);
+    at.fillStyle = css("--mark");
+    at.globalAlpha = 0.16;
+    at.fillRect(from, top, wide, bottom - top);
+    at.globalAlpha = 1;
+    at.fillRect(from, top - 7, wide, 2);
+    at.fillRect(from, top - 7, 1, 6);
+    if (!goesOn) at.fillRect(from + wide - 1, top - 7, 1, 6);
+  }
+}
+
+function drawRate() {
+  const to = canvasOf("population"), {hello} = page.run;
+  if (!to || raster.next === raster.first) return;
+  const {at, width, height} = to, left = 56, top = 30, bottom = height - 24, across = Math.floor(width - left - 4), shown = raster.shown();
+  const from = Math.max(shown - across, raster.first);
+  let most = 1;
+  for (let column = from; column < shown; column++) most = Math.max(most, raster.sums[raster.place(column)]);
+  drawHeights(at, left, top, bottom - top, most / hello.column_s, "spikes of all units a second");
+  at.save();
+  at.translate(left, 0);
+  drawBursts(at, shown, across, top, bottom);
+  at.fillStyle = css("--ink");
+  for (let column = from; column < shown; column++) {
+    const high = (bottom - top) * raster.sums[raster.place(column)] / most;
+    at.fillRect(across - (shown - column), bottom - high, 1, high);
+  }
+  raster.drawTimes(at, shown, across, bottom);
+  at.restore();
+}
+
+/* What the newest bursts are like, those that are over. */
+function burstsText(over, count) {
+  const {hello} = page.run, mean = of => over.reduce((sum, told) => sum + of(told), 0) / over.length;
+  const rule = `${hello.bursts.spikes} spikes within ${digits(hello.bursts.within_ms)} ms`;
+  if (over.length === 0) return `no burst is over yet (${rule})`;
+  const apart = over.length > 1 ? `, one each ${digits((over[0].first_ns - over.at(-1).first_ns) * 1e-9 / (over.length - 1))} s` : "";
+  return `${plural(count, "network burst")} so far (${rule}); the newest ${over.length}: ${digits(mean(told => (told.last_ns - told.first_ns) * 1e-6))} ms, ` +
+    `${digits(mean(told => told.spikes))} spikes, ${digits(mean(told => told.units))} units in the mean${apart}`;
+}
+
+function drawPopulation() {
+  const {hello, bursts} = page.run;
+  if (!hello?.bursts) return;
+  const newest = [...bursts.values()].sort((a, b) => b.burst - a.burst), over = newest.filter(told => told.event === "end");
+  setText("population-what", burstsText(over, newest.length > 0 ? newest[0].burst + 1 : 0));
+  drawRate();
+  fillTable("bursts", newest.slice(0, MOST_ROWS), told => [[whole(told.burst), "n"], [seconds(told.first_ns * 1e-9), "n"],
+    told.event === "begin" ? ["goes on", "n"] : [digits((told.last_ns - told.first_ns) * 1e-6, 4), "n"], [whole(told.spikes), "n"], [whole(told.units), "n"]]);
+}
+
+/* ---- responses to a stimulus ---- */
+
+/* What has come since the message before: the spikes of one trial, or of several where messages were left out. */
+function takeTrials(told) {
+  const {run} = page, before = run.response;
+  run.response = told;
+  if (!before || told.trials <= before.trials) return;
+  const of = key => told[key].map((item, i) => item.bins.map((count, bin) => count - before[key][i].bins[bin]));
+  run.trials.push({trials: told.trials - before.trials, units: of("units"), chains: of("chains")});
+  const counts = (told.units.length + told.chains.length) * told.bins_exposed_ns.length;
+  if (run.trials.length > Math.min(TRIAL_ROWS, Math.max(1, MOST_TRIAL_COUNTS / counts))) run.trials.shift();
+}
+
+/* What the histogram is of: the marked chain, the chosen unit, or all units. */
+function subjectOf(told) {
+  const chain = told.chains.findIndex(item => item.id === page.marked), sum = lists => lists.reduce((all, bins) => all.map((count, bin) => count + bins[bin]));
+  if (chain >= 0) return {name: itemText(page.marked), bins: told.chains[chain].bins, of: trial => trial.chains[chain], one: "occurrences"};
+  if (page.chosen !== null) return {name: unitName(page.chosen), bins: told.units[page.chosen].bins, of: trial => trial.units[page.chosen], one: "spikes"};
+  return {name: "all units", bins: sum(told.units.map(item => item.bins)), of: trial => sum(trial.units), one: "spikes"};
+}
+
+/* Milliseconds around the marker to pixels. */
+function aroundMarker(told, width) {
+  const left = 56, across = width - left - 76, last = told.from_ms + told.bin_ms * told.bins_exposed_ns.length;
+  return {left, across, last, x: ms => left + across * (ms - told.from_ms) / (last - told.from_ms)};
+}
+
+function drawMarker(at, {x}, top, bottom) {
+  const {from_ms, to_ms} = page.run.hello.responses;
+  at.fillStyle = css("--mark");
+  at.globalAlpha = 0.12;
+  at.fillRect(x(from_ms), top, x(to_ms) - x(from_ms), bottom - top);
+  at.globalAlpha = 1;
+  at.fillRect(Math.round(x(0)), top, 1, bottom - top);
+}
+
+function drawMilliseconds(at, told, place, bottom) {
+  at.fillStyle = css("--soft");
+  at.textBaseline = "top";
+  at.textAlign = "center";
+  at.fillRect(place.left, bottom, place.across, 1);
+  for (const ms of roundValues(told.from_ms, place.last, false, Math.max(2, place.across / 80))) {
+    at.fillRect(Math.round(place.x(ms)), bottom, 1, 4);
+    at.fillText(digits(ms), place.x(ms), bottom + 6);
+  }
+  at.textAlign = "right";
+  at.fillText("ms after it", place.left + place.across + 74, bottom + 6);
+  at.textAlign = "left";
+}
+
+const binRate = (told, count, bin) => told.bins_exposed_ns[bin] > 0 ? count / (told.bins_exposed_ns[bin] * 1e-9) : NaN;
+
+function drawHistogram(told, subject) {
+  const to = canvasOf("psth");
+  if (!to) return;
+  const {at, width, height} = to, place = aroundMarker(told, width), top = 22, bottom = height - 22;
+  const rates = subject.bins.map((count, bin) => binRate(told, count, bin)), most = rates.reduce((a, b) => b > a ? b : a, 0) || 1;
+  drawMarker(at, place, top, bottom);
+  drawHeights(at, place.left, top, bottom - top, most, `${subject.name}: ${subject.one} a second`);
+  at.fillStyle = css("--accent");
+  rates.forEach((rate, bin) => {
+    const from = place.x(told.from_ms + bin * told.bin_ms), high = (bottom - top) * rate / most;
+    if (rate > 0) at.fillRect(from, bottom - high, Math.max(place.across / rates.length - 0.5, 0.5), high);
+  });
+  drawMilliseconds(at, told, place, bottom);
+}
+
+/* Lines of cells, of which the strongest is `most`; what is less than `least`, or not known, is left empty. */
+function drawCells(at, told, place, top, row, lines, least, most, shade) {
+  const wide = place.across / told.bins_exposed_ns.length;
+  lines.forEach((line, i) => line.forEach((value, bin) => {
+    if (!(value >= least)) return;
+    at.fillStyle = shade(value / most);
+    at.fillRect(place.left + bin * wide, top + i * row, wide + 0.3, Math.max(row - (row > 3 ? 0.5 : 0), 0.6));
+  }));
+}
+
+/* The newest trials below each other, the newest at the bottom. */
+function drawTrials(told, subject) {
+  const to = canvasOf("psth-trials");
+  if (!to) return;
+  const {at, width, height} = to, place = aroundMarker(told, width), top = 18, bottom = height - 4, {trials} = page.run;
+  const room = Math.floor((bottom - top) / 2), some = trials.slice(-room), lines = some.map(trial => subject.of(trial).map(count => count / trial.trials));
+  const most = lines.flat().reduce((a, b) => Math.max(a, b), 0) || 1, ink = css("--ink");
+  at.fillStyle = css("--soft");
+  at.textBaseline = "top";
+  const several = some.some(trial => trial.trials > 1) ? "; a row of several trials has their mean" : "";
+  at.fillText(trials.length === 0 ? "trials: none yet since this page was opened" : `trials: the newest ${lines.length}, the last at the bottom${several}`, 4, 0);
+  drawMarker(at, place, top, bottom);
+  drawCells(at, told, place, top, Math.min((bottom - top) / Math.max(lines.length, 1), 14), lines, 1e-9, most, share => {
+    at.globalAlpha = 0.35 + 0.65 * share;
+    return ink;
+  });
+  at.globalAlpha = 1;
+}
+
+function drawUnitRates(told) {
+  const to = canvasOf("psth-units");
+  if (!to) return;
+  const {at, width, height} = to, place = aroundMarker(told, width), top = 18, bottom = height - 4, row = Math.min((bottom - top) / told.units.length, 14);
+  const lines = told.units.map(item => item.bins.map((count, bin) => binRate(told, count, bin)));
+  const most = lines.reduce((all, line) => line.reduce((a, b) => b > a ? b : a, all), 0) || 1;
+  at.fillStyle = css("--soft");
+  at.textBaseline = "top";
+  at.fillText("units, in order from the top: spikes a second", 4, 0);
+  drawCells(at, told, place, top, row, lines, 0, most, viridisText);
+  at.fillStyle = css("--mark");
+  at.fillRect(Math.round(place.x(0)), top, 1, row * told.units.length);
+  if (page.chosen !== null) at.fillText(`▸ ${unitName(page.chosen)}`, 4, Math.min(Math.max(top + (page.chosen + 0.5) * row - 6, top), bottom - 12));
+  drawColourBar(at, width - 66, 34, height - 44, 0, most, false, "Hz");
+}
+
+const evokedOf = (told, item) => (item.spikes - item.baseline_spikes / told.baseline_windows) / told.trials;
+const responseCells = (told, item) => [[digits(evokedOf(told, item)), "n"], [digits(item.reliability, 2), "n"], [digits(item.baseline_reliability, 2), "n"],
+  [digits(item.latency_ms), "n"], [digits(item.jitter_ms), "n"]];
+
+function drawResponses() {
+  const {hello, response: told} = page.run;
+  if (!hello?.responses) return;
+  const {marker, from_ms, to_ms, baseline} = hello.responses, windows = `${digits(from_ms)} to ${digits(to_ms)} ms after ${marker} beside ${plural(baseline, "window")} before`;
+  if (!told) {
+    setText("responses-what", `no trial yet: ${windows}`);
+    return;
+  }
+  setText("responses-what", `${plural(told.trials, "trial")} of ${plural(told.markers, "marker")}, the last at ${seconds(told.marker_ns * 1e-9)} s: ${plural(told.spikes, "spike")} of ` +
+    `${plural(told.answers, "unit")}${told.exposed < 1 ? `, ${digits(100 * told.exposed, 2)} % of its windows recorded` : ""}; ${windows}; no test (synfire responses)`);
+  const subject = subjectOf(told), most = [...told.units].sort((a, b) => Math.abs(evokedOf(told, b)) - Math.abs(evokedOf(told, a)) || a.unit - b.unit);
+  drawHistogram(told, subject);
+  drawTrials(told, subject);
+  drawUnitRates(told);
+  fillTable("responses", most.slice(0, MOST_ROWS), item => [item.name, ...responseCells(told, item)], (row, item) => {
+    row.tabIndex = 0;
+    row.dataset.unit = item.unit;
+    row.setAttribute("aria-selected", String(item.unit === page.chosen));
+  });
+  by("response-chains").hidden = told.chains.length === 0;
+  fillTable("response-chains", told.chains, item => [itemText(item.id), ...responseCells(told, item)], (row, item) => makeMarkable(row, item.id));
 }
 
 /* ---- triggers ---- */
@@ -975,8 +1205,8 @@ function drawHealth() {
 /* ---- saving ---- */
 
 /* What each view draws and lists. */
-const PICTURES = {raster: ["raster"], episodes: ["series", "delays"], array: ["array"], graph: ["graph"], density: ["density", "density-plane"]};
-const TABLES = {episodes: ["episodes"], graph: ["edges", "motifs"], triggers: ["watched", "named", "triggers"], health: ["sources", "sinks", "stages"]};
+const PICTURES = {responses: ["psth", "psth-trials", "psth-units"], population: ["population"], raster: ["raster"], episodes: ["series", "delays"], array: ["array"], graph: ["graph"], density: ["density", "density-plane"]};
+const TABLES = {responses: ["responses", "response-chains"], population: ["bursts"], episodes: ["episodes"], graph: ["edges", "motifs"], triggers: ["watched", "named", "triggers"], health: ["sources", "sinks", "stages"]};
 
 function download(view, kind, blob) {
   const link = document.createElement("a"), at = page.run.status ? `-${seconds(page.run.status.time_ns * 1e-9)}s` : "";
@@ -1025,14 +1255,19 @@ function savePicture(view) {
 
 const changed = {};
 const views = {
-  raster: {name: "Raster", draw: () => raster.draw()},
+  raster: {name: "Raster", glides: true, draw: () => raster.draw()},
   episodes: {name: "Episodes", draw: drawEpisodes},
   array: {name: "Array", draw: drawArray},
   graph: {name: "Connections", draw: drawGraph},
   density: {name: "Densities", draw: drawDensity},
   triggers: {name: "Triggers", draw: drawTriggers},
   health: {name: "Health", draw: drawHealth},
+  responses: {name: "Responses", draw: drawResponses, isOf: hello => hello.responses !== null},
+  population: {name: "Population", glides: true, draw: drawPopulation, isOf: hello => hello.bursts !== null},
 };
+
+/* A view of what the run does not look for has no tab. */
+const isThere = name => name === "overview" || !views[name].isOf || page.run.hello !== null && views[name].isOf(page.run.hello);
 const OVERVIEW = ["raster", "episodes", "array", "graph", "health"];
 
 const allChanged = () => Object.keys(views).forEach(name => { changed[name] = true; });
@@ -1095,6 +1330,19 @@ const takers = {
   graph(told) {
     onceShown("graph", 1, () => { page.run.graph = told; changed.graph = true; });
   },
+  burst(told) {
+    onceShown("bursts", MOST_BURSTS, () => {
+      const {bursts} = page.run;
+      bursts.delete(told.burst);
+      bursts.set(told.burst, told);
+      for (const number of bursts.keys())
+        if (bursts.size > MOST_BURSTS) bursts.delete(number);
+      changed.population = true;
+    });
+  },
+  response(told) {
+    onceShown("responses", TRIAL_ROWS, () => { takeTrials(told); changed.responses = true; });
+  },
   density(told) {
     onceShown(`density of ${told.quantity}`, 1, () => { page.run.densities.set(told.quantity, told); changed.density = true; });
   },
@@ -1112,6 +1360,8 @@ function greet(hello) {
   places.begin(hello);
   setText("stream", hello.stream);
   document.title = `${hello.stream} · synfire`;
+  for (const name of Object.keys(views)) by(`tab-${name}`).hidden = !isThere(name);
+  if (!isThere(page.view)) show("overview");
   allChanged();
 }
 
@@ -1258,12 +1508,15 @@ function setTheme(theme) {
 let redraw = false; /* once more though the display is paused: the view or its size is another */
 
 function drawAll() {
-  if (!page.paused || redraw)
+  if (!page.paused || redraw) {
+    const glides = !page.paused && raster.edge !== raster.next;
+    if (glides) raster.glide();
     for (const [name, view] of Object.entries(views))
-      if (isShown(name) && (changed[name] || (name === "raster" && raster.edge !== raster.next))) {
+      if (isShown(name) && (changed[name] || (view.glides && glides))) {
         changed[name] = false;
         view.draw();
       }
+  }
   redraw = false;
   tellState();
   requestAnimationFrame(drawAll);
@@ -1277,14 +1530,17 @@ function onKey(event) {
     if (key === "Escape" || key === "?") by("keys").close();
     return;
   }
-  if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
+  const unitRow = event.target.closest?.("tr[data-unit]");
+  if (unitRow && key === "Enter") unitRow.cells[0].click();
+  else if (unitRow && (key === "ArrowDown" || key === "ArrowUp")) stepRow(unitRow, key === "ArrowDown");
+  else if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
   else if (row && (key === "ArrowDown" || key === "ArrowUp")) stepRow(row, key === "ArrowDown");
   else if (key === " " && !inField && (event.target.tagName !== "BUTTON" || event.target.role === "tab")) pause();
   else if (key === "?") by("keys").showModal();
   else if (key === "t") setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   else if (key === "l") by("array-log").click();
   else if (key === "Escape") { if (page.marked) mark(page.marked); choose(null); }
-  else if (/^[0-7]$/.test(key) && !inField) show(["overview", ...Object.keys(views)][Number(key)]);
+  else if (/^[0-9]$/.test(key) && !inField) { const name = ["overview", ...Object.keys(views)][Number(key)]; if (isThere(name)) show(name); }
   else if (["graph", "array"].includes(event.target.id) && (key === "ArrowRight" || key === "ArrowLeft")) stepUnit(key === "ArrowRight" ? 1 : -1);
   else if (page.paused && isShown("raster") && (key === "ArrowLeft" || key === "ArrowRight") && !inField) raster.scroll(key === "ArrowLeft" ? 100 : -100);
   else if (event.target.role === "tab" && (key === "ArrowRight" || key === "ArrowLeft")) stepTab(event.target, key === "ArrowRight");
@@ -1312,7 +1568,10 @@ function onPull(event) {
 }
 
 function stepTab(tab, forward) {
-  const next = (forward ? tab.nextElementSibling : tab.previousElementSibling) ?? tab;
+  const step = of => forward ? of.nextElementSibling : of.previousElementSibling;
+  let next = step(tab);
+  while (next?.hidden) next = step(next);
+  next ??= tab;
   next.focus();
   next.click();
 }
@@ -1328,6 +1587,7 @@ function begin() {
     tab.dataset.view = name;
     tab.textContent = view.name;
     tab.title = String(number);
+    tab.hidden = !isThere(name);
     tab.addEventListener("click", () => { show(name); redraw = true; });
     by("tabs").append(tab);
   });
@@ -1341,8 +1601,12 @@ function begin() {
   by("triggers-beep").addEventListener("input", askForBeeps);
   for (const view of Object.keys(PICTURES)) by(`save-picture-${view}`).addEventListener("click", () => savePicture(view));
   for (const view of Object.keys(TABLES)) by(`save-table-${view}`).addEventListener("click", () => saveTable(view));
-  for (const id of ["episodes", "watched", "named"])
+  for (const id of ["episodes", "watched", "named", "response-chains"])
     by(id).addEventListener("click", event => { const row = event.target.closest("tr[data-id]"); if (row) { mark(row.dataset.id); redraw = true; } });
+  by("responses").addEventListener("click", event => {
+    const row = event.target.closest("tr[data-unit]"), unit = row ? Number(row.dataset.unit) : null;
+    if (row) choose(unit === page.chosen ? null : unit);
+  });
   by("graph").addEventListener("click", event => chooseAt(event, graphPoints, 15));
   by("array").addEventListener("click", event => chooseAt(event, arrayPoints, Math.max(15, arraySide)));
   by("raster").addEventListener("wheel", onWheel, {passive: false});

@@ -25,7 +25,10 @@ class Element {
   set textContent(text) { this.own = String(text); this.children = []; }
   get options() { return this.children; }
   get lastChild() { const {parent} = this; return Object.assign(this.children.at(-1), {remove: () => this.children.pop()}); }
-  append(...all) { this.children.push(...all); }
+  append(...all) {
+    this.children.push(...all);
+    for (const child of all) if (child.id) elements.set(child.id, child);
+  }
   appendChild(child) { this.children.push(child); return child; }
   replaceChildren(...all) { this.own = ""; this.children = all; }
   insertRow() { const row = new Element("tr"); this.rows.push(row); return row; }

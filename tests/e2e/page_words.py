@@ -102,5 +102,76 @@ def nothing_is_told_as_what_it_is():
     assert told["episodes-what"].startswith("nothing that is frequent has such a p or q so far"), told["episodes-what"]
 
 
+def number(text):
+    return float(text.replace("\u202f", "").replace("\u2212", "-")) if text != "–" else None
+
+
+def near(text, value, digits=3):
+    """What stands there has so many digits of the value."""
+    shown = number(text)
+    return shown is value if value is None or shown is None else abs(shown - value) <= abs(value) * 0.5001 * 10 ** (1 - digits)
+
+
+def check_response_row(row, told, item):
+    evoked = (item["spikes"] - item["baseline_spikes"] / told["baseline_windows"]) / told["trials"]
+    wanted = [evoked, item["reliability"], item["baseline_reliability"], item["latency_ms"], item["jitter_ms"]]
+    assert all(near(*told) for told in zip(row[1:], wanted, [3, 2, 2, 3, 3])), (row, wanted)
+
+
+STIMULI = ("--set", "responses.marker=ttl0", "--set", "responses.to_ms=50", "--set", "bursts.within_ms=20", "--set", "bursts.spikes=25",
+           "--set", "graph.enabled=false")
+
+
+def check_responses(told, lines):
+    trials = [line for line in lines if line["topic"] == "response"]
+    last = trials[-1]
+    assert last["trials"] == len(trials) > 20
+    assert told["responses-what"].startswith(f"{last['trials']} trials of {last['markers']} markers, the last at "), told["responses-what"]
+    assert f": {last['spikes']} spike" in told["responses-what"] and f" of {last['answers']} unit" in told["responses-what"]
+    units = {item["name"]: item for item in last["units"]}
+    evoked = [abs(number(row[1])) for row in told["responses"]]
+    assert len(told["responses"]) == len(units) == 26 and evoked == sorted(evoked, reverse=True) and evoked[0] > 0.3, evoked
+    for row in told["responses"]:
+        check_response_row(row, last, units[row[0]])
+    [chain], [row] = last["chains"], told["response-chains"]
+    assert chain["name"] == "A -(4,6]-> B -(4,6]-> C" and chain["spikes"] > 10 and row[0] == "A –(4,6]→ B –(4,6]→ C", row
+    check_response_row(row, last, chain)
+
+
+def check_bursts(told, lines):
+    bursts = {line["burst"]: line for line in lines if line["topic"] == "burst"}
+    assert len(bursts) > 4 and told["population-what"].startswith(f"{len(bursts)} network bursts so far (25 spikes within 20 ms); "), \
+        told["population-what"]
+    assert [row[0] for row in told["bursts"]] == [str(number) for number in sorted(bursts, reverse=True)]
+    for row in told["bursts"]:
+        line = bursts[int(row[0])]
+        assert row[3:] == [str(line["spikes"]), str(line["units"])] and line["event"] == "end", (row, line)
+        assert near(row[2], (line["last_ns"] - line["first_ns"]) * 1e-6), (row, line)
+
+
+# What the histogram is of: all units, the unit that is chosen, the chain that is marked. Rows of trials are what came since the message
+# before, of several trials where messages were left out.
+SUBJECTS = ("subjectOf(page.run.response).bins", "choose(1), subjectOf(page.run.response)", "page.chosen = null, mark(page.run.response.chains[0].id), "
+            "subjectOf(page.run.response).bins", "[by('tab-responses').hidden, by('tab-population').hidden]",
+            "page.run.response = null, page.run.trials = [], [[1, [2, 0]], [2, [2, 3]], [4, [7, 4]]].forEach(([trials, bins]) => "
+            "takeTrials({trials, units: [{bins}], chains: [], bins_exposed_ns: [1, 1]})), page.run.trials.map(trial => [trial.trials, trial.units[0]])")
+
+
+def responses_and_bursts_are_those_of_the_lines():
+    told, lines = seen(STIMULI, *SUBJECTS)
+    check_responses(told, lines)
+    check_bursts(told, lines)
+    trials = [line for line in lines if line["topic"] == "response"]
+    units = trials[-1]["units"]
+    everyone, chosen, chain, hidden, rows = told["gave"]
+    assert everyone == [sum(bins) for bins in zip(*(item["bins"] for item in units))] and sum(everyone) > 1000
+    assert chosen["name"] == units[1]["name"] and chosen["bins"] == units[1]["bins"]
+    assert chain == trials[-1]["chains"][0]["bins"] != units[0]["bins"]
+    assert rows == [[1, [0, 3]], [2, [5, 1]]], rows
+    assert hidden == [False, False]
+    told, _ = seen(["--set", "graph.enabled=false"], "[by('tab-responses').hidden, by('tab-population').hidden, isThere('population')]")
+    assert told["gave"] == [[True, True, False]] and told["responses"] == told["bursts"] == []
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

@@ -41,7 +41,7 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         self.text += data
 
-KINDS = ["raster", "array", "map", "rates", "intervals", "chains", "chain", "correlograms", "markers", "graph", "network", "edges",
+KINDS = ["raster", "array", "map", "rates", "intervals", "chains", "chain", "correlograms", "markers", "responses", "graph", "network", "edges",
          "matrix", "tiling", "motifs", "avalanches", "sequences", "drive"]
 text = open("sim.html").read()
 page = Page(text)
@@ -56,6 +56,10 @@ DRAWN = set(KINDS) - {"sequences"}  # it has no network bursts
 assert set(pictures) == DRAWN, DRAWN ^ set(pictures)
 told = {one["kind"]: one for one in json.load(open("told.json"))["figures"]}
 assert set(told) == set(KINDS)
+caption = told["responses"]["caption"]  # 12 pulses of line 0, each with a text of its own
+assert caption.startswith("11 trials of 'ttl0': "), caption
+assert "No marker comes more often. Markers of other names (--marker): 'stimulus 1' (1), 'stimulus 2' (1), " in caption, caption
+assert caption.endswith("'stimulus 8' (1), ... "), caption
 for kind, one in told.items():
     if kind not in DRAWN:
         assert one["why_not"].startswith("fewer than two network bursts") and one["why_not"] in page.text, one
@@ -108,6 +112,10 @@ PY
 expect 64 "x.pdf: expected a page to write that ends in .html" $SYNFIRE report sim.h5 -o x.pdf
 expect 64 "--out: expected a page" $SYNFIRE report sim.h5
 expect 66 "nowhere.h5" $SYNFIRE report nowhere.h5 -o x.html --json
+$SYNFIRE report sim.h5 -o named.html --delay 4:6 --marker "stimulus 3" --response 0:50 --quiet --json >out
+check 'caption = [one["caption"] for one in out["figures"] if one["kind"] == "responses"][0]
+assert caption.startswith("1 trial of \"stimulus 3\": ".replace(chr(34), chr(39))), caption
+assert "(--marker): " + chr(39) + "ttl0" + chr(39) + " (11), " in caption and "comes more often" not in caption, caption'
 $SYNFIRE report sim.h5 -o other.html --delay 4:6 --align light,-5,5 2>err >out
 grep -q "report: --align: no marker is called 'light'; found 'ttl0'" err
 grep -q "no marker is called" other.html

@@ -4,8 +4,10 @@
 #include "support/support.h"
 
 #include "core/clock.h"
+#include "core/episode.h"
 
 #include <synfire/live.h>
+#include <synfire/mine.h>
 
 #include <math.h>
 #include <string.h>
@@ -47,14 +49,23 @@ static void make(made *m, test_random *random)
     qsort(m->markers, m->marker_count, sizeof *m->markers, by_time);
 }
 
+/* Their order is not that of their indices. */
+static const char names[UNITS][2] = {"c", "a", "d", "b"};
+static const char *const chains[] = {"c -(0,6]-> a", "a -(2,9]-> c -(0,12]-> d"};
+enum { CHAINS = sizeof chains / sizeof *chains };
+
 /* ---- offline ---- */
 
 static sf_recording *record(const made *m, bool blanks)
 {
+    sf_unit units[UNITS];
     sf_recording_input input = sf_recording_input_default();
     sf_recording *whole, *blanked;
     sf_error error;
+    for (size_t u = 0; u < UNITS; u++)
+        units[u] = (sf_unit){.name = names[u], .x_um = NAN, .y_um = NAN, .electrode = -1};
     input.unit_count = UNITS;
+    input.units = units;
     input.spikes = m->spikes;
     input.spike_count = SPIKES;
     input.markers = m->markers;
@@ -68,6 +79,40 @@ static sf_recording *record(const made *m, bool blanks)
     assert_int_equal(sf_recording_select(&blanked, whole, &selection, &error), SF_OK);
     sf_recording_free(whole);
     return blanked;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The responses of the chains: what `synfire responses --episodes` looks at. */
+static void find_chains(sf_responses *expected, const sf_recording *recording,
+                        const sf_response_options *options)
+{
+    sf_episode episodes[CHAINS];
+    sf_occurrences *occurrences;
+    sf_occurrences_columns listed = {.size = sizeof listed};
+    sf_event_train begins[CHAINS];
+    int64_t *times[CHAINS];
+    for (size_t c = 0; c < CHAINS; c++)
+        assert_int_equal(sf_episode_parse(&episodes[c], chains[c], &recording->units, NULL), SF_OK);
+    assert_int_equal(sf_occurrences_list(&occurrences, recording, episodes, NULL, CHAINS, NULL, NULL), SF_OK);
+    sf_occurrences_get_columns(occurrences, &listed);
+    for (size_t c = 0; c < CHAINS; c++) {
+        size_t count = (size_t)listed.counts[c];
+        times[c] = malloc((count + 1) * sizeof **times);
+        for (size_t n = 0; n < count; n++)
+            times[c][n] = listed.times_ns[c][n * episodes[c].size];
+        qsort(times[c], count, sizeof **times, ascending);
+        begins[c] = (sf_event_train){times[c], count};
+    }
+    assert_int_equal(sf_responses_open(expected, recording, options, NULL), SF_OK);
+    assert_int_equal(sf_responses_take(expected, begins, CHAINS, 1, NULL), SF_OK);
+    for (size_t c = 0; c < CHAINS; c++)
+        free(times[c]);
+    sf_occurrences_free(occurrences);
 }
 
 /* ---- live ---- */
@@ -101,9 +146,11 @@ static size_t markers_up_to(const made *m, size_t from, int64_t time_ns)
     return count;
 }
 
-static void run(heard *all, const made *m, const sf_live_responses *asked, bool blanks, test_random *random)
+static void run(heard *all, const made *m, const sf_live_responses *asked, bool blanks, bool watches,
+                test_random *random)
 {
-    static const sf_live_unit units[UNITS] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}};
+    const sf_live_unit units[UNITS] = {
+        {.name = names[0]}, {.name = names[1]}, {.name = names[2]}, {.name = names[3]}};
     const sf_live_source source = {.units = units, .unit_count = UNITS, .virtual_clock = true};
     const sf_live_blank blank = {.marker = "ttl1", .to_ms = 7};
     sf_live_options options = sf_live_options_default();
@@ -112,6 +159,8 @@ static void run(heard *all, const made *m, const sf_live_responses *asked, bool 
     options.graph.enabled = false;
     options.significance.kind = 0;
     options.responses = *asked;
+    options.watch = chains;
+    options.watch_count = watches ? CHAINS : 0;
     options.blank = &blank;
     options.blank_count = blanks;
     options.sources = &source;
@@ -150,7 +199,34 @@ static void same_ms(double live, double offline_ns)
     if (isnan(offline_ns))
         assert_true(isnan(live));
     else
-        assert_true(fabs(live - offline_ns * 1e-6) < 1e-9);
+        assert_true(live == offline_ns * 1e-6); /* both add up in the order of trials */
+}
+
+static void hold_counts(const sf_response_unit *unit, const sf_responses *expected, size_t i)
+{
+    const sf_response *item = &expected->items[i];
+    double trials = (double)expected->trial_count, windows = trials * (double)expected->options.baseline;
+    assert_int_equal(unit->spikes, item->spikes);
+    assert_int_equal(unit->baseline_spikes, item->spikes_before);
+    assert_true(unit->reliability == (double)item->answers / trials);
+    assert_true(unit->baseline_reliability == (double)item->answers_before / windows);
+    same_ms(unit->latency_ms, item->latency_ns);
+    same_ms(unit->jitter_ms, item->jitter_ns);
+    for (size_t b = 0; b < unit->bin_count; b++)
+        assert_int_equal(unit->bins[b], expected->histogram[i * expected->bin_count + b]);
+}
+
+static uint64_t hold_chains(const sf_response_message *last, const sf_responses *expected)
+{
+    uint64_t spikes = 0;
+    assert_int_equal(last->chain_count, CHAINS);
+    for (size_t c = 0; c < CHAINS; c++) {
+        assert_string_equal(last->chains[c].name, chains[c]);
+        assert_int_equal(strlen(last->chains[c].id), 16);
+        hold_counts(&last->chains[c].counts, expected, c);
+        spikes += expected->items[c].spikes;
+    }
+    return spikes;
 }
 
 static void hold(const heard *all, const sf_responses *expected)
@@ -168,18 +244,8 @@ static void hold(const heard *all, const sf_responses *expected)
     assert_int_equal(last->first_ns, expected->first_ns);
     for (size_t b = 0; b < last->bin_count; b++)
         assert_int_equal(last->bin_exposed_ns[b], expected->bin_exposed_ns[b]);
-    for (size_t u = 0; u < UNITS; u++) {
-        const sf_response *item = &expected->items[u];
-        const sf_response_unit *unit = &last->units[u];
-        double trials = (double)expected->trial_count;
-        assert_int_equal(unit->spikes, item->spikes);
-        assert_int_equal(unit->baseline_spikes, item->spikes_before);
-        assert_true(unit->reliability == (double)item->answers / trials);
-        same_ms(unit->latency_ms, item->latency_ns);
-        same_ms(unit->jitter_ms, item->jitter_ns);
-        for (size_t b = 0; b < unit->bin_count; b++)
-            assert_int_equal(unit->bins[b], expected->histogram[u * expected->bin_count + b]);
-    }
+    for (size_t u = 0; u < UNITS; u++)
+        hold_counts(&last->units[u], expected, u);
 }
 
 static void trials_of_a_run_are_those_of_a_recording(void **state)
@@ -187,9 +253,9 @@ static void trials_of_a_run_are_those_of_a_recording(void **state)
     (void)state;
     test_random random = test_random_start("live responses", 5);
     made *m = malloc(sizeof *m);
-    size_t trials = 0, partial = 0;
+    size_t trials = 0, partial = 0, occurrences = 0;
     for (int round = 0; round < 24; round++) {
-        bool blanks = round % 2 == 1;
+        bool blanks = round % 2 == 1, watches = round % 3 != 0;
         heard all = {0};
         double from_ms = (double)test_random_below(&random, 10);
         const sf_live_responses asked = {.marker = "light",
@@ -199,7 +265,7 @@ static void trials_of_a_run_are_those_of_a_recording(void **state)
                                          .bin_ms = 1 + (double)test_random_below(&random, 9),
                                          .every = 1};
         sf_response_options options = SF_RESPONSE_OPTIONS;
-        sf_responses expected;
+        sf_responses expected, of_chains = {0};
         options.marker = "light";
         options.from_ns = (int64_t)asked.from_ms * MS;
         options.to_ns = (int64_t)asked.to_ms * MS;
@@ -210,17 +276,23 @@ static void trials_of_a_run_are_those_of_a_recording(void **state)
         sf_recording *recording = record(m, blanks);
         assert_int_equal(sf_responses_open(&expected, recording, &options, NULL), SF_OK);
         assert_int_equal(sf_responses_take_units(&expected, recording, 1, NULL), SF_OK);
-        run(&all, m, &asked, blanks, &random);
+        run(&all, m, &asked, blanks, watches, &random);
         hold(&all, &expected);
+        if (watches) {
+            find_chains(&of_chains, recording, &options);
+            occurrences += hold_chains(&all.last->response, &of_chains);
+        }
         trials += all.count;
         for (size_t t = 0; t < expected.trial_count; t++)
             partial += expected.trials[t].parts > 1;
         sf_message_release(all.last);
         sf_responses_free(&expected);
+        sf_responses_free(&of_chains);
         sf_recording_free(recording);
     }
     free(m);
     assert_true(trials > 500 && partial > 20);
+    assert_true(occurrences > 200);
 }
 
 int main(void)

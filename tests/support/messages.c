@@ -221,6 +221,20 @@ static double random_or_nan(test_random *random)
     return test_random_below(random, 4) == 0 ? NAN : 100 * test_random_unit(random);
 }
 
+static void fill_counts(test_random *random, sf_response_unit *unit, size_t index)
+{
+    *unit = (sf_response_unit){.unit = (uint32_t)index,
+                               .spikes = random_count(random),
+                               .baseline_spikes = random_count(random),
+                               .reliability = test_random_unit(random),
+                               .baseline_reliability = test_random_unit(random),
+                               .latency_ms = random_or_nan(random),
+                               .jitter_ms = random_or_nan(random)};
+    unit->bins = random_list(random, sizeof *unit->bins, &unit->bin_count);
+    for (size_t i = 0; i < unit->bin_count; i++)
+        unit->bins[i] = random_count(random);
+}
+
 static void fill_response(test_random *random, sf_response_message *message)
 {
     snprintf(message->marker, sizeof message->marker, "light");
@@ -239,18 +253,13 @@ static void fill_response(test_random *random, sf_response_message *message)
     for (size_t i = 0; i < message->bin_count; i++)
         message->bin_exposed_ns[i] = random_time(random);
     message->units = random_list(random, sizeof *message->units, &message->unit_count);
-    for (size_t u = 0; u < message->unit_count; u++) {
-        sf_response_unit *unit = &message->units[u];
-        *unit = (sf_response_unit){.unit = (uint32_t)u,
-                                   .spikes = random_count(random),
-                                   .baseline_spikes = random_count(random),
-                                   .reliability = test_random_unit(random),
-                                   .baseline_reliability = test_random_unit(random),
-                                   .latency_ms = random_or_nan(random),
-                                   .jitter_ms = random_or_nan(random)};
-        unit->bins = random_list(random, sizeof *unit->bins, &unit->bin_count);
-        for (size_t i = 0; i < unit->bin_count; i++)
-            unit->bins[i] = random_count(random);
+    for (size_t u = 0; u < message->unit_count; u++)
+        fill_counts(random, &message->units[u], u);
+    message->chains = random_list(random, sizeof *message->chains, &message->chain_count);
+    for (size_t c = 0; c < message->chain_count; c++) {
+        snprintf(message->chains[c].id, sizeof message->chains[c].id, "%016zx", c);
+        snprintf(message->chains[c].name, sizeof message->chains[c].name, "chain %zu", c);
+        fill_counts(random, &message->chains[c].counts, c);
     }
 }
 

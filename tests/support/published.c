@@ -325,21 +325,34 @@ static void check_burst(fields *from, const sf_burst_message *burst)
     is_integer(take(from, "units"), (int64_t)burst->units);
 }
 
+static void check_response_counts(fields *from, const sf_response_unit *unit)
+{
+    is_integer(take(from, "spikes"), (int64_t)unit->spikes);
+    is_integer(take(from, "baseline_spikes"), (int64_t)unit->baseline_spikes);
+    is_real(take(from, "reliability"), unit->reliability);
+    is_real(take(from, "baseline_reliability"), unit->baseline_reliability);
+    is_real(take(from, "latency_ms"), unit->latency_ms);
+    is_real(take(from, "jitter_ms"), unit->jitter_ms);
+    const json_t *bins = take_list(from, "bins", unit->bin_count);
+    for (size_t i = 0; i < unit->bin_count; i++)
+        is_integer(json_array_get(bins, i), (int64_t)unit->bins[i]);
+    all_taken(from);
+}
+
 static void check_response_unit(const json_t *object, const sf_response_unit *unit)
 {
     fields from = {.map = object};
     is_integer(take(&from, "unit"), unit->unit);
     take(&from, "name");
-    is_integer(take(&from, "spikes"), (int64_t)unit->spikes);
-    is_integer(take(&from, "baseline_spikes"), (int64_t)unit->baseline_spikes);
-    is_real(take(&from, "reliability"), unit->reliability);
-    is_real(take(&from, "baseline_reliability"), unit->baseline_reliability);
-    is_real(take(&from, "latency_ms"), unit->latency_ms);
-    is_real(take(&from, "jitter_ms"), unit->jitter_ms);
-    const json_t *bins = take_list(&from, "bins", unit->bin_count);
-    for (size_t i = 0; i < unit->bin_count; i++)
-        is_integer(json_array_get(bins, i), (int64_t)unit->bins[i]);
-    all_taken(&from);
+    check_response_counts(&from, unit);
+}
+
+static void check_response_chain(const json_t *object, const sf_response_chain *chain)
+{
+    fields from = {.map = object};
+    is_string(take(&from, "id"), chain->id);
+    is_string(take(&from, "name"), chain->name);
+    check_response_counts(&from, &chain->counts);
 }
 
 static void check_response(fields *from, const sf_response_message *response)
@@ -362,6 +375,9 @@ static void check_response(fields *from, const sf_response_message *response)
     const json_t *units = take_list(from, "units", response->unit_count);
     for (size_t i = 0; i < response->unit_count; i++)
         check_response_unit(json_array_get(units, i), &response->units[i]);
+    const json_t *chains = take_list(from, "chains", response->chain_count);
+    for (size_t i = 0; i < response->chain_count; i++)
+        check_response_chain(json_array_get(chains, i), &response->chains[i]);
 }
 
 static void check_features_names(fields *from, const sf_features_names_message *names)

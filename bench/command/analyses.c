@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench analyses: what a hop of 100 ms costs in each analysis that a live run does beside the stages of its
+ * hops, at 4,096 units and 100,000 spikes a second, without a clock,
+ * in processor time, so that what else runs on the machine does not count: network bursts, at a criterion
+ * that half of the spikes meet; responses to a stimulus each second, with a message each; and responses that
+ * are switched off. Row `together` is all of them in the same hop.
+ */
+#include "bench/command/stream.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/reals.h"
+#include "mine/isi_n.h"
+#include "pipeline/trials.h"
+#include "replay/simulation.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define HOP_NS (100 * SF_MILLISECOND)
+#define SECONDS 60
+#define BURST_SPIKES 1000
+#define BURST_WITHIN_NS (10 * SF_MILLISECOND)
+
+enum { BURSTS, RESPONSES, OFF, TOGETHER, ROWS };
+
+static const char *const parts[] = {
+    [BURSTS] = "bursts", [RESPONSES] = "responses", [OFF] = "off", [TOGETHER] = NULL};
+
+typedef struct analyses {
+    bool wanted[TOGETHER];
+    sf_publisher publisher; /**< without an outlet */
+    sf_inputs inputs;
+    sf_isi_n bursts;
+    sf_trials trials, off;
+    uint64_t bursts_ended;
+    double *ms[ROWS]; /**< of each hop */
+    size_t hops;
+} analyses;
+
+/* ---- a hop ---- */
+
+static int take_bursts(analyses *a, const sf_spike *spikes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned brought = sf_isi_n_reach(&a->bursts, spikes[i].time_ns) |
+                           sf_isi_n_take(&a->bursts, spikes[i].time_ns, spikes[i].unit);
+        a->bursts_ended += (brought & SF_BURST_ENDED) != 0;
+    }
+    return SF_OK;
+}
+
+static int take_trials(sf_trials *trials, sf_publisher *publisher, const sf_spike *spikes, size_t count,
+                       int64_t until_ns, sf_error *error)
+{
+    int status = sf_trials_feed(trials, spikes, count, error);
+    return status == SF_OK ? sf_trials_reach(trials, until_ns, 0, publisher, error) : status;
+}
+
+static int take_one(analyses *a, int which, const sf_spike *spikes, size_t count, int64_t until_ns,
+                    sf_error *error)
+{
+    switch (which) {
+    case BURSTS:
+        return take_bursts(a, spikes, count);
+    case RESPONSES:
+        return take_trials(&a->trials, &a->publisher, spikes, count, until_ns, error);
+    default:
+        return take_trials(&a->off, &a->publisher, spikes, count, until_ns, error);
+    }
+}
+
+static int take_hop(analyses *a, const sf_spike *spikes, size_t count, int64_t until_ns, sf_error *error)
+{
+    int status = SF_OK;
+    a->ms[TOGETHER][a->hops] = 0;
+    if (a->wanted[RESPONSES] && (until_ns - HOP_NS) % SF_SECOND == 0)
+        status = sf_trials_mark(&a->trials, until_ns - HOP_NS, error);
+    for (int which = 0; status == SF_OK && which < TOGETHER; which++) {
+        if (!a->wanted[which])
+            continue;
+        clock_t began = clock();
+        status = take_one(a, which, spikes, count, until_ns, error);
+        a->ms[which][a->hops] = (double)(clock() - began) * 1e3 / CLOCKS_PER_SEC;
+        a->ms[TOGETHER][a->hops] += a->ms[which][a->hops];
+    }
+    a->hops++;
+    return status;
+}
+
+/* ---- the stream ---- */
+
+/* Spikes of hops that are not over yet. */
+typedef struct rest {
+    sf_spike *spikes;
+    size_t count, room, taken;
+} rest;
+
+static int take_hops(analyses *a, rest *r, size_t hops, int64_t done_ns, sf_error *error)
+{
+    int status = SF_OK;
+    while (status == SF_OK && a->hops < hops && ((int64_t)a->hops + 1) * HOP_NS <= done_ns) {
+        int64_t until_ns = ((int64_t)a->hops + 1) * HOP_NS;
+        size_t count = sf_spikes_lower_bound(r->spikes + r->taken, r->count - r->taken, until_ns);
+        status = take_hop(a, r->spikes + r->taken, count, until_ns, error);
+        r->taken += count;
+    }
+    r->count -= r->taken;
+    memmove(r->spikes, r->spikes + r->taken, r->count * sizeof *r->spikes);
+    r->taken = 0;
+    return status;
+}
+
+static int take_stream(analyses *a, sf_simulation *simulation, size_t hops, sf_error *error)
+{
+    rest r = {0};
+    int status = SF_OK;
+    while (status == SF_OK && a->hops < hops && !app_stop_requested()) {
+        const sf_spike *spikes;
+        size_t count;
+        status = sf_simulation_next(simulation, &spikes, &count, error);
+        if (status == SF_OK && sf_reserve(&r.spikes, &r.room, r.count + count, sizeof *r.spikes) != 0)
+            status = sf_fail_memory(error);
+        if (status != SF_OK)
+            break;
+        memcpy(r.spikes + r.count, spikes, count * sizeof *spikes);
+        r.count += count;
+        status = take_hops(a, &r, hops, count > 0 ? sf_simulation_done_ns(simulation) : INT64_MAX, error);
+    }
+    sf_free(r.spikes);
+    return status == SF_OK && app_stop_requested() ? sf_fail(error, SF_CANCELLED, NULL, "stopped") : status;
+}
+
+/* ---- the whole ---- */
+
+static int open_all(analyses *a, size_t hops, sf_error *error)
+{
+    sf_live_options config = sf_live_options_default();
+    int status = sf_isi_n_open(&a->bursts, BURST_SPIKES, BURST_WITHIN_NS, BENCH_UNITS, error);
+    a->inputs.units.count = BENCH_UNITS;
+    if (status == SF_OK)
+        status = sf_trials_open(&a->off, &config, &a->inputs, error);
+    config.responses.marker = "light";
+    if (status == SF_OK)
+        status = sf_trials_open(&a->trials, &config, &a->inputs, error);
+    a->trials.began_ns = 0;
+    for (int row = 0; status == SF_OK && row < ROWS; row++)
+        status = (a->ms[row] = sf_alloc(hops, sizeof *a->ms[row])) != NULL ? SF_OK : sf_fail_memory(error);
+    return status;
+}
+
+static void close_all(analyses *a)
+{
+    sf_isi_n_close(&a->bursts);
+    sf_trials_close(&a->off);
+    sf_trials_close(&a->trials);
+    for (int row = 0; row < ROWS; row++)
+        sf_free(a->ms[row]);
+}
+
+/* Sorts the times on the way. */
+static void tell(app_bench_rows *rows, const char *name, double *ms, size_t count)
+{
+    double sum = 0;
+    sf_reals_sort(ms, count);
+    for (size_t i = 0; i < count; i++)
+        sum += ms[i];
+    app_bench_row(rows, "cpu");
+    app_bench_text(rows, "analysis", name);
+    app_bench_number(rows, "mean_ms", count > 0 ? sum / (double)count : NAN);
+    app_bench_number(rows, "p50_ms", count > 0 ? ms[(count - 1) / 2] : NAN);
+    app_bench_number(rows, "p99_ms", count > 0 ? ms[(count - 1) * 99 / 100] : NAN);
+    app_bench_number(rows, "max_ms", count > 0 ? ms[count - 1] : NAN);
+    app_bench_number(rows, "hops", (double)count);
+}
+
+static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
+{
+    analyses a = {0};
+    app_bench_options options;
+    sf_simulation *simulation = NULL;
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.unit_count = BENCH_UNITS;
+    settings.rate_hz = (double)BENCH_RATE_HZ / BENCH_UNITS;
+    int status = app_bench_read(&options, call, error);
+    const double seconds = options.seconds > 0 ? options.seconds : SECONDS;
+    settings.duration_ns = status == SF_OK ? sf_seconds_to_ns(seconds) : 0;
+    size_t hops = (size_t)(settings.duration_ns / HOP_NS);
+    for (int which = 0; which < TOGETHER; which++)
+        a.wanted[which] = app_bench_wants(call, parts[which]);
+    if (status == SF_OK)
+        status = open_all(&a, hops, error);
+    if (status == SF_OK)
+        status = sf_simulation_open(&simulation, &settings, error);
+    if (status == SF_OK)
+        status = take_stream(&a, simulation, hops, error);
+    for (int which = 0; status == SF_OK && which < TOGETHER; which++)
+        if (a.wanted[which])
+            tell(rows, parts[which], a.ms[which], a.hops);
+    if (status == SF_OK && call->argument_count != 2)
+        tell(rows, "together", a.ms[TOGETHER], a.hops);
+    sf_simulation_close(simulation);
+    close_all(&a);
+    return status;
+}
+
+static const char *const options[] = {"seconds", NULL};
+
+const app_bench app_bench_analyses = {.name = "analyses", .parts = parts, .options = options, .run = run};
