@@ -6,13 +6,13 @@
 #ifndef SF_APP_COMMAND_H
 #define SF_APP_COMMAND_H
 
-#include "analysis/activity.h"
+#include "analysis/burst_report.h"
 #include "analysis/criticality.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
-#include "analysis/responses.h"
+#include "analysis/response_report.h"
 #include "analysis/rules.h"
-#include "analysis/sequences.h"
+#include "analysis/sequence_report.h"
 #include "analysis/statistics.h"
 #include "core/delimited.h"
 #include "core/error.h"

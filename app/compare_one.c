@@ -79,10 +79,11 @@ static void put_recording_columns(sf_text *text)
 void app_compared_columns(sf_text *text, app_compared_file file)
 {
     const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_UNITS] = &app_compared_units,
-                                                        [APP_COMPARED_BURSTS] = &app_bursts_table,
+                                                        [APP_COMPARED_BURSTS] = sf_table_find("bursts"),
                                                         [APP_COMPARED_EDGES] = sf_table_find("edges"),
                                                         [APP_COMPARED_CHAINS] = sf_table_find("episodes"),
-                                                        [APP_COMPARED_RESPONSES] = &app_responses_table};
+                                                        [APP_COMPARED_RESPONSES] =
+                                                            sf_table_find("responses")};
     sf_text_printf(text, "well,");
     if (tables[file] != NULL)
         app_csv_heads(text, tables[file]);
@@ -102,7 +103,7 @@ typedef struct analysis {
     sf_graph_columns g;
     sf_episodes *chains;
     sf_episodes_columns c;
-    app_responses responses; /* of no items where none are looked for */
+    sf_response_report responses; /* of no items where none are looked for */
     app_csv files[APP_COMPARED_FILES];
 } analysis;
 
@@ -160,9 +161,15 @@ static void write_units(analysis *a)
     sf_free(degrees);
 }
 
-static void write_burst(void *user, const app_burst *burst)
+static int write_bursts(analysis *a, sf_error *error)
 {
-    write_row(user, APP_COMPARED_BURSTS, &app_bursts_table, burst);
+    sf_burst_row *rows;
+    size_t count;
+    int status = sf_burst_rows_list(&rows, &count, &a->activity, a->of.units, error);
+    for (size_t i = 0; i < count; i++)
+        write_row(a, APP_COMPARED_BURSTS, sf_table_find("bursts"), &rows[i]);
+    sf_free(rows);
+    return status;
 }
 
 static void write_edges(analysis *a)
@@ -191,10 +198,10 @@ static size_t write_chains(analysis *a)
 /* Units that are not of the well, and noise, have no row. */
 static void write_responses(analysis *a)
 {
-    for (size_t i = 0; i < app_responses_count(&a->responses); i++) {
-        const app_response row = app_responses_row(&a->responses, i);
+    for (size_t i = 0; i < sf_response_report_count(&a->responses); i++) {
+        const sf_response_row row = sf_response_report_row(&a->responses, i);
         if (is_looked_at(a, row.unit))
-            write_row(a, APP_COMPARED_RESPONSES, &app_responses_table, &row);
+            write_row(a, APP_COMPARED_RESPONSES, sf_table_find("responses"), &row);
     }
 }
 
@@ -352,15 +359,16 @@ static int analyse_well(analysis *a, sf_error *error)
     if (status == SF_OK) {
         write_units(a);
         write_responses(a);
-        app_bursts_each(&a->activity, a->of.units, write_burst, a);
         write_edges(a);
-        status = write_recording(a, write_chains(a), error);
+        status = write_bursts(a, error);
+        if (status == SF_OK)
+            status = write_recording(a, write_chains(a), error);
     }
     sf_activity_free(&a->activity);
     sf_graph_free(a->graph);
     sf_episodes_free(a->chains);
-    app_responses_free(&a->responses);
-    a->responses = (app_responses){0};
+    sf_response_report_free(&a->responses);
+    a->responses = (sf_response_report){0};
     a->graph = NULL;
     a->chains = NULL;
     a->g = (sf_graph_columns){0};

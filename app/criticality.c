@@ -70,11 +70,7 @@ static void write_csv(sf_text *text, const void *what)
 {
     const criticality *c = what;
     const sf_table table = sf_criticality_table(&c->found, (size_t)c->table);
-    app_csv csv = app_csv_start_table(text, &table);
-    for (size_t i = 0; i < table.row_count; i++) {
-        app_csv_row(&csv);
-        app_csv_cells(&csv, &table, i);
-    }
+    app_csv_table(text, &table);
 }
 
 static void print_measures(sf_text *text, const criticality *c)
