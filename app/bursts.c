@@ -3,6 +3,7 @@
 #include "app/bursts.h"
 #include "app/csv.h"
 #include "app/load.h"
+#include "app/nwb.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -22,6 +23,7 @@ static const app_option options[] = {
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "units|network|bursts|summary",
      "which table --csv has, bursts being single ones of both (default units)"},
+    APP_NWB_OPTION,
     {.name = "burst-method"},
     {.name = "burst-begin"},
     {.name = "burst-within"},
@@ -177,11 +179,28 @@ static void warn(const bursts *b)
             share, chance);
 }
 
+static int write_nwb(const bursts *b, const sf_recording *recording, sf_error *error)
+{
+    sf_table tables[SF_BURST_TABLES];
+    sf_text what = {0};
+    for (size_t i = 0; i < SF_BURST_TABLES; i++)
+        tables[i] = sf_burst_report_table(&b->found, i);
+    sf_text_printf(&what, "Bursts of units by %s, and of the network by %s.",
+                   sf_burst_method_names[b->options.activity.bursts.method],
+                   sf_network_method_names[b->options.activity.network.method]);
+    int status = what.failed ? sf_fail_memory(error)
+                             : app_nwb_tables(b->call, recording, tables, SF_BURST_TABLES, what.data, error);
+    sf_text_free(&what);
+    return status;
+}
+
 static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     bursts b = {.call = call};
     int status = parse(&b, error);
+    if (status == SF_OK)
+        status = app_nwb_check(call, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
@@ -190,6 +209,9 @@ static int run(app_call *call, sf_error *error)
     status = sf_burst_report_find(&b.found, recording, &b.options, error);
     if (status == SF_OK) {
         warn(&b);
+        status = write_nwb(&b, recording, error);
+    }
+    if (status == SF_OK) {
         status = app_tell(call, &telling, &b, error);
         app_tell_undeclared(call);
     }

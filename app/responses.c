@@ -4,6 +4,7 @@
 #include "app/csv.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/nwb.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -122,6 +123,7 @@ static const app_option options[] = {
      "chains whose occurrences are looked at, too, in a file or one as it is, as in `count`"},
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "responses|histogram|trials", "which table --csv has (default responses)"},
+    APP_NWB_OPTION,
     {.name = "seed"},
     {NULL, NULL, NULL},
 };
@@ -243,12 +245,29 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
 
 static const app_telling telling = {write_json, write_csv, print_text};
 
+static int write_nwb(const respond *c, const sf_recording *recording, sf_error *error)
+{
+    sf_table tables[SF_RESPONSE_TABLES];
+    sf_text what = {0};
+    for (size_t i = 0; i < SF_RESPONSE_TABLES; i++)
+        tables[i] = sf_response_report_table(&c->found, i);
+    sf_text_printf(&what, "What units and chains do after each '%s', beside what they do before it.",
+                   c->options.marker);
+    int status = what.failed
+                     ? sf_fail_memory(error)
+                     : app_nwb_tables(c->call, recording, tables, SF_RESPONSE_TABLES, what.data, error);
+    sf_text_free(&what);
+    return status;
+}
+
 static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     respond c = {.call = call};
     int status = parse(&c, error);
     app_catch_signals();
+    if (status == SF_OK)
+        status = app_nwb_check(call, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
@@ -258,8 +277,10 @@ static int run(app_call *call, sf_error *error)
         app_responses_find(&c.found, call, recording, &c.options, app_value(call, "episodes", NULL), error);
     if (status == SF_OK) {
         app_responses_warn(call, &c.found.units);
-        status = app_tell(call, &telling, &c, error);
+        status = write_nwb(&c, recording, error);
     }
+    if (status == SF_OK)
+        status = app_tell(call, &telling, &c, error);
     sf_response_report_free(&c.found);
     sf_recording_free(recording);
     return status;

@@ -3,6 +3,7 @@
 #include "app/csv.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/nwb.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -24,6 +25,7 @@ typedef struct sequences {
 static const app_option options[] = {
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "units|bursts|latencies|similarity|chains|summary", "which table --csv has (default units)"},
+    APP_NWB_OPTION,
     {.name = "backbone"},
     {.name = "least-spikes"},
     {.name = "window"},
@@ -221,17 +223,31 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
 
 static const app_telling telling = {write_json, write_csv, print_text};
 
+static int write_nwb(const sequences *s, const sf_recording *recording, sf_error *error)
+{
+    sf_table tables[SF_SEQUENCE_TABLES];
+    for (size_t i = 0; i < SF_SEQUENCE_TABLES; i++)
+        tables[i] = sf_sequence_report_table(&s->report, i);
+    return app_nwb_tables(s->call, recording, tables, SF_SEQUENCE_TABLES,
+                          "The order of units within network bursts, and which of them keep their place.",
+                          error);
+}
+
 static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     sequences s = {.call = call};
     int status = parse(&s, error);
     if (status == SF_OK)
+        status = app_nwb_check(call, error);
+    if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
     app_tell_seed(call, s.options.seed);
     status = find(&s, recording, error);
+    if (status == SF_OK)
+        status = write_nwb(&s, recording, error);
     if (status == SF_OK)
         status = app_tell(call, &telling, &s, error);
     sf_sequence_report_free(&s.report);
