@@ -16,6 +16,7 @@
 #define FEW_BURSTS .null = "fewer than two bursts have an order"
 #define ROW sf_sequence_summary_row
 static const sf_column_row sequence_rows[] = {
+    SF_MEMBER_IS(TEXT, order_by, "what the order of a burst is of: first-last, first-spike or rate-peak"),
     SF_MEMBER_IS(COUNT, bursts, "network bursts"),
     SF_MEMBER_IS(COUNT, ordered,
                  "those that have an order: backbone units fire in them, not all at one place"),
@@ -54,7 +55,7 @@ static const sf_column_row unit_rows[] = {
                  .null = "it takes part in none"),
     SF_MEMBER_IS(FLAG, backbone, "it takes part in the share --backbone of the bursts or more"),
     SF_MEMBER_IS(REAL, position,
-                 "where it stands in the order of backbone units, by first and last spikes: -1 before all, 1 "
+                 "where it stands in the order of backbone units, by order_by: -1 before all, 1 "
                  "behind all, mean over bursts",
                  NO_BACKBONE),
     SF_MEMBER_IS(COUNT, kept, "bursts in which it fires within its place; 0 outside of the backbone"),
@@ -221,7 +222,8 @@ static int find_chains(sf_sequence_report *s, const sf_episode *episodes, size_t
 static sf_sequence_summary_row row_of_all(const sf_sequence_report *s)
 {
     const sf_sequences *f = &s->found;
-    return (sf_sequence_summary_row){.bursts = f->burst_count,
+    return (sf_sequence_summary_row){.order_by = sf_sequence_order_names[s->options.order_by],
+                                     .bursts = f->burst_count,
                                      .ordered = f->ordered,
                                      .backbone = f->backbone,
                                      .mean_similarity = f->mean_similarity,

@@ -15,6 +15,7 @@
 #include <synfire/table.h>
 
 typedef struct sf_sequence_summary_row {
+    const char *order_by;
     uint64_t bursts, ordered, backbone;
     double mean_similarity, p;
     bool counted;

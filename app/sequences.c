@@ -26,6 +26,7 @@ static const app_option options[] = {
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "units|bursts|latencies|similarity|chains|summary", "which table --csv has (default units)"},
     APP_NWB_OPTION,
+    {.name = "order-by"},
     {.name = "backbone"},
     {.name = "least-spikes"},
     {.name = "window"},
@@ -92,6 +93,8 @@ static void write_csv(sf_text *text, const void *what)
     app_csv_table(text, &table);
 }
 
+static const char *const order_words[] = {"first and last spikes", "first spikes", "rate peaks"};
+
 static void print_order(sf_text *text, const sequences *s)
 {
     const sf_sequences *f = &s->report.found;
@@ -106,9 +109,9 @@ static void print_order(sf_text *text, const sequences *s)
         sf_text_printf(text, "fewer than two bursts have an order, so nothing can be said of sequences\n");
         return;
     }
-    sf_text_printf(text,
-                   "order     two bursts are similar by %.3g in the mean; p %.3g, bursts played either way",
-                   f->mean_similarity, f->p);
+    sf_text_printf(
+        text, "order     by %s two bursts are similar by %.3g in the mean; p %.3g, bursts played either way",
+        order_words[s->options.order_by], f->mean_similarity, f->p);
     sf_text_printf(text, f->counted ? ", all counted\n" : "\n");
     sf_text_printf(text, "places    %zu unit%s keep%s %s within %.3g ms (q of %.3g or less)", f->placed,
                    f->placed == 1 ? "" : "s", f->placed == 1 ? "s" : "",
