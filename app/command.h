@@ -39,7 +39,7 @@ typedef struct app_option {
 
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
-#define APP_ROW_TABLES 7
+#define APP_ROW_TABLES 8
 #define APP_RESULT_TABLES 6
 
 struct app_call;

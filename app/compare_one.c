@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv",  "bursts.csv",
-                                                            "edges.csv",      "chains.csv", "responses.csv"};
+const char *const app_compared_names[APP_COMPARED_FILES] = {
+    "recordings.csv", "units.csv", "bursts.csv", "edges.csv", "chains.csv", "responses.csv", "sequences.csv"};
 
 /* Graphs that small-worldness is by. */
 #define REWIRED 20
@@ -82,8 +82,9 @@ void app_compared_columns(sf_text *text, app_compared_file file)
                                                         [APP_COMPARED_BURSTS] = sf_table_find("bursts"),
                                                         [APP_COMPARED_EDGES] = sf_table_find("edges"),
                                                         [APP_COMPARED_CHAINS] = sf_table_find("episodes"),
-                                                        [APP_COMPARED_RESPONSES] =
-                                                            sf_table_find("responses")};
+                                                        [APP_COMPARED_RESPONSES] = sf_table_find("responses"),
+                                                        [APP_COMPARED_SEQUENCES] =
+                                                            sf_table_find("sequence_units")};
     sf_text_printf(text, "well,");
     if (tables[file] != NULL)
         app_csv_heads(text, tables[file]);
@@ -104,6 +105,7 @@ typedef struct analysis {
     sf_episodes *chains;
     sf_episodes_columns c;
     sf_response_report responses; /* of no items where none are looked for */
+    sf_sequence_report sequences; /* likewise */
     app_csv files[APP_COMPARED_FILES];
 } analysis;
 
@@ -205,6 +207,13 @@ static void write_responses(analysis *a)
     }
 }
 
+static void write_sequences(analysis *a)
+{
+    for (size_t u = 0; u < a->sequences.found.unit_count; u++)
+        if (is_looked_at(a, u))
+            write_row(a, APP_COMPARED_SEQUENCES, sf_table_find("sequence_units"), &a->sequences.units[u]);
+}
+
 /* Why a test said nothing of anything, or NULL. */
 static const char *not_tested(const sf_significance *test)
 {
@@ -272,6 +281,10 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         values[m] = NAN;
     if (a->how->response.marker != NULL)
         app_responses_measure(&a->responses, &a->activity, values, chance);
+    const sf_sequences *sequences = &a->sequences.found;
+    bool ordered = a->how->sequences && sequences->ordered > 1;
+    values[SF_MEASURE_SIMILARITY] = ordered ? sequences->mean_similarity : NAN;
+    values[SF_MEASURE_PLACED] = ordered ? (double)sequences->placed / (double)sequences->backbone : NAN;
     app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
     app_csv_uint(csv, a->activity.spikes);
     app_csv_real(csv, a->activity.duration_s);
@@ -356,9 +369,13 @@ static int analyse_well(analysis *a, sf_error *error)
     if (status == SF_OK && a->how->response.marker != NULL)
         status =
             app_responses_find(&a->responses, a->how->call, a->recording, &a->how->response, NULL, error);
+    if (status == SF_OK && a->how->sequences)
+        status = sf_sequence_report_find(&a->sequences, a->recording, &a->how->activity, &a->how->sequence,
+                                         NULL, 0, NULL, error);
     if (status == SF_OK) {
         write_units(a);
         write_responses(a);
+        write_sequences(a);
         write_edges(a);
         status = write_bursts(a, error);
         if (status == SF_OK)
@@ -369,6 +386,7 @@ static int analyse_well(analysis *a, sf_error *error)
     sf_episodes_free(a->chains);
     sf_response_report_free(&a->responses);
     a->responses = (sf_response_report){0};
+    sf_sequence_report_free(&a->sequences);
     a->graph = NULL;
     a->chains = NULL;
     a->g = (sf_graph_columns){0};
