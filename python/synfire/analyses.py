@@ -126,7 +126,7 @@ def responses(recording: Recording, marker: str, *, response: tuple[float, float
     return Responses(analyse(given.pop("recording"), "responses", given, given.pop("progress")))
 
 
-def sequences(recording: Recording, *, backbone: float | None = None, least_spikes: int | None = None,
+def sequences(recording: Recording, *, order_by: str | None = None, backbone: float | None = None, least_spikes: int | None = None,
               window: float | None = None, least_similarity: float | None = None, network_method: str | None = None,
               active: float | None = None, network_share: float | None = None, network_spikes: int | None = None,
               network_within: float | None = None, surrogates: int | None = None, alpha: float | None = None,
@@ -134,7 +134,7 @@ def sequences(recording: Recording, *, backbone: float | None = None, least_spik
               progress: Progress = None) -> Sequences:
     """The order of units within network bursts, and which keep their place, as `synfire sequences` tells; times are ms.
 
-    Of `episodes` it is told whether they have a fixed place in the bursts.
+    `order_by` is "first-last", "first-spike" or "rate-peak". Of `episodes` it is told whether they have a fixed place in the bursts.
     """
     given = dict(locals())
     return Sequences(analyse(given.pop("recording"), "sequences", given, given.pop("progress")))

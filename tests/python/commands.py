@@ -203,8 +203,8 @@ def analyses(part, recording, count):
     episodes = list(chosen) or None
     bursting = synfire.bursts(recording, burst_method="cma", network_share=0.1, seed=3)
     alike(bursting, command("bursts", *part, "--burst-method", "cma", "--network-share", 0.1, "--seed", 3), "bursts")
-    ordered = synfire.sequences(recording, network_share=0.1, window=5, surrogates=50, episodes=episodes)
-    alike(ordered, command("sequences", *part, "--network-share", 0.1, "--window", 5, "--surrogates", 50, *given), "sequences")
+    ordered = synfire.sequences(recording, order_by="rate-peak", network_share=0.1, window=5, surrogates=50, episodes=episodes)
+    alike(ordered, command("sequences", *part, "--order-by", "rate-peak", "--network-share", 0.1, "--window", 5, "--surrogates", 50, *given), "sequences")
     if len(recording.markers):
         marker = recording.markers[0]
         name = marker["text"].decode() if marker["kind"] == 2 else f"ttl{marker['line']}"
