@@ -145,4 +145,4 @@ with h5py.File("eight.nwb") as file:
     assert "by max-interval" in module["burst_units"].attrs["description"]
     assert module["sequence/bursts"][0] == told["sequences"]["bursts"]
 END
-expect 73 "replaces none" "$SYNFIRE" bursts lively.h5 --nwb five.nwb
+expect 73 "which is not replaced" "$SYNFIRE" bursts lively.h5 --nwb five.nwb
