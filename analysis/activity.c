@@ -80,6 +80,11 @@ const sf_measure_kind *sf_measure_about(sf_measured measure)
         [SF_MEASURE_LATENCY] = {"response_latency_ms", "ms", "first-spike latency, ms",
                                 "median first-spike latency of active units that respond with more spikes, "
                                 "mean"},
+        [SF_MEASURE_SIMILARITY] = {"burst_similarity", "", "similarity of bursts",
+                                   "similarity of the order of units in two network bursts, mean"},
+        [SF_MEASURE_PLACED] = {"placed_units", "", "units that keep their place, share",
+                               "share of the backbone that keeps its place in network bursts, with q of 0.05 "
+                               "or less"},
     };
     return &kinds[measure];
 }

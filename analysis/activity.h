@@ -48,6 +48,8 @@ typedef enum sf_measured {
     SF_MEASURE_EVOKED,
     SF_MEASURE_RELIABILITY,
     SF_MEASURE_LATENCY,
+    SF_MEASURE_SIMILARITY,
+    SF_MEASURE_PLACED,
     SF_MEASURES
 } sf_measured;
 

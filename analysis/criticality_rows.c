@@ -151,19 +151,12 @@ const sf_table sf_criticality_cautions_table = {.name = "criticality_cautions",
 
 sf_table sf_criticality_table(const sf_criticality *found, size_t which)
 {
-    const struct {
-        const sf_table *table;
-        const void *of;
-        size_t rows;
-    } parts[SF_CRITICALITY_TABLES] = {
+    const sf_table_rows parts[SF_CRITICALITY_TABLES] = {
         {&sf_criticality_measures_table, found->measures, SF_CRITICAL_MEASURES},
         {&sf_avalanche_fits_table, found->fits, 2},
         {&sf_avalanches_table, found->avalanches.items, found->avalanches.count},
         {&sf_avalanche_shapes_table, found->shapes, found->shape_count},
         {&sf_autocorrelation_table, found->lags, found->branching.lags},
         {&sf_criticality_cautions_table, found->cautions, found->caution_count}};
-    sf_table table = *parts[which].table;
-    table.of = parts[which].of;
-    table.row_count = parts[which].rows;
-    return table;
+    return sf_table_with(&parts[which]);
 }

@@ -17,8 +17,15 @@
 static const sf_sequence_options usual = {
     .backbone = 0.5, .least_spikes = 1, .window_ns = 10000000, .surrogates = 999, .alpha = 0.05, .seed = 1};
 
+const char *const sf_sequence_order_names[] = {"first-last", "first-spike", "rate-peak", NULL};
+
 #define ROW sf_sequence_options
 static const sf_key rows[] = {
+    CHOICE(
+        "order_by", order_by, sf_sequence_order_names, .argument = "first-last|first-spike|rate-peak",
+        .what =
+            "a unit's place in the order of a burst is by its first and last spike, by its first, or by the "
+            "spike around which it fires most"),
     REAL("backbone", backbone, 0, 1, .argument = "F",
          .what = "backbone units take part in this share of the network bursts or more"),
     COUNT("least_spikes", least_spikes, 1, 1000000, .argument = "N",
@@ -162,7 +169,8 @@ typedef struct ordering {
     const uint32_t *list;
     size_t units, bursts, ordered;
     double *of, *sum;
-    bool *has; /* whether a burst has an order */
+    double *back; /* where the burst is played backwards; NULL: the opposite */
+    bool *has;    /* whether a burst has an order */
 } ordering;
 
 static double product(const double *a, const double *b, size_t count)
@@ -185,24 +193,70 @@ static int by_time(const void *a, const void *b)
     return order != 0 ? order : (one->at > other->at) - (one->at < other->at);
 }
 
-/* Adds to each unit's position twice its rank, ties at their middle: a whole number. */
-static void add_ranks(ordering *o, size_t burst, ranked *units, size_t count)
+/* Adds twice its rank to each unit's cell of a burst, ties at their middle: a whole number. */
+static void add_ranks(double *row, ranked *units, size_t count)
 {
     qsort(units, count, sizeof *units, by_time);
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && units[to].time_ns == units[from].time_ns;)
             to++;
         for (size_t i = from; i < to; i++)
-            o->of[burst * o->units + units[i].at] += (double)(from + to - 1);
+            row[units[i].at] += (double)(from + to - 1);
     }
+}
+
+/* Twice a rank, or twice two of them together, as a position from -1 to 1. */
+static void make_positions(double *row, const ranked *units, size_t count, size_t ranks)
+{
+    double most = (double)(ranks * (count - 1)); /* and the middle of all */
+    for (size_t i = 0; i < count; i++)
+        row[units[i].at] = (row[units[i].at] - most) / most;
+}
+
+#define PEAK_REACH 4 /* standard deviations */
+
+/* Where the unit fires most in a burst, beside the network: twice the rank, among all spikes of the burst, of
+ * the spike with most of its own around it, under a Gaussian. */
+static int64_t peak_of(const uint32_t *ranks, size_t count, double deviation)
+{
+    double best = 0;
+    uint32_t first = ranks[0], last = ranks[0];
+    for (size_t i = 0, from = 0; i < count; i++) {
+        double sum = 0;
+        while ((double)(ranks[i] - ranks[from]) > PEAK_REACH * deviation)
+            from++;
+        for (size_t k = from; k < count; k++) {
+            double off = ((double)ranks[k] - (double)ranks[i]) / deviation;
+            if (off > PEAK_REACH)
+                break;
+            sum += exp(-off * off / 2);
+        }
+        if (sum > best + 1e-9) {
+            best = sum;
+            first = ranks[i];
+        }
+        if (sum > best - 1e-9)
+            last = ranks[i];
+    }
+    return (int64_t)first + (int64_t)last;
+}
+
+/* Half a window of a burst, in spikes of it. */
+static double peak_deviation(const finder *f, const sf_sequence_burst *burst)
+{
+    double duration_ns = (double)(burst->span.stop_ns - burst->span.start_ns);
+    return fmax(1, (double)burst->spikes * (double)f->options->window_ns / 2 / duration_ns);
 }
 
 /* Positions of one burst's units: see the header. `next` is, by unit, where its spikes of this burst begin.
  */
-static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next, ranked *firsts,
-                        ranked *lasts)
+static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next, ranked *ones,
+                        ranked *others)
 {
     const sf_spike *spikes = f->recording->spikes + f->s->bursts[burst].first_spike;
+    const sf_sequence_order by = f->options->order_by;
+    double *row = o->of + burst * o->units;
+    const double deviation = peak_deviation(f, &f->s->bursts[burst]);
     size_t count = 0;
     for (size_t i = 0; i < o->units; i++) {
         const sf_burst_train train = train_of(f, o->list[i]);
@@ -211,35 +265,49 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
             next[i]++;
         if (next[i] == from || next[i] - from < f->options->least_spikes)
             continue;
-        firsts[count] = (ranked){spikes[train.ranks[from]].time_ns, i};
-        lasts[count++] = (ranked){spikes[train.ranks[next[i] - 1]].time_ns, i};
+        int64_t at_ns = by == SF_ORDER_RATE_PEAK ? peak_of(train.ranks + from, next[i] - from, deviation)
+                                                 : spikes[train.ranks[from]].time_ns;
+        ones[count] = (ranked){at_ns, i};
+        others[count++] = (ranked){spikes[train.ranks[next[i] - 1]].time_ns, i};
     }
-    if (count > 1) {
-        add_ranks(o, burst, firsts, count);
-        add_ranks(o, burst, lasts, count);
-    }
-    double most = 2 * (double)(count - 1); /* and the middle of both */
-    for (size_t i = 0; i < count && count > 1; i++) {
-        double *position = &o->of[burst * o->units + firsts[i].at];
-        *position = (*position - most) / most;
-    }
+    if (count < 2)
+        return;
+    add_ranks(row, ones, count);
+    if (by == SF_ORDER_FIRST_LAST)
+        add_ranks(row, others, count);
+    make_positions(row, ones, count, by == SF_ORDER_FIRST_LAST ? 2 : 1);
+    if (o->back == NULL)
+        return;
+    double *back = o->back + burst * o->units; /* its last spike comes first */
+    add_ranks(back, others, count);
+    make_positions(back, others, count, 1);
+    for (size_t i = 0; i < count; i++)
+        back[others[i].at] = -back[others[i].at];
 }
 
-/* Brings each burst's positions to length 1. */
+/* Brings a burst's positions to length 1; false where all are 0. */
+static bool bring_to_1(double *row, size_t units)
+{
+    double squares = product(row, row, units);
+    for (size_t i = 0; i < units && squares > 0; i++)
+        row[i] /= sqrt(squares);
+    return squares > 0;
+}
+
 static void normalise(ordering *o)
 {
     for (size_t b = 0; b < o->bursts; b++) {
-        double *row = o->of + b * o->units, squares = product(row, row, o->units);
-        o->has[b] = squares > 0;
+        o->has[b] = bring_to_1(o->of + b * o->units, o->units);
+        if (o->back != NULL)
+            o->has[b] = bring_to_1(o->back + b * o->units, o->units) && o->has[b];
         o->ordered += o->has[b];
-        for (size_t i = 0; i < o->units && o->has[b]; i++)
-            row[i] /= sqrt(squares);
     }
 }
 
 static void order_free(ordering *o)
 {
     sf_free(o->of);
+    sf_free(o->back);
     sf_free(o->has);
     sf_free(o->sum);
 }
@@ -256,8 +324,10 @@ static int order_find(ordering *o, const finder *f, const uint32_t *list, size_t
                     .of = sf_alloc(units * bursts, sizeof *o->of),
                     .has = sf_alloc(bursts, sizeof *o->has),
                     .sum = sf_alloc(units, sizeof *o->sum)};
-    bool has =
-        next != NULL && firsts != NULL && lasts != NULL && o->of != NULL && o->has != NULL && o->sum != NULL;
+    bool both = f->options->order_by == SF_ORDER_FIRST_SPIKE;
+    o->back = both ? sf_alloc(units * bursts, sizeof *o->back) : NULL;
+    bool has = next != NULL && firsts != NULL && lasts != NULL && o->of != NULL && o->has != NULL &&
+               o->sum != NULL && (!both || o->back != NULL);
     for (size_t b = 0; has && b < bursts; b++)
         order_burst(o, f, b, next, firsts, lasts);
     sf_free(next);
@@ -293,19 +363,20 @@ static void compare_bursts(finder *f, const ordering *o)
                 o->has[b] && o->has[c] ? product(o->of + b * o->units, o->of + c * o->units, o->units) : NAN;
 }
 
-/* Mean similarity of two ordered bursts where burst b has the sign of bit b, or a drawn one: the squared sum
- * of all has each pair twice and each burst with itself once. */
+/* Mean similarity of two ordered bursts where burst b is played backwards by bit b, or by a drawn one: the
+ * squared sum of all has each pair twice and each burst with itself once. */
 static double mean_similarity(const ordering *o, sf_random *random, uint64_t signs)
 {
     for (size_t i = 0; i < o->units; i++)
         o->sum[i] = 0;
     for (size_t b = 0, ordered = 0; b < o->bursts; b++) {
-        const double *row = o->of + b * o->units;
         if (!o->has[b])
             continue;
         bool backwards = random != NULL ? sf_random_below(random, 2) != 0 : (signs >> ordered & 1) != 0;
+        const double *row = (backwards && o->back != NULL ? o->back : o->of) + b * o->units;
+        double sign = backwards && o->back == NULL ? -1 : 1;
         for (size_t i = 0; i < o->units; i++)
-            o->sum[i] += backwards ? -row[i] : row[i];
+            o->sum[i] += sign * row[i];
         ordered++;
     }
     double count = (double)o->ordered;
@@ -333,7 +404,8 @@ static double test_order(const ordering *o, double similarity, const sf_sequence
     if (o->ordered < 2)
         return NAN;
     if (o->ordered <= SF_SEQUENCE_COUNTED) {
-        drawings = (uint64_t)1 << (o->ordered - 1); /* the opposite of all signs is as similar */
+        /* where a burst played backwards is the opposite, the opposite of all signs is as similar */
+        drawings = (uint64_t)1 << (o->back != NULL ? o->ordered : o->ordered - 1);
         for (uint64_t signs = 0; signs < drawings; signs++)
             as_similar += mean_similarity(o, NULL, signs) >= least;
         return (double)as_similar / (double)drawings;

@@ -2,17 +2,24 @@
 /**
  * Do the units of a network fire in the same order in every burst, and which of them keep their place?
  *
- * The order of a burst. Of its n backbone units that fire in it, unit u has the rank f of its first spike and
- * the rank l of its last one, both 0 to n - 1, ties at their middle. Its position is d = (f + l) / (n - 1) -
- * 1, from -1 to 1. A unit that fires often fires first and last, so that its rate moves it nowhere. The
- * similarity of two bursts is the cosine of their positions over the units of both: a burst played backwards
- * has -d, and the opposite similarity.
+ * The order of a burst, by first and last spikes. Of its n backbone units that fire in it, unit u has the
+ * rank f of its first spike and the rank l of its last one, both 0 to n - 1, ties at their middle. Its
+ * position is d = (f + l) / (n - 1) - 1, from -1 to 1. A unit that fires often fires first and last, so that
+ * its rate moves it nowhere. The similarity of two bursts is the cosine of their positions over the units of
+ * both: a burst played backwards has -d, and the opposite similarity.
+ *
+ * By first spikes alone d = 2 f / (n - 1) - 1, and a burst played backwards has that of the last spikes,
+ * 1 - 2 l / (n - 1): a fast unit is early either way, so that its rate makes no p. By rate peaks f is the
+ * rank of the spike around which the unit fires most beside the network: time is counted in spikes of the
+ * whole burst, as the null has it, and the spike is where the unit's own are densest under a Gaussian with a
+ * standard deviation of half a window, of one spike at least, cut off at four of these; the middle of the
+ * first and the last such where several are. A burst played backwards has -d.
  *
  * Is there a sequence? The null: in each burst all units follow one time course, each at a rate of its own,
- * and a train played backwards along that time course is as likely as it was. Then the sign of a burst is
- * that of a coin. p is the share of signs, drawn anew for every burst, whose mean similarity of two bursts is
- * at least that of the recording: of all signs where the bursts are few, else of `surrogates` drawings
- * ((1 + k) / (1 + n)).
+ * and a train played backwards along that time course is as likely as it was. Then a coin says
+ * which way a burst is played. p is the share of ways, drawn anew for every burst, whose mean similarity of
+ * two bursts is at least that of the recording: of all ways where the bursts are few, else of `surrogates`
+ * drawings ((1 + k) / (1 + n)).
  *
  * Which units keep their place? Bursts are laid above each other by the other backbone units (the weighted
  * median of how late each is), and a window of `window_ns` is moved to where the unit fires in most bursts.
@@ -31,7 +38,17 @@
 #include "core/keys.h"
 #include "mine/bursts.h"
 
+/** What a unit's rank in a burst is of. */
+typedef enum sf_sequence_order {
+    SF_ORDER_FIRST_LAST,  /**< its first spike and its last one */
+    SF_ORDER_FIRST_SPIKE, /**< its first spike */
+    SF_ORDER_RATE_PEAK    /**< the spike around which it fires most */
+} sf_sequence_order;
+
+extern const char *const sf_sequence_order_names[]; /**< by sf_sequence_order, up to NULL */
+
 typedef struct sf_sequence_options {
+    sf_sequence_order order_by;
     double backbone;       /**< share of the bursts that a backbone unit takes part in */
     uint64_t least_spikes; /**< by which a unit takes part in a burst */
     int64_t window_ns; /**< width of a unit's place; 0: a fiftieth of the median duration, 10 ms at least */
@@ -41,7 +58,7 @@ typedef struct sf_sequence_options {
     uint64_t seed;
 } sf_sequence_options;
 
-#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){0.5, 1, 0, 0.1, 999, 0.05, 1})
+#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){SF_ORDER_FIRST_LAST, 0.5, 1, 0, 0.1, 999, 0.05, 1})
 
 /** Their rows, and the defaults above. */
 extern const sf_key_table sf_sequence_table;

@@ -6,11 +6,29 @@
 
 #include <string.h>
 
-static const sf_table *const tables[] = {
-    &sf_episodes_columns_table,    &sf_edges_columns_table,        &sf_network_table,
-    &sf_network_units_table,       &sf_criticality_measures_table, &sf_avalanche_fits_table,
-    &sf_avalanches_table,          &sf_avalanche_shapes_table,     &sf_autocorrelation_table,
-    &sf_criticality_cautions_table};
+static const sf_table *const tables[] = {&sf_episodes_columns_table,
+                                         &sf_edges_columns_table,
+                                         &sf_network_table,
+                                         &sf_network_units_table,
+                                         &sf_criticality_measures_table,
+                                         &sf_avalanche_fits_table,
+                                         &sf_avalanches_table,
+                                         &sf_avalanche_shapes_table,
+                                         &sf_autocorrelation_table,
+                                         &sf_criticality_cautions_table,
+                                         &sf_burst_units_table,
+                                         &sf_network_bursts_table,
+                                         &sf_bursts_table,
+                                         &sf_burst_summary_table,
+                                         &sf_sequence_summary_table,
+                                         &sf_sequence_units_table,
+                                         &sf_sequence_bursts_table,
+                                         &sf_sequence_latencies_table,
+                                         &sf_burst_similarity_table,
+                                         &sf_sequence_chains_table,
+                                         &sf_responses_table,
+                                         &sf_response_histogram_table,
+                                         &sf_response_trials_table};
 
 enum { RESULTS = sizeof tables / sizeof *tables };
 

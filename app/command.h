@@ -6,13 +6,13 @@
 #ifndef SF_APP_COMMAND_H
 #define SF_APP_COMMAND_H
 
-#include "analysis/activity.h"
+#include "analysis/burst_report.h"
 #include "analysis/criticality.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
-#include "analysis/responses.h"
+#include "analysis/response_report.h"
 #include "analysis/rules.h"
-#include "analysis/sequences.h"
+#include "analysis/sequence_report.h"
 #include "analysis/statistics.h"
 #include "core/delimited.h"
 #include "core/error.h"
@@ -39,7 +39,7 @@ typedef struct app_option {
 
 /** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
 #define APP_OPTION_LISTS 6
-#define APP_ROW_TABLES 7
+#define APP_ROW_TABLES 8
 #define APP_RESULT_TABLES 6
 
 struct app_call;

@@ -52,6 +52,11 @@ static const app_option options[] = {
     {.name = "response"},
     {.name = "baseline"},
     {.name = "without"},
+    {.name = "sequences"},
+    {.name = "order-by"},
+    {.name = "backbone"},
+    {.name = "least-spikes"},
+    {.name = "window"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
     {"shared-scale", NULL,
@@ -94,6 +99,8 @@ static const sf_key comparing_rows[] = {
                  "170,300,200,10,3)"),
     SET("without", without, may_lack, .argument = "LIST", .zero = "none",
         .what = "leave out graph, chains or both (graph,chains): these take most of the time"),
+    SWITCH("sequences", sequences,
+           .what = "the order of units within network bursts, too: sequences.csv and two measures"),
     {SF_ROW_SEED, AT(seed), .what = "of what is drawn at random"},
     {0},
 };
@@ -213,6 +220,14 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     c->how.criticality.rounds = 0; /* no test of a power law is told */
     if (status == SF_OK)
         status = app_responses_parse(&c->how.response, c->call, false, error);
+    c->how.sequence = SF_SEQUENCE_OPTIONS;
+    if (status == SF_OK && c->how.sequences)
+        status = app_options_read(c->call, &sf_sequence_table, &c->how.sequence, error);
+    else if (status == SF_OK)
+        status =
+            app_refuse(c->call, (const char *const[]){"order-by", "backbone", "least-spikes", "window", NULL},
+                       "goes with --sequences", error);
+    c->how.sequence.surrogates = SF_SEQUENCE_OPTIONS.surrogates;     /* --surrogates is of chains and edges */
     c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
     if (status == SF_OK)
         status = add_defaults(call, c->call, *jobs, error);
@@ -618,7 +633,7 @@ const app_command app_command_compare = {
         "recording, `recorded` says when it was recorded, as "
         "0:600. A recording is a file or a folder, and each well or stream of one is a row. FOLDER gets "
         "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
-        "responses.csv (of --marker), "
+        "responses.csv (of --marker), sequences.csv (of --sequences), "
         "replicates.csv (what the tests are of), tests.csv, measures.svg and summary.json. Edges are those "
         "of `synfire "
         "graph` "
@@ -630,7 +645,7 @@ const app_command app_command_compare = {
     .options = {options, app_selection_options, app_mining_options, app_engine_options,
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
-             &sf_activity_table, &sf_criticality_options_table, &sf_response_table},
+             &sf_activity_table, &sf_criticality_options_table, &sf_response_table, &sf_sequence_table},
     .tables = {&app_compared_units, &app_compared_tests_table},
     .run = run,
 };

@@ -22,6 +22,7 @@ typedef enum app_compared_file {
     APP_COMPARED_EDGES,
     APP_COMPARED_CHAINS,
     APP_COMPARED_RESPONSES,
+    APP_COMPARED_SEQUENCES,
     APP_COMPARED_FILES
 } app_compared_file;
 
@@ -41,6 +42,8 @@ typedef struct app_comparing {
     sf_activity_options activity;
     sf_criticality_options criticality;
     sf_response_options response; /**< without a marker: none are looked for */
+    bool sequences;               /**< they are looked for, ... */
+    sf_sequence_options sequence; /**< ... by these */
     unsigned without;             /**< app_part */
     uint64_t seed;                /**< of what chance gives */
     uint64_t options;             /**< a hash of all that the result depends on beside the recording */

@@ -52,10 +52,16 @@ static bool is_of_responses(int measure)
     return measure >= SF_MEASURE_RESPONDING && measure <= SF_MEASURE_LATENCY;
 }
 
+static bool is_of_sequences(int measure)
+{
+    return measure == SF_MEASURE_SIMILARITY || measure == SF_MEASURE_PLACED;
+}
+
 /* Whether it is not looked for. */
 static bool is_without(const app_comparing *how, int measure)
 {
-    return (how->response.marker == NULL && is_of_responses(measure)) ||
+    return (!how->sequences && is_of_sequences(measure)) ||
+           (how->response.marker == NULL && is_of_responses(measure)) ||
            ((how->without & APP_PART_GRAPH) != 0 && measure >= SF_MEASURE_DENSITY &&
             measure <= SF_MEASURE_SMALL_WORLD) ||
            ((how->without & APP_PART_CHAINS) != 0 && measure == SF_MEASURE_CHAINS);
@@ -86,8 +92,9 @@ static int parse_measures(app_grouping *grouping, const app_comparing *how, cons
                              nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "?" : "");
         else if (is_without(how, m))
             status = sf_fail(error, SF_USAGE, "--measures",
-                             is_of_responses(m) ? "'%s' is of responses: give --marker"
-                                                : "'%s' is of what --without leaves out",
+                             is_of_responses(m)   ? "'%s' is of responses: give --marker"
+                             : is_of_sequences(m) ? "'%s' is of sequences: give --sequences"
+                                                  : "'%s' is of what --without leaves out",
                              name);
         else if (again)
             status = sf_fail(error, SF_USAGE, "--measures", "'%s' is there twice", name);

@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv",  "bursts.csv",
-                                                            "edges.csv",      "chains.csv", "responses.csv"};
+const char *const app_compared_names[APP_COMPARED_FILES] = {
+    "recordings.csv", "units.csv", "bursts.csv", "edges.csv", "chains.csv", "responses.csv", "sequences.csv"};
 
 /* Graphs that small-worldness is by. */
 #define REWIRED 20
@@ -79,10 +79,12 @@ static void put_recording_columns(sf_text *text)
 void app_compared_columns(sf_text *text, app_compared_file file)
 {
     const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_UNITS] = &app_compared_units,
-                                                        [APP_COMPARED_BURSTS] = &app_bursts_table,
+                                                        [APP_COMPARED_BURSTS] = sf_table_find("bursts"),
                                                         [APP_COMPARED_EDGES] = sf_table_find("edges"),
                                                         [APP_COMPARED_CHAINS] = sf_table_find("episodes"),
-                                                        [APP_COMPARED_RESPONSES] = &app_responses_table};
+                                                        [APP_COMPARED_RESPONSES] = sf_table_find("responses"),
+                                                        [APP_COMPARED_SEQUENCES] =
+                                                            sf_table_find("sequence_units")};
     sf_text_printf(text, "well,");
     if (tables[file] != NULL)
         app_csv_heads(text, tables[file]);
@@ -102,7 +104,8 @@ typedef struct analysis {
     sf_graph_columns g;
     sf_episodes *chains;
     sf_episodes_columns c;
-    app_responses responses; /* of no items where none are looked for */
+    sf_response_report responses; /* of no items where none are looked for */
+    sf_sequence_report sequences; /* likewise */
     app_csv files[APP_COMPARED_FILES];
 } analysis;
 
@@ -160,9 +163,15 @@ static void write_units(analysis *a)
     sf_free(degrees);
 }
 
-static void write_burst(void *user, const app_burst *burst)
+static int write_bursts(analysis *a, sf_error *error)
 {
-    write_row(user, APP_COMPARED_BURSTS, &app_bursts_table, burst);
+    sf_burst_row *rows;
+    size_t count;
+    int status = sf_burst_rows_list(&rows, &count, &a->activity, a->of.units, error);
+    for (size_t i = 0; i < count; i++)
+        write_row(a, APP_COMPARED_BURSTS, sf_table_find("bursts"), &rows[i]);
+    sf_free(rows);
+    return status;
 }
 
 static void write_edges(analysis *a)
@@ -191,11 +200,18 @@ static size_t write_chains(analysis *a)
 /* Units that are not of the well, and noise, have no row. */
 static void write_responses(analysis *a)
 {
-    for (size_t i = 0; i < app_responses_count(&a->responses); i++) {
-        const app_response row = app_responses_row(&a->responses, i);
+    for (size_t i = 0; i < sf_response_report_count(&a->responses); i++) {
+        const sf_response_row row = sf_response_report_row(&a->responses, i);
         if (is_looked_at(a, row.unit))
-            write_row(a, APP_COMPARED_RESPONSES, &app_responses_table, &row);
+            write_row(a, APP_COMPARED_RESPONSES, sf_table_find("responses"), &row);
     }
+}
+
+static void write_sequences(analysis *a)
+{
+    for (size_t u = 0; u < a->sequences.found.unit_count; u++)
+        if (is_looked_at(a, u))
+            write_row(a, APP_COMPARED_SEQUENCES, sf_table_find("sequence_units"), &a->sequences.units[u]);
 }
 
 /* Why a test said nothing of anything, or NULL. */
@@ -265,6 +281,10 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
         values[m] = NAN;
     if (a->how->response.marker != NULL)
         app_responses_measure(&a->responses, &a->activity, values, chance);
+    const sf_sequences *sequences = &a->sequences.found;
+    bool ordered = a->how->sequences && sequences->ordered > 1;
+    values[SF_MEASURE_SIMILARITY] = ordered ? sequences->mean_similarity : NAN;
+    values[SF_MEASURE_PLACED] = ordered ? (double)sequences->placed / (double)sequences->backbone : NAN;
     app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
     app_csv_uint(csv, a->activity.spikes);
     app_csv_real(csv, a->activity.duration_s);
@@ -349,18 +369,24 @@ static int analyse_well(analysis *a, sf_error *error)
     if (status == SF_OK && a->how->response.marker != NULL)
         status =
             app_responses_find(&a->responses, a->how->call, a->recording, &a->how->response, NULL, error);
+    if (status == SF_OK && a->how->sequences)
+        status = sf_sequence_report_find(&a->sequences, a->recording, &a->how->activity, &a->how->sequence,
+                                         NULL, 0, NULL, error);
     if (status == SF_OK) {
         write_units(a);
         write_responses(a);
-        app_bursts_each(&a->activity, a->of.units, write_burst, a);
+        write_sequences(a);
         write_edges(a);
-        status = write_recording(a, write_chains(a), error);
+        status = write_bursts(a, error);
+        if (status == SF_OK)
+            status = write_recording(a, write_chains(a), error);
     }
     sf_activity_free(&a->activity);
     sf_graph_free(a->graph);
     sf_episodes_free(a->chains);
-    app_responses_free(&a->responses);
-    a->responses = (app_responses){0};
+    sf_response_report_free(&a->responses);
+    a->responses = (sf_response_report){0};
+    sf_sequence_report_free(&a->sequences);
     a->graph = NULL;
     a->chains = NULL;
     a->g = (sf_graph_columns){0};

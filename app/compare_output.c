@@ -325,6 +325,18 @@ static void put_response_methods(sf_text *out, const sf_response_options *as)
         as->baseline == 1 ? "" : "s", SF_SIGNIFICANT_Q, as->permutations);
 }
 
+static void put_sequence_methods(sf_text *out, const sf_sequence_options *by)
+{
+    sf_text_printf(out,
+                   "The order of units in a network burst was that by %s, of units that fire in %.3g of the "
+                   "bursts or more; a unit keeps its place with a false-discovery rate of %g, beside its own "
+                   "train begun anywhere in each burst. ",
+                   by->order_by == SF_ORDER_FIRST_LAST    ? "the first and the last spike of each together"
+                   : by->order_by == SF_ORDER_FIRST_SPIKE ? "the first spike of each"
+                                                          : "the rate peak of each",
+                   by->backbone, by->alpha);
+}
+
 /* The sentence of a paper. */
 static void put_methods(sf_text *out, const app_comparison *c)
 {
@@ -334,6 +346,8 @@ static void put_methods(sf_text *out, const app_comparison *c)
         groups->replicate != NULL ? groups->replicate : "file");
     if (is_tested(groups, SF_MEASURE_RESPONDING, SF_MEASURE_LATENCY))
         put_response_methods(out, &c->how.response);
+    if (is_tested(groups, SF_MEASURE_SIMILARITY, SF_MEASURE_PLACED))
+        put_sequence_methods(out, &c->how.sequence);
     if (is_tested(groups, SF_MEASURE_BURST_RATE, SF_MEASURE_NETWORK_UNITS))
         sf_text_printf(
             out,

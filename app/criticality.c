@@ -2,6 +2,7 @@
 /* How near a network is to criticality: its branching ratio and its avalanches. */
 #include "app/csv.h"
 #include "app/load.h"
+#include "app/nwb.h"
 
 #include "core/describe/table.h"
 #include "core/error.h"
@@ -24,6 +25,7 @@ static const app_option options[] = {
     {"csv", NULL, "print a table as CSV, which --table names; docs/formats.md has the columns"},
     {"table", "measures|fits|avalanches|shapes|autocorrelation|cautions",
      "which table --csv has (default measures)"},
+    APP_NWB_OPTION,
     {.name = "avalanche-bin"},
     {.name = "branching-bin"},
     {.name = "lags"},
@@ -70,11 +72,7 @@ static void write_csv(sf_text *text, const void *what)
 {
     const criticality *c = what;
     const sf_table table = sf_criticality_table(&c->found, (size_t)c->table);
-    app_csv csv = app_csv_start_table(text, &table);
-    for (size_t i = 0; i < table.row_count; i++) {
-        app_csv_row(&csv);
-        app_csv_cells(&csv, &table, i);
-    }
+    app_csv_table(text, &table);
 }
 
 static void print_measures(sf_text *text, const criticality *c)
@@ -134,12 +132,23 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
 
 static const app_telling telling = {write_json, write_csv, print_text};
 
+static int write_nwb(const criticality *c, const sf_recording *recording, sf_error *error)
+{
+    sf_table tables[SF_CRITICALITY_TABLES];
+    for (size_t i = 0; i < SF_CRITICALITY_TABLES; i++)
+        tables[i] = sf_criticality_table(&c->found, i);
+    return app_nwb_tables(c->call, recording, tables, SF_CRITICALITY_TABLES,
+                          "How near the network is to criticality.", error);
+}
+
 static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     criticality c = {.call = call, .options = SF_CRITICALITY_OPTIONS, .of = {.size = sizeof c.of}};
     const sf_progress progress = app_progress(call);
     int status = parse(&c, error);
+    if (status == SF_OK)
+        status = app_nwb_check(call, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
@@ -150,6 +159,9 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK) {
         for (size_t i = 0; i < c.found.caution_count; i++)
             app_warn(call, "%s: %s", c.found.cautions[i].of, c.found.cautions[i].text);
+        status = write_nwb(&c, recording, error);
+    }
+    if (status == SF_OK) {
         status = app_tell(call, &telling, &c, error);
         app_tell_undeclared(call);
     }

@@ -35,14 +35,14 @@ static int by_verdict(const void *a, const void *b)
 }
 
 /* The rows to show: all chains that were asked for come first, then units; SF_NO_MEMORY. */
-static int choose(size_t *shown, size_t *count, const app_responses *r, size_t most, sf_error *error)
+static int choose(size_t *shown, size_t *count, const sf_response_report *r, size_t most, sf_error *error)
 {
-    size_t all = app_responses_count(r), units = r->units.item_count, taken = 0;
+    size_t all = sf_response_report_count(r), units = r->units.item_count, taken = 0;
     ranked *order = sf_alloc(units, sizeof *order);
     if (order == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < units; i++) {
-        const app_response row = app_responses_row(r, i);
+        const sf_response_row row = sf_response_report_row(r, i);
         order[i] = (ranked){i, isnan(row.p) ? 2 : row.p, fabs(row.evoked)};
     }
     qsort(order, units, sizeof *order, by_verdict);
@@ -79,10 +79,10 @@ static void add_event(double *x, double *y, size_t *count, const sf_responses *o
 }
 
 /* All events of a row; x NULL: only how many. */
-static size_t list_events(double *x, double *y, const app_responses *r, size_t row)
+static size_t list_events(double *x, double *y, const sf_response_report *r, size_t row)
 {
     size_t at, count = 0;
-    const sf_responses *of = app_responses_of(r, row, &at);
+    const sf_responses *of = sf_response_report_of(r, row, &at);
     if (of == &r->chains)
         for (size_t n = 0; n < r->begins[at].count; n++)
             add_event(x, y, &count, of, r->begins[at].times_ns[n]);
@@ -113,12 +113,12 @@ static void mark_zero(sf_panel *panel)
     sf_panel_stretch(panel, &zero, NULL, 0, 0);
 }
 
-static int draw_raster(sf_figure *figure, const app_responses *r, size_t row, sf_error *error)
+static int draw_raster(sf_figure *figure, const sf_response_report *r, size_t row, sf_error *error)
 {
     const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.25};
-    const app_response told = app_responses_row(r, row);
+    const sf_response_row told = sf_response_report_row(r, row);
     size_t at, count = list_events(NULL, NULL, r, row);
-    const sf_responses *of = app_responses_of(r, row, &at);
+    const sf_responses *of = sf_response_report_of(r, row, &at);
     double *x = sf_alloc(count, sizeof *x), *y = sf_alloc(count, sizeof *y);
     char title[200], key[120];
     int status = x == NULL || y == NULL ? sf_fail_memory(error) : SF_OK;
@@ -146,13 +146,13 @@ static int draw_raster(sf_figure *figure, const app_responses *r, size_t row, sf
     return status;
 }
 
-static int draw_histogram(sf_figure *figure, const app_responses *r, size_t row, sf_error *error)
+static int draw_histogram(sf_figure *figure, const sf_response_report *r, size_t row, sf_error *error)
 {
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.6},
                  level = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.3, .dashed = true};
-    const app_response told = app_responses_row(r, row);
+    const sf_response_row told = sf_response_report_row(r, row);
     size_t at;
-    const sf_responses *of = app_responses_of(r, row, &at);
+    const sf_responses *of = sf_response_report_of(r, row, &at);
     double *rates = sf_alloc(of->bin_count, sizeof *rates), most = told.baseline_hz;
     if (rates == NULL)
         return sf_fail_memory(error);
@@ -177,11 +177,11 @@ static int draw_histogram(sf_figure *figure, const app_responses *r, size_t row,
     return SF_OK;
 }
 
-static void explain(sf_text *caption, const app_responses *r, const size_t *shown, size_t count)
+static void explain(sf_text *caption, const sf_response_report *r, const size_t *shown, size_t count)
 {
     const sf_responses *of = &r->units;
     size_t more, fewer, units = 0;
-    app_responses_standing(r, &more, &fewer);
+    sf_response_report_standing(r, &more, &fewer);
     for (size_t i = 0; i < count; i++)
         units += shown[i] < r->units.item_count;
     sf_text_printf(caption, "%zu trial%s of '%s': spikes by trial, and their rate in bins of %g ms. ",
@@ -252,7 +252,7 @@ static void tell_others(sf_text *caption, const stimuli *all, const char *marker
 static int draw_responses(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_response_options options;
-    app_responses found = {0};
+    sf_response_report found = {0};
     stimuli all;
     size_t shown[MOST_SHOWN], count = 0, most = figure->columns > 1 ? MOST_SHOWN : FEW_SHOWN;
     int status = parse(&options, &all, subject, error);
@@ -279,7 +279,7 @@ static int draw_responses(sf_figure *figure, app_subject *subject, sf_text *capt
         if (subject->in_report)
             tell_others(caption, &all, options.marker);
     }
-    app_responses_free(&found);
+    sf_response_report_free(&found);
     return status;
 }
 

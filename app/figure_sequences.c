@@ -173,9 +173,9 @@ static void explain(sf_text *caption, const shown_sequences *s, const sf_sequenc
         ". Latencies are from where the first unit has its place in each burst; the outermost twentieth "
         "at either end has the colour of the end, and white is where a unit does not fire. "
         "Similarity is 1 of the same order, -1 of the opposite; grey: a burst without an order, and "
-        "itself. Its mean is %.3g, p %.3g, where each burst is played forwards or "
+        "itself. Its mean by %s is %.3g, p %.3g, where each burst is played forwards or "
         "backwards by a coin. ",
-        f->mean_similarity, f->p);
+        sf_sequence_order_names[options->order_by], f->mean_similarity, f->p);
     sf_text_printf(
         caption,
         "%zu unit%s keep%s a place within %.3g ms (q of %.3g or less beside the unit's own train, begun "

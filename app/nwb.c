@@ -39,6 +39,12 @@ static int write_tables(const app_call *call, const sf_recording *recording, sf_
     return status;
 }
 
+int app_nwb_tables(const app_call *call, const sf_recording *recording, sf_table *tables, size_t count,
+                   const char *what, sf_error *error)
+{
+    return app_has(call, "nwb") ? write_tables(call, recording, tables, count, what, error) : SF_OK;
+}
+
 /* ---- episodes ---- */
 
 /* Occurrences of all episodes, one after the other. */

@@ -32,6 +32,7 @@ static const app_option options[] = {
     {.name = "branching-bin"},
     {.name = "lags"},
     {.name = "rounds"},
+    {.name = "order-by"},
     {.name = "backbone"},
     {.name = "least-spikes"},
     {.name = "window"},
@@ -82,21 +83,21 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
     static const struct {
         unsigned by;
         const char *names[8];
-    } ways[] = {
-        {APP_BY_DELAY, {"delay", NULL}},
-        {APP_BY_DISTANCE, {"min-distance", NULL}},
-        {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "repeats", "threads", NULL}},
-        {APP_BY_SIZE, {"max-size", NULL}},
-        {APP_BY_TEST, {"surrogates", "seed", NULL}},
-        {APP_BY_EPISODES, {"episodes", NULL}},
-        {APP_BY_ALIGN, {"align", NULL}},
-        {APP_BY_MEASURE, {"measure", NULL}},
-        {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
-        {APP_BY_METRIC, {"metric", NULL}},
-        {APP_BY_BURSTS,
-         {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
-        {APP_BY_AVALANCHES, {"avalanche-bin", "branching-bin", "lags", "rounds", NULL}},
-        {APP_BY_SEQUENCES, {"backbone", "least-spikes", "window", "least-similarity", "alpha", NULL}}};
+    } ways[] = {{APP_BY_DELAY, {"delay", NULL}},
+                {APP_BY_DISTANCE, {"min-distance", NULL}},
+                {APP_BY_MINING, {"min-count", "min-rate", "min-fraction", "repeats", "threads", NULL}},
+                {APP_BY_SIZE, {"max-size", NULL}},
+                {APP_BY_TEST, {"surrogates", "seed", NULL}},
+                {APP_BY_EPISODES, {"episodes", NULL}},
+                {APP_BY_ALIGN, {"align", NULL}},
+                {APP_BY_MEASURE, {"measure", NULL}},
+                {APP_BY_RESPONSES, {"marker", "response", "baseline", "around", "bin", "permutations", NULL}},
+                {APP_BY_METRIC, {"metric", NULL}},
+                {APP_BY_BURSTS,
+                 {"network-method", "network-spikes", "network-within", "network-share", "active", NULL}},
+                {APP_BY_AVALANCHES, {"avalanche-bin", "branching-bin", "lags", "rounds", NULL}},
+                {APP_BY_SEQUENCES,
+                 {"order-by", "backbone", "least-spikes", "window", "least-similarity", "alpha", NULL}}};
     bool given = app_has(call, "episodes");
     int status = SF_OK;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is what `sequences` says calibrated, and what does it find? bench_sequences [PART [ROUNDS [BURSTS
- * [SEED]]]], by default `all`, 100 recordings of each kind, 60 bursts, 1.
+ * [SEED [ORDER]]]]], by default `all`, 100 recordings of each kind, 60 bursts, 1, first-last.
  *
  * `null`     recordings without a sequence: the share with p of 0.05 or less, the share of backbone units
  *            whose p is 0.05 or less, and recordings in which a unit is told to be of a sequence
@@ -185,10 +185,13 @@ static void unmake(made *m)
     sf_free(m->spikes);
 }
 
+static sf_sequence_order order_by;
+
 static int look(sf_sequences *found, size_t *bursts, const made *m)
 {
     const sf_network_rule rule = SF_NETWORK_RULE;
-    const sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+    sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+    options.order_by = order_by;
     sf_bursts network = {0};
     sf_error error;
     int status = sf_bursts_find(&network, &m->recording, &rule, &error);
@@ -318,6 +321,9 @@ int main(int argc, char **argv)
     size_t rounds = argc > 2 ? (size_t)atol(argv[2]) : 100, bursts = argc > 3 ? (size_t)atol(argv[3]) : 60;
     uint64_t seed = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
     bool all = strcmp(part, "all") == 0;
+    for (int i = 0; argc > 5 && sf_sequence_order_names[i] != NULL; i++)
+        if (strcmp(argv[5], sf_sequence_order_names[i]) == 0)
+            order_by = (sf_sequence_order)i;
     int status = SF_OK;
     if (all || strcmp(part, "null") == 0)
         status = bench_nulls(rounds, bursts, seed);

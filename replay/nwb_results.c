@@ -140,11 +140,17 @@ static void put_value(flat *f, size_t at, sf_column_type type, const sf_value *v
     }
 }
 
+/* Rows of the Units table; where one may be null they are numbers, as a reference cannot be. */
+static bool is_of_unit(const sf_column *is)
+{
+    return is->type == SF_COLUMN_UNIT && (is->list || is->null == NULL);
+}
+
 static flat flatten(const sf_table *of, size_t column, sf_hdf_output *to)
 {
     const sf_column *is = sf_table_column(of, column);
     flat f = {.width = is->type == SF_COLUMN_PAIR ? 2 : 1};
-    f.is_whole = is->type == SF_COLUMN_UNIT || is->type == SF_COLUMN_ROW ||
+    f.is_whole = is_of_unit(is) || is->type == SF_COLUMN_ROW ||
                  ((is->type == SF_COLUMN_COUNT || is->type == SF_COLUMN_FLAG) && is->null == NULL);
     f.values = sf_alloc(count_values(of, column, &f, to) * f.width, sizeof(double));
     to->failed = to->failed || f.values == NULL;
@@ -199,7 +205,7 @@ static void put_column(results *r, hid_t table, const char *first, const sf_tabl
     else
         sf_hdf_put_values(&r->to, table, name, f->is_whole ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, f->count,
                           f->width, f->values);
-    if (is->type == SF_COLUMN_UNIT && !r->to.failed)
+    if (is_of_unit(is) && !r->to.failed)
         sf_nwb_tell_rows(&r->to, table, name, r->units.data, about.data);
     else if (is->type == SF_COLUMN_ROW && !r->to.failed)
         sf_nwb_tell_rows(&r->to, table, name, first, about.data);

@@ -310,10 +310,12 @@ typedef struct sf_overview sf_overview;
 
 /**
  * An analysis of the recording by its name, as the command of that name has it in --json: an object with an
- * array for each of its tables, whose columns are those of `synfire describe`. There is "criticality".
- * options: NULL, or texts up to NULL, each an option of that command without its dashes, as
- * "branching-bin=4". progress may be NULL. sf_release takes the text, which is NULL on failure. SF_USAGE also
- * of a recording whose spikes are not held; SF_CANCELLED, SF_NO_MEMORY.
+ * array for each of its tables, whose columns are those of `synfire describe`, and for all but "criticality"
+ * the other fields of that document, but for `recording` and `provenance`. There are "bursts", "responses",
+ * "sequences" and "criticality". options: NULL, or texts up to NULL, each an option of that command without
+ * its dashes, as "branching-bin=4"; "episodes=A -(0,5]-> B" is a chain, and may be given several times.
+ * progress may be NULL. sf_release takes the text, which is NULL on failure. SF_USAGE also of a recording
+ * whose spikes are not held; SF_DATA where no marker is called so; SF_CANCELLED, SF_NO_MEMORY.
  */
 SF_API int sf_recording_analyse(char **text, const sf_recording *recording, const char *analysis,
                                 const char *const *options, const sf_progress *progress, sf_error *error);

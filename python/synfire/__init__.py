@@ -26,20 +26,22 @@ synfire.errors.UsageError: A -(4,6]-> D: column 12: no unit is named 'D'; `synfi
 """
 from ._library import VERSION as __version__
 from ._library import Progress, has_files
+from .analyses import Bursts, Criticality, Responses, Sequences, bursts, responses, sequences
 from .densities import Aggregate, Density, bandwidth, density
 from .episodes import Correlogram, Episode, Episodes, Significance, count, mine, registered, test
 from .errors import (Cancelled, CannotCreate, ConfigurationError, DataError, Error, InputOutputError, InternalError,
                      NoInput, NoMemory, Unavailable, UsageError)
 from .graphs import Graph, Matches, Measures, Search, Spread, graph, match
-from .recording import MARKER, SPAN, SPIKE, Criticality, Overview, Recording, load
+from .recording import MARKER, SPAN, SPIKE, Overview, Recording, load
 from .streams import Live, Message, live
 
 NO_COUNT = 2**64 - 1  #: in arrays of counts: there is none, or it is not known
 
 __all__ = [
-    "Aggregate", "Cancelled", "CannotCreate", "ConfigurationError", "Correlogram", "Criticality", "DataError", "Density", "Episode",
-    "Episodes", "Error", "Graph", "InputOutputError", "InternalError", "Live", "MARKER", "Matches", "Measures", "Message", "NO_COUNT",
-    "NoInput", "NoMemory", "Overview", "Progress", "Recording", "SPAN", "SPIKE", "Search", "Significance", "Spread",
-    "Unavailable", "UsageError", "__version__", "bandwidth", "count", "density", "graph", "has_files", "live", "load", "match",
-    "mine", "registered", "test",
+    "Aggregate", "Bursts", "Cancelled", "CannotCreate", "ConfigurationError", "Correlogram", "Criticality", "DataError",
+    "Density", "Episode", "Episodes", "Error", "Graph", "InputOutputError", "InternalError", "Live", "MARKER", "Matches",
+    "Measures", "Message", "NO_COUNT", "NoInput", "NoMemory", "Overview", "Progress", "Recording", "Responses", "SPAN",
+    "SPIKE", "Search", "Sequences", "Significance", "Spread", "Unavailable", "UsageError", "__version__", "bandwidth",
+    "bursts", "count", "density", "graph", "has_files", "live", "load", "match", "mine", "registered", "responses",
+    "sequences", "test",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from . import _declarations as c
 from ._library import (Array, Handle, Progress, bytes_of, call, columns_of, dtype_of, lib, options_of, path_of, pointer_to, text_of,
                        text_or_none, view, word, work)
+from .analyses import Criticality, analyse
 from .errors import UsageError
 
 _log = logging.getLogger("synfire")
@@ -461,17 +461,7 @@ class Recording:
                     rounds: int | None = None, seed: int | None = None, progress: Progress = None) -> Criticality:
         """Branching ratio and avalanches, as `synfire criticality` tells, with its options: bins are in ms."""
         given = {"avalanche-bin": avalanche_bin, "branching-bin": branching_bin, "lags": lags, "rounds": rounds, "seed": seed}
-        return Criticality(self._analyse("criticality", given, progress))
-
-    def _analyse(self, analysis: str, given: Mapping[str, object], progress: Progress) -> dict[str, Any]:
-        words = [bytes_of(f"{name}={value}") for name, value in given.items() if value is not None]
-        options = (ctypes.c_char_p * (len(words) + 1))(*words, None)
-        text = ctypes.c_char_p()
-        work(lib.sf_recording_analyse, ctypes.byref(text), self._handle.pointer, bytes_of(analysis), options, progress=progress)
-        try:
-            return dict(json.loads(text.value or b"null"))
-        finally:
-            lib.sf_release(text)
+        return Criticality(analyse(self, "criticality", given, progress))
 
     # ---- frames ----
 
@@ -496,36 +486,6 @@ class Recording:
     def _view(self, pointer: Any, count: int, dtype: np.dtype[Any]) -> Array:
         found = view(pointer, count, self._handle, dtype)
         return np.empty(0, dtype) if found is None else found
-
-
-class Criticality:
-    """How near a network is to criticality: the tables of `synfire criticality --json`, by their names."""
-
-    def __init__(self, tables: dict[str, list[dict[str, Any]]]) -> None:
-        self.tables = tables  #: criticality, avalanche_fits, avalanches, avalanche_shapes, autocorrelation, criticality_cautions
-
-    @property
-    def measures(self) -> dict[str, dict[str, Any]]:
-        """Value, low, high and chance of each measure by its name: "branching_ratio", "size_exponent", ..."""
-        return {row["measure"]: row for row in self.tables["criticality"]}
-
-    @property
-    def cautions(self) -> list[str]:
-        """Why numbers may not be believed, a sentence each."""
-        return [f"{row['of']}: {row['text']}" for row in self.tables["criticality_cautions"]]
-
-    def records(self, table: str = "criticality") -> list[dict[str, Any]]:
-        """One dictionary for each row of a table."""
-        return self.tables[table]
-
-    def to_frame(self, table: str = "criticality") -> pandas.DataFrame:
-        """A table as a pandas frame."""
-        import pandas
-        return pandas.DataFrame(self.tables[table])
-
-    def __repr__(self) -> str:
-        ratio = self.measures["branching_ratio"]["value"]
-        return f"<Criticality: branching ratio {'unknown' if ratio is None else format(ratio, '.4g')}, {len(self.tables['avalanches'])} avalanches>"
 
 
 class Overview:

@@ -104,3 +104,45 @@ if has_data recordings/pynwb_2.6.0_DynamicTableElectrodes.nwb; then
     nwb validate "$SYNFIRE_DATA/recordings/pynwb_2.6.0_DynamicTableElectrodes.nwb" four.nwb ||
         { [ $? = 77 ] && echo "skipped: no Python module hdmf, whose validator is pynwb's"; }
 fi
+
+# Bursts, responses, sequences and criticality: every table that --json has, cell by cell; a unit that may be null is a number.
+$SYNFIRE simulate lively.h5 --preset sym26 --seed 3 --duration 60 --burst-rate 0.4 --marker-every 0.5 >/dev/null
+isi="--network-method isi-n --network-spikes 20 --network-within 40"
+$SYNFIRE responses lively.h5 --marker ttl0 --episodes chain.txt --nwb five.nwb --json >responses.json 2>/dev/null
+$SYNFIRE bursts five.nwb $isi --nwb six.nwb --json >bursts.json 2>/dev/null
+$SYNFIRE sequences six.nwb $isi --to 5 --surrogates 50 --episodes chain.txt --nwb seven.nwb --json >sequences.json 2>/dev/null
+$SYNFIRE criticality seven.nwb --rounds 2 --nwb eight.nwb --json >criticality.json 2>/dev/null
+nwb tables eight.nwb burst_units network_bursts bursts burst_summary responses response_histogram response_trials sequence_units \
+    sequence_bursts sequence_latencies burst_similarity sequence_chains sequence criticality avalanche_fits avalanches \
+    avalanche_shapes autocorrelation criticality_cautions
+nwb same five.nwb eight.nwb
+"$SYNFIRE_PYTHON" - <<'END'
+import h5py, json, numpy as np
+told = {name: json.load(open(f"{name}.json")) for name in ("bursts", "responses", "sequences", "criticality")}
+rows = {"burst_units": told["bursts"]["unit_detail"], "network_bursts": told["bursts"]["network_bursts"], "bursts": told["bursts"]["bursts"],
+        "burst_summary": told["bursts"]["summary"], "responses": told["responses"]["responses"],
+        "response_histogram": told["responses"]["histogram"], "response_trials": told["responses"]["trials"],
+        "sequence_units": told["sequences"]["unit_detail"], "sequence_bursts": told["sequences"]["burst_detail"],
+        "sequence_latencies": told["sequences"]["latencies"], "burst_similarity": told["sequences"]["similarity"],
+        "sequence_chains": told["sequences"]["chains"],
+        **{name: of for name, of in told["criticality"].items() if isinstance(of, list)}}
+with h5py.File("eight.nwb") as file:
+    module = file["processing/synfire"]
+    for name, of in rows.items():
+        table = module[name]
+        assert len(table["id"]) == len(of), name
+        for column in of[0] if of else ():
+            values = [row[column] for row in of]
+            found = table["sequence_chain_id" if column == "id" else column]
+            if any(isinstance(value, str) for value in values):
+                assert [text or None for text in found.asstr()[:]] == [text or None for text in values], (name, column)
+            else:
+                theirs = np.array([np.nan if value is None else value for value in values], float)
+                assert np.array_equal(np.array(found[:], float), theirs, equal_nan=True), (name, column)
+    assert len(rows["network_bursts"]) > 5 and len(rows["burst_similarity"]) > 10 and len(rows["responses"]) == 27
+    assert np.isnan(module["bursts/unit"][0]) and np.isnan(module["responses/unit"][-1])
+    assert module["burst_units/unit"].attrs["neurodata_type"] == "DynamicTableRegion"
+    assert "by max-interval" in module["burst_units"].attrs["description"]
+    assert module["sequence/bursts"][0] == told["sequences"]["bursts"]
+END
+expect 73 "which is not replaced" "$SYNFIRE" bursts lively.h5 --nwb five.nwb

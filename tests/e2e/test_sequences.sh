@@ -85,6 +85,50 @@ expect 64 "--backbone: says nothing to the figure rates" $SYNFIRE plot rates pla
 expect 65 "fewer than two network bursts have an order" $SYNFIRE plot sequences planted.csv $isi --network-within 1 -o none.svg --quiet
 [ ! -e none.svg ]
 
+# By first spikes and by rate peaks the same sequence is told, and what it is by; fast h is early by its first spike alone.
+for by in first-spike rate-peak; do
+    $SYNFIRE sequences planted.csv $isi --order-by $by --json >$by.json 2>err
+    $SYNFIRE sequences planted.csv $isi --order-by $by 2>err | grep -q "^order     by ${by%-*}"
+    $SYNFIRE plot sequences planted.csv $isi --order-by $by -o $by.svg --json 2>err | grep -q "Its mean by $by is"
+done
+$SYNFIRE sequences planted.csv $isi --csv --table summary 2>err | grep -q "^first-last,40,40,8,"
+python3 - <<'PY'
+import json
+both, first, peak = (json.load(open(f"{name}.json")) for name in ("told", "first-spike", "rate-peak"))
+assert [t["order_by"] for t in (both, first, peak)] == ["first-last", "first-spike", "rate-peak"]
+for told in (first, peak):
+    assert told["sequence"] and told["p"] == 0.001, told["p"]
+    assert [name for _, name in sorted((u["order"], u["name"]) for u in told["unit_detail"] if u["member"])] == ["a", "b", "c", "d"]
+position = lambda told, name: next(u["position"] for u in told["unit_detail"] if u["name"] == name)
+assert position(first, "h") < position(first, "e") - 0.2 and abs(position(both, "h") - position(both, "e")) < 0.3, position(first, "h")
+PY
+expect 64 "expected one of first-last, first-spike, rate-peak" $SYNFIRE sequences planted.csv --order-by last
+
+# compare takes two measures of them where it is asked, and a row of each unit.
+cp planted.csv again.csv
+printf 'file,condition,recorded\nplanted.csv,x,0:210\nagain.csv,y,0:210\n' >table.csv
+alone="--without graph,chains --network-method isi-n --network-spikes 6 --network-within 400"
+$SYNFIRE compare table.csv --out compared $alone --sequences --order-by rate-peak --json >compared.json 2>err
+$SYNFIRE compare table.csv --out plain $alone --json >plain.json 2>err
+python3 - <<'PY'
+import csv, json
+peak = json.load(open("rate-peak.json"))
+rows = list(csv.DictReader(open("compared/recordings.csv")))
+assert len(rows) == 2 and all(float(row["burst_similarity"]) == peak["mean_similarity"] for row in rows), rows
+assert all(float(row["placed_units"]) == peak["placed"] / peak["backbone"] for row in rows), rows
+units = [row for row in csv.DictReader(open("compared/sequences.csv")) if row["file"] == "planted.csv"]
+assert [(u["name"], u["order"]) for u in units] == [(u["name"], str(u["order"])) for u in peak["unit_detail"]], units
+told, plain = json.load(open("compared.json")), json.load(open("plain.json"))
+measured = lambda document: {test["measure"] for contrast in document["contrasts"] for test in contrast["measures"]}
+assert {"burst_similarity", "placed_units"} <= measured(told)
+assert not {"burst_similarity", "placed_units"} & measured(plain)
+assert "by the rate peak of each" in told["methods"] and "rate peak" not in plain["methods"], told["methods"]
+row, = (row for row in csv.DictReader(open("plain/recordings.csv")) if row["file"] == "again.csv")
+assert row["burst_similarity"] == "" and len(open("plain/sequences.csv").readlines()) == 1, row
+PY
+expect 64 "is of sequences: give --sequences" $SYNFIRE compare table.csv --out x $alone --measures placed_units
+expect 64 "goes with --sequences" $SYNFIRE compare table.csv --out x $alone --backbone 0.6
+
 # Without bursts nothing is said.
 $SYNFIRE sequences planted.csv $isi --network-within 1 2>err | grep -q "nothing can be said of sequences"
 expect 64 "--table: chains are those of --episodes" $SYNFIRE sequences planted.csv --csv --table chains

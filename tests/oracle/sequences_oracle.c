@@ -9,27 +9,62 @@ static bool lies_in(const sf_spike *spike, const sf_span *burst, uint32_t unit)
     return spike->unit == unit && spike->time_ns >= burst->start_ns && spike->time_ns < burst->stop_ns;
 }
 
-static bool ends_of(const sf_recording *r, const sf_span *burst, uint32_t unit, uint64_t least,
-                    int64_t ends[2])
+/* The place around which places are densest, by all pairs; twice it, of several the first and the last. */
+static int64_t twice_the_peak(const int64_t *places, size_t count, double deviation)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < r->spike_count; i++)
-        if (lies_in(&r->spikes[i], burst, unit)) {
-            ends[0] = count++ == 0 ? r->spikes[i].time_ns : ends[0];
-            ends[1] = r->spikes[i].time_ns;
+    double sums[500], most = 0;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        sums[i] = 0;
+        for (size_t k = 0; k < count; k++) {
+            double off = (double)(places[k] - places[i]) / deviation;
+            sums[i] += fabs(off) <= 4 ? exp(-off * off / 2) : 0;
         }
-    return count >= least;
+        most = fmax(most, sums[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (sums[i] > most - 1e-9) {
+            first = places[i] < first ? places[i] : first;
+            last = places[i] > last ? places[i] : last;
+        }
+    return first + last;
 }
 
-double oracle_position(const sf_recording *recording, const sf_span *burst, const bool *listed,
-                       uint64_t least, uint32_t unit)
+/* Two times that the unit stands in the order by. */
+static bool stands_at(const sf_recording *r, oracle_burst burst, const oracle_order *order, uint32_t unit,
+                      int64_t at[2])
 {
-    int64_t own[2] = {0}, other[2] = {0};
+    int64_t times_ns[500], places[500], first = INT64_MAX, last = INT64_MIN, all = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < r->spike_count; i++) {
+        if (lies_in(&r->spikes[i], burst.span, unit)) {
+            places[count] = burst.backwards ? -all : all;
+            times_ns[count++] = burst.backwards ? -r->spikes[i].time_ns : r->spikes[i].time_ns;
+        }
+        all += lies_in(&r->spikes[i], burst.span, r->spikes[i].unit);
+    }
+    double deviation =
+        (double)all * (double)order->window_ns / 2 / (double)(burst.span->stop_ns - burst.span->start_ns);
+    for (size_t i = 0; i < count; i++) {
+        first = times_ns[i] < first ? times_ns[i] : first;
+        last = times_ns[i] > last ? times_ns[i] : last;
+    }
+    at[0] = first;
+    at[1] = order->by == SF_ORDER_FIRST_LAST ? last : first;
+    if (order->by == SF_ORDER_RATE_PEAK)
+        at[0] = at[1] = twice_the_peak(places, count, fmax(1, deviation));
+    return order->listed[unit] && count > 0 && count >= order->least;
+}
+
+double oracle_position(const sf_recording *recording, oracle_burst burst, const oracle_order *order,
+                       uint32_t unit)
+{
+    int64_t own[2], other[2];
     double before = 0, others = 0;
-    if (!listed[unit] || !ends_of(recording, burst, unit, least, own))
+    if (!stands_at(recording, burst, order, unit, own))
         return NAN;
     for (uint32_t v = 0; v < recording->units.count; v++) {
-        if (v == unit || !listed[v] || !ends_of(recording, burst, v, least, other))
+        if (v == unit || !stands_at(recording, burst, order, v, other))
             continue;
         others++;
         for (int end = 0; end < 2; end++)
@@ -38,38 +73,49 @@ double oracle_position(const sf_recording *recording, const sf_span *burst, cons
     return others > 0 ? before / others - 1 : 0;
 }
 
-double oracle_similarity(const sf_recording *recording, const sf_span *one, const sf_span *other,
-                         const bool *listed, uint64_t least)
+static double squares(const sf_recording *recording, oracle_burst burst, const oracle_order *order)
 {
-    double both = 0, first = 0, second = 0;
+    double sum = 0;
     for (uint32_t u = 0; u < recording->units.count; u++) {
-        double a = oracle_position(recording, one, listed, least, u);
-        double b = oracle_position(recording, other, listed, least, u);
-        both += isnan(a) || isnan(b) ? 0 : a * b;
-        first += isnan(a) ? 0 : a * a;
-        second += isnan(b) ? 0 : b * b;
+        double d = oracle_position(recording, burst, order, u);
+        sum += isnan(d) ? 0 : d * d;
     }
-    return first > 0 && second > 0 ? both / sqrt(first * second) : NAN;
+    return sum;
 }
 
-static double mean_of_signs(const double *similarity, size_t count, unsigned signs)
+double oracle_similarity(const sf_recording *recording, oracle_burst one, oracle_burst other,
+                         const oracle_order *order)
+{
+    double both = 0, first = squares(recording, one, order), second = squares(recording, other, order);
+    bool ordered = first > 0 && second > 0 &&
+                   squares(recording, (oracle_burst){one.span, !one.backwards}, order) > 0 &&
+                   squares(recording, (oracle_burst){other.span, !other.backwards}, order) > 0;
+    for (uint32_t u = 0; u < recording->units.count; u++) {
+        double a = oracle_position(recording, one, order, u);
+        double b = oracle_position(recording, other, order, u);
+        both += isnan(a) || isnan(b) ? 0 : a * b;
+    }
+    return ordered ? both / sqrt(first * second) : NAN;
+}
+
+static double mean_of_ways(const double *similarity, size_t count, unsigned ways)
 {
     double sum = 0, pairs = 0;
     for (size_t b = 0; b < count; b++)
-        for (size_t c = b + 1; c < count; c++)
-            if (!isnan(similarity[b * count + c])) {
-                sum += similarity[b * count + c] * ((signs >> b & 1) == (signs >> c & 1) ? 1 : -1);
-                pairs++;
-            }
+        for (size_t c = b + 1; c < count; c++) {
+            double one = similarity[(2 * b + (ways >> b & 1)) * 2 * count + 2 * c + (ways >> c & 1)];
+            sum += isnan(one) ? 0 : one;
+            pairs += !isnan(one);
+        }
     return pairs > 0 ? sum / pairs : NAN;
 }
 
 double oracle_order_p(const double *similarity, size_t count, double *mean)
 {
     double as_similar = 0;
-    *mean = mean_of_signs(similarity, count, 0);
-    for (unsigned signs = 0; signs < 1u << count; signs++)
-        as_similar += mean_of_signs(similarity, count, signs) >= *mean - 1e-9;
+    *mean = mean_of_ways(similarity, count, 0);
+    for (unsigned ways = 0; ways < 1u << count; ways++)
+        as_similar += mean_of_ways(similarity, count, ways) >= *mean - 1e-9;
     return isnan(*mean) ? NAN : as_similar / (double)(1u << count);
 }
 

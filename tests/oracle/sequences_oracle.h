@@ -3,19 +3,33 @@
 #ifndef SF_TESTS_SEQUENCES_ORACLE_H
 #define SF_TESTS_SEQUENCES_ORACLE_H
 
-#include "analysis/burst_places.h"
+#include "analysis/sequences.h"
 
-/** d of a unit in a burst among units that fire in it by `least` spikes or more and are `listed`; NaN: it
- * takes no part; 0: it is the only one. */
-double oracle_position(const sf_recording *recording, const sf_span *burst, const bool *listed,
-                       uint64_t least, uint32_t unit);
+/** What the order is by, and of which units: those that are listed and fire `least` spikes or more. */
+typedef struct oracle_order {
+    sf_sequence_order by;
+    int64_t window_ns; /**< of which rate peaks are by a half */
+    uint64_t least;
+    const bool *listed;
+} oracle_order;
 
-/** Cosine of the positions of two bursts; NaN where one has none but 0. */
-double oracle_similarity(const sf_recording *recording, const sf_span *one, const sf_span *other,
-                         const bool *listed, uint64_t least);
+/** A burst, and whether all its spikes are played backwards. */
+typedef struct oracle_burst {
+    const sf_span *span;
+    bool backwards;
+} oracle_burst;
 
-/** The share of all signs of the bursts whose mean similarity is at least that of the recording, and the
- * latter: NaN of fewer than two bursts with an order. similarity[b * count + c], count at most 12. */
+/** d of a unit in a burst; NaN: it takes no part; 0: it is the only one. */
+double oracle_position(const sf_recording *recording, oracle_burst burst, const oracle_order *order,
+                       uint32_t unit);
+
+/** Cosine of the positions of two bursts; NaN where one has none but 0, played either way. */
+double oracle_similarity(const sf_recording *recording, oracle_burst one, oracle_burst other,
+                         const oracle_order *order);
+
+/** The share of all ways to play the bursts whose mean similarity is at least that of the recording, and the
+ * latter: NaN of fewer than two bursts with an order. similarity[(2 * b + s) * 2 * count + 2 * c + t] of b
+ * played backwards by s and c by t; count at most 12. */
 double oracle_order_p(const double *similarity, size_t count, double *mean);
 
 /** The most bursts with an event in one window of a twentieth of its width's grid, which begins anywhere. */

@@ -64,47 +64,59 @@ static sf_sequences find(const case_of *c, const sf_sequence_options *options)
     return s;
 }
 
+static void check_units(const case_of *c, const sf_sequences *s, const sf_sequence_options *options,
+                        bool backbone[UNITS])
+{
+    const bool all[UNITS] = {true, true, true, true, true, true, true};
+    const oracle_order any = {options->order_by, s->window_ns, options->least_spikes, all};
+    const oracle_order order = {options->order_by, s->window_ns, options->least_spikes, backbone};
+    for (uint32_t u = 0; u < UNITS; u++) {
+        double bursts = 0;
+        for (size_t b = 0; b < c->bursts.count; b++)
+            bursts += !isnan(oracle_position(&c->recording, (oracle_burst){&c->spans[b], false}, &any, u));
+        backbone[u] = bursts > 0 && bursts >= options->backbone * (double)c->bursts.count;
+        assert_int_equal(s->units[u].bursts, (uint64_t)bursts);
+        assert_int_equal(s->units[u].backbone, backbone[u]);
+    }
+    for (uint32_t u = 0; u < UNITS; u++) {
+        double sum = 0;
+        for (size_t b = 0; b < c->bursts.count; b++) {
+            double d = oracle_position(&c->recording, (oracle_burst){&c->spans[b], false}, &order, u);
+            sum += isnan(d) ? 0 : d;
+        }
+        if (backbone[u])
+            assert_true(fabs(s->units[u].position - sum / (double)s->units[u].bursts) < 1e-12);
+        else
+            assert_true(isnan(s->units[u].position));
+    }
+}
+
 static void test_order_is_that_of_all_pairs(void **state)
 {
     (void)state;
     test_random random = test_random_start("order of bursts", 20261129);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 90; round++) {
         case_of c;
         make_case(&c, &random);
         sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+        options.order_by = (sf_sequence_order)(round % 3);
         options.surrogates = 19;
         options.least_spikes = 1 + test_random_below(&random, 2);
         sf_sequences s = find(&c, &options);
         bool backbone[UNITS];
-        double similarity[MOST * MOST], mean;
+        static double similarity[4 * MOST * MOST];
+        double mean;
         size_t count = c.bursts.count;
-        for (uint32_t u = 0; u < UNITS; u++) {
-            double bursts = 0;
-            bool all[UNITS] = {true, true, true, true, true, true, true};
-            for (size_t b = 0; b < count; b++)
-                bursts += !isnan(oracle_position(&c.recording, &c.spans[b], all, options.least_spikes, u));
-            backbone[u] = bursts > 0 && bursts >= options.backbone * (double)count;
-            assert_int_equal(s.units[u].bursts, (uint64_t)bursts);
-            assert_int_equal(s.units[u].backbone, backbone[u]);
-        }
-        for (uint32_t u = 0; u < UNITS; u++) {
-            double sum = 0;
-            for (size_t b = 0; b < count; b++) {
-                double d = oracle_position(&c.recording, &c.spans[b], backbone, options.least_spikes, u);
-                sum += isnan(d) ? 0 : d;
-            }
-            if (backbone[u])
-                assert_true(fabs(s.units[u].position - sum / (double)s.units[u].bursts) < 1e-12);
-            else
-                assert_true(isnan(s.units[u].position));
-        }
-        for (size_t b = 0; b < count; b++)
-            for (size_t d = 0; d < count; d++) {
-                double expected =
-                    oracle_similarity(&c.recording, &c.spans[b], &c.spans[d], backbone, options.least_spikes);
-                similarity[b * count + d] = expected;
-                assert_true(isnan(expected) ? isnan(s.similarity[b * count + d])
-                                            : fabs(s.similarity[b * count + d] - expected) < 1e-12);
+        check_units(&c, &s, &options, backbone);
+        const oracle_order order = {options.order_by, s.window_ns, options.least_spikes, backbone};
+        for (size_t b = 0; b < 2 * count; b++)
+            for (size_t d = 0; d < 2 * count; d++) {
+                const oracle_burst one = {&c.spans[b / 2], b % 2 == 1}, other = {&c.spans[d / 2], d % 2 == 1};
+                double expected = oracle_similarity(&c.recording, one, other, &order);
+                similarity[b * 2 * count + d] = expected;
+                double found = s.similarity[b / 2 * count + d / 2];
+                if (b % 2 == 0 && d % 2 == 0)
+                    assert_true(isnan(expected) ? isnan(found) : fabs(found - expected) < 1e-12);
             }
         double p = oracle_order_p(similarity, count, &mean);
         assert_true(isnan(p) ? isnan(s.p) : fabs(s.p - p) < 1e-12);

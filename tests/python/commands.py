@@ -182,6 +182,40 @@ def bandwidths(part, recording, _count):
     print(f"  {len(good)} of {len(found)} bandwidths")
 
 
+DOCUMENT_ALONE = {"recording", "provenance"}  # of the command, and not of the recording
+
+
+def alike(ours, theirs, what):
+    """All fields and tables of a document are there, with the same rows, columns, order and nulls."""
+    told = {**ours.fields, **ours.tables}
+    assert set(told) == set(theirs) - DOCUMENT_ALONE, (what, set(told) ^ set(theirs))
+    for key, value in told.items():
+        assert value == theirs[key], (what, key)
+    for table in ours.tables:
+        assert [list(row) for row in ours.records(table)] == [list(row) for row in theirs[table]], (what, table)
+
+
+def analyses(part, recording, count):
+    chosen = synfire.mine(recording, DELAY, min_count=count, max_size=2, top=2)
+    with open("analysed.txt", "w") as file:
+        print(*chosen, sep="\n", file=file)
+    given = ["--episodes", "analysed.txt"] if len(chosen) else []
+    episodes = list(chosen) or None
+    bursting = synfire.bursts(recording, burst_method="cma", network_share=0.1, seed=3)
+    alike(bursting, command("bursts", *part, "--burst-method", "cma", "--network-share", 0.1, "--seed", 3), "bursts")
+    ordered = synfire.sequences(recording, order_by="rate-peak", network_share=0.1, window=5, surrogates=50, episodes=episodes)
+    alike(ordered, command("sequences", *part, "--order-by", "rate-peak", "--network-share", 0.1, "--window", 5, "--surrogates", 50, *given), "sequences")
+    if len(recording.markers):
+        marker = recording.markers[0]
+        name = marker["text"].decode() if marker["kind"] == 2 else f"ttl{marker['line']}"
+        told = command("responses", *part, "--marker", name, "--response", "5:60", "--permutations", 200, *given)
+        if told is not None:
+            answered = synfire.responses(recording, name, response=(5, 60), permutations=200, episodes=episodes)
+            alike(answered, told, "responses")
+            assert len(answered.records("histogram")) > len(answered.records())
+    print(f"  {bursting}, {ordered}")
+
+
 def main():
     read = 0
     for path in sys.argv[1:]:
@@ -195,7 +229,7 @@ def main():
         recording = synfire.load(path, start="+0", stop=f"+{seconds}", stream=stream)
         part = [path, "--from", "+0", "--to", f"+{seconds}", *(["--stream", stream] if stream else [])]
         count_from = least(recording)
-        for compare in (mine, count, connect, bandwidths):
+        for compare in (mine, count, connect, bandwidths, analyses):
             compare(part, recording, count_from)
     print(f"{read} of {len(sys.argv) - 1} recordings give the same")
     return 0 if read else 1

@@ -72,6 +72,63 @@ class Examples(unittest.TestCase):
         with self.assertRaisesRegex(synfire.UsageError, "lags"):
             recording.criticality(lags=2)
 
+    def test_bursts(self):
+        train = np.concatenate([2 + 10.0 * b + 0.01 * np.arange(5) for b in range(10)])
+        recording = synfire.Recording.from_trains({"a": train, "b": train + 0.001, "c": np.arange(100) + 0.53}, recorded=(0, 100))
+        told = synfire.bursts(recording, network_method="isi-n", network_spikes=6, network_within=40)
+        a, _, c = told.records()
+        self.assertEqual((a["bursts"], a["burst_share"], a["burst_spikes"], a["core_ms"]), (10, 1, 5, None))
+        self.assertIsNone(c["burst_s"])
+        self.assertEqual((len(told.records("network_bursts")), len(told.records("bursts"))), (10, 30))
+        self.assertEqual(told.summary["network_burst_rate"]["value"], 6)
+        self.assertEqual((told.fields["network_method"], told.fields["network_within_ms"]), ("isi-n", 40))
+        self.assertEqual(len(told.to_frame("bursts")), 30)
+        for wrong in (dict(burst_method="none"), dict(active=-1), dict(burst_begin=400)):
+            with self.assertRaises(synfire.UsageError):
+                synfire.bursts(recording, **wrong)
+
+    def test_responses(self):
+        random, at = np.random.default_rng(3), np.arange(1.0, 200)
+        answer = at[random.random(len(at)) < 0.8] + 0.012
+        recording = synfire.Recording.from_trains(
+            {"a": answer, "b": answer + 0.005, "c": random.uniform(0, 200, 1000)}, recorded=(0, 201),
+            markers=[(time, "light") for time in at])
+        told = synfire.responses(recording, "light", response=(0, 50), bin=10, episodes="a -(4,6]-> b")
+        a, b, c, chain = told.records()
+        self.assertEqual((a["latency_ms"], b["latency_ms"], chain["kind"], chain["unit"]), (12, 17, "chain", None))
+        self.assertEqual((a["spikes"], a["baseline_spikes"]), (len(answer), 0))
+        self.assertIsNone(a["baseline_latency_ms"])
+        self.assertLess(a["q"], 0.01)
+        self.assertGreater(c["p"], 0.001)
+        self.assertEqual((told.fields["units_more"], len(told.records("trials"))), (2, 199))
+        bins = [row for row in told.records("histogram") if row["name"] == "a"]
+        self.assertEqual([row["from_ms"] for row in bins if row["spikes"]], [10])
+        with self.assertRaises(synfire.DataError):
+            synfire.responses(recording, "sound")
+        with self.assertRaises(synfire.UsageError):
+            synfire.responses(recording, "light", episodes=["a -(4,6]-> b", "a -(4,6]-> x"])
+
+    def test_sequences(self):
+        random, times, units = np.random.default_rng(5), [], []
+        for burst in range(60):
+            at = 5 + 10 * burst
+            for unit in range(12):  # the first eight in order, all with other spikes
+                spikes = list(random.uniform(0, 0.2, random.poisson(1)))
+                if unit < 8:
+                    spikes.append(0.03 + 0.006 * unit + random.normal(0, 0.001))
+                times += [at + time for time in spikes]
+                units += [unit] * len(spikes)
+        recording = synfire.Recording.from_arrays(np.array(times), np.array(units), recorded=(0, 610))
+        told = synfire.sequences(recording, network_method="isi-n", network_spikes=8, network_within=150, episodes=["e1 -(4,8]-> e2"])
+        self.assertTrue(told.fields["sequence"])
+        self.assertEqual(told.order, [f"e{unit + 1}" for unit in range(8)])
+        self.assertEqual(len(told.records("burst_detail")), told.fields["bursts"])
+        self.assertEqual(len(told.records("similarity")), told.fields["bursts"] * (told.fields["bursts"] - 1) // 2)
+        self.assertTrue(told.records("chains")[0]["fixed"])
+        self.assertEqual(len(told.records("latencies")), sum(row["units"] for row in told.records("burst_detail")))
+        with self.assertRaises(synfire.UsageError):
+            synfire.sequences(recording, backbone=2)
+
     def test_docs(self):
         told = doctest.testfile(str(SOURCE / "docs/python.md"), module_relative=False,
                                 optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
