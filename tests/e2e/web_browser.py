@@ -255,6 +255,18 @@ def every_view_by_keys_and_mouse():
             expected = sum(bins[i] < row[link] - 1e-9 <= bins[i + 1] for row in exact)
             assert abs(expected - count) <= 1, (link, i, bins[i], expected, count)
     assert page.value("delays.series.length") == 3
+    # Of lines that change while there is no room for them the new ones are drawn once there is.
+    assert page.value("series.series.length") == 3  # time, the marked one and chance
+    page.key("0")
+    page.until("by('series').clientHeight === 0 && !changed.episodes && listed(page.run.window).length > 5")
+    one, five = page.value("""(() => {
+        const toldOf = (id, view) => { mark(id); drawEpisodes(); show(view); drawEpisodes(); return series.series.length; };
+        const id = page.marked, five = toldOf(id, 'episodes');
+        show('overview');
+        return [toldOf(id, 'episodes'), five];
+    })()""")
+    assert (one, five) == (3, 6), (one, five)  # time and the best five
+    page.until("page.marks.length > 0 && !changed.episodes && !by('delays').hidden")
     # They stay its own, and it stays in the table, where the newest window has it no more.
     row, what = page.value("""(() => {
         const told = page.run.window;
