@@ -19,7 +19,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 function emptyRun() {
   return {
     hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
-    triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, refused: null,
+    triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, controls: false, refused: null,
   };
 }
 
@@ -858,15 +858,67 @@ function drawTriggers() {
   }, (row, {id}) => makeMarkable(row, id));
   by("named").hidden = named.length === 0;
   const restsOn = name => hello.watch.find(one => one.trigger === name)?.id;
-  fillTable("named", named, trigger => [restsOn(trigger.name) ? `${trigger.name}: ${itemText(restsOn(trigger.name))}` : trigger.name, trigger.armed ? [`✓ armed${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s)} s more`}`, "good"]
-    : [`! not armed: ${trigger.not_armed}`, "warn"], [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
-    [digits(trigger.chance_per_min), "n"]], (row, {name}) => makeMarkable(row, restsOn(name)));
+  fillTable("named", named, trigger => [restsOn(trigger.name) ? `${trigger.name}: ${itemText(restsOn(trigger.name))}` : trigger.name, [trigger.armed ? "Disarm" : "Arm", "act"], armedCell(trigger), [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
+    [digits(trigger.chance_per_min), "n"]], (row, trigger) => {
+    makeMarkable(row, restsOn(trigger.name));
+    offerArming(row.cells[1], trigger);
+  });
   const isWatched = trigger => hello.watch.some(one => one.trigger === null && one.episode === trigger.name);
   /* Those that complete together come in the order of their chains. */
   fillTable("triggers", [...triggers].sort((a, b) => b.time_ns - a.time_ns || b.seq - a.seq), trigger => {
     const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
     return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"], [trigger.age_ms === null ? "–" : trigger.age_ms.toFixed(2), "n"]];
   });
+}
+
+/* Who armed it, and since when. */
+function armedCell(trigger) {
+  if (!trigger.armed) return [`! not armed: ${trigger.not_armed}`, "warn"];
+  const since = trigger.armed_at_s === null ? "the start" : `${digits(trigger.armed_at_s, 4)} s`;
+  return [`✓ armed by ${trigger.armed_by} since ${since}${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s, 2)} s more`}`, "good"];
+}
+
+function offerArming(cell, {name, armed}) {
+  let button = cell.firstElementChild;
+  if (!button) {
+    button = document.createElement("button");
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+  }
+  button.disabled = page.run.ended;
+  button.setAttribute("aria-label", `${armed ? "disarm" : "arm"} ${name}`);
+  button.onclick = event => {
+    event.stopPropagation();
+    order(`${armed ? "disarm" : "arm"} ${name}`);
+  };
+}
+
+/* What waits for the token; the token itself is kept by the run's side of the connection alone. */
+let ordered = null;
+
+function order(text) {
+  if (page.run.controls) return send(text);
+  ordered = text;
+  by("control-token").value = "";
+  setText("control-refused", "");
+  by("control").showModal();
+}
+
+function giveToken() {
+  const token = by("control-token").value.trim();
+  if (token) send(`control ${token}`);
+  by("control-token").value = "";
+}
+
+/* The answer to a token, or to an order. */
+function takeAnswer({trusted, controls, refused}) {
+  Object.assign(page.run, {trusted, controls, refused});
+  changed.triggers = true;
+  if (!by("control").open) return;
+  setText("control-refused", refused ?? "");
+  if (!controls) return;
+  by("control").close();
+  send(ordered);
 }
 
 /* A row that a click or Enter on marks the occurrences of; a rule has none. */
@@ -990,7 +1042,7 @@ function csvCell(text) {
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-const csvLines = rows => rows.map(row => [...row.cells].map(cell => csvCell(cell.textContent)).join(",")).join("\n");
+const csvLines = rows => rows.map(row => [...row.cells].filter(cell => cell.className !== "act").map(cell => csvCell(cell.textContent)).join(",")).join("\n");
 
 /* The tables that are shown, as they stand, one below the other. */
 function saveTable(view) {
@@ -1101,6 +1153,7 @@ const takers = {
 function greet(hello) {
   page.run = emptyRun();
   page.run.hello = hello;
+  by("control").close();
   page.marks = [];
   page.marked = null;
   page.chosen = null;
@@ -1135,7 +1188,7 @@ function take(buffer) {
   else if (kind === FRAME.raster) { raster.take(body); changed.raster = true; }
   else if (kind === FRAME.edges) onceShown("edges", 1, () => { takeEdges(body); changed.graph = true; });
   else if (kind === FRAME.marks) { takeMarks(body); changed.raster = true; }
-  else if (kind === FRAME.answer) ({trusted: page.run.trusted, refused: page.run.refused} = json());
+  else if (kind === FRAME.answer) takeAnswer(json());
   else if (kind === FRAME.message) { const told = json(); takers[told.topic]?.(told); }
 }
 
@@ -1271,12 +1324,17 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const inField = ["INPUT", "SELECT"].includes(event.target.tagName), key = event.key;
   const row = event.target.closest?.("tr[data-id]");
+  if (by("control").open) {
+    if (key === "Enter" && event.target.id === "control-token") giveToken();
+    return;
+  }
   if (by("keys").open) {
     if (key === "Escape" || key === "?") by("keys").close();
     return;
   }
-  if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
+  if (row && event.target === row && (key === "Enter" || key === " ")) mark(row.dataset.id);
   else if (row && (key === "ArrowDown" || key === "ArrowUp")) stepRow(row, key === "ArrowDown");
+  else if (event.target.tagName === "BUTTON" && key === "Enter") return;
   else if (key === " " && !inField && (event.target.tagName !== "BUTTON" || event.target.role === "tab")) pause();
   else if (key === "?") by("keys").showModal();
   else if (key === "t") setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
@@ -1336,6 +1394,8 @@ function begin() {
   by("tour-again").addEventListener("click", () => { by("keys").close(); by("tour").hidden = false; });
   by("tour-close").addEventListener("click", endTour);
   by("tour").hidden = hasToured();
+  by("control-give").addEventListener("click", giveToken);
+  by("control-close").addEventListener("click", () => by("control").close());
   by("triggers-beep").addEventListener("input", askForBeeps);
   for (const view of Object.keys(PICTURES)) by(`save-picture-${view}`).addEventListener("click", () => savePicture(view));
   for (const view of Object.keys(TABLES)) by(`save-table-${view}`).addEventListener("click", () => saveTable(view));

@@ -158,7 +158,10 @@ def silence_is_not_staleness(page):
 
 
 def every_view_by_keys_and_mouse():
-    trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E"
+    trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E", \
+        "--set", "triggers.0.armed=false", "--set", "control.0.endpoint=ipc://control", "--set", "control.0.token_file=control-token"
+    with open("control-token", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write("a token that is long\n")
     run, port, token = web_protocol.start(1, "--speed", "0.25", *trigger)
     page = open_page(f"http://127.0.0.1:{port}/#{token}")
     for number, name in enumerate(VIEWS, 1):
@@ -295,6 +298,25 @@ def every_view_by_keys_and_mouse():
     assert page.value("page.marks[0].units") == [3, 4]
     page.key("Escape")
     page.until("page.marked === null")
+
+    # Arming: once by the token, which is asked for, and each key typed there is the token's own.
+    row = "page.run.status.triggers[0]"
+    page.click("#named button")
+    page.until("by('control').open && document.activeElement === by('control-token')")
+    for key in "not the token":
+        page.key(key)
+    assert page.value("[by('control-token').value, document.documentElement.dataset.theme]") == ["not the token", "light"]
+    page.key("Enter")
+    page.until("by('control-refused').textContent === 'the token is wrong' && by('control-token').value === ''")
+    assert page.value(f"{row}.armed") is False
+    for key in open("control-token").read().strip():
+        page.key(key)
+    page.click("#control-give")
+    page.until(f"!by('control').open && page.run.controls && {row}.armed")
+    page.until("!changed.triggers && by('named').rows[1].cells[2].textContent.startsWith('✓ armed by page since ')")
+    page.click("#named button")
+    page.until(f"!{row}.armed && !by('control').open && by('named').rows[1].cells[2].textContent === '! not armed: disarmed'")
+    assert page.value("page.marked === null")
 
     # A click on a unit of the graph tells what it reaches.
     page.key("4")
