@@ -173,11 +173,13 @@ static size_t too_early(const sf_episodes_message *episodes)
 
 /* ---- rows ---- */
 
+#define WAITS "waits for its first test"
+
 /* The reason in a word, where there is no room for it. */
 static const char *in_short(const char *reason)
 {
     static const char *const words[][2] = {
-        {"waits for its first test", "waits"},
+        {WAITS, "waits"},
         {"a unit returns", "returns"},
         {"delays too long", "too long"},
         {"bursts too sharp", "too sharp"},
@@ -195,6 +197,19 @@ static const char *in_short(const char *reason)
         if (strcmp(reason, words[i][0]) == 0)
             return words[i][1];
     return reason;
+}
+
+/* A run that is over has no first test to come. */
+static bool is_over(const app_console *console)
+{
+    return console->status != NULL && console->status->status.last;
+}
+
+static const char *why_not_tested(const app_console *console, const char *reason, bool in_full)
+{
+    if (is_over(console) && strcmp(reason, WAITS) == 0)
+        return in_full ? "not tested by the end" : "untested";
+    return in_full ? reason : in_short(reason);
 }
 
 /* How rows are written. */
@@ -226,7 +241,7 @@ static void add_row(const app_console *console, const sf_episode_count *item, co
     snprintf(chance, sizeof chance, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
     snprintf(ratio, sizeof ratio, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
     if (item->not_tested != NULL)
-        snprintf(q, sizeof q, "%s", wide ? item->not_tested : in_short(item->not_tested));
+        snprintf(q, sizeof q, "%s", why_not_tested(console, item->not_tested, wide));
     else if (is_too_early(item))
         snprintf(q, sizeof q, wide ? "too early: %.2g at least" : "too early", item->least_q);
     else
@@ -416,13 +431,15 @@ static void describe_chains(const sf_episodes_message *episodes, const sf_status
                            episodes->parts == 1 ? "" : "s");
         sf_text_printf(text, " (q of %g or less)", SF_SIGNIFICANT_Q);
     } else {
-        sf_text_printf(text, "no q of %g or less so far", SF_SIGNIFICANT_Q);
+        sf_text_printf(text, "no q of %g or less%s", SF_SIGNIFICANT_Q,
+                       status != NULL && status->last ? "" : " so far");
     }
     sf_text_printf(text, " of %" PRIu64 " episode%s", all, all == 1 ? "" : "s");
     if (early > 0)
         sf_text_printf(text, ", %zu too early to say", early);
     if (episodes->chains == 0 && status != NULL && status->tests < LEAST_STRETCHES)
-        sf_text_printf(text, ": %d stretches of %g s or more", LEAST_STRETCHES, status->test_length_s);
+        sf_text_printf(text, ": it takes %d stretches of %g s or more", LEAST_STRETCHES,
+                       status->test_length_s);
 }
 
 static void describe_verdicts(const app_console *console, const sf_status_message *status, sf_text *text)
@@ -431,8 +448,9 @@ static void describe_verdicts(const app_console *console, const sf_status_messag
     if (console->config->significance.kind == 0)
         sf_text_printf(text, "no q: significance.kind is off");
     else if (status->tests == 0 || episodes == NULL)
-        sf_text_printf(text, "no q yet: it takes %d stretches of %g s or more after the first find",
-                       LEAST_STRETCHES, status->test_length_s);
+        sf_text_printf(text, "no q%s: it takes %d stretches of %g s or more after the first find%s",
+                       status->last ? "" : " yet", LEAST_STRETCHES, status->test_length_s,
+                       status->last ? "; the run ended" : "");
     else
         describe_chains(episodes, status, text);
     if (episodes != NULL)
@@ -442,18 +460,18 @@ static void describe_verdicts(const app_console *console, const sf_status_messag
 /* Nothing before the first. */
 static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
 {
-    const char *before = "";
+    const char *before = status->tests > 0 || status->not_tested != NULL ? "; " : "";
+    const char *stretches = status->tests == 1 ? "stretch" : "stretches";
     if (console->config->significance.kind == 0)
         return;
-    if (status->tests > 0) {
-        sf_text_printf(text, "%" PRIu64 " %s tested, %.1f %% of the time", status->tests,
-                       status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
-        before = "; ";
-    }
-    if (status->not_tested != NULL) {
-        sf_text_printf(text, "%sthe last stretch: %s", before, status->not_tested);
-        before = "; ";
-    }
+    if (status->not_tested != NULL && status->tests == 0)
+        sf_text_printf(text, "no stretch has a p: %s", why_not_tested(console, status->not_tested, true));
+    else if (status->not_tested != NULL)
+        sf_text_printf(text, "%" PRIu64 " %s, the last without a p: %s", status->tests, stretches,
+                       why_not_tested(console, status->not_tested, true));
+    else if (status->tests > 0)
+        sf_text_printf(text, "%" PRIu64 " %s tested, the last in %.1f %% of its time", status->tests,
+                       stretches, 100 * status->test_share);
     if (status->tests_missed > 0)
         sf_text_printf(text, "%s%" PRIu64 " %s left out", before, status->tests_missed,
                        status->tests_missed == 1 ? "stretch" : "stretches");

@@ -38,7 +38,7 @@ static const offered all_offered[] = {{"info", NULL},    {"mine", NULL},      {"
 #define OFFERED (sizeof all_offered / sizeof *all_offered)
 
 typedef struct mcp_options {
-    char *control, *token_file;
+    const char *control, *token_file;
 } mcp_options;
 
 typedef struct server {
@@ -291,10 +291,28 @@ static int spell(calling *c, const sf_mcp_request *request, const char *writes, 
                                          : status;
 }
 
+/* What stands between the two ends of an answer of the control socket; NULL: it has others. */
+static const char *between(const char *bytes, size_t length, const char *begin, const char *end, size_t *size)
+{
+    size_t before = strlen(begin), after = strlen(end);
+    if (length < before + after || memcmp(bytes, begin, before) != 0 ||
+        memcmp(bytes + length - after, end, after) != 0)
+        return NULL;
+    *size = length - before - after;
+    return bytes + before;
+}
+
 static int print_status(void *user, const char *bytes, size_t length, sf_error *error)
 {
-    (void)user, (void)error;
-    fwrite(bytes, 1, length, stdout);
+    (void)user;
+    size_t size;
+    const char *refusal = between(bytes, length, "{\"ok\":false,\"error\":\"", "\"}", &size);
+    if (refusal != NULL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%.*s", (int)(size < 200 ? size : 200), refusal);
+    const char *status = between(bytes, length, "{\"ok\":true,\"status\":", "}", &size);
+    if (status == NULL)
+        return sf_fail(error, SF_DATA, NULL, "what answered is no control socket of synfire");
+    fwrite(status, 1, size, stdout);
     return SF_OK;
 }
 
@@ -306,7 +324,7 @@ static int ask_status(const server *s)
     sf_error error = {0};
     int status = sf_asker_request(&request, s->live.token_file, "status", NULL, NULL, &error);
     if (status == SF_OK)
-        status = sf_asker_open(&asker, s->live.control, NULL, NULL, &error);
+        status = sf_asker_open(&asker, s->live.control, NULL, &(sf_curve_client){0}, &error);
     if (status == SF_OK) {
         status = sf_asker_send(&asker, &request, &error);
         if (status == SF_OK)
@@ -331,13 +349,14 @@ static int work(void *context, size_t item)
 
 static int take(void *context, app_job *job, sf_error *error)
 {
-    (void)error;
     calling *c = context;
     c->out = job->out;
     c->said = job->said;
     c->exit_code = job->exit_code;
+    if (job->signal != 0)
+        sf_text_printf(&c->said, "it was ended by the signal %d\n", job->signal);
     job->out = job->said = (sf_text){0};
-    return SF_OK;
+    return c->said.failed ? sf_fail_memory(error) : SF_OK;
 }
 
 static int perform(calling *c, const char *writes, sf_error *error)
@@ -395,6 +414,8 @@ static int call_tool(const server *s, const sf_mcp_request *request, sf_text *an
     if (tool != NULL) {
         c.command = app_find_command(tool->name);
         status = spell(&c, request, tool->writes, &reason);
+    } else if (request->word_count > 0) {
+        status = sf_fail(&reason, SF_USAGE, request->words[0].name, "is no argument of status here");
     }
     if (status == SF_OK)
         status = perform(&c, tool != NULL ? tool->writes : NULL, &reason);
@@ -549,8 +570,6 @@ static int run(app_call *call, sf_error *error)
             status = sf_fail(error, SF_NO_INPUT, call->arguments[i], "there is no such folder");
     if (status == SF_OK)
         status = serve(s, error);
-    sf_free(s->live.control);
-    sf_free(s->live.token_file);
     sf_free(s);
     return status;
 }

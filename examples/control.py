@@ -59,6 +59,8 @@ def main() -> int:
         return 0
     for trigger in (answer["status"] or {}).get("triggers", []):
         state = "armed" if trigger["armed"] else trigger["not_armed"]
+        if trigger["armed"]:
+            state += f" by {trigger['armed_by']}"
         if trigger["armed_s"] is not None:
             state += f" for {trigger['armed_s']:.0f} s"
         chance = trigger["chance_per_min"]

@@ -21,8 +21,7 @@ enum { OPS = sizeof ops / sizeof ops[0] };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-/* Every byte of the given one is looked at, right or wrong. */
-static bool is_token(const char *given, size_t length, const char *token)
+bool sf_token_is(const char *given, size_t length, const char *token)
 {
     size_t expected = strlen(token);
     unsigned difference = length != expected;
@@ -132,7 +131,7 @@ static int read_request(sf_request *request, json_t *map, const char *token, sf_
 {
     const json_t *given = json_object_get(map, "token");
     const char *text = json_is_string(given) ? json_string_value(given) : "";
-    if (!is_token(text, json_is_string(given) ? json_string_length(given) : 0, token))
+    if (!sf_token_is(text, json_is_string(given) ? json_string_length(given) : 0, token))
         return sf_fail(error, SF_UNAVAILABLE, NULL, SF_REQUEST_WRONG_TOKEN);
     int status = take_command(request, json_object_get(map, "command"), error);
     const char *key;

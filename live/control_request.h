@@ -47,6 +47,9 @@ typedef struct sf_request {
 int sf_request_parse(sf_request *request, const char *bytes, size_t length, const char *token,
                      sf_error *error);
 
+/** Whether a token of so many bytes is this one: every byte of it is looked at, right or wrong. */
+bool sf_token_is(const char *given, size_t length, const char *token);
+
 /** "count", "sum", "avg" or "var". */
 const char *sf_request_op(sf_aggregate_kind op);
 

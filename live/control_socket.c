@@ -12,6 +12,7 @@
 #include "io/endpoint.h"
 #include "live/control_request.h"
 #include "live/live_state.h"
+#include "live/orders.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -114,17 +115,12 @@ static void send_answer(sf_control_socket *it, route *to, sf_text *answer)
 
 static int order(sf_control_socket *it, sf_command command, const char *trigger, sf_error *error)
 {
-    command.trigger = SF_ALL_TRIGGERS;
-    if (trigger[0] != '\0')
-        command.trigger = sf_live_find_trigger(it->options, trigger);
-    if (trigger[0] != '\0' && command.trigger == it->options->trigger_count)
-        return sf_fail(error, SF_USAGE, "trigger", "no trigger is named '%s'", trigger);
-    return sf_pipeline_order(it->pipeline, &command, error);
+    return sf_order_trigger(it->pipeline, it->options, command, trigger, error);
 }
 
 static int obey(sf_control_socket *it, const sf_request *request, sf_error *error)
 {
-    sf_command command = {.arm_ns = sf_seconds_to_ns(request->seconds)};
+    sf_command command = {.arm_ns = sf_seconds_to_ns(request->seconds), .by = "control"};
     switch (request->kind) {
     case SF_REQUEST_ARM:
         command.kind = SF_COMMAND_ARM;

@@ -10,6 +10,7 @@
 #include "io/descriptors.h"
 #include "io/file.h"
 #include "io/output_file.h"
+#include "live/orders.h"
 #include "live/rule_file.h"
 #include "live/service.h"
 #include "pipeline/rehearsal.h"
@@ -34,6 +35,7 @@ struct sf_run {
     sf_sink **sinks; /**< the pipeline's, once there is one */
     size_t sink_count;
     sf_control_socket *control; /**< the pipeline's; NULL without one */
+    sf_page_orders orders;      /**< what pages may order, where there is a control socket */
     int (*configure)(void *user, sf_config *next, sf_error *error);
     void *configure_user;
     sf_config *reloaded; /**< what holds now in place of `config`; NULL: `config` */
@@ -154,6 +156,7 @@ static int open_sink(sf_run *run, uint32_t index, sf_error *error)
     const sf_sink_kind *kind = sf_config_sink_kind(run->config, index);
     sf_sink_settings *settings = run->config->sinks[index].settings;
     settings->hold = true;
+    settings->orders = run->config->control_count > 0 ? &run->orders.orders : NULL;
     if (kind->on_storage_thread && run->storage == NULL) {
         int status = sf_storage_open(&run->storage, error);
         if (status != SF_OK)
@@ -169,6 +172,16 @@ static int open_sink(sf_run *run, uint32_t index, sf_error *error)
     return status;
 }
 
+static int open_orders(sf_run *run, sf_error *error)
+{
+    sf_error reason = {0};
+    int status = sf_page_orders_open(&run->orders, run->config->control[0].token_file, &run->live,
+                                     run->pipeline, &reason);
+    return status == SF_OK ? SF_OK
+                           : sf_config_refuse(run->config, "control.0.token_file", error, "%s: %s",
+                                              reason.place, reason.text);
+}
+
 static int open_sinks(sf_run *run, sf_error *error)
 {
     const sf_config *config = run->config;
@@ -176,6 +189,8 @@ static int open_sinks(sf_run *run, sf_error *error)
     run->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *));
     if (run->sinks == NULL)
         status = sf_fail_memory(error);
+    if (status == SF_OK && config->control_count > 0)
+        status = open_orders(run, error);
     for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
         status = open_sink(run, i, error);
     for (size_t i = 0; i < run->sink_count && status == SF_OK; i++)

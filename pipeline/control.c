@@ -29,10 +29,21 @@ static int64_t in_ns(double milliseconds)
 
 /* ---- carrying out ---- */
 
+static void note_arming(sf_trigger_post *posted, const char *by, int64_t at_ns)
+{
+    atomic_store_explicit(&posted->armed_by, by, memory_order_relaxed);
+    atomic_store_explicit(&posted->armed_at_ns, at_ns, memory_order_relaxed);
+}
+
 static void post(const sf_control *control, uint32_t trigger, int64_t now_ns)
 {
     sf_trigger_state state = sf_triggers_state(control->triggers, trigger, now_ns);
     sf_trigger_post *posted = &control->posts[trigger];
+    const char *by = atomic_load_explicit(&posted->armed_by, memory_order_relaxed);
+    if (state.why != SF_TRIGGER_OF_ITSELF)
+        note_arming(posted, NULL, INT64_MIN);
+    else if (by == NULL) /* nobody ordered it */
+        note_arming(posted, "configuration", control->stream_ns);
     atomic_store_explicit(&posted->why, (unsigned)state.why, memory_order_relaxed);
     atomic_store_explicit(&posted->waiting, state.waiting, memory_order_relaxed);
     atomic_store_explicit(&posted->armed_until_ns, state.armed_until_ns, memory_order_relaxed);
@@ -400,6 +411,9 @@ static void obey(sf_control *control, const sf_command *order)
     case SF_COMMAND_ARM:
         event.kind = SF_EVENT_ARM;
         command(control, &event);
+        for (uint32_t i = 0; i < control->trigger_count; i++)
+            if (order->trigger == SF_ALL_TRIGGERS || order->trigger == i)
+                note_arming(&control->posts[i], order->by, control->stream_ns);
         if (control->silent != 0) /* what a silent source needs stays disarmed */
             fault(control, control->silent, SF_TRIGGER_SOURCE_SILENT);
         break;
@@ -514,14 +528,19 @@ void sf_control_status(sf_control *control, uint32_t trigger, const sf_hop_rates
     if (why == SF_TRIGGER_OF_ITSELF && silent_of(control, control->changed[trigger].sources) != NULL)
         why = SF_TRIGGER_SOURCE_SILENT; /* the front is about to see to it */
     pthread_mutex_unlock(&control->ordering);
-    *status = (sf_trigger_status){.not_armed = sf_trigger_reason_text((sf_trigger_reason)why),
-                                  .armed_s = why == SF_TRIGGER_OF_ITSELF ? left_s : NAN,
-                                  .completed = atomic_load_explicit(&posted->completed, memory_order_relaxed),
-                                  .sent = atomic_load_explicit(&posted->sent, memory_order_relaxed),
-                                  .sham = atomic_load_explicit(&posted->sham, memory_order_relaxed),
-                                  .withheld = atomic_load_explicit(&posted->withheld, memory_order_relaxed),
-                                  .waiting = atomic_load_explicit(&posted->waiting, memory_order_relaxed),
-                                  .chance_per_min = 60 * chance};
+    bool armed = why == SF_TRIGGER_OF_ITSELF;
+    int64_t at_ns = atomic_load_explicit(&posted->armed_at_ns, memory_order_relaxed);
+    *status = (sf_trigger_status){
+        .not_armed = sf_trigger_reason_text((sf_trigger_reason)why),
+        .armed_s = armed ? left_s : NAN,
+        .armed_by = armed ? atomic_load_explicit(&posted->armed_by, memory_order_relaxed) : NULL,
+        .armed_at_s = armed && at_ns != INT64_MIN ? (double)at_ns * 1e-9 : NAN,
+        .completed = atomic_load_explicit(&posted->completed, memory_order_relaxed),
+        .sent = atomic_load_explicit(&posted->sent, memory_order_relaxed),
+        .sham = atomic_load_explicit(&posted->sham, memory_order_relaxed),
+        .withheld = atomic_load_explicit(&posted->withheld, memory_order_relaxed),
+        .waiting = atomic_load_explicit(&posted->waiting, memory_order_relaxed),
+        .chance_per_min = 60 * chance};
     snprintf(status->name, sizeof status->name, "%s", control->setup.config->triggers[trigger].name);
 }
 

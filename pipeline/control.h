@@ -23,7 +23,8 @@
 /** A trigger's state, which the front thread writes and others read. */
 typedef struct sf_trigger_post {
     atomic_uint why, waiting;
-    _Atomic int64_t armed_until_ns;
+    _Atomic int64_t armed_until_ns, armed_at_ns; /**< the second is stream time */
+    const char *_Atomic armed_by;                /**< NULL: it is not armed */
     _Atomic uint64_t completed, sent, sham, withheld;
 } sf_trigger_post;
 
@@ -39,6 +40,7 @@ typedef struct sf_command {
     sf_command_kind kind;
     uint32_t trigger;         /**< SF_ALL_TRIGGERS where it is about arming */
     int64_t arm_ns;           /**< 0: as configured */
+    const char *by;           /**< of arming: a literal, who */
     sf_trigger_reason reason; /**< of disarming */
     int64_t time_ns;          /**< of a cause: stream time */
     int64_t arrival_ns;

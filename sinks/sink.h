@@ -9,6 +9,7 @@
 
 #include "core/keys.h"
 #include "core/message.h"
+#include "core/orders.h"
 #include "core/outlet.h"
 #include "core/ring.h"
 #include "core/thread.h"
@@ -35,6 +36,7 @@ typedef struct sf_sink_settings {
     bool hold;                 /**< nothing is replaced, and nothing served, before sf_sink_begin */
     bool overwrite;            /**< hdf5, jsonl: replace an existing file; else it has a numbered successor */
     const char *key, *clients; /**< zmq: of sf_curve_server */
+    const sf_orders *orders;   /**< web: of whoever has the control socket's token; NULL: nobody orders */
 } sf_sink_settings;
 
 /** Messages that wait for a sink take no more memory than this, whatever `ring` allows; a larger one waits

@@ -58,6 +58,7 @@ static int open_web(void **self, const sf_sink_settings *settings, const sf_stre
                     sf_error *error)
 {
     const web_settings *wanted = (const web_settings *)settings;
+    char address[SF_KEY_LONGEST + 8];
     int status = check_reach(settings, error);
     if (status != SF_OK)
         return status;
@@ -65,9 +66,12 @@ static int open_web(void **self, const sf_sink_settings *settings, const sf_stre
     if (sink == NULL)
         return sf_fail_memory(error);
     sink->wanted = wanted->wait_browsers;
+    snprintf(address, sizeof address, "tcp://%s", settings->endpoint);
+    const sf_orders *orders = sf_endpoint_is_public(address) ? NULL : settings->orders;
     status = sf_web_board_open(&sink->board, stream, wanted->column_ms, settings->top, error);
     if (status == SF_OK)
-        status = sf_web_server_open(&sink->server, sink->board, settings->endpoint, wanted->name, error);
+        status =
+            sf_web_server_open(&sink->server, sink->board, settings->endpoint, wanted->name, orders, error);
     if (status != SF_OK) {
         close_web(sink, NULL);
         return status;

@@ -61,6 +61,21 @@ static bool read_digits(char *digits, size_t count, const char *word, const char
     return true;
 }
 
+/* Takes `word ` and then the rest, which has no control characters. */
+static bool read_word(char *into, size_t size, const char *word, const char *text, size_t count)
+{
+    size_t length = strlen(word);
+    if (count <= length || count - length >= size || memcmp(text, word, length) != 0)
+        return false;
+    for (size_t i = length; i < count; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+        into[i - length] = text[i];
+    }
+    into[count - length] = '\0';
+    return true;
+}
+
 int sf_web_request_read(sf_web_request *request, const char *text, size_t size, sf_error *error)
 {
     *request = (sf_web_request){0};
@@ -70,7 +85,15 @@ int sf_web_request_read(sf_web_request *request, const char *text, size_t size, 
         request->word = SF_WEB_MARK;
     else if (size == strlen("unmark") && memcmp(text, "unmark", size) == 0)
         request->word = SF_WEB_UNMARK;
+    else if (read_word(request->control, sizeof request->control, "control ", text, size))
+        request->word = SF_WEB_CONTROL_BY;
+    else if (read_word(request->trigger, sizeof request->trigger, "arm ", text, size))
+        request->word = SF_WEB_ARM;
+    else if (read_word(request->trigger, sizeof request->trigger, "disarm ", text, size))
+        request->word = SF_WEB_DISARM;
     else
-        return sf_fail(error, SF_DATA, "request", "expected `token HEX`, `mark ID` or `unmark`");
+        return sf_fail(
+            error, SF_DATA, "request",
+            "expected `token HEX`, `mark ID`, `unmark`, `control TOKEN`, `arm NAME` or `disarm NAME`");
     return SF_OK;
 }

@@ -6,8 +6,11 @@
 
 #include "core/episode.h"
 
-#define SF_WEB_TOKEN 32 /* hexadecimal digits */
-#define SF_WEB_MOST 256 /* bytes of what a browser asks */
+#include <synfire/live.h>
+
+#define SF_WEB_TOKEN 32    /* hexadecimal digits */
+#define SF_WEB_CONTROL 256 /* bytes of the control socket's token, at most */
+#define SF_WEB_MOST 320    /* bytes of what a browser asks */
 
 /**
  * Whether a request's Host may be this server: a number, `localhost`, or the one other name it has, with
@@ -19,15 +22,24 @@ bool sf_web_host_is_known(const char *host, const char *name);
 /** Whether the page that asks came from the server at `host`. */
 bool sf_web_origin_is_own(const char *origin, const char *host);
 
-typedef enum sf_web_word { SF_WEB_TRUST, SF_WEB_MARK, SF_WEB_UNMARK } sf_web_word;
+typedef enum sf_web_word {
+    SF_WEB_TRUST,
+    SF_WEB_MARK,
+    SF_WEB_UNMARK,
+    SF_WEB_CONTROL_BY,
+    SF_WEB_ARM,
+    SF_WEB_DISARM
+} sf_web_word;
 
 typedef struct sf_web_request {
     sf_web_word word;
     char token[SF_WEB_TOKEN + 1];
     char id[SF_EPISODE_ID_SIZE];
+    char control[SF_WEB_CONTROL + 1];
+    char trigger[SF_TRIGGER_NAME_SIZE];
 } sf_web_request;
 
-/** Reads `token HEX`, `mark ID` or `unmark`. SF_DATA. */
+/** Reads `token HEX`, `mark ID`, `unmark`, `control TOKEN`, `arm NAME` or `disarm NAME`. SF_DATA. */
 int sf_web_request_read(sf_web_request *request, const char *text, size_t size, sf_error *error);
 
 #endif

@@ -6,10 +6,11 @@
 #ifndef SYNFIRE_HAVE_WEB
 
 int sf_web_server_open(sf_web_server **server, sf_web_board *board, const char *endpoint, const char *name,
-                       sf_error *error)
+                       const sf_orders *orders, sf_error *error)
 {
     (void)board;
     (void)name;
+    (void)orders;
     *server = NULL;
     return sf_fail(error, SF_UNAVAILABLE, endpoint,
                    "this build has no page: install libwebsockets and its headers, and build again");
@@ -70,9 +71,11 @@ const char *sf_web_library(void)
 #define GRACE_NS (2 * SF_SECOND) /* for browsers to fetch the last frames */
 #define QUIET_NS (SF_SECOND / 4) /* in which none of them took one: they have them, or read nothing */
 #define BODY_PART 16384
+#define GUESS_NS (SF_SECOND / 5) /* so long the answer to a wrong token to arm with is held back */
 
 struct sf_web_server {
     sf_web_board *board;
+    const sf_orders *orders;
     struct lws_context *context;
     struct lws_vhost *host;
     const struct lws_protocols *frames;
@@ -90,8 +93,9 @@ struct sf_web_server {
 /* One browser's WebSocket. libwebsockets zeroes it. */
 typedef struct web_browser {
     sf_web_view view;
-    bool is_open, trusted, has_answer;
-    const char *refused; /* a literal */
+    bool is_open, trusted, controls, has_answer, obeyed;
+    int64_t answer_ns; /* monotonic, when its answer may go out */
+    sf_error refused;  /* unless obeyed */
 } web_browser;
 
 /* One request for a file or a text. */
@@ -259,12 +263,17 @@ static bool next_frame(sf_web_server *server, web_browser *browser)
     sf_text *frame = &server->frame;
     sf_text_clear(frame);
     sf_text_append(frame, room, sizeof room);
-    if (browser->has_answer && browser->view.greeted) {
+    if (browser->has_answer && browser->view.greeted && sf_clock_monotonic_ns() >= browser->answer_ns) {
+        const sf_error *why = &browser->refused;
+        char sentence[sizeof why->place + sizeof why->text + 4];
+        snprintf(sentence, sizeof sentence, "%s%s%s", why->place, why->place[0] != '\0' ? ": " : "",
+                 why->text);
         sf_web_frame_begin(server->board, frame, SF_WEB_ANSWER);
         sf_json json = sf_json_start(frame);
         sf_json_object(&json, NULL);
         sf_json_bool(&json, "trusted", browser->trusted);
-        sf_json_string(&json, "refused", browser->refused);
+        sf_json_bool(&json, "controls", browser->controls);
+        sf_json_string(&json, "refused", browser->obeyed ? NULL : sentence);
         sf_json_end_object(&json);
         browser->has_answer = false;
     } else if (!sf_web_board_next(server->board, &browser->view, frame)) {
@@ -297,29 +306,63 @@ static bool is_token(const sf_web_server *server, const char *token)
     return different == 0;
 }
 
-static const char *obey(sf_web_server *server, web_browser *browser, const sf_web_request *request)
+/* Who arms shows the token of the control socket once; a wrong one takes the right away. */
+static int control(sf_web_server *server, web_browser *browser, const sf_web_request *request,
+                   sf_error *error)
 {
-    if (request->word == SF_WEB_TRUST) {
-        browser->trusted = is_token(server, request->token);
-        return browser->trusted ? NULL : "the token is not that of this run";
+    if (server->orders == NULL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL,
+                       "nothing is armed from this page: it takes `control` in the configuration, and a page "
+                       "that no other machine can reach");
+    if (request->word == SF_WEB_CONTROL_BY) {
+        browser->controls = server->orders->knows(server->orders->user, request->control);
+        browser->answer_ns = sf_clock_monotonic_ns() + (browser->controls ? 0 : GUESS_NS);
+        return browser->controls ? SF_OK : sf_fail(error, SF_UNAVAILABLE, NULL, "the token is wrong");
     }
-    if (!browser->trusted)
-        return "expected the token first";
-    const char *id = request->word == SF_WEB_MARK ? request->id : NULL;
-    sf_error reason;
-    return sf_web_board_mark(server->board, &browser->view, id, &reason) == SF_OK
-               ? NULL
-               : "no such episode is counted or watched now";
+    if (!browser->controls)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "expected the token of the control socket first");
+    return server->orders->arm(server->orders->user, request->trigger, request->word == SF_WEB_ARM, error);
 }
 
+static int obey(sf_web_server *server, web_browser *browser, const sf_web_request *request, sf_error *error)
+{
+    sf_error reason;
+    switch (request->word) {
+    case SF_WEB_TRUST:
+        browser->trusted = is_token(server, request->token);
+        return browser->trusted ? SF_OK
+                                : sf_fail(error, SF_UNAVAILABLE, NULL, "the token is not that of this run");
+    case SF_WEB_MARK:
+    case SF_WEB_UNMARK:
+        if (!browser->trusted)
+            return sf_fail(error, SF_UNAVAILABLE, NULL, "expected the token first");
+        if (sf_web_board_mark(server->board, &browser->view,
+                              request->word == SF_WEB_MARK ? request->id : NULL, &reason) != SF_OK)
+            return sf_fail(error, SF_USAGE, NULL, "no such episode is counted or watched now");
+        return SF_OK;
+    case SF_WEB_CONTROL_BY:
+    case SF_WEB_ARM:
+    case SF_WEB_DISARM:
+        return control(server, browser, request, error);
+    }
+    return SF_OK;
+}
+
+static bool waits_for_answer(const web_browser *browser)
+{
+    return browser->has_answer && sf_clock_monotonic_ns() < browser->answer_ns;
+}
+
+/* Whoever asks on before the answer to a guess is cut off. */
 static int receive(struct lws *wsi, web_browser *browser, const char *text, size_t length)
 {
     sf_web_request request;
-    sf_error reason;
+    sf_error reason = {0};
     if (!lws_is_first_fragment(wsi) || !lws_is_final_fragment(wsi) || length > SF_WEB_MOST ||
-        sf_web_request_read(&request, text, length, &reason) != SF_OK)
+        waits_for_answer(browser) || sf_web_request_read(&request, text, length, &reason) != SF_OK)
         return -1;
-    browser->refused = obey(server_of(wsi), browser, &request);
+    browser->refused = (sf_error){0};
+    browser->obeyed = obey(server_of(wsi), browser, &request, &browser->refused) == SF_OK;
     browser->has_answer = true;
     lws_callback_on_writable(wsi);
     return 0;
@@ -507,13 +550,14 @@ static bool open_context(sf_web_server *server)
 }
 
 int sf_web_server_open(sf_web_server **out, sf_web_board *board, const char *endpoint, const char *name,
-                       sf_error *error)
+                       const sf_orders *orders, sf_error *error)
 {
     *out = NULL;
     sf_web_server *server = sf_alloc(1, sizeof *server);
     if (server == NULL)
         return sf_fail_memory(error);
     server->board = board;
+    server->orders = orders;
     server->listener = -1;
     snprintf(server->name, sizeof server->name, "%s", name);
     int status = draw_token(server) ? SF_OK : sf_fail(error, SF_INTERNAL, endpoint, "no random numbers");

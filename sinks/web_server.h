@@ -7,6 +7,7 @@
 #ifndef SF_SINKS_WEB_SERVER_H
 #define SF_SINKS_WEB_SERVER_H
 
+#include "core/orders.h"
 #include "core/thread.h"
 #include "sinks/web_board.h"
 
@@ -16,10 +17,10 @@
 typedef struct sf_web_server sf_web_server;
 
 /** Listens at HOST:PORT; port 0 takes any free one. `name` is by which else it may be called. The
- * board is borrowed until close. SF_CONFIG for what is no such address, SF_UNAVAILABLE where it cannot be
- * bound or the build has no libwebsockets. */
+ * board and the orders (NULL: none are taken) are borrowed until close. SF_CONFIG for what is no such
+ * address, SF_UNAVAILABLE where it cannot be bound or the build has no libwebsockets. */
 int sf_web_server_open(sf_web_server **server, sf_web_board *board, const char *endpoint, const char *name,
-                       sf_error *error);
+                       const sf_orders *orders, sf_error *error);
 
 /** Where a browser finds the page, with the token behind the #; constant. */
 const char *sf_web_server_address(const sf_web_server *server);

@@ -624,6 +624,8 @@ typedef struct sf_trigger_status {
     char name[SF_TRIGGER_NAME_SIZE];
     const char *not_armed; /**< a literal, why; NULL: it is armed */
     double armed_s;        /**< how long it stays so; NaN: to the end, or it is not */
+    const char *armed_by; /**< a literal, who armed it: "configuration", "control", "page"; NULL: it is not */
+    double armed_at_s;    /**< when, in stream time; NaN: before the first spike, or it is not */
     uint64_t completed, sent, sham, withheld;
     uint32_t waiting; /**< for their delay */
     /** Completions a minute that are expected by rates: of its episode by units that fire independently at

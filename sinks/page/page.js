@@ -20,7 +20,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 function emptyRun() {
   return {
     hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(), bursts: new Map(), response: null, trials: [],
-    triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, refused: null,
+    triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, controls: false, refused: null,
   };
 }
 
@@ -372,7 +372,7 @@ function nothingText(told) {
   if (!hello.discovers) return `no episodes are looked for (mine.every is 0), and none is named under track`;
   if (told.spikes === 0) return "no spikes in the window";
   if (told.list_age_s === null) return `episodes were not looked for yet (mine.every says how often)${pairs}`;
-  return `nothing was frequent in the window that ended ${told.list_age_s > 0 ? `${seconds(told.list_age_s)} s ago` : "now"}` +
+  return `nothing was frequent in the window that ended ${told.list_age_s > 0 ? `${digits(told.list_age_s, 2)} s ago` : "now"}` +
     `${pairs || " (mine.min_rate_hz or mine.min_count say how often that is)"}`;
 }
 
@@ -385,14 +385,14 @@ function foundText(told) {
   const parts = told.significant_parts > 0 ? `, ${plural(told.significant_parts, "significant part")}` : "";
   const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
   const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
-  const found = told.list_age_s > 0 ? `, frequent in the window that ended ${seconds(told.list_age_s)} s ago` : "";
+  const found = told.list_age_s > 0 ? `, frequent in the window that ended ${digits(told.list_age_s, 2)} s ago` : "";
   const {status} = page.run, isEarly = told.chains === 0 && status && status.test_length_s !== null && status.tests < LEAST_STRETCHES;
-  const untested = isEarly ? `, no q yet: it takes ${LEAST_STRETCHES} stretches of ${seconds(status.test_length_s)} s or more` : "";
+  const untested = isEarly ? `, no q${status.last ? "" : " yet"}: it takes ${LEAST_STRETCHES} stretches of ${seconds(status.test_length_s)} s or more${status.last ? "; the run ended" : ""}` : "";
   return `${significant}${whole(told.counted)} counted${found}${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
     ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}${untested}`;
 }
 
-let series = null, seriesOf = "";
+let series = null;
 
 /* The episodes whose lines are drawn: the marked one with what chance gives, else the best five. */
 function lines(items) {
@@ -407,7 +407,7 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${foundText(told)}, ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${foundText(told)}; window ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [rowText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
@@ -422,7 +422,7 @@ function drawEpisodes() {
   if (shown.length > 0) drawSeries(shown, windows);
 }
 
-let delays = null, delaysOf = "";
+let delays = null;
 
 /* How many of the marked occurrences have each delay, link by link: between what the links allow. */
 function countDelays(item) {
@@ -445,8 +445,7 @@ function drawDelays(item) {
   const of = item.id + document.documentElement.dataset.theme;
   const styles = item.delays_ms.map((_, i) => ({label: `${item.names[i]} → ${item.names[i + 1]}`, stroke: OKABE_ITO[i % OKABE_ITO.length],
     dash: DASHES[i % DASHES.length], width: 1.5, paths: uPlot.paths.stepped({align: 1}), points: {show: false}}));
-  delays = plot(by("delays"), delays, delaysOf !== of, styles, countDelays(item), {x: "delay, ms", y: "occurrences"});
-  delaysOf = of;
+  delays = plot(by("delays"), delays, of, styles, countDelays(item), {x: "delay, ms", y: "occurrences"});
 }
 
 function drawSeries(shown, windows) {
@@ -457,8 +456,7 @@ function drawSeries(shown, windows) {
   if (chance) data.push(windows.map(told => value(shown[0].id, told, 1)));
   const styles = shown.map((item, i) => ({label: chainText(item), stroke: OKABE_ITO[i], dash: DASHES[i], width: 1.5, spanGaps: true, points: {show: times.length < 40}}));
   if (chance) styles.push({label: "by chance", stroke: css("--soft"), dash: [4, 4], width: 1.5});
-  series = plot(by("series"), series, seriesOf !== of, styles, data, {x: "stream time, s", y: "count"});
-  seriesOf = of;
+  series = plot(by("series"), series, of, styles, data, {x: "stream time, s", y: "count"});
 }
 
 /* A line as it is drawn, for the legend: its colour and its dashes. */
@@ -468,24 +466,25 @@ function lineSample({stroke, dash}) {
   return pieces.length > 0 ? `repeating-linear-gradient(90deg, ${pieces.join(", ")})` : stroke;
 }
 
-/* A line plot that is made anew only where its lines are others. */
-function plot(place, old, anew, styles, data, names, log = false) {
+/* A line plot that is made anew only where its lines are others: `of` says which they are. Where there is no room it stays
+ * what it was. */
+function plot(place, old, of, styles, data, names, log = false) {
   const width = place.clientWidth, height = place.clientHeight - 8 - 22 * Math.ceil(styles.length / 2);
   if (width < 60 || height < 60) return old;
   const low = height < 150, room = low ? {} : {label: names.x}; /* a low one says in its caption what is along it */
-  if (old && !anew && (old.height < 150) === low) {
+  if (old?.of === of && (old.height < 150) === low) {
     if (old.width !== width || old.height !== height) old.setSize({width, height});
     old.setData(data);
     return old;
   }
   old?.destroy();
   const ink = css("--soft"), grid = {stroke: css("--line"), width: 1};
-  return new uPlot({
+  return Object.assign(new uPlot({
     width, height, cursor: {points: {size: 5}}, legend: {markers: {width: 0, fill: (_, i) => lineSample(styles[i - 1])}},
     scales: {x: {time: false, distr: log ? 3 : 1}, y: {range: (chart, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1]}},
     axes: [{...room, size: low ? 26 : 50, stroke: ink, grid, ticks: grid}, {label: names.y, stroke: ink, grid, ticks: grid, size: 60}],
     series: [{label: names.x}, ...styles],
-  }, data, place);
+  }, data, place), {of});
 }
 
 function mark(id) {
@@ -801,7 +800,7 @@ function choose(unit) {
 
 /* ---- densities ---- */
 
-let density = null, densityOf = "";
+let density = null;
 
 function quantityText(quantity) {
   const [kind, ...rest] = quantity.split(" "), of = rest.join(" ");
@@ -839,9 +838,8 @@ function drawLine(told) {
   const xs = told.values.map((_, i) => told.grid.start + i * told.grid.step).map(x => milli * (log ? Math.exp(x) : x));
   const ys = told.values.map(value => log || value === null ? value : value / milli), unit = milli === 1 ? "Hz" : "ms";
   const of = told.quantity + document.documentElement.dataset.theme;
-  density = plot(by("density"), density, densityOf !== of, [{label: "density", stroke: OKABE_ITO[0], width: 2, fill: "#0072b233"}],
+  density = plot(by("density"), density, of, [{label: "density", stroke: OKABE_ITO[0], width: 2, fill: "#0072b233"}],
     [xs, ys], {x: `${quantityText(told.quantity)}, ${unit}`, y: log ? "per unit of ln" : `per ${unit}`}, log);
-  densityOf = of;
 }
 
 function drawPlane(told) {
@@ -1090,15 +1088,67 @@ function drawTriggers() {
   }, (row, {id}) => makeMarkable(row, id));
   by("named").hidden = named.length === 0;
   const restsOn = name => hello.watch.find(one => one.trigger === name)?.id;
-  fillTable("named", named, trigger => [restsOn(trigger.name) ? `${trigger.name}: ${itemText(restsOn(trigger.name))}` : trigger.name, trigger.armed ? [`✓ armed${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s)} s more`}`, "good"]
-    : [`! not armed: ${trigger.not_armed}`, "warn"], [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
-    [digits(trigger.chance_per_min), "n"]], (row, {name}) => makeMarkable(row, restsOn(name)));
+  fillTable("named", named, trigger => [restsOn(trigger.name) ? `${trigger.name}: ${itemText(restsOn(trigger.name))}` : trigger.name, [trigger.armed ? "Disarm" : "Arm", "act"], armedCell(trigger), [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
+    [digits(trigger.chance_per_min), "n"]], (row, trigger) => {
+    makeMarkable(row, restsOn(trigger.name));
+    offerArming(row.cells[1], trigger);
+  });
   const isWatched = trigger => hello.watch.some(one => one.trigger === null && one.episode === trigger.name);
   /* Those that complete together come in the order of their chains. */
   fillTable("triggers", [...triggers].sort((a, b) => b.time_ns - a.time_ns || b.seq - a.seq), trigger => {
     const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
     return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"], [trigger.age_ms === null ? "–" : trigger.age_ms.toFixed(2), "n"]];
   });
+}
+
+/* Who armed it, and since when. */
+function armedCell(trigger) {
+  if (!trigger.armed) return [`! not armed: ${trigger.not_armed}`, "warn"];
+  const since = trigger.armed_at_s === null ? "the start" : `${digits(trigger.armed_at_s, 4)} s`;
+  return [`✓ armed by ${trigger.armed_by} since ${since}${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s, 2)} s more`}`, "good"];
+}
+
+function offerArming(cell, {name, armed}) {
+  let button = cell.firstElementChild;
+  if (!button) {
+    button = document.createElement("button");
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+  }
+  button.disabled = page.run.ended;
+  button.setAttribute("aria-label", `${armed ? "disarm" : "arm"} ${name}`);
+  button.onclick = event => {
+    event.stopPropagation();
+    order(`${armed ? "disarm" : "arm"} ${name}`);
+  };
+}
+
+/* What waits for the token; the token itself is kept by the run's side of the connection alone. */
+let ordered = null;
+
+function order(text) {
+  if (page.run.controls) return send(text);
+  ordered = text;
+  by("control-token").value = "";
+  setText("control-refused", "");
+  by("control").showModal();
+}
+
+function giveToken() {
+  const token = by("control-token").value.trim();
+  if (token) send(`control ${token}`);
+  by("control-token").value = "";
+}
+
+/* The answer to a token, or to an order. */
+function takeAnswer({trusted, controls, refused}) {
+  Object.assign(page.run, {trusted, controls, refused});
+  changed.triggers = true;
+  if (!by("control").open) return;
+  setText("control-refused", refused ?? "");
+  if (!controls) return;
+  by("control").close();
+  send(ordered);
 }
 
 /* A row that a click or Enter on marks the occurrences of; a rule has none. */
@@ -1150,7 +1200,7 @@ function healthFigures(status) {
     ...recordingFigures(status.sinks),
     ["due to watched", `${digits(status.latency?.p50_ms, 2)} ms, p99 ${digits(status.latency?.p99_ms, 2)} ms`],
     ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`, status.device_state === "sick"],
-    ["tested last", status.not_tested ?? whole(status.tested)], ...lossFigures(status),
+    ["tested last", status.not_tested ?? (status.tests === 0 ? "nothing" : whole(status.tested))], ...lossFigures(status),
     ["tests made", `${whole(status.tests)}${status.test_length_s === null ? "" : `, in stretches of ${seconds(status.test_length_s)} s`}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
     ["stream time", `${seconds(status.time_ns * 1e-9)} s`], ["rate", `${digits(status.rate_hz)} Hz`], ["episodes counted", whole(status.tracked)],
     ["found", status.list_age_s === null ? "not yet" : `${seconds(status.list_age_s)} s ago${status.list_every_s === null ? "" : `, each ${seconds(status.list_every_s)} s`}`],
@@ -1222,7 +1272,7 @@ function csvCell(text) {
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-const csvLines = rows => rows.map(row => [...row.cells].map(cell => csvCell(cell.textContent)).join(",")).join("\n");
+const csvLines = rows => rows.map(row => [...row.cells].filter(cell => cell.className !== "act").map(cell => csvCell(cell.textContent)).join(",")).join("\n");
 
 /* The tables that are shown, as they stand, one below the other. */
 function saveTable(view) {
@@ -1351,6 +1401,7 @@ const takers = {
 function greet(hello) {
   page.run = emptyRun();
   page.run.hello = hello;
+  by("control").close();
   page.marks = [];
   page.marked = null;
   page.chosen = null;
@@ -1387,7 +1438,7 @@ function take(buffer) {
   else if (kind === FRAME.raster) { raster.take(body); changed.raster = true; }
   else if (kind === FRAME.edges) onceShown("edges", 1, () => { takeEdges(body); changed.graph = true; });
   else if (kind === FRAME.marks) { takeMarks(body); changed.raster = true; }
-  else if (kind === FRAME.answer) ({trusted: page.run.trusted, refused: page.run.refused} = json());
+  else if (kind === FRAME.answer) takeAnswer(json());
   else if (kind === FRAME.message) { const told = json(); takers[told.topic]?.(told); }
 }
 
@@ -1508,6 +1559,7 @@ function setTheme(theme) {
 let redraw = false; /* once more though the display is paused: the view or its size is another */
 
 function drawAll() {
+  requestAnimationFrame(drawAll); /* whatever becomes of this one */
   if (!page.paused || redraw) {
     const glides = !page.paused && raster.edge !== raster.next;
     if (glides) raster.glide();
@@ -1519,13 +1571,16 @@ function drawAll() {
   }
   redraw = false;
   tellState();
-  requestAnimationFrame(drawAll);
 }
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const inField = ["INPUT", "SELECT"].includes(event.target.tagName), key = event.key;
   const row = event.target.closest?.("tr[data-id]");
+  if (by("control").open) {
+    if (key === "Enter" && event.target.id === "control-token") giveToken();
+    return;
+  }
   if (by("keys").open) {
     if (key === "Escape" || key === "?") by("keys").close();
     return;
@@ -1533,8 +1588,9 @@ function onKey(event) {
   const unitRow = event.target.closest?.("tr[data-unit]");
   if (unitRow && key === "Enter") unitRow.cells[0].click();
   else if (unitRow && (key === "ArrowDown" || key === "ArrowUp")) stepRow(unitRow, key === "ArrowDown");
-  else if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
+  else if (row && event.target === row && (key === "Enter" || key === " ")) mark(row.dataset.id);
   else if (row && (key === "ArrowDown" || key === "ArrowUp")) stepRow(row, key === "ArrowDown");
+  else if (event.target.tagName === "BUTTON" && key === "Enter") return;
   else if (key === " " && !inField && (event.target.tagName !== "BUTTON" || event.target.role === "tab")) pause();
   else if (key === "?") by("keys").showModal();
   else if (key === "t") setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
@@ -1598,6 +1654,8 @@ function begin() {
   by("tour-again").addEventListener("click", () => { by("keys").close(); by("tour").hidden = false; });
   by("tour-close").addEventListener("click", endTour);
   by("tour").hidden = hasToured();
+  by("control-give").addEventListener("click", giveToken);
+  by("control-close").addEventListener("click", () => by("control").close());
   by("triggers-beep").addEventListener("input", askForBeeps);
   for (const view of Object.keys(PICTURES)) by(`save-picture-${view}`).addEventListener("click", () => savePicture(view));
   for (const view of Object.keys(TABLES)) by(`save-table-${view}`).addEventListener("click", () => saveTable(view));

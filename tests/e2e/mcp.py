@@ -4,6 +4,8 @@ import glob
 import json
 import os
 import subprocess
+import threading
+import time
 import unittest
 
 SYNFIRE = os.environ["SYNFIRE"]
@@ -124,6 +126,93 @@ class Mcp(unittest.TestCase):
         self.assertEqual(code('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mine","arguments":{"files":[{}]}}}'), -32602)
         self.assertEqual(code('{"jsonrpc":"2.0","id":1,"method":"ping","x":"' + "a" * (1 << 20) + '"}'), -32700)
         self.assertEqual(self.server.ask("ping")["result"], {})  # and it goes on
+
+
+CONFIGURATION = """
+sources: [{type: replay, recording: data/demo.h5, speed: 1}]
+mine: {every: 0}
+graph: {enabled: false}
+triggers: [{name: pair, episode: "A -(4,6]-> B", armed: false}]
+control: [{endpoint: "ipc://control", token_file: token}]
+sinks: [{type: jsonl, path: run.jsonl, overwrite: true, topics: [status]}]
+"""
+
+
+class Live(unittest.TestCase):
+    """The tool `status` beside a run that goes on."""
+
+    def setUp(self):
+        with open("run.yaml", "w") as file:
+            file.write(CONFIGURATION)
+        for name, text in ("token", "0123456789abcdef"), ("wrong", "fedcba9876543210"):
+            with open(name, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(text)
+        self.run_of_it = subprocess.Popen([SYNFIRE, "run", "run.yaml"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in self.run_of_it.stderr:
+            if "control listens at" in line:
+                break
+        self.drain = threading.Thread(target=self.run_of_it.stderr.read)
+        self.drain.start()
+        self.server = Server("data", "--control", "ipc://control", "--token", "token")
+
+    def tearDown(self):
+        self.assertEqual(self.server.close(), 0)
+        self.stop()
+
+    def stop(self):
+        self.run_of_it.terminate()
+        self.run_of_it.wait()
+        self.drain.join()
+        self.run_of_it.stderr.close()
+
+    def status(self, least):
+        """The first one with so many spikes."""
+        for _ in range(600):
+            result = self.server.call("status")
+            self.assertFalse(result["isError"], result)
+            status = json.loads(result["content"][0]["text"])
+            if status is not None and status["spikes"] >= least:
+                return status
+            time.sleep(0.1)
+        self.fail("the run does not go on")
+
+    def test_its_status_is_what_the_run_publishes(self):
+        tools = {tool["name"]: tool for tool in self.server.ask("tools/list")["result"]["tools"]}
+        self.assertEqual(sorted(tools), ["compare", "count", "graph", "info", "mine", "plot", "report", "status"])
+        self.assertTrue(tools["status"]["annotations"]["readOnlyHint"])
+        first = self.status(1)
+        later = self.status(first["spikes"] + 1)
+        self.assertGreater(later["seq"], first["seq"])
+        published = {}
+        while later["seq"] not in published:  # it is written once a second
+            with open("run.jsonl") as file:
+                published = {one["seq"]: one for one in (json.loads(line) for line in file if line.endswith("\n"))}
+        for status in first, later:
+            told = published[status["seq"]]
+            self.assertEqual({**status, "age_ms": None}, {**told, "age_ms": None})
+            self.assertEqual([(one["name"], one["armed"]) for one in status["triggers"]], [("pair", False)])
+
+    def test_it_takes_nothing_else_and_nobody_else(self):
+        for arguments in {"command": "arm"}, {"trigger": "pair"}:
+            result = self.server.call("status", **arguments)
+            self.assertTrue(result["isError"])
+            self.assertIn("is no argument of status here", result["content"][0]["text"])
+        for tool in "arm", "disarm", "stop", "mark":
+            self.assertEqual(self.server.ask("tools/call", name=tool, arguments={})["error"]["code"], -32602)
+        self.assertFalse(self.status(1)["triggers"][0]["armed"])
+        stranger = Server("data", "--control", "ipc://control", "--token", "wrong")
+        result = stranger.call("status")
+        self.assertTrue(result["isError"])
+        self.assertIn("the token is wrong", result["content"][0]["text"])
+        self.assertEqual(stranger.close(), 0)
+
+    def test_a_run_that_is_gone_is_said_to_be(self):
+        self.stop()
+        result = self.server.call("status")
+        self.assertTrue(result["isError"])
+        self.assertIn("ipc://control", result["content"][0]["text"])
+        self.assertEqual(self.server.ask("ping")["result"], {})
+        self.run_of_it = subprocess.Popen(["true"], stderr=subprocess.PIPE)
 
 
 if __name__ == "__main__":

@@ -88,10 +88,10 @@ control token arm pair 600
 wait_for '"outcome":"sent"' run.jsonl
 for _ in $(seq 600); do # what is answered is the newest status, which comes once a hop
     control token status >answer
-    ! grep -q '^pair: armed for [0-9]* s; sent [1-9]' answer || break
+    ! grep -q '^pair: armed by control for [0-9]* s; sent [1-9]' answer || break
     sleep 0.1
 done
-grep -q '^pair: armed for [0-9]* s; sent [1-9]' answer
+grep -q '^pair: armed by control for [0-9]* s; sent [1-9]' answer
 
 # How busy it is, asked and listened to; the endpoint of nobody is told.
 "$SYNFIRE" top "ipc://$PWD/control" --token token --once >table

@@ -59,7 +59,14 @@ grep -q "^from sim.h5 .* lost 0" lines
 
 # What a stream of so few stretches cannot have, and when.
 on 80 24 0 - "${run[@]}" --speed max --set significance.length_s=0 >early
-grep -Eq "^no q (yet: it takes|of 0.05 or less so far).* 4 stretches of 30 s or more" early
+grep -Eq "^no q(| of 0.05 or less of [0-9]+ episodes): it takes 4 stretches of 30 s or more" early
+grep -Eq "^ .* untested  [A-Z]" early
+grep -Eq "^1 stretch, the last without a p: not tested by the end$" early
+on 160 50 0 - "${run[@]}" --speed max --set significance.length_s=0 >early
+[ "$(grep -c " not tested by the end  " early)" -gt 5 ]
+[ "$(grep -Ec " waits| yet| so far" early)" = 0 ]
+on 80 24 0 - "${run[@]}" --speed max --set significance.length_s=0 --duration 20 >short
+grep -q "^no q: it takes 4 stretches of 30 s or more after the first find; the run ended$" short
 
 # Ctrl-C: in order, with a summary on the normal screen; a second one at once, with the terminal given back too.
 echo 'sinks: [{type: jsonl, path: out.jsonl}]' >>run.yaml

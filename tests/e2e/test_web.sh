@@ -10,7 +10,7 @@ if ! "$SYNFIRE" --version | grep -q libwebsockets; then
     skip "built without libwebsockets"
 fi
 "$SYNFIRE" simulate sim.h5 --preset sym26 --duration 20 --seed 2 --quiet >/dev/null
-for check in numbers_are_those_of_the_run strangers_are_refused marks_are_the_occurrences \
+for check in numbers_are_those_of_the_run strangers_are_refused a_page_arms_with_the_token marks_are_the_occurrences \
     one_that_does_not_read_holds_nobody silent_ones_make_room metrics_add_up; do
     PYTHONPATH=$E2E "$SYNFIRE_PYTHON" -B "$E2E/web_protocol.py" $check || { echo "$check"; exit 1; }
 done

@@ -7,6 +7,5 @@ need_python
 PYTHONPATH=$E2E "$SYNFIRE_PYTHON" -B -c "import browser; exit(browser.find() is None)" || skip "no chromium on PATH"
 "$SYNFIRE" simulate sim.h5 --preset sym26 --duration 20 --seed 2 --quiet >/dev/null
 for check in numbers_are_those_of_the_run every_view_by_keys_and_mouse a_new_run_is_found; do
-    rm -rf profile
     PYTHONPATH=$E2E "$SYNFIRE_PYTHON" -B "$E2E/web_browser.py" $check || { echo "$check"; exit 1; }
 done

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 
 import browser
 import web_protocol
@@ -15,8 +16,13 @@ def whole(number):
     return f"{number:,}".replace(",", "\u202f")
 
 
+def shown_q(item):
+    """Where it is no number."""
+    return "not tested" if item["q"] is None else "too early" if item["least_q"] > 0.05 else None
+
+
 def open_page(address):
-    page = browser.Browser(os.path.abspath("profile"))
+    page = browser.Browser(tempfile.mkdtemp(dir=os.getcwd()))
     page.open(address)
     page.until("typeof page !== 'undefined' && page.run.hello !== null")
     return page
@@ -34,15 +40,16 @@ def numbers_are_those_of_the_run():
     page.until("document.querySelectorAll('#episodes tr[data-id]').length > 0 && !changed.episodes")
     rows = page.value("[...document.querySelectorAll('#episodes tr[data-id]')].map(row =>"
                       " [row.dataset.id, ...[...row.cells].map(cell => cell.textContent)])")
-    counted = {item["id"]: item for item in told["episodes"] if item["folded_under"] is None}
-    assert len(rows) == min(100, len(counted)) > 5, (len(rows), len(counted))
+    best = sorted(told["episodes"], key=lambda item: item["standing"])[:web_protocol.TOP]  # what the page gets
+    counted = {item["id"]: item for item in best if item["folded_under"] is None}
+    assert [row[0] for row in rows] == list(counted) and len(rows) > 5, (rows, list(counted))
     for name, chain, count, expected, ratio, q in rows:
         item = counted[name]
-        assert chain.startswith(item["names"][0] + " ") and chain.endswith(" " + item["names"][-1]), chain
+        assert chain == " → ".join(item["names"]) + " (4,6]", chain
         assert count == whole(item["count"]), (count, item)
         assert abs(float(expected) - item["expected"]) <= 0.01 * item["expected"], (expected, item)
         assert abs(float(ratio) - item["count"] / item["expected"]) <= 0.01 * float(ratio), (ratio, item)
-        assert q == "not tested" if item["q"] is None else abs(float(q) - item["q"]) <= 0.06 * item["q"], (q, item)
+        assert q == shown_q(item) if shown_q(item) else abs(float(q) - item["q"]) <= 0.06 * item["q"], (q, item)
     page.key("7")
     page.until("document.querySelectorAll('#figures dd').length > 5 && !changed.health")
     figures = dict(page.value("[...document.querySelectorAll('#figures div')].map(one =>"
@@ -151,7 +158,10 @@ def silence_is_not_staleness(page):
 
 
 def every_view_by_keys_and_mouse():
-    trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E"
+    trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=D -(4,6]-> E", \
+        "--set", "triggers.0.armed=false", "--set", "control.0.endpoint=ipc://control", "--set", "control.0.token_file=control-token"
+    with open("control-token", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write("a token that is long\n")
     run, port, token = web_protocol.start(1, "--speed", "0.25", *trigger)
     page = open_page(f"http://127.0.0.1:{port}/#{token}")
     for number, name in enumerate(VIEWS, 1):
@@ -248,6 +258,18 @@ def every_view_by_keys_and_mouse():
             expected = sum(bins[i] < row[link] - 1e-9 <= bins[i + 1] for row in exact)
             assert abs(expected - count) <= 1, (link, i, bins[i], expected, count)
     assert page.value("delays.series.length") == 3
+    # Of lines that change while there is no room for them the new ones are drawn once there is.
+    assert page.value("series.series.length") == 3  # time, the marked one and chance
+    page.key("0")
+    page.until("by('series').clientHeight === 0 && !changed.episodes && listed(page.run.window).length > 5")
+    one, five = page.value("""(() => {
+        const toldOf = (id, view) => { mark(id); drawEpisodes(); show(view); drawEpisodes(); return series.series.length; };
+        const id = page.marked, five = toldOf(id, 'episodes');
+        show('overview');
+        return [toldOf(id, 'episodes'), five];
+    })()""")
+    assert (one, five) == (3, 6), (one, five)  # time and the best five
+    page.until("page.marks.length > 0 && !changed.episodes && !by('delays').hidden")
     # They stay its own, and it stays in the table, where the newest window has it no more.
     row, what = page.value("""(() => {
         const told = page.run.window;
@@ -276,6 +298,25 @@ def every_view_by_keys_and_mouse():
     assert page.value("page.marks[0].units") == [3, 4]
     page.key("Escape")
     page.until("page.marked === null")
+
+    # Arming: once by the token, which is asked for, and each key typed there is the token's own.
+    row = "page.run.status.triggers[0]"
+    page.click("#named button")
+    page.until("by('control').open && document.activeElement === by('control-token')")
+    for key in "not the token":
+        page.key(key)
+    assert page.value("[by('control-token').value, document.documentElement.dataset.theme]") == ["not the token", "light"]
+    page.key("Enter")
+    page.until("by('control-refused').textContent === 'the token is wrong' && by('control-token').value === ''")
+    assert page.value(f"{row}.armed") is False
+    for key in open("control-token").read().strip():
+        page.key(key)
+    page.click("#control-give")
+    page.until(f"!by('control').open && page.run.controls && {row}.armed")
+    page.until("!changed.triggers && by('named').rows[1].cells[2].textContent.startsWith('✓ armed by page since ')")
+    page.click("#named button")
+    page.until(f"!{row}.armed && !by('control').open && by('named').rows[1].cells[2].textContent === '! not armed: disarmed'")
+    assert page.value("page.marked === null")
 
     # A click on a unit of the graph tells what it reaches.
     page.key("4")

@@ -177,10 +177,10 @@ def strangers_are_refused():
             kind, _, payload = page.frame()
         return web_client.message(payload)
     watched = "0123456789abcdef"
-    assert ask(f"mark {watched}") == {"trusted": False, "refused": "expected the token first"}
+    assert ask(f"mark {watched}") == {"trusted": False, "controls": False, "refused": "expected the token first"}
     wrong = ("0" if token[0] != "0" else "1") + token[1:]
-    assert ask(f"token {wrong}") == {"trusted": False, "refused": "the token is not that of this run"}
-    assert ask(f"token {token}") == {"trusted": True, "refused": None}
+    assert ask(f"token {wrong}") == {"trusted": False, "controls": False, "refused": "the token is not that of this run"}
+    assert ask(f"token {token}") == {"trusted": True, "controls": False, "refused": None}
     assert "no such episode" in ask(f"mark {watched}")["refused"]
     assert ask("unmark")["refused"] is None
     page.send("stop everything")
@@ -188,13 +188,84 @@ def strangers_are_refused():
 
     # Frames that RFC 6455 does not have, or that are longer than a request; a whole one with a mask is answered.
     for first, data in ((0xc1, b"unmark"), (0xa1, b"unmark"), (0x91, b"unmark"), (0x83, b"unmark"), (0x8b, b""), (0x01, b"unmark"),
-                        (0x80, b"unmark"), (0x09, b""), (0x89, b"x" * 126), (0x81, b"unmark" + b" " * 300), (0x81, b"\xff\xfe")):
+                        (0x80, b"unmark"), (0x09, b""), (0x89, b"x" * 126), (0x81, b"unmark" + b" " * 320), (0x81, b"\xff\xfe")):
         page = web_client.Page(port)
         page.frame_of(first, data)
         answered = [frame for frame in page.frames() if frame[0] == web_client.ANSWER]  # to its end
         assert answered == [], (hex(first), len(data), answered)
     run.terminate()
     run.wait(60)
+
+
+def a_page_arms_with_the_token():
+    """Nobody without the control socket's token, whatever the page's own; who armed, and when, is told."""
+    with open("control-token", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write("an-honest-token+of/base64==\n")
+    trigger = "--set", "triggers.0.on=episode", "--set", "triggers.0.name=reward", "--set", "triggers.0.episode=A -(4,6]-> B", \
+        "--set", "triggers.0.armed=false", "--set", "triggers.1.on=episode", "--set", "triggers.1.name=other", \
+        "--set", "triggers.1.episode=D -(4,6]-> E"
+    control = "--set", "control.0.endpoint=ipc://control", "--set", "control.0.token_file=control-token"
+
+    def begin(*words):
+        run, port, token = start(1, "--speed", "1", *trigger, *words)
+        return run, web_client.Page(port), token
+
+    def answer(page):
+        while True:
+            kind, _, payload = page.frame()
+            if kind == web_client.ANSWER:
+                return web_client.message(payload)
+
+    def ask(page, text):
+        page.send(text)
+        return answer(page)
+
+    def told(page, seq):
+        """The triggers of a status after that one."""
+        while True:
+            kind, _, payload = page.frame()
+            message = web_client.message(payload) if kind == web_client.MESSAGE else {}
+            if message.get("topic") == "status" and message["seq"] > seq:
+                return message["seq"], *message["triggers"]
+
+    run, page, token = begin(*control)
+    seq, reward, other = told(page, 0)
+    assert (reward["armed"], reward["not_armed"], reward["armed_by"], reward["armed_at_s"]) == (False, "disarmed", None, None)
+    assert other["armed"] and other["armed_by"] == "configuration"
+    refusal = {"trusted": True, "controls": False, "refused": "expected the token of the control socket first"}
+    assert ask(page, f"token {token}")["trusted"]
+    assert ask(page, "arm reward") == refusal
+    assert ask(page, f"control {token}") == {**refusal, "refused": "the token is wrong"}
+    before = time.monotonic()
+    assert ask(page, "control an-honest-token+of/base64=") == {**refusal, "refused": "the token is wrong"}
+    assert time.monotonic() - before > 0.15  # held back
+    assert ask(page, "disarm other") == refusal
+    seq, reward, other = told(page, seq + 1)
+    assert not reward["armed"] and other["armed"]
+    right = {"trusted": True, "controls": True, "refused": None}
+    assert ask(page, "control an-honest-token+of/base64==") == right
+    assert ask(page, "arm none") == {**right, "refused": "trigger: no trigger is named 'none'"}
+    assert ask(page, "arm reward") == right
+    seq, reward, other = told(page, seq + 2)
+    assert reward["armed"] and reward["armed_by"] == "page" and 0 < reward["armed_at_s"] < 30, reward
+    assert ask(page, "disarm reward") == right and ask(page, "disarm other") == right
+    seq, reward, other = told(page, seq + 2)
+    assert [one["not_armed"] for one in (reward, other)] == ["disarmed"] * 2 and reward["armed_by"] is None
+    # Who goes on before a guess is answered is cut off, and another page starts without a right.
+    page.send("control an-honest-token+of/base64!!")
+    page.send("control an-honest-token+of/base64==")
+    assert [frame for frame in page.frames() if frame[0] == web_client.ANSWER] == []
+    run.terminate()
+    run.wait(60)
+
+    # Nobody where no control is configured, nor from a page that other machines reach.
+    public = "--set", "sinks.1.endpoint=0.0.0.0:0", "--set", "sinks.1.insecure=true"
+    for words in ((), (*control, *public)):
+        run, page, token = begin(*words)
+        assert ask(page, "control an-honest-token+of/base64==")["refused"].startswith("nothing is armed from this page")
+        assert not ask(page, "arm reward")["controls"]
+        run.terminate()
+        run.wait(60)
 
 
 def marks_are_the_occurrences():

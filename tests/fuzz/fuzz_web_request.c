@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a browser asks is one of three words or is refused; a host that is known is one by itself. */
+/* What a browser asks is one of a few words or is refused; a host that is known is one by itself. */
 #include "core/memory.h"
 #include "sinks/web_request.h"
 
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sf_error error = {0};
     if (sf_web_request_read(&request, (const char *)data, size, &error) != SF_OK && error.text[0] == '\0')
         abort();
-    if (strlen(request.token) > SF_WEB_TOKEN || strlen(request.id) >= SF_EPISODE_ID_SIZE)
+    if (strlen(request.token) > SF_WEB_TOKEN || strlen(request.id) >= SF_EPISODE_ID_SIZE ||
+        strlen(request.control) > SF_WEB_CONTROL || strlen(request.trigger) >= SF_TRIGGER_NAME_SIZE)
         abort();
     char *host = sf_alloc(size + 1, 1);
     if (host == NULL)

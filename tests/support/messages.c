@@ -477,6 +477,8 @@ static void fill_status(test_random *random, sf_status_message *message, const s
         sf_trigger_status *trigger = &message->triggers[i];
         *trigger = (sf_trigger_status){.not_armed = random_reason(random),
                                        .armed_s = random_real(random),
+                                       .armed_by = random_reason(random),
+                                       .armed_at_s = random_real(random),
                                        .completed = random_count(random),
                                        .sent = random_count(random),
                                        .sham = random_count(random),

@@ -694,6 +694,8 @@ static void check_trigger_status(const json_t *map, const sf_trigger_status *tri
     is_boolean(take(&from, "armed"), trigger->not_armed == NULL);
     is_reason(take(&from, "not_armed"), trigger->not_armed);
     is_real(take(&from, "armed_s"), trigger->armed_s);
+    is_reason(take(&from, "armed_by"), trigger->armed_by);
+    is_real(take(&from, "armed_at_s"), trigger->armed_at_s);
     is_integer(take(&from, "completed"), (int64_t)trigger->completed);
     is_integer(take(&from, "sent"), (int64_t)trigger->sent);
     is_integer(take(&from, "sham"), (int64_t)trigger->sham);
