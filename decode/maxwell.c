@@ -8,6 +8,7 @@
 #include "decode/rig.h"
 
 #include "core/error.h"
+#include "core/little.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -46,25 +47,19 @@ typedef struct maxwell {
 /* MaxLab Live 22: 7 bytes of padding, well, frame, channel, amplitude. */
 static maxwell_spike read_24(const unsigned char *bytes)
 {
-    maxwell_spike it = {.well = bytes[7]};
-    int32_t channel;
-    memcpy(&it.frame, bytes + 8, sizeof it.frame);
-    memcpy(&channel, bytes + 16, sizeof channel);
-    memcpy(&it.amplitude, bytes + 20, sizeof it.amplitude);
-    it.channel = channel >= 0 ? (uint32_t)channel : UINT32_MAX;
-    return it;
+    return (maxwell_spike){.frame = sf_little_64(bytes + 8),
+                           .amplitude = sf_little_single(bytes + 20),
+                           .channel = sf_little_32(bytes + 16),
+                           .well = bytes[7]};
 }
 
 /* From 24.1 on: frame, amplitude, channel, well, padding. */
 static maxwell_spike read_16(const unsigned char *bytes)
 {
-    maxwell_spike it = {.well = bytes[14]};
-    uint16_t channel;
-    memcpy(&it.frame, bytes, sizeof it.frame);
-    memcpy(&it.amplitude, bytes + 8, sizeof it.amplitude);
-    memcpy(&channel, bytes + 12, sizeof channel);
-    it.channel = channel;
-    return it;
+    return (maxwell_spike){.frame = sf_little_64(bytes),
+                           .amplitude = sf_little_single(bytes + 8),
+                           .channel = sf_little_16(bytes + 12),
+                           .well = bytes[14]};
 }
 
 static const layout layouts[] = {{"mxw16", 16, read_16}, {"mxw24", 24, read_24}};
@@ -157,14 +152,13 @@ static bool find_spikes(const sf_part *parts, size_t count, sf_part *spikes)
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     maxwell *it = (maxwell *)decoder;
-    uint64_t frame;
     sf_part spikes;
     sf_rig_begin(&it->rig);
     if (!find_spikes(parts, count, &spikes)) {
         sf_decoder_leave_out(decoder, "no message of MaxLab Live: %zu parts", count);
         return sf_rig_end(&it->rig, error);
     }
-    memcpy(&frame, parts[0].data, sizeof frame);
+    uint64_t frame = sf_little_64(parts[0].data);
     if (frame >= (uint64_t)FRAMES_AHEAD) {
         sf_decoder_leave_out(decoder, "frame number %" PRIu64, frame);
         return sf_rig_end(&it->rig, error);

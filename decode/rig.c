@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/little.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -257,12 +258,14 @@ int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf
     return SF_OK;
 }
 
-float sf_rig_amplitude(const void *samples, size_t bytes)
+float sf_rig_amplitude(const void *samples, size_t bytes, sf_rig_samples are)
 {
+    const unsigned char *begin = samples;
+    size_t size = are == SF_RIG_FLOAT32 ? 4 : 2;
     float trough = NAN, peak = NAN;
-    for (size_t at = 0; at + sizeof trough <= bytes; at += sizeof trough) {
-        float sample;
-        memcpy(&sample, (const char *)samples + at, sizeof sample);
+    for (size_t at = 0; at + size <= bytes; at += size) {
+        float sample =
+            are == SF_RIG_FLOAT32 ? sf_little_single(begin + at) : (float)(int16_t)sf_little_16(begin + at);
         if (isfinite(sample)) {
             trough = fminf(trough, sample);
             peak = fmaxf(peak, sample);

@@ -115,9 +115,11 @@ int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error);
 int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error);
 int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error);
-/** The amplitude of a waveform of float32: its trough, as every protocol has it here; where no sample is
- * below zero its peak, and NaN where none is finite. */
-float sf_rig_amplitude(const void *samples, size_t bytes);
+/** What the samples of a waveform are, all of them little-endian. */
+typedef enum sf_rig_samples { SF_RIG_FLOAT32, SF_RIG_INT16 } sf_rig_samples;
+/** The amplitude of a waveform: its trough, as every protocol has it here; where no sample is below zero its
+ * peak, and NaN where none is finite. */
+float sf_rig_amplitude(const void *samples, size_t bytes, sf_rig_samples are);
 /** The stream has reached this sample: nothing that lies more than `behind` before it will follow. */
 void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind);
 

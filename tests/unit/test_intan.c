@@ -14,8 +14,7 @@ static void chunk(unsigned char to[14], const char *name, uint32_t sample, unsig
 {
     memcpy(to, one, 14);
     memcpy(to + 4, name, 5);
-    for (int i = 0; i < 4; i++)
-        to[9 + i] = (unsigned char)(sample >> 8 * i);
+    test_little(to + 9, sample, 4);
     to[13] = id;
 }
 

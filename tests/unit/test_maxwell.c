@@ -13,8 +13,10 @@ static const unsigned char old_spike[24] = {0, 0, 0, 0, 0, 0, 0, 0, FRAME, 7, 0,
 static void frame(test_decoded *it, uint64_t number, bool has_samples, const void *spikes, size_t size)
 {
     static const float samples[1027];
-    const void *parts[3] = {&number, samples, spikes};
-    size_t sizes[3] = {sizeof number, sizeof samples, size}, count = size > 0 ? 3 : 2;
+    unsigned char bytes[8];
+    const void *parts[3] = {bytes, samples, spikes};
+    size_t sizes[3] = {sizeof bytes, sizeof samples, size}, count = size > 0 ? 3 : 2;
+    test_little(bytes, number, sizeof bytes);
     if (!has_samples) {
         parts[1] = spikes;
         sizes[1] = size;
