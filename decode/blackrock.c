@@ -468,8 +468,7 @@ static int take_processor(blackrock *it, const sf_cerebus_packet *of, sf_error *
 static int take_channel(blackrock *it, const sf_cerebus_packet *of, sf_error *error)
 {
     const sf_decoder *decoder = &it->rig.decoder;
-    uint32_t number = sf_little_32(of->payload),
-             can = sf_little_32(of->payload + SF_CEREBUS_CAPABILITIES_AT),
+    uint32_t number = sf_little_32(of->payload), can = sf_little_32(of->payload + SF_CEREBUS_CAPABILITIES_AT),
              inputs = sf_little_32(of->payload + SF_CEREBUS_INPUTS_AT);
     char label[LABEL_ROOM];
     if (number == 0 || number > SF_CEREBUS_CHANNELS) {

@@ -64,19 +64,24 @@ static maxwell_spike read_16(const unsigned char *bytes)
 
 static const layout layouts[] = {{"mxw16", 16, read_16}, {"mxw24", 24, read_24}};
 
-static bool is_sound(const maxwell_spike *spike, uint64_t frame)
+static bool is_near(const maxwell_spike *spike, uint64_t frame)
 {
-    return spike->frame <= frame && frame - spike->frame <= BEHIND && spike->channel < CHANNELS &&
-           spike->well < WELLS;
+    return spike->frame <= frame && frame - spike->frame <= BEHIND;
 }
 
-static bool fits(const layout *one, sf_part spikes, uint64_t frame)
+static bool has_place(const maxwell_spike *spike)
+{
+    return spike->channel < CHANNELS && spike->well < WELLS;
+}
+
+/* By frames, and with `strictly` by channels and wells as well. */
+static bool fits(const layout *one, sf_part spikes, uint64_t frame, bool strictly)
 {
     if (spikes.size % one->size != 0)
         return false;
     for (size_t at = 0; at < spikes.size; at += one->size) {
         maxwell_spike spike = one->read((const unsigned char *)spikes.data + at);
-        if (!is_sound(&spike, frame))
+        if (!is_near(&spike, frame) || (strictly && !has_place(&spike)))
             return false;
     }
     return true;
@@ -85,14 +90,13 @@ static bool fits(const layout *one, sf_part spikes, uint64_t frame)
 /* The layout of these spikes; NULL: none, or both, which the next message may tell. */
 static const layout *find_layout(maxwell *it, sf_part spikes, uint64_t frame)
 {
-    bool is_16 = fits(&layouts[0], spikes, frame), is_24 = fits(&layouts[1], spikes, frame);
-    if (it->layout != NULL && fits(it->layout, spikes, frame))
+    bool is_16 = fits(&layouts[0], spikes, frame, true), is_24 = fits(&layouts[1], spikes, frame, true);
+    if (it->layout != NULL && fits(it->layout, spikes, frame, true))
         return it->layout;
-    if (it->rig.decoder.given.layout[0] != '\0')
-        return NULL; /* as it was told, or not at all */
-    if (is_16 != is_24)
-        it->layout = &layouts[is_24];
-    return is_16 != is_24 ? it->layout : NULL;
+    if (it->rig.decoder.given.layout[0] == '\0' && is_16 != is_24)
+        return it->layout = &layouts[is_24];
+    bool is_known = it->layout != NULL && fits(it->layout, spikes, frame, false);
+    return is_known ? it->layout : NULL;
 }
 
 /* ---- spikes ---- */
@@ -127,6 +131,10 @@ static int take_spikes(maxwell *it, sf_part spikes, uint64_t frame, sf_error *er
     for (size_t at = 0; at < spikes.size && status == SF_OK; at += found->size) {
         maxwell_spike spike = found->read((const unsigned char *)spikes.data + at);
         uint32_t unit;
+        if (!has_place(&spike)) {
+            it->rig.decoder.batch.out_of_range++;
+            continue;
+        }
         status = find_unit(it, &spike, &unit, error);
         if (status == SF_OK && unit != SF_NO_UNIT)
             status = sf_rig_spike(&it->rig, unit, (int64_t)spike.frame, spike.amplitude, error);
