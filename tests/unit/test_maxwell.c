@@ -71,7 +71,7 @@ static void units_are_learnt_for_as_long_as_asked(void **state)
     unsigned char spike[16] = {0};
     test_decoded_open(&it, &given);
     for (uint64_t number = 0; number < 2000; number += 1000) { /* 50 ms apart */
-        memcpy(spike, &number, sizeof number);
+        test_little(spike, number, sizeof number);
         spike[12] = (unsigned char)(number / 1000);
         frame(&it, number, true, spike, sizeof spike);
         test_decoded_require(&it, "");
