@@ -8,6 +8,7 @@
 #include "decode/rig.h"
 
 #include "core/error.h"
+#include "core/little.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -85,7 +86,7 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
     size_t length = 0;
     for (size_t at = 0; at + 2 <= size; at += 2) {
         char encoded[4];
-        uint32_t code = sf_cerebus_16(from + at), low = at + 4 <= size ? sf_cerebus_16(from + at + 2) : 0;
+        uint32_t code = sf_little_16(from + at), low = at + 4 <= size ? sf_little_16(from + at + 2) : 0;
         if (code >= 0xd800 && code < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
             code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
             at += 2;
@@ -378,7 +379,7 @@ static uint32_t count_missing(const instrument *on, const sf_cerebus_packet *of,
 static void take_monitor(blackrock *it, const sf_cerebus_packet *of)
 {
     instrument *on = &it->instruments[of->instrument];
-    uint32_t sent = sf_cerebus_32(of->payload), number = of->bytes >= 8 ? sf_cerebus_32(of->payload + 4) : 0;
+    uint32_t sent = sf_little_32(of->payload), number = of->bytes >= 8 ? sf_little_32(of->payload + 4) : 0;
     int64_t received = (int64_t)(it->counting > 1 ? on->received : it->received), lost = 0;
     if (sent > MOST_SENT) {
         sf_decoder_leave_out(&it->rig.decoder, "a count of %" PRIu32 " packets sent", sent);
@@ -426,7 +427,7 @@ static void compare_rate(blackrock *it, double hz, const char *said)
 
 static void take_state(blackrock *it, const sf_cerebus_packet *of)
 {
-    uint32_t hz = sf_cerebus_32(of->payload);
+    uint32_t hz = sf_little_32(of->payload);
     if (hz < 1000 || hz > 1000000)
         return;
     it->ticks_hz = hz;
@@ -457,8 +458,8 @@ static int take_processor(blackrock *it, const sf_cerebus_packet *of, sf_error *
         return SF_OK;
     it->processor_was_told = true;
     sf_log(SF_LOG_INFO, "%s: '%s' speaks protocol %u.%u", decoder->name, ident,
-           sf_cerebus_16(of->payload + SF_CEREBUS_VERSION_AT + 2),
-           sf_cerebus_16(of->payload + SF_CEREBUS_VERSION_AT));
+           sf_little_16(of->payload + SF_CEREBUS_VERSION_AT + 2),
+           sf_little_16(of->payload + SF_CEREBUS_VERSION_AT));
     return decoder->is_known || ident[0] == '\0'
                ? SF_OK
                : sf_recording_set_metadata(&decoder->about, "device", ident, error);
@@ -467,9 +468,8 @@ static int take_processor(blackrock *it, const sf_cerebus_packet *of, sf_error *
 static int take_channel(blackrock *it, const sf_cerebus_packet *of, sf_error *error)
 {
     const sf_decoder *decoder = &it->rig.decoder;
-    uint32_t number = sf_cerebus_32(of->payload),
-             can = sf_cerebus_32(of->payload + SF_CEREBUS_CAPABILITIES_AT),
-             inputs = sf_cerebus_32(of->payload + SF_CEREBUS_INPUTS_AT);
+    uint32_t number = sf_little_32(of->payload), can = sf_little_32(of->payload + SF_CEREBUS_CAPABILITIES_AT),
+             inputs = sf_little_32(of->payload + SF_CEREBUS_INPUTS_AT);
     char label[LABEL_ROOM];
     if (number == 0 || number > SF_CEREBUS_CHANNELS) {
         sf_decoder_leave_out(&it->rig.decoder, "a channel of number %" PRIu32, number);
@@ -567,9 +567,9 @@ static int take_word(blackrock *it, const sf_cerebus_packet *of, const char *cal
 static int take_input(blackrock *it, const sf_cerebus_packet *of, channel_kind kind, sf_error *error)
 {
     int64_t time;
-    uint32_t value = sf_cerebus_32(of->payload);
-    uint32_t changed = of->bytes >= 12 && kind != SERIAL ? sf_cerebus_32(of->payload + 4) : 0;
-    bool is_strobe = of->bytes >= 12 && (sf_cerebus_32(of->payload + 8) & 2) != 0;
+    uint32_t value = sf_little_32(of->payload);
+    uint32_t changed = of->bytes >= 12 && kind != SERIAL ? sf_little_32(of->payload + 4) : 0;
+    bool is_strobe = of->bytes >= 12 && (sf_little_32(of->payload + 8) & 2) != 0;
     if (!take_time(it, of, &time))
         return SF_OK;
     if (changed == 0 || is_strobe)
@@ -584,11 +584,8 @@ static int take_input(blackrock *it, const sf_cerebus_packet *of, channel_kind k
 /* Of the waveform; where it was not sent, of what the system found in it. */
 static float amplitude_of(const sf_cerebus_packet *of)
 {
-    float samples[SF_CEREBUS_PACKET / 2];
-    size_t from = of->bytes > SF_CEREBUS_WAVE_AT ? SF_CEREBUS_WAVE_AT : SF_CEREBUS_TROUGH_AT, count = 0;
-    for (size_t at = from; at + 2 <= of->bytes; at += 2)
-        samples[count++] = (int16_t)sf_cerebus_16(of->payload + at);
-    return sf_rig_amplitude(samples, count * sizeof samples[0]);
+    size_t from = of->bytes > SF_CEREBUS_WAVE_AT ? SF_CEREBUS_WAVE_AT : SF_CEREBUS_TROUGH_AT;
+    return sf_rig_amplitude(of->payload + from, of->bytes - from, SF_RIG_INT16);
 }
 
 static int take_spike(blackrock *it, const sf_cerebus_packet *of, sf_error *error)

@@ -9,6 +9,7 @@
  */
 #include "decode/rig.h"
 
+#include "core/little.h"
 #include "core/text.h"
 
 #include <math.h>
@@ -47,12 +48,11 @@ static bool time_of_id(sf_part id, int64_t *time_ns)
 
 static bool time_of_entry(const sf_part *parts, int64_t *time_ns)
 {
-    uint64_t stamp;
     if (parts[1].size == 0)
         return time_of_id(parts[0], time_ns);
-    if (parts[1].size != sizeof stamp)
+    if (parts[1].size != sizeof(uint64_t))
         return false;
-    memcpy(&stamp, parts[1].data, sizeof stamp);
+    uint64_t stamp = sf_little_64(parts[1].data);
     *time_ns = (int64_t)stamp;
     return stamp < (uint64_t)SF_TIME_LIMIT_NS;
 }
@@ -91,7 +91,6 @@ static int take_channel(brand *it, uint32_t channel, int64_t time, int16_t cross
 /* As the stream counts time; the first entry says whether in samples or in nanoseconds. */
 static bool find_time(brand *it, const sf_part *parts, size_t count, int64_t *time)
 {
-    uint64_t low = 0;
     sf_part sample = count == 4 ? parts[3] : (sf_part){"", 0};
     if (it->channels == 0)
         it->sample_size = sample.size;
@@ -99,7 +98,7 @@ static bool find_time(brand *it, const sf_part *parts, size_t count, int64_t *ti
         return time_of_entry(parts, time);
     if (sample.size != it->sample_size || (sample.size != 4 && sample.size != 8))
         return false;
-    memcpy(&low, sample.data, sample.size);
+    uint64_t low = sample.size == 4 ? sf_little_32(sample.data) : sf_little_64(sample.data);
     *time = sf_rig_count_on(&it->samples, low, 8 * (unsigned)sample.size);
     return true;
 }
@@ -111,8 +110,7 @@ static int take(brand *it, int64_t time, sf_part counts, sf_error *error)
         sf_rig_set_rate(&it->rig, it->sample_size > 0 ? it->sample_rate_hz : BY_NANOSECONDS);
     int status = is_first ? learn(it, counts.size / 2, error) : SF_OK;
     for (uint32_t i = 0; i < it->channels && status == SF_OK; i++) {
-        int16_t crossings;
-        memcpy(&crossings, (const char *)counts.data + 2 * (size_t)i, sizeof crossings);
+        int16_t crossings = (int16_t)sf_little_16((const unsigned char *)counts.data + 2 * (size_t)i);
         if (crossings < 0 || crossings > MOST_CROSSINGS)
             sf_decoder_leave_out(&it->rig.decoder, "%d crossings of channel %u in one bin", crossings, i);
         else if (crossings > 0)

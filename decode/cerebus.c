@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/cerebus.h"
 
+#include "core/little.h"
+
 #define GROUPS 8 /* of channels that are sampled together, from 1 */
 #define MOST_TYPE 255
 #define DIGITAL_BYTES 12 /* of a digital input's event, at most */
@@ -13,14 +15,14 @@ size_t sf_cerebus_read(sf_cerebus_layout layout, const unsigned char *bytes, siz
         return 0;
     if (layout == SF_CEREBUS_311) {
         *packet = (sf_cerebus_packet){
-            .time = sf_cerebus_32(bytes), .channel = sf_cerebus_16(bytes + 4), .type = bytes[6]};
+            .time = sf_little_32(bytes), .channel = sf_little_16(bytes + 4), .type = bytes[6]};
         words = bytes[7];
     } else {
-        *packet = (sf_cerebus_packet){.time = sf_cerebus_64(bytes), .channel = sf_cerebus_16(bytes + 8)};
+        *packet = (sf_cerebus_packet){.time = sf_little_64(bytes), .channel = sf_little_16(bytes + 8)};
         bool is_40 = layout == SF_CEREBUS_40;
-        packet->type = is_40 ? bytes[10] : sf_cerebus_16(bytes + 10);
+        packet->type = is_40 ? bytes[10] : sf_little_16(bytes + 10);
         packet->instrument = is_40 ? bytes[13] : bytes[14];
-        words = sf_cerebus_16(bytes + (is_40 ? 11 : 12));
+        words = sf_little_16(bytes + (is_40 ? 11 : 12));
     }
     packet->payload = bytes + header;
     packet->bytes = 4 * words;

@@ -87,20 +87,4 @@ bool sf_cerebus_is_sound(const sf_cerebus_packet *packet);
 /** Whether whole packets fill these bytes, and with `strictly` whether all are sound. */
 bool sf_cerebus_fills(sf_cerebus_layout layout, const unsigned char *bytes, size_t size, bool strictly);
 
-/** Numbers as they stand in packets. */
-static inline uint16_t sf_cerebus_16(const unsigned char *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static inline uint32_t sf_cerebus_32(const unsigned char *at)
-{
-    return sf_cerebus_16(at) | (uint32_t)sf_cerebus_16(at + 2) << 16;
-}
-
-static inline uint64_t sf_cerebus_64(const unsigned char *at)
-{
-    return sf_cerebus_32(at) | (uint64_t)sf_cerebus_32(at + 4) << 32;
-}
-
 #endif

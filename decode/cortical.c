@@ -13,6 +13,7 @@
 #include "decode/fields.h"
 #include "decode/rig.h"
 
+#include "core/little.h"
 #include "core/log.h"
 
 #include <inttypes.h>
@@ -204,7 +205,7 @@ static bool see_events(events *to, sf_part bytes, size_t count, size_t sample_by
 
 static bool take_frame(cortical *it, const events *all, size_t i, int64_t *frame)
 {
-    memcpy(frame, all->frames + 8 * i, sizeof *frame);
+    *frame = (int64_t)sf_little_64(all->frames + 8 * i);
     if (*frame >= 0) {
         follow(it, *frame);
         return true;
@@ -259,8 +260,9 @@ static int take_spikes(cortical *it, sf_part bytes, sf_error *error)
             continue;
         status = find_unit(it, all.channels[i], &unit, error);
         if (status == SF_OK && unit != SF_NO_UNIT)
-            status = sf_rig_spike(&it->rig, unit, frame,
-                                  sf_rig_amplitude(all.samples + sample_bytes * i, sample_bytes), error);
+            status = sf_rig_spike(
+                &it->rig, unit, frame,
+                sf_rig_amplitude(all.samples + sample_bytes * i, sample_bytes, SF_RIG_FLOAT32), error);
     }
     return status;
 }

@@ -214,7 +214,8 @@ bool sf_decoder_has_counts(const sf_decoder *decoder)
 void sf_decoder_give(sf_decoder *decoder, sf_batch *batch)
 {
     *batch = decoder->batch;
-    batch->arrival_ns = sf_clock_monotonic_ns();
+    if (batch->arrival_ns == 0)
+        batch->arrival_ns = sf_clock_monotonic_ns();
     decoder->batch = nothing;
     memcpy(decoder->told, decoder->fault, sizeof decoder->told);
     decoder->fault[0] = '\0';

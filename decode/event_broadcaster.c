@@ -5,6 +5,7 @@
  * and it numbers nothing, so that what is lost on the way is not known. JSON tells the sampling rate. Raw
  * events do not; where it was not given their time stamps in seconds are taken.
  */
+#include "core/little.h"
 #include "core/log.h"
 #include "decode/fields.h"
 #include "decode/rig.h"
@@ -90,23 +91,22 @@ static float raw_amplitude(const unsigned char *bytes, size_t size)
     static const size_t channels_of[] = {0, 1, 2, 4};
     size_t channels = bytes[1] < 4 ? channels_of[bytes[1]] : 0;
     size_t begin = SPIKE_BASE + 4 * channels;
-    return channels > 0 && begin <= size ? sf_rig_amplitude(bytes + begin, size - begin) : NAN;
+    return channels > 0 && begin <= size ? sf_rig_amplitude(bytes + begin, size - begin, SF_RIG_FLOAT32)
+                                         : NAN;
 }
 
 static bool read_raw(event *it, int kind, sf_part body)
 {
     const unsigned char *bytes = body.data;
-    uint16_t stream, index, sorted;
+    unsigned sorted;
     if (kind == SPIKE ? body.size < SPIKE_BASE || bytes[0] != 2 || (body.size - SPIKE_BASE) % 4 != 0
                       : body.size < TTL_BYTES || bytes[0] != 1 || bytes[1] != 3)
         return false;
-    memcpy(&stream, bytes + 4, sizeof stream);
-    memcpy(&index, bytes + 6, sizeof index);
-    memcpy(&it->sample, bytes + 8, sizeof it->sample);
-    memcpy(&it->seconds, bytes + 16, sizeof it->seconds);
-    memcpy(&sorted, bytes + 24, sizeof sorted);
-    snprintf(it->stream, sizeof it->stream, "%u", stream);
-    snprintf(it->electrode, sizeof it->electrode, "Electrode %u", index + 1u);
+    it->sample = (int64_t)sf_little_64(bytes + 8);
+    it->seconds = sf_little_real(bytes + 16);
+    sorted = sf_little_16(bytes + 24);
+    snprintf(it->stream, sizeof it->stream, "%u", sf_little_16(bytes + 4));
+    snprintf(it->electrode, sizeof it->electrode, "Electrode %u", sf_little_16(bytes + 6) + 1u);
     it->sorted_id = kind == SPIKE ? sorted : 0;
     it->line = kind == TTL ? bytes[24] : 0;
     it->state = kind == TTL ? bytes[25] : 0;
@@ -210,7 +210,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
     event told = {0};
     sf_rig_begin(&it->rig);
     if (count == 2 && parts[0].size == sizeof kind)
-        memcpy(&kind, parts[0].data, sizeof kind);
+        kind = sf_little_16(parts[0].data);
     bool is_json = count == 2 && parts[1].size > 0 && *(const char *)parts[1].data == '{';
     if (kind > SPIKE)
         sf_decoder_leave_out(decoder, "no message of Open Ephys' Event Broadcaster: %zu parts", count);

@@ -5,6 +5,7 @@
  */
 #include "decode/rig.h"
 
+#include "core/little.h"
 #include "core/text.h"
 
 #include <math.h>
@@ -80,11 +81,10 @@ static void name_unit(const intan *it, const char *channel, int id, char name[NA
 static int take(intan *it, const unsigned char *chunk, sf_error *error)
 {
     char name[NAME + 1] = {0}, sorted[NAME + 4];
-    uint32_t low, unit;
+    uint32_t unit;
     int id = sorted_of(chunk[13]);
     memcpy(name, chunk + 4, NAME);
-    memcpy(&low, chunk + 9, sizeof low);
-    int64_t sample = sf_rig_count_on(&it->samples, low, 32);
+    int64_t sample = sf_rig_count_on(&it->samples, sf_little_32(chunk + 9), 32);
     sf_rig_hear(&it->rig);
     if (chunk[13] == ARTEFACT) {
         it->rig.decoder.batch.out_of_range++;

@@ -8,6 +8,7 @@
 #include "decode/rig.h"
 
 #include "core/error.h"
+#include "core/little.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -46,42 +47,41 @@ typedef struct maxwell {
 /* MaxLab Live 22: 7 bytes of padding, well, frame, channel, amplitude. */
 static maxwell_spike read_24(const unsigned char *bytes)
 {
-    maxwell_spike it = {.well = bytes[7]};
-    int32_t channel;
-    memcpy(&it.frame, bytes + 8, sizeof it.frame);
-    memcpy(&channel, bytes + 16, sizeof channel);
-    memcpy(&it.amplitude, bytes + 20, sizeof it.amplitude);
-    it.channel = channel >= 0 ? (uint32_t)channel : UINT32_MAX;
-    return it;
+    return (maxwell_spike){.frame = sf_little_64(bytes + 8),
+                           .amplitude = sf_little_single(bytes + 20),
+                           .channel = sf_little_32(bytes + 16),
+                           .well = bytes[7]};
 }
 
 /* From 24.1 on: frame, amplitude, channel, well, padding. */
 static maxwell_spike read_16(const unsigned char *bytes)
 {
-    maxwell_spike it = {.well = bytes[14]};
-    uint16_t channel;
-    memcpy(&it.frame, bytes, sizeof it.frame);
-    memcpy(&it.amplitude, bytes + 8, sizeof it.amplitude);
-    memcpy(&channel, bytes + 12, sizeof channel);
-    it.channel = channel;
-    return it;
+    return (maxwell_spike){.frame = sf_little_64(bytes),
+                           .amplitude = sf_little_single(bytes + 8),
+                           .channel = sf_little_16(bytes + 12),
+                           .well = bytes[14]};
 }
 
 static const layout layouts[] = {{"mxw16", 16, read_16}, {"mxw24", 24, read_24}};
 
-static bool is_sound(const maxwell_spike *spike, uint64_t frame)
+static bool is_near(const maxwell_spike *spike, uint64_t frame)
 {
-    return spike->frame <= frame && frame - spike->frame <= BEHIND && spike->channel < CHANNELS &&
-           spike->well < WELLS;
+    return spike->frame <= frame && frame - spike->frame <= BEHIND;
 }
 
-static bool fits(const layout *one, sf_part spikes, uint64_t frame)
+static bool has_place(const maxwell_spike *spike)
+{
+    return spike->channel < CHANNELS && spike->well < WELLS;
+}
+
+/* By frames, and with `strictly` by channels and wells as well. */
+static bool fits(const layout *one, sf_part spikes, uint64_t frame, bool strictly)
 {
     if (spikes.size % one->size != 0)
         return false;
     for (size_t at = 0; at < spikes.size; at += one->size) {
         maxwell_spike spike = one->read((const unsigned char *)spikes.data + at);
-        if (!is_sound(&spike, frame))
+        if (!is_near(&spike, frame) || (strictly && !has_place(&spike)))
             return false;
     }
     return true;
@@ -90,14 +90,13 @@ static bool fits(const layout *one, sf_part spikes, uint64_t frame)
 /* The layout of these spikes; NULL: none, or both, which the next message may tell. */
 static const layout *find_layout(maxwell *it, sf_part spikes, uint64_t frame)
 {
-    bool is_16 = fits(&layouts[0], spikes, frame), is_24 = fits(&layouts[1], spikes, frame);
-    if (it->layout != NULL && fits(it->layout, spikes, frame))
+    bool is_16 = fits(&layouts[0], spikes, frame, true), is_24 = fits(&layouts[1], spikes, frame, true);
+    if (it->layout != NULL && fits(it->layout, spikes, frame, true))
         return it->layout;
-    if (it->rig.decoder.given.layout[0] != '\0')
-        return NULL; /* as it was told, or not at all */
-    if (is_16 != is_24)
-        it->layout = &layouts[is_24];
-    return is_16 != is_24 ? it->layout : NULL;
+    if (it->rig.decoder.given.layout[0] == '\0' && is_16 != is_24)
+        return it->layout = &layouts[is_24];
+    bool is_known = it->layout != NULL && fits(it->layout, spikes, frame, false);
+    return is_known ? it->layout : NULL;
 }
 
 /* ---- spikes ---- */
@@ -132,6 +131,10 @@ static int take_spikes(maxwell *it, sf_part spikes, uint64_t frame, sf_error *er
     for (size_t at = 0; at < spikes.size && status == SF_OK; at += found->size) {
         maxwell_spike spike = found->read((const unsigned char *)spikes.data + at);
         uint32_t unit;
+        if (!has_place(&spike)) {
+            it->rig.decoder.batch.out_of_range++;
+            continue;
+        }
         status = find_unit(it, &spike, &unit, error);
         if (status == SF_OK && unit != SF_NO_UNIT)
             status = sf_rig_spike(&it->rig, unit, (int64_t)spike.frame, spike.amplitude, error);
@@ -157,14 +160,13 @@ static bool find_spikes(const sf_part *parts, size_t count, sf_part *spikes)
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     maxwell *it = (maxwell *)decoder;
-    uint64_t frame;
     sf_part spikes;
     sf_rig_begin(&it->rig);
     if (!find_spikes(parts, count, &spikes)) {
         sf_decoder_leave_out(decoder, "no message of MaxLab Live: %zu parts", count);
         return sf_rig_end(&it->rig, error);
     }
-    memcpy(&frame, parts[0].data, sizeof frame);
+    uint64_t frame = sf_little_64(parts[0].data);
     if (frame >= (uint64_t)FRAMES_AHEAD) {
         sf_decoder_leave_out(decoder, "frame number %" PRIu64, frame);
         return sf_rig_end(&it->rig, error);

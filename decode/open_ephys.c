@@ -80,7 +80,8 @@ static int take_spike(sf_rig *rig, const header *about, sf_part payload, sf_erro
     int status = sf_rig_find_electrode(rig, about->electrode, about->sorted_id, &unit, error);
     if (status != SF_OK || unit == SF_NO_UNIT)
         return status;
-    return sf_rig_spike(rig, unit, about->sample, sf_rig_amplitude(payload.data, payload.size), error);
+    return sf_rig_spike(rig, unit, about->sample,
+                        sf_rig_amplitude(payload.data, payload.size, SF_RIG_FLOAT32), error);
 }
 
 /* ---- events and data ---- */

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/little.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -218,13 +219,34 @@ static size_t larger(size_t a, size_t b)
 /* Where the clock went back before what comes now, nothing of it is sorted in before that. */
 static int set_seam(sf_rig *rig, sf_error *error)
 {
-    if (!rig->broke)
+    const sf_rig_seam *last = rig->seam_count > 0 ? &rig->seams[rig->seam_count - 1] : NULL;
+    int64_t now_ns = rig->decoder.is_known ? 0 : sf_clock_monotonic_ns();
+    bool is_later = now_ns != 0 && (last == NULL || now_ns - last->arrival_ns >= SF_RIG_STEP_NS);
+    if (!rig->broke && !is_later)
         return SF_OK;
     if (sf_reserve(&rig->seams, &rig->seam_capacity, rig->seam_count + 1, sizeof *rig->seams) != 0)
         return sf_fail_memory(error);
-    rig->seams[rig->seam_count++] = (sf_rig_seam){rig->spike_count, rig->marker_count};
+    rig->seams[rig->seam_count++] =
+        (sf_rig_seam){rig->spike_count, rig->marker_count, rig->broke, rig->restarts, now_ns};
+    if (rig->broke) {
+        rig->back_spikes = rig->spike_count;
+        rig->back_markers = rig->marker_count;
+    }
     rig->broke = false;
+    rig->restarts = 0;
     return SF_OK;
+}
+
+/* What was sorted in before seams moves them on. */
+static void move_seams(sf_rig *rig, size_t spike, size_t marker)
+{
+    for (size_t i = rig->seam_count; i > rig->seams_given; i--) {
+        sf_rig_seam *seam = &rig->seams[i - 1];
+        if (seam->spikes <= spike && seam->markers <= marker)
+            return;
+        seam->spikes += seam->spikes > spike;
+        seam->markers += seam->markers > marker;
+    }
 }
 
 /* Before what came at this place is kept. */
@@ -232,11 +254,6 @@ static int join_stream(sf_rig *rig, int64_t place, sf_error *error)
 {
     follow_time(rig, place, place);
     return set_seam(rig, error);
-}
-
-static sf_rig_seam last_seam(const sf_rig *rig)
-{
-    return rig->seam_count > 0 ? rig->seams[rig->seam_count - 1] : (sf_rig_seam){0, 0};
 }
 
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error)
@@ -250,19 +267,22 @@ int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf
     int status = join_stream(rig, place, error);
     if (status != SF_OK)
         return status;
-    size_t at = rig->spike_count++, from = larger(rig->spikes_given, last_seam(rig).spikes);
+    size_t at = rig->spike_count++, from = larger(rig->spikes_given, rig->back_spikes);
     for (; at > from && rig->spikes[at - 1].time_ns > place; at--)
         rig->spikes[at] = rig->spikes[at - 1];
     rig->spikes[at] = (sf_spike){.time_ns = place, .unit = unit, .amplitude = amplitude};
+    move_seams(rig, at, SIZE_MAX);
     return SF_OK;
 }
 
-float sf_rig_amplitude(const void *samples, size_t bytes)
+float sf_rig_amplitude(const void *samples, size_t bytes, sf_rig_samples are)
 {
+    const unsigned char *begin = samples;
+    size_t size = are == SF_RIG_FLOAT32 ? 4 : 2;
     float trough = NAN, peak = NAN;
-    for (size_t at = 0; at + sizeof trough <= bytes; at += sizeof trough) {
-        float sample;
-        memcpy(&sample, (const char *)samples + at, sizeof sample);
+    for (size_t at = 0; at + size <= bytes; at += size) {
+        float sample =
+            are == SF_RIG_FLOAT32 ? sf_little_single(begin + at) : (float)(int16_t)sf_little_16(begin + at);
         if (isfinite(sample)) {
             trough = fminf(trough, sample);
             peak = fmaxf(peak, sample);
@@ -282,11 +302,12 @@ static int keep_marker(sf_rig *rig, int64_t sample, const sf_marker *marker, sf_
     int status = join_stream(rig, place, error);
     if (status != SF_OK)
         return status;
-    size_t at = rig->marker_count++, from = larger(rig->markers_given, last_seam(rig).markers);
+    size_t at = rig->marker_count++, from = larger(rig->markers_given, rig->back_markers);
     for (; at > from && rig->markers[at - 1].time_ns > place; at--)
         rig->markers[at] = rig->markers[at - 1];
     rig->markers[at] = *marker;
     rig->markers[at].time_ns = place;
+    move_seams(rig, SIZE_MAX, at);
     return SF_OK;
 }
 
@@ -325,8 +346,11 @@ bool sf_rig_begin_run(sf_rig *rig)
     decoder->once_more = sf_rig_waits(rig);
     if (decoder->once_more)
         return false;
-    sf_log(SF_LOG_WARNING, "%s: the sender started again", decoder->name);
-    decoder->batch.restarts++;
+    if ((rig->runs & (rig->runs + 1)) == 0) /* a file that is looped does so for ever */
+        sf_log(SF_LOG_WARNING, "%s: the sender started again (%" PRIu64 " so far)", decoder->name,
+               rig->runs + 1);
+    rig->runs++;
+    *(decoder->is_known ? &decoder->batch.restarts : &rig->restarts) += 1;
     break_off(rig);
     return true;
 }
@@ -381,7 +405,10 @@ static void pass_seams(sf_rig *rig)
         const sf_rig_seam *next = &rig->seams[rig->seams_given];
         if (next->spikes > rig->spikes_given || next->markers > rig->markers_given)
             return;
-        rig->alone = ALONE;
+        if (next->went_back)
+            rig->alone = ALONE;
+        rig->decoder.batch.restarts += next->restarts;
+        rig->arrival_ns = next->arrival_ns;
     }
 }
 
@@ -391,8 +418,8 @@ static void fill(sf_rig *rig)
     sf_batch *batch = &rig->decoder.batch;
     pass_seams(rig);
     bool newest = rig->seams_given == rig->seam_count;
-    sf_rig_seam end =
-        newest ? (sf_rig_seam){rig->spike_count, rig->marker_count} : rig->seams[rig->seams_given];
+    sf_rig_seam end = newest ? (sf_rig_seam){.spikes = rig->spike_count, .markers = rig->marker_count}
+                             : rig->seams[rig->seams_given];
     rig->spikes_going = spikes_that_go(rig, end.spikes);
     size_t stop = rig->spikes_given + rig->spikes_going;
     bool last = stop == end.spikes;
@@ -403,6 +430,7 @@ static void fill(sf_rig *rig)
     batch->marker_count = rig->markers_going;
     batch->clock_ns = last && newest ? rig->clock : INT64_MIN;
     batch->heard = true;
+    batch->arrival_ns = rig->arrival_ns;
 }
 
 void sf_rig_gave(sf_decoder *decoder)
@@ -426,10 +454,10 @@ void sf_rig_begin(sf_rig *rig)
     rig->before = rig->is_anything ? rig->furthest : INT64_MIN;
     if (!rig->decoder.is_known || sf_rig_waits(rig))
         return;
+    pass_seams(rig);
     rig->spikes_given = rig->spike_count = rig->markers_given = rig->marker_count = 0;
-    if (rig->seam_count > rig->seams_given)
-        rig->alone = ALONE;
-    rig->seams_given = rig->seam_count = 0;
+    rig->seams_given = rig->seam_count = rig->back_spikes = rig->back_markers = 0;
+    rig->arrival_ns = 0;
 }
 
 static bool has_learnt(const sf_rig *rig)

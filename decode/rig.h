@@ -11,6 +11,7 @@
  * - Spikes of several messages go out together, in time order; but where the rig's clock goes back, what came
  *   before goes out before. What is first of all and first after such a place goes out time by time, so that
  *   window/continuity.h sees the stream go on from there, however much came at once.
+ * - What was kept while units were learnt goes out as what arrived then, in steps of SF_RIG_STEP_NS.
  * - Message numbers: a gap is a loss, a smaller number a new run of the sender and none.
  */
 #ifndef SF_DECODE_RIG_H
@@ -21,11 +22,15 @@
 #define SF_RIG_BATCH 1024      /**< spikes that go out together */
 #define SF_RIG_KEPT (1u << 20) /**< spikes or markers that are kept until the stream is known, and clocks */
 #define SF_RIG_BACK_NS (100 * INT64_C(1000000)) /* further is no order of messages: the clock went back */
-#define SF_RIG_MOST_UNITS 65536                 /**< that are learnt: a sender cannot ask for more memory */
+#define SF_RIG_STEP_NS (100 * INT64_C(1000000))
+#define SF_RIG_MOST_UNITS 65536 /**< that are learnt: a sender cannot ask for more memory */
 
-/** Where among what waits the clock went back. */
+/** Where among what waits the clock went back, or what comes next arrived later. */
 typedef struct sf_rig_seam {
     size_t spikes, markers;
+    bool went_back;
+    uint64_t restarts;  /**< of the sender, while units were learnt */
+    int64_t arrival_ns; /**< 0: it goes out as it comes */
 } sf_rig_seam;
 
 /** A decoder of a rig begins with it. Its kind has sf_rig_gave, and sf_rig_close or a `close` that calls it.
@@ -45,9 +50,12 @@ typedef struct sf_rig {
     size_t spikes_going, markers_going; /**< of what waits, those in the decoder's batch */
     sf_rig_seam *seams;                 /**< of what waits; before seams_given it went out */
     size_t seam_count, seam_capacity, seams_given;
-    bool broke;     /**< what comes next is behind a seam */
-    unsigned alone; /**< so many batches yet go out with the spikes of one time */
-    int64_t clock;  /**< promised, and not told yet; INT64_MIN: none */
+    size_t back_spikes, back_markers; /**< where the clock went back last: nothing is sorted in before */
+    bool broke;                       /**< what comes next is behind a seam */
+    uint64_t restarts, runs;          /**< of the sender: that no seam has yet, and all */
+    int64_t arrival_ns;               /**< of what goes out, as seams have it */
+    unsigned alone;                   /**< so many batches yet go out with the spikes of one time */
+    int64_t clock;                    /**< promised, and not told yet; INT64_MIN: none */
     bool is_numbered;
     int64_t expected;       /**< message number */
     uint64_t *number_names; /**< of electrodes that were given: the hash of the name that each number came
@@ -115,9 +123,11 @@ int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error);
 int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error);
 int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error);
-/** The amplitude of a waveform of float32: its trough, as every protocol has it here; where no sample is
- * below zero its peak, and NaN where none is finite. */
-float sf_rig_amplitude(const void *samples, size_t bytes);
+/** What the samples of a waveform are, all of them little-endian. */
+typedef enum sf_rig_samples { SF_RIG_FLOAT32, SF_RIG_INT16 } sf_rig_samples;
+/** The amplitude of a waveform: its trough, as every protocol has it here; where no sample is below zero its
+ * peak, and NaN where none is finite. */
+float sf_rig_amplitude(const void *samples, size_t bytes, sf_rig_samples are);
 /** The stream has reached this sample: nothing that lies more than `behind` before it will follow. */
 void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind);
 

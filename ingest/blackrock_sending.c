@@ -5,6 +5,7 @@
  */
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/little.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -244,7 +245,7 @@ static int answer(device *it, const unsigned char *bytes, size_t size, sf_error 
         return SF_OK;
     int status = SF_OK;
     if (packet.type == SF_CEREBUS_SET_RUN_LEVEL && packet.bytes >= STATE_BYTES)
-        status = set_level(it, sf_cerebus_32(packet.payload + SF_CEREBUS_LEVEL_AT), error);
+        status = set_level(it, sf_little_32(packet.payload + SF_CEREBUS_LEVEL_AT), error);
     else if (packet.type == SF_CEREBUS_ASK_ALL)
         status = describe_all(it, error);
     else if (packet.type == ASK_CLOCK)

@@ -10,14 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-double sf_little_real(const unsigned char *at)
-{
-    uint64_t bits = sf_little_64(at);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 bool sf_binary_begin(const char *path, void *to, size_t size)
 {
     struct stat about;

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What readers of binary files share: bytes at a place, numbers that are little-endian, and text. */
+/** What readers of binary files share: bytes at a place, and text. */
 #ifndef SF_REPLAY_BINARY_H
 #define SF_REPLAY_BINARY_H
+
+#include "core/little.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-static inline uint16_t sf_little_16(const unsigned char *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static inline uint32_t sf_little_32(const unsigned char *at)
-{
-    return (uint32_t)sf_little_16(at) | (uint32_t)sf_little_16(at + 2) << 16;
-}
-
-static inline uint64_t sf_little_64(const unsigned char *at)
-{
-    return (uint64_t)sf_little_32(at) | (uint64_t)sf_little_32(at + 4) << 32;
-}
-
-/** A double of 8 bytes. */
-double sf_little_real(const unsigned char *at);
 
 /** The first `size` bytes of a file; false where it is no regular file, cannot be opened or is shorter. */
 bool sf_binary_begin(const char *path, void *to, size_t size);

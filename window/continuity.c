@@ -28,6 +28,8 @@ struct sf_continuity {
     int64_t front_ns, front_arrival_ns;
     int64_t lead_ns; /* the most that the stream was ahead of arrival, less what clocks may drift since */
 
+    int64_t near_to_ns; /* of the frame that is taken in: what is further is not near */
+
     bool doubting;
     int64_t from_ns, to_ns; /* first and furthest time of the place that is doubted */
     int64_t seen_ns;        /* arrival of its newest frame */
@@ -115,7 +117,7 @@ static int64_t behind(const sf_continuity *it)
     return lateness_ns > SF_CONTINUITY_BEHIND_NS ? lateness_ns : SF_CONTINUITY_BEHIND_NS;
 }
 
-static verdict judge(const sf_continuity *it, int64_t time_ns, int64_t now_ns)
+static verdict judge(const sf_continuity *it, int64_t time_ns)
 {
     if (impossible(time_ns))
         return IMPOSSIBLE;
@@ -123,8 +125,7 @@ static verdict judge(const sf_continuity *it, int64_t time_ns, int64_t now_ns)
         return FAR;
     if (it->settings.leap_ns == 0)
         return NEAR;
-    bool near = time_ns <= reach(it, it->front_ns, it->front_arrival_ns, now_ns) &&
-                time_ns >= sf_time_plus(it->front_ns, -behind(it));
+    bool near = time_ns <= it->near_to_ns && time_ns >= sf_time_plus(it->front_ns, -behind(it));
     return near ? NEAR : FAR;
 }
 
@@ -197,10 +198,10 @@ static int append_items(sf_continuity *it, items *to, const sf_batch *batch, ver
 {
     int status = SF_OK;
     for (size_t i = 0; i < batch->spike_count && status == SF_OK; i++)
-        if (judge(it, batch->spikes[i].time_ns, batch->arrival_ns) == wanted)
+        if (judge(it, batch->spikes[i].time_ns) == wanted)
             status = append(to, &batch->spikes[i], NULL);
     for (size_t i = 0; i < batch->marker_count && status == SF_OK; i++)
-        if (judge(it, batch->markers[i].time_ns, batch->arrival_ns) == wanted)
+        if (judge(it, batch->markers[i].time_ns) == wanted)
             status = append(to, NULL, &batch->markers[i]);
     return status;
 }
@@ -393,12 +394,43 @@ static void believe(sf_continuity *it)
 typedef struct sorted {
     size_t near, far, impossible;
     int64_t near_high_ns;
-    int64_t low_ns, high_ns; /* of the far ones; those further than a leap from the lowest left aside */
+    int64_t low_ns, high_ns; /* of the far ones; those further than a leap from the one before left aside */
 } sorted;
 
-static void sort_time(sf_continuity *it, sorted *all, int64_t time_ns, int64_t now_ns)
+/* The times of a batch's spikes and markers, in order. */
+typedef struct times {
+    const sf_batch *of;
+    size_t spike, marker;
+} times;
+
+static bool next_time(times *it, int64_t *time_ns)
 {
-    verdict is = judge(it, time_ns, now_ns);
+    bool spike = it->spike < it->of->spike_count, marker = it->marker < it->of->marker_count;
+    if (!spike && !marker)
+        return false;
+    spike = spike && (!marker || it->of->spikes[it->spike].time_ns <= it->of->markers[it->marker].time_ns);
+    *time_ns = spike ? it->of->spikes[it->spike++].time_ns : it->of->markers[it->marker++].time_ns;
+    return true;
+}
+
+static int64_t a_leap_from(const sf_continuity *it, int64_t time_ns)
+{
+    return it->settings.leap_ns > 0 ? sf_time_plus(time_ns, it->settings.leap_ns) : INT64_MAX;
+}
+
+/* As far as times of the frame are near: each that is lets those after it be a leap further. What waited for
+ * long comes at once, and may be longer than a leap. */
+static int64_t near_to(const sf_continuity *it, const sf_batch *batch, int64_t to_ns)
+{
+    times all = {.of = batch};
+    for (int64_t time_ns; next_time(&all, &time_ns) && time_ns <= to_ns;)
+        to_ns = a_leap_from(it, time_ns) > to_ns ? a_leap_from(it, time_ns) : to_ns;
+    return to_ns;
+}
+
+static void sort_time(sf_continuity *it, sorted *all, int64_t time_ns)
+{
+    verdict is = judge(it, time_ns);
     all->near += is == NEAR;
     all->far += is == FAR;
     all->impossible += is == IMPOSSIBLE;
@@ -408,10 +440,10 @@ static void sort_time(sf_continuity *it, sorted *all, int64_t time_ns, int64_t n
         all->low_ns = time_ns;
 }
 
-static void raise_high(const sf_continuity *it, sorted *all, int64_t time_ns, int64_t now_ns)
+static void raise_high(const sf_continuity *it, sorted *all, int64_t time_ns)
 {
-    int64_t most_ns = it->settings.leap_ns > 0 ? sf_time_plus(all->low_ns, it->settings.leap_ns) : INT64_MAX;
-    if (judge(it, time_ns, now_ns) == FAR && time_ns <= most_ns && time_ns > all->high_ns)
+    int64_t from_ns = all->high_ns > all->low_ns ? all->high_ns : all->low_ns;
+    if (judge(it, time_ns) == FAR && time_ns <= a_leap_from(it, from_ns) && time_ns > all->high_ns)
         all->high_ns = time_ns;
 }
 
@@ -431,8 +463,7 @@ static bool sort_near(const sf_continuity *it, sorted *all, const sf_batch *batc
         low_ns = time_ns < low_ns ? time_ns : low_ns;
         high_ns = time_ns > high_ns ? time_ns : high_ns;
     }
-    if (low_ns > high_ns || judge(it, low_ns, batch->arrival_ns) != NEAR ||
-        judge(it, high_ns, batch->arrival_ns) != NEAR)
+    if (low_ns > high_ns || judge(it, low_ns) != NEAR || judge(it, high_ns) != NEAR)
         return false;
     all->near = batch->spike_count + batch->marker_count + clock;
     all->near_high_ns = high_ns;
@@ -442,22 +473,20 @@ static bool sort_near(const sf_continuity *it, sorted *all, const sf_batch *batc
 static sorted sort_out(sf_continuity *it, const sf_batch *batch)
 {
     sorted all = {.near_high_ns = INT64_MIN, .low_ns = INT64_MAX, .high_ns = INT64_MIN};
+    times first = {.of = batch}, again = first;
+    int64_t time_ns;
+    it->near_to_ns = reach(it, it->front_ns, it->front_arrival_ns, batch->arrival_ns);
     if (sort_near(it, &all, batch))
         return all;
-    for (size_t i = 0; i < batch->spike_count; i++)
-        sort_time(it, &all, batch->spikes[i].time_ns, batch->arrival_ns);
-    for (size_t i = 0; i < batch->marker_count; i++)
-        sort_time(it, &all, batch->markers[i].time_ns, batch->arrival_ns);
+    it->near_to_ns = near_to(it, batch, it->near_to_ns);
+    while (next_time(&first, &time_ns))
+        sort_time(it, &all, time_ns);
     if (has_clock(it, batch))
-        sort_time(it, &all, batch->clock_ns, batch->arrival_ns);
-    if (all.far == 0)
-        return all;
-    for (size_t i = 0; i < batch->spike_count; i++)
-        raise_high(it, &all, batch->spikes[i].time_ns, batch->arrival_ns);
-    for (size_t i = 0; i < batch->marker_count; i++)
-        raise_high(it, &all, batch->markers[i].time_ns, batch->arrival_ns);
-    if (has_clock(it, batch))
-        raise_high(it, &all, batch->clock_ns, batch->arrival_ns);
+        sort_time(it, &all, batch->clock_ns);
+    while (all.far > 0 && next_time(&again, &time_ns))
+        raise_high(it, &all, time_ns);
+    if (all.far > 0 && has_clock(it, batch))
+        raise_high(it, &all, batch->clock_ns);
     return all;
 }
 
@@ -503,7 +532,7 @@ static int give_near(sf_continuity *it, const sf_batch *batch, const sorted *all
         near.spike_count = it->near.spike_count;
         near.markers = it->near.markers;
         near.marker_count = it->near.marker_count;
-        if (judge(it, batch->clock_ns, batch->arrival_ns) != NEAR)
+        if (judge(it, batch->clock_ns) != NEAR)
             near.clock_ns = INT64_MIN;
     }
     give(it, near);

@@ -7,8 +7,9 @@
  * its clock. The *front* is the furthest time that is believed.
  *
  * - A time is *near* while it is not further ahead of the front than `leap_ns` and the time that has passed
- * on the monotonic clock since, nor further behind it than the lateness, or SF_CONTINUITY_BEHIND_NS where
- * that is more. What is near goes through at once. A clock behind the front says nothing, nor does the clock
+ * on the monotonic clock since, or than `leap_ns` from a time of its frame that is near; nor further behind
+ * the front than the lateness, or SF_CONTINUITY_BEHIND_NS where that is more. What is near goes through at
+ * once, however much of the stream a frame holds. A clock behind the front says nothing, nor does the clock
  * of the batch that begins a run.
  * - What is not near is *held*. It is believed once the stream goes on from it: when
  *   SF_CONTINUITY_FRAMES frames after the first lie wholly there, each ending later than the one before. A

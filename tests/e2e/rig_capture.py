@@ -87,12 +87,13 @@ def in_epochs(rows, back):
 readers = {"intan": of_intan, "event-broadcaster": of_event_broadcaster, "open-ephys": of_open_ephys}
 said = in_epochs(readers[kind](open(path, "rb").read()) * repeats, BACK)
 source = json.load(open("capture.json"))["status"]["sources"][0]
-counts = {key: source[key] for key in ("spikes", "late", "leaps", "dropped", "out_of_range", "malformed", "epochs")}
+counts = {key: source[key] for key in ("spikes", "late", "leaps", "dropped", "out_of_range", "malformed", "epochs", "steps")}
 with h5py.File("capture.h5") as file:
     names = [name.decode() for name in file["units/name"][:]]
     rows = list(zip(file["spikes/time_ns"][:].tolist(), (names[u] for u in file["spikes/unit"][:]),
                     file["spikes/amplitude"][:].tolist()))
 assert source["late"] == source["leaps"] == source["dropped"] == source["out_of_range"] == 0, counts
+assert kind != "intan" or source["steps"] == 0, counts  # it was replayed in real time
 assert sum(map(len, said)) == len(rows) == spikes and len(said) == epochs + 1 == source["epochs"] + 1, (len(rows), len(said), counts)
 at = 0
 for part in said:

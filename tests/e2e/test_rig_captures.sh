@@ -33,7 +33,7 @@ YAML
 
 read -r port <<<"$(free_ports 1)"
 replayed intan intan intan-rhx-3.4.0-restart-6s.bin "$port" "learn_s: 5" 1199 1
-replayed intan intan intan-rhx-3.4.0-restart-14s.bin "$port" "learn_s: 5" 1087 1
+replayed intan intan intan-rhx-3.4.0-restart-14s.bin "$port" "learn_s: 12" 1087 1 # longer than merge.leap_s, so more than a leap comes at once
 # Live, and so fast that both rounds are in the backlog of a run that learns its electrodes or starts.
 for gap_ms in 20 5 0; do
     replayed event-broadcaster zmq event-broadcaster-json.bin "$port" "learn_s: 1" 430 1 "$gap_ms" 2

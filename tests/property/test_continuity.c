@@ -316,6 +316,29 @@ static void a_backlog_is_no_step(void **state)
     close_bench(&it);
 }
 
+/* What waited for long comes at once, in one frame that is longer than a leap: a stream that is begun, or one
+ * that goes on. */
+static void a_frame_longer_than_a_leap_is_whole(void **state)
+{
+    (void)state;
+    for (int begun = 0; begun <= 1; begun++) {
+        for (int broken = 0; broken <= 1; broken++) {
+            bench it = open_bench(LEAP, 0);
+            int64_t now = begun ? send_run(&it, 0, 100) : 0, times[8];
+            for (int i = 0; i < 7; i++, now += 4 * SF_SECOND)
+                times[i] = now;
+            times[7] = now + DAY;
+            send(&it, times, broken ? 8 : 7, now, 0);
+            send_run(&it, now, 99);
+            assert_outcome(&it, (outcome){.given = begun ? 206 : 106,
+                                          .leaps = (uint64_t)broken,
+                                          .undone = (uint64_t)(broken && begun),
+                                          .steps = (uint64_t)begun});
+            close_bench(&it);
+        }
+    }
+}
+
 /* However small: all that follows would be late until the old time comes round again. */
 static void a_small_step_back_is_joined_on(void **state)
 {
@@ -607,6 +630,7 @@ int main(void)
         cmocka_unit_test(a_step_that_the_stream_goes_on_from_is_followed),
         cmocka_unit_test(a_small_step_ahead_is_counted),
         cmocka_unit_test(a_backlog_is_no_step),
+        cmocka_unit_test(a_frame_longer_than_a_leap_is_whole),
         cmocka_unit_test(a_small_step_back_is_joined_on),
         cmocka_unit_test(disorder_is_no_step_back),
         cmocka_unit_test(a_clock_that_begins_anew_is_joined_on),

@@ -26,6 +26,13 @@ void test_decoded_message(test_decoded *it, const void *const *parts, const size
 /** Feeds bytes of a stream. */
 void test_decoded_bytes(test_decoded *it, const void *bytes, size_t size);
 
+/** The low bytes of a number, as all these systems send it: little-endian. */
+static inline void test_little(unsigned char *to, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
 /** Requires what was told since the last time, and forgets it. */
 void test_decoded_require(test_decoded *it, const char *told);
 

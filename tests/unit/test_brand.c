@@ -36,8 +36,10 @@ static void every_crossing_is_a_spike(void **state)
     test_decoded_close(&it);
 }
 
-static void entry_at(test_decoded *it, const void *sample, size_t sample_size)
+static void entry_at(test_decoded *it, uint64_t number, size_t sample_size)
 {
+    unsigned char sample[8];
+    test_little(sample, number, sample_size);
     const void *const parts[] = {"1-0", second, crossings, sample};
     test_decoded_message(it, parts, (const size_t[]){3, 8, 6, sample_size}, 4);
 }
@@ -45,25 +47,23 @@ static void entry_at(test_decoded *it, const void *sample, size_t sample_size)
 static void a_bin_is_at_its_sample(void **state)
 {
     (void)state;
-    const uint32_t samples[] = {UINT32_MAX - 29, 0, 30}; /* at 30 kHz; wraps */
     test_decoded it;
     test_decoded_open(&it, &options);
-    entry_at(&it, &samples[0], 4);
+    entry_at(&it, UINT32_MAX - 29, 4); /* at 30 kHz; wraps */
     test_decoded_require(&it, "143165575533333 ch0 nan\n143165575533333 ch0 nan\n143165575533333 ch2 nan\n"
                               "until 143165575533333\n");
-    entry_at(&it, &samples[1], 4);
+    entry_at(&it, 0, 4);
     test_decoded_require(&it, "143165576533333 ch0 nan\n143165576533333 ch0 nan\n143165576533333 ch2 nan\n"
                               "until 143165576533333\n");
-    entry_at(&it, "", 0); /* what has one has all */
-    entry_at(&it, &samples[2], 2);
+    entry_at(&it, 0, 0); /* what has one has all */
+    entry_at(&it, 30, 2);
     assert_int_equal(it.malformed, 2);
     test_decoded_close(&it);
 
-    const uint64_t whole = UINT64_C(6000000000);
     sf_decoder_options given = options;
     given.sample_rate_hz = 1e9; /* a rig that is timed by PTP */
     test_decoded_open(&it, &given);
-    entry_at(&it, &whole, 8);
+    entry_at(&it, UINT64_C(6000000000), 8);
     test_decoded_require(&it,
                          "6000000000 ch0 nan\n6000000000 ch0 nan\n6000000000 ch2 nan\nuntil 6000000000\n");
     test_decoded_close(&it);

@@ -15,8 +15,8 @@ typedef struct datagram {
 
 static void put(datagram *to, uint64_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        to->bytes[to->size++] = (unsigned char)(value >> 8 * i);
+    test_little(to->bytes + to->size, value, (size_t)bytes);
+    to->size += (size_t)bytes;
 }
 
 static void fill(datagram *to, int byte, size_t count)

@@ -30,13 +30,15 @@ static size_t put_events(unsigned char *to, const uint64_t *frames, const uint8_
     size_t padded = (count + 7) / 8 * 8, at = 8 * count + padded;
     memset(to, 0, at);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < 8; k++)
-            to[8 * i + k] = (unsigned char)(frames[i] >> 8 * k);
+        test_little(to + 8 * i, frames[i], 8);
     memcpy(to + 8 * count, channels, count);
     for (size_t i = 0; troughs != NULL && i < count; i++) {
-        float samples[SAMPLES] = {[3] = 12.5f, [25] = troughs[i], [40] = 3};
-        memcpy(to + at, samples, sizeof samples);
-        at += sizeof samples;
+        const float samples[SAMPLES] = {[3] = 12.5f, [25] = troughs[i], [40] = 3};
+        for (size_t k = 0; k < SAMPLES; k++, at += 4) {
+            uint32_t bits;
+            memcpy(&bits, &samples[k], sizeof bits);
+            test_little(to + at, bits, 4);
+        }
     }
     return at;
 }

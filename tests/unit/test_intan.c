@@ -3,9 +3,12 @@
 #include "support/decoded.h"
 #include "support/support.h"
 
+#include "core/clock.h"
 #include "core/log.h"
+#include "decode/rig.h"
 
 #include <string.h>
+#include <time.h>
 
 /* A-000, sample 1000, unit 1. */
 static const unsigned char one[14] = {0x0f, 0x71, 0xe2, 0x3a, 'A', '-', '0', '0', '0', 0xe8, 3, 0, 0, 1};
@@ -14,8 +17,7 @@ static void chunk(unsigned char to[14], const char *name, uint32_t sample, unsig
 {
     memcpy(to, one, 14);
     memcpy(to + 4, name, 5);
-    for (int i = 0; i < 4; i++)
-        to[9 + i] = (unsigned char)(sample >> 8 * i);
+    test_little(to + 9, sample, 4);
     to[13] = id;
 }
 
@@ -130,6 +132,43 @@ static void a_run_that_begins_within_a_read_comes_after(void **state)
     test_decoded_close(&it);
 }
 
+/* What was kept while units were learnt goes out by when it came, so that nothing takes it for a clock that
+ * stepped. */
+static void what_was_learnt_from_goes_out_as_it_came(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = {
+        .size = sizeof given, .protocol = "intan", .sample_rate_hz = 1000, .learn_s = 1};
+    const uint32_t samples[] = {0, 500, 490, 1000}; /* the third is before the second */
+    static const int64_t in_order[] = {0, 490, 500, 1000};
+    static const size_t with[] = {0, 1, 1, 3};
+    int64_t came[4], told[4], times[4];
+    size_t count = 0;
+    unsigned char bytes[14];
+    sf_batch batch;
+    sf_decoder *decoder;
+    assert_int_equal(sf_decoder_open(&decoder, &given, NULL), SF_OK);
+    for (size_t i = 0; i < 4; i++) {
+        const struct timespec pause = {.tv_nsec = SF_RIG_STEP_NS + 10000000};
+        nanosleep(&pause, NULL);
+        chunk(bytes, "A-001", samples[i], 1);
+        came[i] = sf_clock_monotonic_ns();
+        assert_int_equal(sf_decoder_feed(decoder, bytes, sizeof bytes, SF_FEED_BYTES, NULL), SF_OK);
+        while (sf_decoder_next(decoder, &batch, NULL) == SF_OK)
+            for (size_t k = 0; k < batch.spike_count; k++, count++) {
+                assert_in_range(count, 0, 3);
+                times[count] = batch.spikes[k].time_ns;
+                told[count] = batch.arrival_ns;
+            }
+    }
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(times[i], in_order[i] * SF_MILLISECOND);
+        assert_in_range(told[i] - came[with[i]], 0, SF_RIG_STEP_NS);
+    }
+    sf_decoder_close(decoder);
+}
+
 static void collect(void *text, sf_log_level level, const char *line)
 {
     (void)level;
@@ -194,6 +233,7 @@ int main(void)
         cmocka_unit_test(a_run_that_begins_within_a_read_comes_after),
         cmocka_unit_test(plain_crossings_are_of_their_channels),
         cmocka_unit_test(neurons_are_units_where_rhx_sorts),
+        cmocka_unit_test(what_was_learnt_from_goes_out_as_it_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

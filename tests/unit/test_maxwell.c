@@ -3,6 +3,8 @@
 #include "support/decoded.h"
 #include "support/support.h"
 
+#include "decode/decoder.h"
+
 #include <string.h>
 
 /* Frame 10000, amplitude -42, channel 7, well 0. */
@@ -13,8 +15,10 @@ static const unsigned char old_spike[24] = {0, 0, 0, 0, 0, 0, 0, 0, FRAME, 7, 0,
 static void frame(test_decoded *it, uint64_t number, bool has_samples, const void *spikes, size_t size)
 {
     static const float samples[1027];
-    const void *parts[3] = {&number, samples, spikes};
-    size_t sizes[3] = {sizeof number, sizeof samples, size}, count = size > 0 ? 3 : 2;
+    unsigned char bytes[8];
+    const void *parts[3] = {bytes, samples, spikes};
+    size_t sizes[3] = {sizeof bytes, sizeof samples, size}, count = size > 0 ? 3 : 2;
+    test_little(bytes, number, sizeof bytes);
     if (!has_samples) {
         parts[1] = spikes;
         sizes[1] = size;
@@ -67,7 +71,7 @@ static void units_are_learnt_for_as_long_as_asked(void **state)
     unsigned char spike[16] = {0};
     test_decoded_open(&it, &given);
     for (uint64_t number = 0; number < 2000; number += 1000) { /* 50 ms apart */
-        memcpy(spike, &number, sizeof number);
+        test_little(spike, number, sizeof number);
         spike[12] = (unsigned char)(number / 1000);
         frame(&it, number, true, spike, sizeof spike);
         test_decoded_require(&it, "");
@@ -103,6 +107,55 @@ static void forty_eight_bytes_are_told_apart(void **state)
 }
 
 /* At the very beginning of a run the padding of the one may be a frame of the other. */
+/* braindance's server has 1,025 channels. */
+static void a_channel_that_there_is_not_leaves_the_others(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options("auto");
+    test_decoded it;
+    unsigned char two[48];
+    memcpy(two, old_spike, 24);
+    memcpy(two + 24, old_spike, 24);
+    test_little(two + 16, 1024, 4);
+    test_decoded_open(&it, &given);
+    frame(&it, 10000, true, old_spike, 24);
+    frame(&it, 10001, true, two, 48);
+    test_decoded_require(&it, "500000000 4711 -42\nuntil 295200000\n500000000 4711 -42\nuntil 295250000\n");
+    assert_int_equal(it.out_of_range, 1);
+    assert_int_equal(it.malformed, 0);
+    test_decoded_close(&it);
+}
+
+/* Its file of 50 ms is begun anew again and again while units are learnt: each time is told where it is. */
+static void runs_while_units_are_learnt_begin_anew(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = {.size = sizeof given, .protocol = "maxwell", .learn_s = 0.18};
+    sf_batch batch;
+    sf_decoder *decoder;
+    unsigned char number[8], spike[16];
+    uint64_t restarts = 0, runs[12] = {0};
+    size_t count = 0;
+    assert_int_equal(sf_decoder_open(&decoder, &given, NULL), SF_OK);
+    for (uint64_t i = 0; i < 12; i++) { /* three frames a run, 49.95 ms */
+        uint64_t now = i % 3 == 2 ? 999 : 400 * (i % 3);
+        memcpy(spike, new_spike, sizeof spike);
+        test_little(number, now, 8);
+        test_little(spike, now, 8);
+        assert_int_equal(sf_decoder_feed(decoder, number, 8, SF_FEED_PART, NULL), SF_OK);
+        assert_int_equal(sf_decoder_feed(decoder, spike, 16, SF_FEED_MESSAGE, NULL), SF_OK);
+        while (sf_decoder_next(decoder, &batch, NULL) == SF_OK) {
+            restarts += batch.restarts;
+            for (size_t k = 0; k < batch.spike_count && count < 12; k++)
+                runs[count++] = restarts;
+        }
+    }
+    assert_int_equal(count, 12);
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(runs[i], i / 3);
+    sf_decoder_close(decoder);
+}
+
 static void what_may_be_either_is_counted_unless_told(void **state)
 {
     (void)state;
@@ -187,6 +240,8 @@ int main(void)
         cmocka_unit_test(both_layouts_are_read),
         cmocka_unit_test(units_are_learnt_for_as_long_as_asked),
         cmocka_unit_test(forty_eight_bytes_are_told_apart),
+        cmocka_unit_test(a_channel_that_there_is_not_leaves_the_others),
+        cmocka_unit_test(runs_while_units_are_learnt_begin_anew),
         cmocka_unit_test(what_may_be_either_is_counted_unless_told),
         cmocka_unit_test(frames_that_are_missing_are_lost_and_restarts_are_not),
         cmocka_unit_test(what_is_damaged_is_counted),
