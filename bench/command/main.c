@@ -289,7 +289,8 @@ static int check_options(const app_call *call, const app_bench *bench, sf_error 
 static const sf_key rows_of_options[] = {
     {SF_ROW_THREADS, AT(threads)},
     REAL("seconds", seconds, 0, 86400, .zero = "60, 10 and 5", .argument = "S",
-         .what = "analyses: of the stream; latency: of the parts trigger and rigs; throughput: of each row over sockets"),
+         .what = "analyses: of the stream; latency: of the parts trigger and rigs; throughput: of each row "
+                 "over sockets"),
     {0},
 };
 #undef ROW
