@@ -6,6 +6,7 @@
 #include "app/info.h"
 #include "app/load.h"
 #include "app/responses.h"
+#include "app/sensitivity.h"
 
 #include "core/error.h"
 #include "core/json.h"
@@ -376,6 +377,29 @@ static void print_registered(sf_text *page, const app_counting *registered)
     sf_text_free(&words);
 }
 
+/* How far the significant chains depend on widths that somebody chose. What could not be looked for is said
+ * above. */
+static int print_sensitivity(sf_text *page, sf_json *numbers, app_subject *subject, sf_error *error)
+{
+    app_sensitivity found;
+    sf_text words = {0};
+    int status = app_sensitivity_find(&found, subject, error);
+    if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error)))
+        status = SF_OK;
+    if (status == SF_OK && numbers != NULL)
+        app_sensitivity_json(numbers, &found);
+    if (status == SF_OK && found.count > 0) {
+        app_sensitivity_print(&words, &found);
+        print_heading(page, "Sensitivity");
+        sf_text_printf(page, "<p>");
+        print_words(page, words.data != NULL ? words.data : "");
+        sf_text_printf(page, "</p>\n");
+        page->failed = page->failed || words.failed;
+    }
+    sf_text_free(&words);
+    return status;
+}
+
 /* ---- pages ---- */
 
 static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, const app_counting *registered,
@@ -395,6 +419,8 @@ static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, con
         status = print_figures(page, numbers, subject, error);
     print_about(page, &about);
     sf_text_free(&about);
+    if (status == SF_OK)
+        status = print_sensitivity(page, numbers, subject, error);
     if (status == SF_OK)
         status = print_methods(page, subject, error);
     print_provenance(page, subject->call);
@@ -486,5 +512,6 @@ const app_command app_command_report = {
              "tells, the methods sentence and what made it. Any browser prints it.",
     .options = {options, app_mining_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &app_alignment_table, &sf_response_table},
+    .tables = {&app_sensitivity_table},
     .run = run,
 };

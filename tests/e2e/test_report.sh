@@ -109,6 +109,27 @@ assert "'few <b>'\\''s.csv'" in small.text
 assert "markers" not in small.ids
 assert small.text.count("often enough to be a chain") == 1 and "chain: for the same reason as chains." in small.text
 PY
+# The chain with other widths and delays: what count says of each.
+$SYNFIRE report sim.h5 -o wide.html --delay 4.5:8 --quiet --json >wide.json
+for delays in 4.5,8 5.375,7.125 2.75,9.75 2.75,6.25 6.25,9.75; do
+    $SYNFIRE count sim.h5 --episodes "A -($delays]-> B -($delays]-> C" --significance segment-shift --surrogates 200 --json >"count-$delays.json"
+done
+python3 -B - <<'PY'
+import json
+rows = json.load(open("wide.json"))["sensitivity"]
+assert [row["change"] for row in rows] == ["nothing changed", "half the width of the test", "twice the width of the test", "half the delay interval",
+                                           "twice the delay interval", "delays half an interval earlier", "delays half an interval later"]
+width = rows[0]["width_ms"]
+assert [row["width_ms"] for row in rows] == [width, width / 2, 2 * width, width, width, width, width]
+assert {row["chains"] for row in rows} == {1}
+for at, delays in ((0, "4.5,8"), (3, "5.375,7.125"), (4, "2.75,9.75"), (5, "2.75,6.25"), (6, "6.25,9.75")):
+    counted, = json.load(open(f"count-{delays}.json"))["episodes"]
+    assert rows[at]["significant"] == (counted["q"] <= 0.05), (delays, counted)
+assert [row["significant"] for row in rows[3:]] == [0, 1, 1, 0] and rows[0]["significant"] == 1, rows
+page = open("wide.html").read()
+assert f"<p>Of 1 significant chain that is no part of another, counted and tested by itself with the same surrogates, 1 has a q of 0.05 or less; with half the width of the test: {rows[1]['significant']}, " in page
+assert "Sensitivity" not in open("few.html").read()
+PY
 expect 64 "x.pdf: expected a page to write that ends in .html" $SYNFIRE report sim.h5 -o x.pdf
 expect 64 "--out: expected a page" $SYNFIRE report sim.h5
 expect 66 "nowhere.h5" $SYNFIRE report nowhere.h5 -o x.html --json
