@@ -253,7 +253,8 @@ static double peak_deviation(const finder *f, const sf_sequence_burst *burst)
 static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next, ranked *ones,
                         ranked *others)
 {
-    const sf_spike *spikes = f->recording->spikes + f->s->bursts[burst].first_spike;
+    const size_t first = f->s->bursts[burst].first_spike;
+    const sf_spike *spikes = f->recording->spikes;
     const sf_sequence_order by = f->options->order_by;
     double *row = o->of + burst * o->units;
     const double deviation = peak_deviation(f, &f->s->bursts[burst]);
@@ -266,9 +267,9 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
         if (next[i] == from || next[i] - from < f->options->least_spikes)
             continue;
         int64_t at_ns = by == SF_ORDER_RATE_PEAK ? peak_of(train.ranks + from, next[i] - from, deviation)
-                                                 : spikes[train.ranks[from]].time_ns;
+                                                 : spikes[first + train.ranks[from]].time_ns;
         ones[count] = (ranked){at_ns, i};
-        others[count++] = (ranked){spikes[train.ranks[next[i] - 1]].time_ns, i};
+        others[count++] = (ranked){spikes[first + train.ranks[next[i] - 1]].time_ns, i};
     }
     if (count < 2)
         return;
