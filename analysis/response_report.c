@@ -197,6 +197,8 @@ void sf_response_report_free(sf_response_report *r)
     }
     sf_free(r->begins);
     sf_free(r->names);
+    sf_free(r->rows);
+    sf_free(r->trials);
     sf_responses_free(&r->units);
     sf_responses_free(&r->chains);
     sf_occurrences_free(r->occurrences);
