@@ -11,7 +11,6 @@
 #include <string.h>
 
 static const char *const levels[] = {"good", "advice", "bad", NULL};
-static const char *const authentications[] = {"curve", "none", NULL};
 
 static size_t count_of(const sf_findings *checks, sf_finding_level level)
 {
@@ -34,12 +33,9 @@ typedef struct examined {
     const awaited *loop;   /* NULL where there is none */
 } examined;
 
-static void get_level(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+static const char *word_of_level(const void *level)
 {
-    (void)column;
-    (void)row;
-    (void)item;
-    sf_value_set_text(value, levels[((const sf_finding *)of)->level]);
+    return levels[*(const sf_finding_level *)level];
 }
 
 static void get_ok(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
@@ -60,8 +56,12 @@ static const char *const names_of_checks[] = {
 static const sf_column_row check_rows[] = {
     SF_MEMBER_IS(TEXT, name, "what was looked at", .words = names_of_checks),
     SF_GOT_BY(FLAG, "ok", get_ok, "the level is not bad"),
-    SF_GOT_BY(TEXT, "level", get_level,
-              "advice: a run works and could do better; bad: it would fail here, or lose", .words = levels),
+    {.is = SF_WHAT_IS(TEXT, "level",
+                      "advice: a run works and could do better; bad: it would fail here, or lose",
+                      .words = levels),
+     .get = sf_column_value,
+     SF_ROW_ELEMENT(level),
+     .word = word_of_level},
     SF_FIELD_IS(TEXT, "detail", found, "what was found"),
     SF_MEMBER_IS(TEXT, advice, "what to do", .null = "it is good"),
 };
@@ -71,7 +71,7 @@ static const sf_column_row check_rows[] = {
 static const sf_column_row loop_rows_told[] = {
     SF_FIELD_IS(TEXT, "source", trips.source, "whose stream brings pulses back"),
     SF_FIELD_IS(TEXT, "authentication", trips.authentication, "of the source, as in status messages",
-                .null = "it does not come over a network", .words = authentications),
+                .null = "it does not come over a network", .words = sf_authentication_names),
     SF_FIELD_IS(TEXT, "sink", trips.sink, "that sends them"),
     SF_MEMBER_IS(TEXT, marker, "what is waited for"),
     SF_FIELD_IS(COUNT, "pulses", trips.pulses, "sent; answered, lost and failed together"),

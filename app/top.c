@@ -114,15 +114,15 @@ static void add_table(sf_text *text, const sf_top *top)
 }
 
 typedef struct watched {
-    const char *endpoint;
+    const char *endpoint, *stream;
     const sf_top *top;
+    sf_column_list rows; /* its own */
 } watched;
 
 static const char *const kinds[] = {"source", "stage", "queue", "sink", NULL};
-static const char *const authentications[] = {"curve", "none", NULL};
 
 #define NOT_TIMED "it takes no time of its own, or has not yet"
-#define NOT_TOLD "the status does not tell"
+#define NOT_WATCHED "nothing was watched yet"
 #define ROW sf_top_row
 static const sf_column_row row_rows[] = {
     SF_MEMBER_IS(TEXT, kind, "what it is", .words = kinds),
@@ -137,60 +137,36 @@ static const sf_column_row row_rows[] = {
     SF_MEMBER_IS(REAL, p99_ms, "99 of 100", .unit = "ms", .null = NOT_TIMED),
     SF_MEMBER_IS(REAL, max_ms, "the longest", .unit = "ms", .null = NOT_TIMED),
     SF_MEMBER_IS(TEXT, authentication, "of a source that comes over a network",
-                 .null = "it does not, or is no source", .words = authentications),
+                 .null = "it does not, or is no source", .words = sf_authentication_names),
     SF_MEMBER_IS(REAL, behind_s, "of a source: its newest spikes came so long after they were due",
                  .unit = "s", .null = "not known"),
     SF_MEMBER_IS(COUNT, refused, "connections without a key that a sink lets in"),
 };
 #undef ROW
 
-static void get_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)column;
-    (void)row;
-    value->known = true;
-    value->record.of = &((const watched *)of)->top->rows[item];
-}
-
-static bool count_rows(const sf_column_row *column, const void *of, size_t row, size_t *length)
-{
-    (void)column;
-    (void)row;
-    *length = ((const watched *)of)->top->count;
-    return true;
-}
-
-static void get_stream(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)column;
-    (void)row;
-    (void)item;
-    sf_value_set_text(value, ((const watched *)of)->top->stream);
-}
-
 #define ROW watched
 #define OF_TOP(kind, member, ...) SF_INSIDE_IS(kind, #member, top, sf_top, member, __VA_ARGS__)
 static const sf_column_row document_rows[] = {
     SF_MEMBER_IS(TEXT, endpoint, "where the status came from"),
-    SF_GOT_BY(TEXT, "stream", get_stream, "of the run's configuration"),
+    SF_MEMBER_IS(TEXT, stream, "of the run's configuration"),
     OF_TOP(FLAG, last, "the run has ended with it"),
     OF_TOP(COUNT, spikes, "that have come to the windows"),
-    OF_TOP(REAL, rate_hz, "all units, over the window", .unit = "Hz", .null = "it has no length yet"),
-    OF_TOP(REAL, run_s, "wall time since the run was opened", .unit = "s", .null = NOT_TOLD),
-    OF_TOP(REAL, hop_ms, "how long a hop lasts", .unit = "ms", .null = NOT_TOLD),
+    OF_TOP(REAL, rate_hz, "all units, over the window", .unit = "Hz", .null = "not known yet"),
+    OF_TOP(REAL, run_s, "wall time since the run was opened", .unit = "s"),
+    OF_TOP(REAL, hop_ms, "how long a hop lasts", .unit = "ms", .null = "the status does not tell"),
     OF_TOP(COUNT, control_refused, "connections to the control socket without a key that it lets in"),
     OF_TOP(REAL, latency_p50_ms,
            "from the arrival of a spike until it had been watched: half took at most so long", .unit = "ms",
-           .null = NOT_TIMED),
-    OF_TOP(REAL, latency_p99_ms, "99 of 100 took at most so long", .unit = "ms", .null = NOT_TIMED),
-    OF_TOP(REAL, latency_max_ms, "the longest", .unit = "ms", .null = NOT_TIMED),
+           .null = NOT_WATCHED),
+    OF_TOP(REAL, latency_p99_ms, "99 of 100 took at most so long", .unit = "ms", .null = NOT_WATCHED),
+    OF_TOP(REAL, latency_max_ms, "the longest", .unit = "ms", .null = NOT_WATCHED),
     OF_TOP(REAL, list_age_s, "stream time since the window in which the episodes that are counted were found",
            .unit = "s", .null = "none was found yet"),
     OF_TOP(REAL, list_every_s, "stream time from that of the list before to it", .unit = "s",
            .null = "there was none"),
     OF_TOP(COUNT, lists_missed, "windows that `mine.every` asks for and that were not mined"),
-    SF_RECORDS_BY(
-        "rows", get_row, count_rows, row_rows,
+    SF_RECORDS_ARE(
+        rows, sf_top_row, row_rows,
         "in the order in which spikes go: sources, the stage `watch`, the queue to the windows, stages "
         "of the hop, sinks"),
 };
@@ -232,7 +208,7 @@ static int show_once(const app_call *call, sf_watcher *watcher, const char *endp
     if (status != SF_OK)
         return status;
     if (call->json)
-        app_document_json(&text, call, &(watched){endpoint, &top});
+        app_document_json(&text, call, &(watched){endpoint, top.stream, &top, {top.rows, top.count}});
     else
         add_table(&text, &top);
     if (text.length > 0 && text.data[text.length - 1] == '\n')

@@ -40,7 +40,8 @@ typedef struct sf_stream_info {
 
 /** "live", "stalled", "lost", "ended", "failed". */
 const char *sf_source_state_name(sf_source_state state);
-extern const char *const sf_source_state_names[]; /**< up to NULL */
+extern const char *const sf_source_state_names[];   /**< up to NULL */
+extern const char *const sf_authentication_names[]; /**< of a source that comes over a network; up to NULL */
 
 /** Of a result outside any message. */
 void sf_reach_result_free(sf_reach_result *reach);

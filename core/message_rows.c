@@ -867,7 +867,7 @@ GETTER(get_pulse_real)
 }
 
 static const char *const pulses[] = {"reference", "searching", "ambiguous", "locked", "lost", NULL};
-static const char *const proofs[] = {"curve", "none", NULL};
+const char *const sf_authentication_names[] = {"curve", "none", NULL};
 
 static const sf_column_row source_rows[] = {
     SF_MEMBER_IS(TEXT, name, "file or endpoint"),
@@ -930,7 +930,7 @@ static const sf_column_row source_rows[] = {
         TEXT, authentication,
         "curve: sender and run have shown each other their keys; none: whoever answers at the endpoint "
         "is believed, as of every rig",
-        .null = "it does not come over a network", .words = proofs),
+        .null = "it does not come over a network", .words = sf_authentication_names),
 };
 #undef ROW
 
