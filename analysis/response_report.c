@@ -6,7 +6,7 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/reals.h"
+#include "mine/occurrences.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,19 +109,13 @@ static int list_begins(sf_response_report *r, const sf_occurrences_columns *list
     if (r->begins == NULL || r->names == NULL)
         return sf_fail_memory(error);
     for (size_t k = 0; k < listed->count; k++) {
-        size_t count = (size_t)listed->counts[k], size = listed->episodes[k].size;
-        int64_t *times = sf_alloc(count, sizeof *times);
         sf_text name = {0};
-        r->begins[k].times_ns = times;
+        r->begins[k] = (sf_event_train){sf_occurrences_begins(listed, k), (size_t)listed->counts[k]};
         sf_episode_print(&name, &listed->episodes[k], &recording->units);
         r->names[k] = name.data != NULL ? sf_copy_string(name.data) : NULL;
         sf_text_free(&name);
-        if (times == NULL || r->names[k] == NULL)
+        if (r->begins[k].times_ns == NULL || r->names[k] == NULL)
             return sf_fail_memory(error);
-        for (size_t n = 0; n < count; n++)
-            times[n] = listed->times_ns[k][n * size];
-        sf_times_sort(times, count);
-        r->begins[k].count = count;
     }
     return SF_OK;
 }

@@ -5,8 +5,8 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/reals.h"
 #include "core/recording.h"
+#include "mine/occurrences.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static int place_chain(sf_sequence_report *s, const sf_occurrences_columns *told
     const sf_episode *episode = &told->episodes[i];
     sf_sequence_chain_row *row = &s->chains[i];
     sf_text spelt = {0};
-    int64_t *starts_ns = sf_alloc((size_t)told->counts[i], sizeof *starts_ns);
+    int64_t *starts_ns = sf_occurrences_begins(told, i);
     sf_episode_print(&spelt, episode, &s->recording->units);
     row->count = told->counts[i];
     row->episode = spelt.data;
@@ -172,9 +172,6 @@ static int place_chain(sf_sequence_report *s, const sf_occurrences_columns *told
         sf_free(starts_ns);
         return sf_fail_memory(error);
     }
-    for (size_t k = 0; k < told->counts[i]; k++)
-        starts_ns[k] = told->times_ns[i][k * episode->size];
-    sf_times_sort(starts_ns, (size_t)told->counts[i]);
     int status = sf_sequences_place(&row->place, &s->found, s->recording, starts_ns, (size_t)told->counts[i],
                                     episode->units, episode->size, &s->options, i, error);
     sf_free(starts_ns);

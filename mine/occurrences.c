@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/reals.h"
 
 /* A spike that an occurrence of the nodes so far can end with. */
 typedef struct stop {
@@ -115,6 +116,17 @@ void sf_occurrences_get_columns(const sf_occurrences *o, sf_occurrences_columns 
                                          .counts = o->counts,
                                          .times_ns = (const int64_t *const *)o->times_ns};
     sf_columns_fill(columns, &told, sizeof told);
+}
+
+int64_t *sf_occurrences_begins(const sf_occurrences_columns *listed, size_t i)
+{
+    size_t count = (size_t)listed->counts[i], size = listed->episodes[i].size;
+    int64_t *begins_ns = sf_alloc(count, sizeof *begins_ns);
+    for (size_t n = 0; begins_ns != NULL && n < count; n++)
+        begins_ns[n] = listed->times_ns[i][n * size];
+    if (begins_ns != NULL)
+        sf_times_sort(begins_ns, count);
+    return begins_ns;
 }
 
 void sf_occurrences_free(sf_occurrences *o)

@@ -23,7 +23,9 @@ struct sf_occurrences {
 /** Makes room for so many episodes, zeroed. SF_NO_MEMORY. */
 int sf_occurrences_reserve(sf_occurrences *occurrences, size_t count, sf_error *error);
 
-#include <synfire/mine.h>
+/** When the occurrences of an episode begin, ascending: listed->counts[i] times, of which sf_free takes the
+ * memory. NULL: none was left. */
+int64_t *sf_occurrences_begins(const sf_occurrences_columns *listed, size_t i);
 
 /**
  * As sf_counter_occurrences; units are the episode's units as the events number them. SF_NO_MEMORY.

@@ -2,6 +2,7 @@
 #include "pipeline/trials.h"
 
 #include "core/clock.h"
+#include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/message.h"
@@ -328,9 +329,7 @@ static int open_chains(sf_trials *t, const sf_live_options *config, const sf_res
                      : sf_fail_memory(error);
     for (; status == SF_OK && t->chain_count < count; t->chain_count++) {
         const sf_episode *episode = &t->watched[t->chain_count].episode;
-        int64_t longest_ns = 0;
-        for (uint32_t i = 0; i + 1 < episode->size; i++)
-            longest_ns = sf_time_plus(longest_ns, episode->delays[i].high_ns);
+        const int64_t longest_ns = sf_episode_span_ns(episode);
         t->chain_ns = longest_ns > t->chain_ns ? longest_ns : t->chain_ns;
         episodes[t->chain_count] = *episode;
         sf_episode_id(t->chains[t->chain_count].id, episode, units);
