@@ -167,9 +167,10 @@ static int write_bursts(analysis *a, sf_error *error)
 {
     sf_burst_row *rows;
     size_t count;
+    const sf_table *table = sf_table_find("bursts");
     int status = sf_burst_rows_list(&rows, &count, &a->activity, a->of.units, error);
     for (size_t i = 0; i < count; i++)
-        write_row(a, APP_COMPARED_BURSTS, sf_table_find("bursts"), &rows[i]);
+        write_row(a, APP_COMPARED_BURSTS, table, &rows[i]);
     sf_free(rows);
     return status;
 }
@@ -200,18 +201,20 @@ static size_t write_chains(analysis *a)
 /* Units that are not of the well, and noise, have no row. */
 static void write_responses(analysis *a)
 {
+    const sf_table *table = sf_table_find("responses");
     for (size_t i = 0; i < sf_response_report_count(&a->responses); i++) {
         const sf_response_row row = sf_response_report_row(&a->responses, i);
         if (is_looked_at(a, row.unit))
-            write_row(a, APP_COMPARED_RESPONSES, sf_table_find("responses"), &row);
+            write_row(a, APP_COMPARED_RESPONSES, table, &row);
     }
 }
 
 static void write_sequences(analysis *a)
 {
+    const sf_table *table = sf_table_find("sequence_units");
     for (size_t u = 0; u < a->sequences.found.unit_count; u++)
         if (is_looked_at(a, u))
-            write_row(a, APP_COMPARED_SEQUENCES, sf_table_find("sequence_units"), &a->sequences.units[u]);
+            write_row(a, APP_COMPARED_SEQUENCES, table, &a->sequences.units[u]);
 }
 
 /* Why a test said nothing of anything, or NULL. */

@@ -54,6 +54,12 @@ int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_err
 int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error);
 
+/** Whether it is significant, and no part of another chain that is. */
+static inline bool app_chain_stands(const sf_episodes_columns *told, size_t i)
+{
+    return told->q[i] <= SF_SIGNIFICANT_Q && told->parents[i] == SF_NO_PARENT;
+}
+
 /** What app_subject_pairs tells of: the chains themselves where these were mined before and are all pairs, so
  * that nothing is tested twice. NULL before it was called. */
 sf_episodes *app_subject_mined_pairs(const app_subject *subject);

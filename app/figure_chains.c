@@ -38,8 +38,7 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
 {
     *best = (chosen){.told = told};
     for (size_t i = 0; i < told->count; i++) {
-        if (told->episodes[i].size < least || !(told->q[i] <= SF_SIGNIFICANT_Q) ||
-            told->parents[i] != SF_NO_PARENT)
+        if (told->episodes[i].size < least || !app_chain_stands(told, i))
             continue;
         best->standing++;
         if (best->count < MOST_CHAINS)

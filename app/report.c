@@ -237,7 +237,7 @@ static size_t find_best(const sf_episodes_columns *told)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < told->count; i++) {
-        if (!(told->q[i] <= SF_SIGNIFICANT_Q) || told->parents[i] != SF_NO_PARENT)
+        if (!app_chain_stands(told, i))
             continue;
         if (best == SIZE_MAX || told->q[i] < told->q[best] ||
             (told->q[i] == told->q[best] && told->episodes[i].size > told->episodes[best].size))

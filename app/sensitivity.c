@@ -54,12 +54,12 @@ static sf_delay change_delay(sf_delay delay, const change *by)
 
 /* ---- what is tested ---- */
 
-/* The clearest come first in a result. */
+/* What stands out most comes first in a result. */
 static size_t choose(sf_episode *chosen, const sf_episodes_columns *told)
 {
     size_t count = 0;
     for (size_t i = 0; i < told->count && count < APP_SENSITIVITY_MOST; i++)
-        if (told->q[i] <= SF_SIGNIFICANT_Q && told->parents[i] == SF_NO_PARENT)
+        if (app_chain_stands(told, i))
             chosen[count++] = told->episodes[i];
     return count;
 }
