@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live/control_request.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/log.h"
 #include "core/text.h"
 #include "io/file.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -125,6 +128,15 @@ static int check_density(const sf_request *request, sf_error *error)
         return sf_fail(error, SF_USAGE, "from", "found %g and for `to` %g, expected from < to", request->from,
                        request->to);
     return SF_OK;
+}
+
+void sf_wrong_token(sf_wrong_tokens *wrong, const char *what)
+{
+    uint64_t count = atomic_fetch_add(&wrong->count, 1) + 1;
+    int64_t now_ns = sf_clock_monotonic_ns(), logged_ns = atomic_load(&wrong->logged_ns);
+    if ((logged_ns == 0 || now_ns - logged_ns >= SF_SECOND) &&
+        atomic_compare_exchange_strong(&wrong->logged_ns, &logged_ns, now_ns))
+        sf_log(SF_LOG_WARNING, "%s; %" PRIu64 " so far", what, count);
 }
 
 static int read_request(sf_request *request, json_t *map, const char *token, sf_error *error)

@@ -15,6 +15,8 @@
 #include <synfire/density.h>
 #include <synfire/error.h>
 
+#include <stdatomic.h>
+
 #define SF_REQUEST_MOST 4096
 #define SF_REQUEST_WRONG_TOKEN "the token is wrong"
 #define SF_TOKEN_LEAST 16
@@ -49,6 +51,15 @@ int sf_request_parse(sf_request *request, const char *bytes, size_t length, cons
 
 /** Whether a token of so many bytes is this one: every byte of it is looked at, right or wrong. */
 bool sf_token_is(const char *given, size_t length, const char *token);
+
+/** Tokens that were wrong. Zero-initialise; any thread. */
+typedef struct sf_wrong_tokens {
+    _Atomic uint64_t count;
+    _Atomic int64_t logged_ns; /**< monotonic clock of the newest line about them; 0: none yet */
+} sf_wrong_tokens;
+
+/** One more, which the log has at most once a second; `what` says of whom and which. */
+void sf_wrong_token(sf_wrong_tokens *wrong, const char *what);
 
 /** "count", "sum", "avg" or "var". */
 const char *sf_request_op(sf_aggregate_kind op);

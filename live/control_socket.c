@@ -67,8 +67,7 @@ struct sf_control_socket {
     sf_text answer;
     guess guesses[MOST_GUESSES]; /* a circle, in the order in which they are due */
     size_t first_guess, guess_count;
-    uint64_t wrong;    /* guesses so far */
-    int64_t logged_ns; /* monotonic clock of the newest line about them; 0: none yet */
+    sf_wrong_tokens wrong;
 };
 
 /* ---- where answers go ---- */
@@ -282,11 +281,7 @@ static bool is_held(sf_control_socket *it, route *from)
 static void hold(sf_control_socket *it, route *from)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
-    it->wrong++;
-    if (it->logged_ns == 0 || now_ns - it->logged_ns >= SF_SECOND) {
-        it->logged_ns = now_ns;
-        sf_log(SF_LOG_WARNING, "control: a request with a wrong token; %" PRIu64 " so far", it->wrong);
-    }
+    sf_wrong_token(&it->wrong, "control: a request with a wrong token");
     if (it->guess_count == MOST_GUESSES)
         return;
     guess *held = guess_at(it, it->guess_count++);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live/orders.h"
 
-#include "core/clock.h"
 #include "core/error.h"
-#include "core/log.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 int sf_order_trigger(sf_pipeline *pipeline, const sf_live_options *options, sf_command command,
@@ -22,11 +19,7 @@ static bool knows(void *user, const char *token)
     sf_page_orders *page = user;
     if (sf_token_is(token, strlen(token), page->token))
         return true;
-    uint64_t wrong = atomic_fetch_add(&page->wrong, 1) + 1;
-    int64_t now_ns = sf_clock_monotonic_ns(), logged_ns = atomic_load(&page->logged_ns);
-    if ((logged_ns == 0 || now_ns - logged_ns >= SF_SECOND) &&
-        atomic_compare_exchange_strong(&page->logged_ns, &logged_ns, now_ns))
-        sf_log(SF_LOG_WARNING, "page: a wrong token to arm with; %" PRIu64 " so far", wrong);
+    sf_wrong_token(&page->wrong, "page: a wrong token to arm with");
     return false;
 }
 

@@ -18,8 +18,7 @@ typedef struct sf_page_orders {
     const sf_live_options *options;
     sf_pipeline *pipeline;
     char token[SF_TOKEN_MOST + 1];
-    _Atomic uint64_t wrong;
-    _Atomic int64_t logged_ns; /**< monotonic clock of the newest line about them; 0: none yet */
+    sf_wrong_tokens wrong;
 } sf_page_orders;
 
 /** Reads the token; what sf_token_read refuses. */
