@@ -291,32 +291,17 @@ static int spell(calling *c, const sf_mcp_request *request, const char *writes, 
                                          : status;
 }
 
-/* What stands between the two ends of an answer of the control socket; NULL: it has others. */
-static const char *between(const char *bytes, size_t length, const char *begin, const char *end, size_t *size)
-{
-    size_t before = strlen(begin), after = strlen(end);
-    if (length < before + after || memcmp(bytes, begin, before) != 0 ||
-        memcmp(bytes + length - after, end, after) != 0)
-        return NULL;
-    *size = length - before - after;
-    return bytes + before;
-}
-
 static int print_status(void *user, const char *bytes, size_t length, sf_error *error)
 {
     (void)user;
+    const char *told;
     size_t size;
-    const char *refusal = between(bytes, length, "{\"ok\":false,\"error\":\"", "\"}", &size);
-    if (refusal != NULL)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%.*s", (int)(size < 200 ? size : 200), refusal);
-    const char *status = between(bytes, length, "{\"ok\":true,\"status\":", "}", &size);
-    if (status == NULL)
-        return sf_fail(error, SF_DATA, NULL, "what answered is no control socket of synfire");
-    fwrite(status, 1, size, stdout);
-    return SF_OK;
+    int status = sf_mcp_status(&told, &size, bytes, length, error);
+    if (status == SF_OK)
+        fwrite(told, 1, size, stdout);
+    return status;
 }
 
-/* Of all that can be asked the status alone. */
 static int ask_status(const server *s)
 {
     sf_asker asker;

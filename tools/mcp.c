@@ -127,3 +127,21 @@ void sf_mcp_request_free(sf_mcp_request *request)
     sf_free(request->tool);
     *request = (sf_mcp_request){.method = SF_MCP_OTHER};
 }
+
+int sf_mcp_status(const char **status, size_t *size, const char *answer, size_t length, sf_error *error)
+{
+    static const char begin[] = "{\"ok\":true,\"status\":";
+    json_t *tree = json_loadb(answer, length, JSON_REJECT_DUPLICATES, NULL);
+    const char *refusal =
+        json_is_false(json_object_get(tree, "ok")) ? json_string_value(json_object_get(tree, "error")) : NULL;
+    bool is_status = tree != NULL && length > sizeof begin && memcmp(answer, begin, sizeof begin - 1) == 0;
+    int result = SF_OK;
+    if (refusal != NULL)
+        result = sf_fail(error, SF_UNAVAILABLE, NULL, "%.200s", refusal);
+    else if (!is_status)
+        result = sf_fail(error, SF_DATA, NULL, "what answered is no control socket of synfire");
+    json_decref(tree);
+    *status = answer + sizeof begin - 1;
+    *size = result == SF_OK ? length - sizeof begin : 0; /* without the brace that ends it */
+    return result;
+}

@@ -50,4 +50,8 @@ typedef struct sf_mcp_request {
 int sf_mcp_request_read(sf_mcp_request *request, const char *line, size_t length, sf_error *error);
 void sf_mcp_request_free(sf_mcp_request *request);
 
+/** The status in what a control socket answered, as it stands there. SF_UNAVAILABLE with its sentence where
+ * it refused; SF_DATA of anything else. */
+int sf_mcp_status(const char **status, size_t *size, const char *answer, size_t length, sf_error *error);
+
 #endif
