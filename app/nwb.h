@@ -34,8 +34,7 @@ int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domai
                       const size_t *indices, const sf_density_columns *of, size_t count, sf_error *error);
 
 /** These tables of an analysis, which `what` says in a sentence; the description is written into the first.
- * Nothing without
- * --nwb. */
+ * Nothing without --nwb. */
 int app_nwb_tables(const app_call *call, const sf_recording *recording, sf_table *tables, size_t count,
                    const char *what, sf_error *error);
 

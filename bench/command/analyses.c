@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench analyses: what a hop of 100 ms costs in each analysis that a live run does beside the stages of its
- * hops, at 4,096 units and 100,000 spikes a second, without a clock,
- * in processor time, so that what else runs on the machine does not count: network bursts, at a criterion
- * that half of the spikes meet; responses to a stimulus each second, with a message each; and responses that
- * are switched off. Row `together` is all of them in the same hop.
+ * hops, at 4,096 units and 100,000 spikes a second, in processor time, so that what else runs on the machine
+ * does not count: network bursts, at a criterion that half of the spikes meet; responses to a stimulus each
+ * second, with a message each; and responses that are switched off. Row `together` is all of them in the same
+ * hop.
  */
 #include "bench/command/stream.h"
 
