@@ -4,6 +4,7 @@
 
 #include "support/support.h"
 
+#include <math.h>
 #include <string.h>
 
 static void take(sf_top *top, const char *status)
@@ -38,9 +39,24 @@ static void statuses_of_both_versions_are_read_alike(void **state)
     assert_int_equal(now.rows[3].lost, 3);
 }
 
+static void hops_do_not_wait_for_what_is_done_beside_them(void **state)
+{
+    (void)state;
+    static sf_top top;
+    take(&top, "{\"v\":3,\"topic\":\"status\",\"stages\":[{\"name\":\"mine\",\"p50_ms\":50},"
+               "{\"name\":\"rewire\",\"p50_ms\":50},{\"name\":\"watch\",\"p50_ms\":50},"
+               "{\"name\":\"count\",\"p50_ms\":50}],\"hop_ms\":200,\"run_s\":5}");
+    assert_string_equal(top.rows[0].name, "watch"); /* and then the queue to the windows */
+    assert_string_equal(top.rows[2].name, "mine");
+    assert_string_equal(top.rows[3].name, "rewire");
+    assert_true(isnan(top.rows[0].hop_share) && isnan(top.rows[2].hop_share) && isnan(top.rows[3].hop_share));
+    assert_true(top.rows[4].hop_share == 0.25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hops_do_not_wait_for_what_is_done_beside_them),
         cmocka_unit_test(statuses_of_both_versions_are_read_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

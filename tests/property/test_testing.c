@@ -178,6 +178,15 @@ static void random_pairs_fire_as_often(void **state)
         assert_in_range(sf_random_pair_choose(3, 5, 17, i), 0, 2);
     }
     assert_true((seen & (seen - 1)) != 0);
+    const sf_episode near = {.size = 2, .units = {3, 9}, .delays = {{1, 9}}},
+                     turned = {.size = 2,
+                               .units = {9, 3},
+                               .delays = {{1, 9}}}; /* one of them may stand for the other */
+    for (uint64_t i = 0; i < 2000; i++) {
+        sf_episode pair;
+        assert_true(sf_random_pair_draw(&pair, &near, &rates, 5, 17, i));
+        assert_true(sf_episode_compare(&pair, &near) != 0 && sf_episode_compare(&pair, &turned) != 0);
+    }
     rates.count = SF_RANDOM_PAIRS_LEAST_UNITS - 1;
     sf_episode none;
     assert_false(sf_random_pair_draw(&none, &like, &rates, 5, 17, 0));

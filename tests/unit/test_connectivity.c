@@ -326,6 +326,34 @@ static void pairs_become_links(void **state)
     }
 }
 
+/* Spikes in a gap are as if they were not there. */
+static void tiling_passes_over_what_was_not_recorded(void **state)
+{
+    (void)state;
+    enum { MS = 1000000 };
+    static const sf_spike all[] = {{10 * MS, 0, 0}, {12 * MS, 1, 0}, {40 * MS, 0, 0},
+                                   {50 * MS, 0, 0}, {51 * MS, 1, 0}, {52 * MS, 0, 0},
+                                   {80 * MS, 1, 0}, {90 * MS, 0, 0}, {93 * MS, 1, 0}};
+    static const sf_spike recorded[] = {
+        {10 * MS, 0, 0}, {12 * MS, 1, 0}, {80 * MS, 1, 0}, {90 * MS, 0, 0}, {93 * MS, 1, 0}};
+    static const sf_span spans[] = {{0, 30 * MS}, {60 * MS, 100 * MS}};
+    static const uint64_t unit_spikes[] = {2, 3};
+    const sf_sttc_options options = {
+        .dt_ns = 5 * MS, .recorded = {0, 100 * MS}, .observed = spans, .observed_count = 2, .threads = 1};
+    sf_stretch stretch = {
+        .spikes = all, .spike_count = 9, .unit_spikes = unit_spikes, .unit_count = 2, .duration_ns = 70 * MS};
+    sf_connectivity with, without;
+    assert_int_equal(sf_links_of_tiling(&with, &stretch, &options, NULL), SF_OK);
+    stretch.spikes = recorded;
+    stretch.spike_count = 5;
+    assert_int_equal(sf_links_of_tiling(&without, &stretch, &options, NULL), SF_OK);
+    assert_int_equal(with.count, 1);
+    assert_int_equal(without.count, 1);
+    assert_true(with.links[0].coefficient == without.links[0].coefficient);
+    sf_connectivity_free(&with);
+    sf_connectivity_free(&without);
+}
+
 static int link_pairs(void *context)
 {
     (void)context;
@@ -403,6 +431,7 @@ static void failed_allocations_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiling_passes_over_what_was_not_recorded),
         cmocka_unit_test(links_are_ordered_and_checked),
         cmocka_unit_test(applying_the_changes_gives_the_next_snapshot),
         cmocka_unit_test(the_graph_for_searches_keeps_order_names_and_values),

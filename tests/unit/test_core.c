@@ -418,6 +418,14 @@ static void a_bound_among_reals_is_where_a_look_at_each_finds_it(void **state)
     }
 }
 
+static void a_median_lies_between_the_two_in_the_middle(void **state)
+{
+    (void)state;
+    double odd[] = {5, -1, 3}, even[] = {5, -1, 4, 3};
+    assert_true(sf_reals_median(odd, 3) == 3 && sf_reals_median(even, 4) == 3.5);
+    assert_true(isnan(sf_reals_median(even, 0)));
+}
+
 static void ranks_ascend_and_equal_ones_keep_their_order(void **state)
 {
     (void)state;
@@ -788,6 +796,7 @@ int main(void)
         cmocka_unit_test(trains_are_merged_as_a_sort_does),
         cmocka_unit_test(a_merge_ends_where_its_spikes_are_not_taken),
         cmocka_unit_test(a_bound_among_reals_is_where_a_look_at_each_finds_it),
+        cmocka_unit_test(a_median_lies_between_the_two_in_the_middle),
         cmocka_unit_test(ranks_ascend_and_equal_ones_keep_their_order),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
         cmocka_unit_test(parallel_loops_visit_every_item_once),
