@@ -280,6 +280,13 @@ static void epochs_files_are_checked(void **state)
     assert_string_equal(epochs[0].label, "");
     assert_string_equal(epochs[1].label, "second, quoted");
     sf_free(epochs);
+    write_file(path, "start_ms,stop_ms,label\n3500,4000,a\n");
+    assert_int_equal(sf_epochs_read(&epochs, &count, path, &error), SF_OK);
+    assert_true(epochs[0].span.start_ns == 3500000000 && epochs[0].span.stop_ns == 4000000000);
+    sf_free(epochs);
+    write_file(path, "start,stop_min,label\n1,2,a\n");
+    test_assert_fails(sf_epochs_read(&epochs, &count, path, &error), &error, SF_DATA,
+                      "its unit of time is not read");
     unlink(path);
     test_assert_fails(sf_epochs_read(&epochs, &count, path, &error), &error, SF_NO_INPUT, "No such file");
     free(path);
