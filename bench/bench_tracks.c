@@ -77,7 +77,7 @@ static int open_counter(counter *c, sf_device *device, sf_error *error)
     const sf_queue none = {0};
     *c = (counter){0};
     if (device == NULL)
-        return sf_tracker_open(&c->here, UNITS, error);
+        return sf_tracker_open(&c->here, UNITS, 0, error);
     int status = sf_resident_open(&c->resident, device, error);
     return status == SF_OK ? sf_tracks_open(&c->there, c->resident, UNITS, &none, error) : status;
 }

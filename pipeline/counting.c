@@ -59,7 +59,7 @@ static void leave_device(sf_counting *counting)
     sf_resident_close(counting->resident);
     counting->resident = NULL;
     counting->device = NULL;
-    counting->on_device = false;
+    counting->on_device = counting->next_there = false;
 }
 
 static int open_device(sf_counting *counting, bool always, sf_error *error)
@@ -78,9 +78,10 @@ static int open_device(sf_counting *counting, bool always, sf_error *error)
 int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_device *device,
                      size_t unit_count, sf_error *error)
 {
-    *counting = (sf_counting){.unit_count = unit_count, .device = device};
+    *counting = (sf_counting){.unit_count = unit_count, .device = device, .sure = SF_COUNTING_SURE};
     sf_contest_begin(&counting->contest, 0);
-    int status = sf_tracker_open(&counting->tracker, unit_count, error);
+    int status =
+        sf_tracker_open(&counting->tracker, unit_count, sf_seconds_to_ns(config->window.length_s), error);
     if (status == SF_OK && device != NULL)
         status = open_device(counting, strcmp(config->device, "auto") != 0, error);
     if (status != SF_OK)
@@ -105,33 +106,42 @@ const char *sf_counting_device(const sf_counting *counting)
 
 /* ---- a device that leaves ---- */
 
-/* The CPU takes over, with every summary that it lacks. */
-static int take_over(sf_counting *counting, const sf_error *reason, sf_error *error)
+static int prepare_here(sf_counting *counting, sf_error *error)
 {
-    sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason->text);
-    leave_device(counting);
-    int status =
-        sf_tracker_set(counting->tracker, counting->present.episodes, counting->present.count, error);
-    if (status == SF_OK && counting->preparing)
-        status = sf_tracker_prepare(counting->tracker, counting->next.episodes, counting->next.count, error);
-    return status;
+    return sf_tracker_prepare(counting->tracker, counting->next.episodes, counting->next.count, error);
 }
 
-/* What came of a job on the device: what it cannot the CPU does. */
+/* What came of a job on the device: what it cannot the CPU does, with every summary that it lacks. */
 static int answer(sf_counting *counting, int status, const sf_error *reason, sf_error *error)
 {
-    if (status == SF_UNAVAILABLE && counting->on_device)
-        return take_over(counting, reason, error);
-    if (status == SF_UNAVAILABLE) {
-        leave_device(counting);
-        return SF_OK;
-    }
-    if (status != SF_OK && error != NULL)
+    if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
         *error = *reason;
-    return status;
+    if (status != SF_UNAVAILABLE)
+        return status;
+    bool counted = counting->on_device, prepared = counting->preparing && counting->next_there;
+    if (counted || prepared)
+        sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason->text);
+    leave_device(counting);
+    status = counted ? sf_tracker_set(counting->tracker, counting->present.episodes, counting->present.count,
+                                      error)
+                     : SF_OK;
+    return status == SF_OK && prepared ? prepare_here(counting, error) : status;
 }
 
 /* ---- which episodes ---- */
+
+static int open_tracks(sf_counting *counting, sf_error *error)
+{
+    return sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
+                          sf_tracker_segments(counting->tracker), error);
+}
+
+/* A list that the CPU would take seconds to take up is the device's, while the CPU counts the present one. */
+static int prepare_there(sf_counting *counting, sf_error *error)
+{
+    int status = counting->tracks != NULL ? SF_OK : open_tracks(counting, error);
+    return status == SF_OK ? hand_over(counting->tracks, &counting->next, error) : status;
+}
 
 int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error)
 {
@@ -140,15 +150,23 @@ int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error
     counting->preparing = false;
     counting->next = *next;
     *next = (sf_counted){0};
-    int status = SF_OK;
-    if (counting->on_device)
-        status = answer(counting, hand_over(counting->tracks, &counting->next, &reason), &reason, error);
-    else if (counting->tracks != NULL)
+    if (!counting->on_device && counting->tracks != NULL)
         end_trial(counting);
-    if (status == SF_OK && !counting->on_device)
-        status = sf_tracker_prepare(counting->tracker, counting->next.episodes, counting->next.count, error);
+    counting->next_there =
+        counting->on_device || (counting->device != NULL && counting->next.count >= counting->sure);
+    int status =
+        counting->next_there ? answer(counting, prepare_there(counting, &reason), &reason, error) : SF_OK;
+    if (status == SF_OK && !counting->next_there)
+        status = prepare_here(counting, error);
     counting->preparing = status == SF_OK;
     return status;
+}
+
+/* The device has the whole list: the CPU counts no longer. */
+static int change_over(sf_counting *counting, sf_error *error)
+{
+    counting->on_device = true;
+    return sf_tracker_set(counting->tracker, NULL, 0, error);
 }
 
 static int prepare_some(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
@@ -156,12 +174,12 @@ static int prepare_some(sf_counting *counting, const sf_history *history, int64_
 {
     sf_error reason;
     int status = SF_OK;
-    if (counting->on_device)
+    if (counting->next_there)
         status = answer(counting, sf_tracks_go_on(counting->tracks, history, until_ns, ready, &reason),
                         &reason, error);
-    if (status == SF_OK && !counting->on_device)
-        status = sf_tracker_go_on(counting->tracker, until_ns, ready, error);
-    return status;
+    if (status == SF_OK && !counting->next_there)
+        return sf_tracker_go_on(counting->tracker, until_ns, ready, error);
+    return status == SF_OK && *ready && !counting->on_device ? change_over(counting, error) : status;
 }
 
 int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
@@ -219,8 +237,7 @@ static int try_device(sf_counting *counting, const sf_history *history, bool *re
     int status = SF_OK;
     *ready = false;
     if (counting->tracks == NULL) {
-        status = sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
-                                sf_tracker_segments(counting->tracker), error);
+        status = open_tracks(counting, error);
         if (status == SF_OK)
             status = hand_over(counting->tracks, &counting->present, error);
     }
@@ -244,8 +261,7 @@ static int compare(sf_counting *counting, uint64_t *counts, sf_error *error)
         end_trial(counting);
         return SF_OK;
     }
-    counting->on_device = true;
-    return sf_tracker_set(counting->tracker, NULL, 0, error);
+    return change_over(counting, error);
 }
 
 int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_t *counts, sf_error *error)

@@ -4,7 +4,8 @@
  * is summarised once, and a window's counts are made of its segments' summaries, on the CPU
  * (window/tracker.h) or on a device (window/tracks.h). With the device named in the configuration the device
  * counts. With `auto` the faster does (contest.h): the device summarises the window too, over some hops, and
- * its time for a segment is held against the CPU's. What a device refuses or fails at the CPU takes over
+ * its time for a segment is held against the CPU's; a list of so many episodes that the CPU has no chance is the
+ * device's at once. What a device refuses or fails at the CPU takes over
  * within the hop. Window thread only.
  */
 #ifndef SF_PIPELINE_COUNTING_H
@@ -16,6 +17,10 @@
 #include "window/tracks.h"
 
 #include <synfire/mine.h>
+
+/** With `auto` a list of so many is prepared and counted on the device without a comparison: the CPU would take
+ * 0.5 to 2 us an episode in each hop, and hundreds of them to summarise the window. */
+#define SF_COUNTING_SURE 5000
 
 /** A list of tracked episodes. Zero-initialised, it is empty. */
 typedef struct sf_counted {
@@ -39,6 +44,8 @@ typedef struct sf_counting {
     bool on_device;        /**< the device counts */
     sf_counted present, next;
     bool preparing;
+    bool next_there; /**< the list that is prepared is the device's */
+    size_t sure;     /**< SF_COUNTING_SURE */
     sf_contest contest;
     int64_t trial_ns; /**< the device has taken for the window so far that it is compared by */
 } sf_counting;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/discovery.h"
 
+#include "core/ahead.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -207,6 +208,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
                                                              .most = SF_PAIRING_MOST,
                                                              .threads = threads,
                                                              .device = setup->there});
+    discovery->kept.history.span_ns = sf_seconds_to_ns(config->window.length_s);
     if (!setup->inside)
         discovery->kept.most_anew = SF_KEPT_PAIRS_ANEW;
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
@@ -278,6 +280,18 @@ static void let_go(sf_arrived arrived[2])
     arrived[1] = empty_at(&older, arrived[0].end);
 }
 
+/* For what has arrived, and for a whole window, which the newer part may hold. */
+static int make_room(sf_discovery *discovery, const sf_discovery_window *window, size_t needed)
+{
+    sf_arrived *newer = &discovery->arrived[1];
+    if (needed > newer->room && needed > 0) {
+        int64_t first_ns = window->spikes[newer->begin > window->begin ? newer->begin - window->begin : 0].time_ns;
+        uint64_t all = sf_room_ahead(needed, window->span.stop_ns - first_ns, discovery->kept.history.span_ns);
+        (void)sf_reserve(&newer->spikes, &newer->room, (size_t)all, sizeof *newer->spikes);
+    }
+    return sf_reserve(&newer->spikes, &newer->room, needed, sizeof *newer->spikes);
+}
+
 int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
     sf_arrived *newer = &discovery->arrived[1];
@@ -288,7 +302,7 @@ int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window,
         let_go(discovery->arrived);
     size_t had = (size_t)(newer->end - newer->begin),
            came = window->end > newer->end ? (size_t)(window->end - newer->end) : 0;
-    if (sf_reserve(&newer->spikes, &newer->room, had + came, sizeof *newer->spikes) != 0)
+    if (make_room(discovery, window, had + came) != 0)
         return sf_fail_memory(error);
     if (came > 0)
         memcpy(newer->spikes + had, window->spikes + (newer->end - window->begin),

@@ -180,7 +180,7 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 {
     int64_t window_ns = sf_seconds_to_ns(options->config->window.length_s),
             hop_ns = sf_seconds_to_ns(options->config->window.hop_s);
-    *hops = (sf_hops){.options = *options, .keeps_memory = true};
+    *hops = (sf_hops){.options = *options, .keeps_memory = true, .history.span_ns = window_ns};
     sf_spare_begin();
     list_model(hops);
     sf_times_open(&hops->times, hop_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/testing.h"
 
+#include "core/ahead.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -600,18 +601,13 @@ int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tr
     return settle(testing, tracking, graph, error);
 }
 
-#define MOST_AHEAD ((size_t)1 << 26) /* spikes that room is made for before they come */
-
-/* For so many spikes by now, and for the rest of the stretch at the pace so far: a block that grows is copied
- * within its hop. */
+/* For so many spikes by now, and for the rest of the stretch, or less where there is no room for all. */
 static int make_room(sf_testing *testing, const sf_segment *segment, size_t count, sf_error *error)
 {
     sf_stretch_test *now = &testing->now;
-    double passed_ns = (double)(segment->window.stop_ns - now->span.start_ns),
-           ahead = 1.1 * (double)count * fmax(1, (double)testing->length_ns / passed_ns);
     void *room = now->spikes;
-    size_t all = ahead < (double)MOST_AHEAD ? (size_t)ahead : MOST_AHEAD;
-    if (count > now->capacity && all > count) /* or less, where there is no room for all */
+    size_t all = (size_t)sf_room_ahead(count, segment->window.stop_ns - now->span.start_ns, testing->length_ns);
+    if (count > now->capacity)
         (void)sf_reserve(&room, &now->capacity, all, sizeof *now->spikes);
     if (sf_reserve(&room, &now->capacity, count, sizeof *now->spikes) != 0)
         return sf_fail_memory(error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window/history.h"
 
+#include "core/ahead.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/recording.h"
@@ -46,13 +47,23 @@ int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error)
     return SF_OK;
 }
 
+/* Half more at least. */
+static uint64_t grown_capacity(const sf_history *history, uint64_t needed, int64_t newest_ns)
+{
+    uint64_t half_more = history->capacity + history->capacity / 2;
+    int64_t passed_ns = history->end > history->begin ? newest_ns - sf_history_time(history, history->begin) : 0;
+    uint64_t ahead = sf_room_ahead(needed, passed_ns, history->span_ns);
+    return ahead > half_more ? ahead : half_more;
+}
+
 int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count, sf_error *error)
 {
     uint64_t needed = history->end - history->begin + count;
-    uint64_t half_more = history->capacity + history->capacity / 2;
-    if (needed > history->capacity &&
-        sf_history_reserve(history, needed > half_more ? needed : half_more, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (needed > history->capacity) {
+        uint64_t grown = grown_capacity(history, needed, spikes[count - 1].time_ns);
+        if (sf_history_reserve(history, grown, NULL) != SF_OK && sf_history_reserve(history, needed, error) != SF_OK)
+            return SF_NO_MEMORY;
+    }
     store(history, history->end, spikes, count);
     history->end += count;
     return SF_OK;

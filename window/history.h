@@ -14,6 +14,7 @@ typedef struct sf_history {
     sf_spike *spikes; /**< 2 * capacity */
     uint64_t capacity;
     uint64_t begin, end; /**< positions kept: begin .. end - 1 */
+    int64_t span_ns;     /**< how much will be kept, 0: not known: growing makes room for it at the pace so far */
 } sf_history;
 
 void sf_history_free(sf_history *history);
@@ -21,8 +22,8 @@ void sf_history_free(sf_history *history);
 /** Room for so many spikes, at least, so that appending them moves none. SF_NO_MEMORY. */
 int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error);
 
-/** Appends spikes that follow those before in stream order. Grows by half where room is short: SF_NO_MEMORY.
- */
+/** Appends spikes that follow those before in stream order. Where room is short it grows, by half at least:
+ * SF_NO_MEMORY. */
 int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count, sf_error *error);
 
 /** Spikes from this position (begin <= position <= end) up to `end`; valid until the next append. */

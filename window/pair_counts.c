@@ -641,6 +641,7 @@ int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint6
         return SF_OK;
     if (end - pairs->begin >= MOST_SPIKES)
         return sf_fail(error, SF_DATA, NULL, "a window of 2^31 spikes is too long for a graph of its pairs");
+    pairs->trains.span_ns = history->span_ns;
     int status = sf_trains_append(&pairs->trains, sf_history_view(history, pairs->end),
                                   (size_t)(end - pairs->end), pairs->end, error);
     for (size_t i = 0; i < pairs->table_count && status == SF_OK; i++)

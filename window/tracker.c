@@ -40,7 +40,7 @@ static void close_list(list *closed)
     *closed = (list){0};
 }
 
-int sf_tracker_open(sf_tracker **tracker, size_t unit_count, sf_error *error)
+int sf_tracker_open(sf_tracker **tracker, size_t unit_count, int64_t window_ns, sf_error *error)
 {
     *tracker = NULL;
     sf_tracker *made = sf_alloc(1, sizeof *made);
@@ -48,6 +48,7 @@ int sf_tracker_open(sf_tracker **tracker, size_t unit_count, sf_error *error)
         return sf_fail_memory(error);
     made->segments.item_size = sizeof(sf_segment);
     int status = sf_trains_open(&made->trains, unit_count, error);
+    made->trains.span_ns = window_ns;
     if (status != SF_OK) {
         sf_tracker_close(made);
         return status;

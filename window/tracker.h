@@ -13,7 +13,8 @@
 
 typedef struct sf_tracker sf_tracker;
 
-int sf_tracker_open(sf_tracker **tracker, size_t unit_count, sf_error *error);
+/** window_ns: how long windows are, for the room that is made ahead; 0: not known. SF_NO_MEMORY. */
+int sf_tracker_open(sf_tracker **tracker, size_t unit_count, int64_t window_ns, sf_error *error);
 void sf_tracker_close(sf_tracker *tracker);
 
 /**

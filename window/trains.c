@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window/trains.h"
 
+#include "core/ahead.h"
 #include "core/error.h"
 
 #include <inttypes.h>
+
+#define LEAST_AHEAD 16 /* spikes tell a pace */
+#define MOST_AHEAD 4096 /* of one unit: there are many, and a burst may have been its first spikes */
 
 int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error)
 {
@@ -24,6 +28,17 @@ void sf_trains_close(sf_trains *trains)
     *trains = (sf_trains){0};
 }
 
+/* Room for one more. All units of one rate would otherwise grow in the same hop. */
+static int make_room(sf_queue *train, int64_t time_ns, int64_t span_ns)
+{
+    uint64_t count = train->end - train->begin;
+    if (count < train->capacity)
+        return 0;
+    int64_t passed_ns = count > 0 ? time_ns - sf_train_at(train, train->begin)->time_ns : 0;
+    uint64_t ahead = sf_room_ahead(count + 1, passed_ns, count >= LEAST_AHEAD ? span_ns : 0);
+    return sf_queue_grow_plain(train, ahead < MOST_AHEAD ? ahead : count >= MOST_AHEAD ? count + 1 : MOST_AHEAD);
+}
+
 int sf_trains_append(sf_trains *trains, const sf_spike *spikes, size_t count, uint64_t position,
                      sf_error *error)
 {
@@ -37,7 +52,7 @@ int sf_trains_append(sf_trains *trains, const sf_spike *spikes, size_t count, ui
             break;
         }
         sf_queue *train = &trains->units[spike->unit];
-        if (sf_queue_reserve(train) != 0) {
+        if (make_room(train, spike->time_ns, trains->span_ns) != 0) {
             status = sf_fail_memory(error);
             break;
         }

@@ -18,6 +18,7 @@ typedef struct sf_train_event {
 typedef struct sf_trains {
     sf_queue *units; /**< of sf_train_event */
     size_t unit_count;
+    int64_t span_ns; /**< as sf_history has it */
 } sf_trains;
 
 int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error);

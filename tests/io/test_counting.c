@@ -26,6 +26,7 @@ typedef struct run {
     sf_episode wanted[MOST], present[MOST];
     size_t wanted_count, present_count;
     size_t compared, on_device;
+    size_t sure; /* of sf_counting */
 } run;
 
 /* Lists are made for a device now and then. */
@@ -109,6 +110,8 @@ static void count_stream(run *r, const char *name, bool always)
     sf_device *device;
     assert_int_equal(sf_device_find(&device, name, NULL), SF_OK);
     assert_int_equal(sf_counting_open(&r->counting, &options, device, UNITS, NULL), SF_OK);
+    if (test_random_below(&r->random, 3) == 0)
+        r->counting.sure = 2;
     int64_t window = 1 + (int64_t)test_random_below(&r->random, 80),
             hop = 1 + (int64_t)test_random_below(&r->random, 40);
     assert_int_equal(sf_cutter_open(&r->cutter, INT64_MIN, window, hop, NULL), SF_OK);
@@ -190,6 +193,7 @@ static int count_for_a_while(void *context)
         status = sf_device_find(&device, "test:0", NULL);
     if (status == SF_OK)
         status = sf_counting_open(&r->counting, &options, device, UNITS, NULL);
+    r->counting.sure = r->sure;
     if (status == SF_OK)
         status = prepare(r, r->wanted_count);
     if (status == SF_OK)
@@ -254,6 +258,39 @@ static void a_device_counts_where_it_is_faster(void **state)
     sf_devices_close();
 }
 
+/* A list that is long enough the device prepares while the CPU counts the one before, and then counts. */
+static void a_long_list_is_the_devices_without_a_comparison(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    run r = {.wanted = {{.size = 2, .units = {0, 0}, .delays = {{0, 5}}},
+                        {.size = 2, .units = {0, 0}, .delays = {{0, 9}}}}};
+    const sf_live_options options = sf_live_options_default();
+    const sf_segment segment = {.end = 50, .span = {0, 1000}, .closes = true, .window = {0, 1000}};
+    sf_device *device;
+    uint64_t counts[MOST];
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    assert_int_equal(sf_counting_open(&r.counting, &options, device, UNITS, NULL), SF_OK);
+    r.counting.sure = 2;
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(sf_history_append(&r.history, &(sf_spike){.time_ns = i}, 1, NULL), SF_OK);
+    for (size_t count = 1; count <= 2; count++) {
+        bool ready;
+        assert_int_equal(prepare(&r, count), SF_OK);
+        assert_string_equal(sf_counting_device(&r.counting), "cpu");
+        assert_int_equal(sf_counting_go_on(&r.counting, &r.history, INT64_MAX, &ready, NULL), SF_OK);
+        assert_true(ready);
+        assert_string_equal(sf_counting_device(&r.counting), count < 2 ? "cpu" : "test:0");
+    }
+    assert_int_equal(sf_counting_push(&r.counting, &segment, &r.history, NULL), SF_OK);
+    assert_int_equal(sf_counting_counts(&r.counting, &r.history, counts, NULL), SF_OK);
+    assert_int_equal(counts[0], 25);
+    sf_counting_close(&r.counting);
+    sf_history_free(&r.history);
+    sf_devices_close();
+}
+
 static void failed_allocations_leak_nothing(void **state)
 {
     (void)state;
@@ -261,7 +298,8 @@ static void failed_allocations_leak_nothing(void **state)
     run r = {.wanted = {{.size = 2, .units = {0, 0}, .delays = {{0, 5}}}}, .wanted_count = 1};
     for (int i = 0; i < 50; i++)
         assert_int_equal(sf_history_append(&r.history, &(sf_spike){.time_ns = i}, 1, NULL), SF_OK);
-    test_fail_every_allocation(count_for_a_while, &r);
+    for (r.sure = 1; r.sure <= 2; r.sure++)
+        test_fail_every_allocation(count_for_a_while, &r);
     sf_history_free(&r.history);
 }
 
@@ -271,6 +309,7 @@ int main(void)
         cmocka_unit_test(windows_are_counted_as_their_slices_alone),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(a_device_counts_where_it_is_faster),
+        cmocka_unit_test(a_long_list_is_the_devices_without_a_comparison),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

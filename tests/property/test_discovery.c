@@ -459,6 +459,7 @@ static void what_no_window_holds_is_let_go(void **state)
         uint64_t begin = 0;
         set_up(&s, &random);
         s.config.mine.min_count = 3;
+        s.config.window.length_s = 1e-9; /* as short as no window here: no room is made ahead */
         open_discovery(&discovery, &s, NULL);
         open_discovery(&alone, &s, NULL);
         for (int mined = 0; mined < 2; mined++) {

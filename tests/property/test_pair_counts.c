@@ -74,6 +74,7 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
                                     .piece = test_random_below(random, 2) * test_random_below(random, 20)};
     assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
     pairs.contest.worth_ns = -1;
+    pairs.sure_ns = test_random_below(random, 3) == 0 ? -1 : pairs.sure_ns;
     while (end < s->count) {
         uint64_t step = test_random_below(random, 4) == 0 ? 0 : test_random_below(random, longest_step + 1);
         uint64_t stop = end + step < s->count ? end + step : s->count;
@@ -224,6 +225,37 @@ static void long_moves_are_made_in_pieces(void **state)
         assert_int_equal(work->counted, piece == 0 ? 1 : SPIKES / 2 / PIECE);
         assert_int_equal(sf_pairing_slide(&pairs, &history, SPIKES / 2, SPIKES, 1, NULL), SF_OK);
         assert_true(piece == 0 ? work->counted < 6 : work->counted >= 3 * (SPIKES / 2 / PIECE));
+        sf_pairing_close(&pairs);
+        sf_history_free(&history);
+    }
+    sf_devices_close();
+}
+
+/* A million pairs of spikes take the CPU some milliseconds: from where on they are the device's at once. */
+static void dense_spikes_are_the_devices_from_the_first_hop_on(void **state)
+{
+    (void)state;
+    enum { SPIKES = 2000 };
+    static sf_spike spikes[SPIKES];
+    const sf_delay delay = {0, 500};
+    for (uint32_t i = 0; i < SPIKES; i++)
+        spikes[i] = (sf_spike){.time_ns = i, .unit = i % 3};
+    for (int sure = 0; sure < 2; sure++) {
+        sf_history history = {0};
+        sf_pairing pairs;
+        sf_devices_close();
+        assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+        const sf_pairing_setup setup = {.unit_count = 3,
+                                        .delays = &delay,
+                                        .delay_count = 1,
+                                        .most = 100,
+                                        .threads = 1,
+                                        .device = sf_device_at(0)};
+        assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
+        pairs.sure_ns = sure != 0 ? 1e6 : 5e6;
+        assert_int_equal(sf_history_append(&history, spikes, SPIKES, NULL), SF_OK);
+        assert_int_equal(sf_pairing_slide(&pairs, &history, 0, SPIKES, 1, NULL), SF_OK);
+        assert_string_equal(sf_pairing_device(&pairs), sure != 0 ? "test:0" : "cpu");
         sf_pairing_close(&pairs);
         sf_history_free(&history);
     }
@@ -430,6 +462,7 @@ int main(void)
         cmocka_unit_test(the_cpu_counts_each_window_alone),
         cmocka_unit_test(devices_count_each_window_alone),
         cmocka_unit_test(long_moves_are_made_in_pieces),
+        cmocka_unit_test(dense_spikes_are_the_devices_from_the_first_hop_on),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(counts_may_be_large),
         cmocka_unit_test(tallies_count_few_and_many),

@@ -3,6 +3,7 @@
  */
 #include "support/support.h"
 
+#include "core/ahead.h"
 #include "core/episode.h"
 #include "core/memory.h"
 #include "oracle/count_oracle.h"
@@ -196,7 +197,8 @@ static void windows_equal_slices(void **state)
         r.full = 0;
         assert_int_equal(sf_cutter_open(&r.cutter, anchored ? r.anchor : INT64_MIN, r.window, r.hop, NULL),
                          SF_OK);
-        assert_int_equal(sf_tracker_open(&r.tracker, 3, NULL), SF_OK);
+        r.history.span_ns = round % 2 == 0 ? 0 : r.window;
+        assert_int_equal(sf_tracker_open(&r.tracker, 3, r.history.span_ns, NULL), SF_OK);
         r.tracked_count = 0;
         track_something_else(&r);
         run_stream(&r);
@@ -248,6 +250,40 @@ static void silences_are_passed_over(void **state)
     assert_true(left_out > 10000 && closed > 10000);
 }
 
+/* A fiftieth of what is to be kept tells how much that will be, so that nothing is copied for want of room
+ * after it; what nobody knows grows again and again. */
+static void room_is_made_at_the_pace_so_far(void **state)
+{
+    (void)state;
+    enum { ALL = 100000, FIRST = ALL / 50 };
+    for (int64_t known = 0; known < 2; known++) {
+        sf_history history = {.span_ns = known * ALL};
+        sf_trains trains;
+        uint64_t room = 0, of_a_train = 0;
+        assert_int_equal(sf_trains_open(&trains, 64, NULL), SF_OK);
+        trains.span_ns = known * ALL;
+        for (uint32_t i = 0; i < ALL; i++) {
+            const sf_spike spike = {.time_ns = i, .unit = i % 64};
+            assert_int_equal(sf_history_append(&history, &spike, 1, NULL), SF_OK);
+            assert_int_equal(sf_trains_append(&trains, &spike, 1, i, NULL), SF_OK);
+            if (i == FIRST) {
+                room = history.capacity;
+                of_a_train = trains.units[0].capacity;
+            }
+        }
+        assert_int_equal(history.capacity == room, known);
+        assert_int_equal(trains.units[0].capacity == of_a_train, known);
+        assert_true(history.capacity < 2 * ALL);
+        assert_true(trains.units[0].capacity <= 2048);
+        sf_trains_close(&trains);
+        sf_history_free(&history);
+    }
+    assert_int_equal(sf_room_ahead(7, 5, 0), 7);
+    assert_int_equal(sf_room_ahead(10, 50, 1000), 220);
+    assert_int_equal(sf_room_ahead(1 << 20, 1, INT64_C(1) << 40), SF_AHEAD_MOST);
+    assert_int_equal(sf_room_ahead(SF_AHEAD_MOST + 1, 1, 1000), SF_AHEAD_MOST + 1);
+}
+
 /* The window [10, 20) cuts A9 -> B12 at its beginning and A18 -> B21 at its end. */
 static void an_occurrence_that_is_cut_does_not_count(void **state)
 {
@@ -259,7 +295,7 @@ static void an_occurrence_that_is_cut_does_not_count(void **state)
     static const uint64_t expected[] = {0, 1, 0};
     sf_segment segment;
     assert_int_equal(sf_cutter_open(&r.cutter, INT64_MIN, 10, 10, NULL), SF_OK);
-    assert_int_equal(sf_tracker_open(&r.tracker, 3, NULL), SF_OK);
+    assert_int_equal(sf_tracker_open(&r.tracker, 3, 0, NULL), SF_OK);
     assert_int_equal(sf_tracker_set(r.tracker, &episode, 1, NULL), SF_OK);
     assert_int_equal(sf_history_append(&r.history, spikes, 8, NULL), SF_OK);
     for (size_t i = 0; i < 3; i++) {
@@ -283,7 +319,7 @@ static void impossible_windows_and_episodes_are_refused(void **state)
     sf_tracker *tracker;
     const sf_episode episodes[] = {{.size = 1, .units = {1}},
                                    {.size = 2, .units = {0, 2}, .delays = {{0, 5}}}};
-    assert_int_equal(sf_tracker_open(&tracker, 2, NULL), SF_OK);
+    assert_int_equal(sf_tracker_open(&tracker, 2, 0, NULL), SF_OK);
     assert_int_equal(sf_tracker_set(tracker, episodes, 1, NULL), SF_OK);
     test_assert_fails(sf_tracker_set(tracker, episodes, 2, &error), &error, SF_DATA, "unit #2");
     assert_int_equal(sf_tracker_count(tracker, 0), 0); /* as it was */
@@ -305,7 +341,7 @@ static void a_list_is_prepared_in_steps_and_what_stays_is_not_made_anew(void **s
     for (uint32_t i = 0; i < ALL; i++)
         episodes[i] = (sf_episode){.size = 2, .units = {i % 3, (i + 1) % 3}, .delays = {{0, 1 + i}}};
     const sf_segment segment = {.end = SPIKES, .span = {0, SPIKES}};
-    assert_int_equal(sf_tracker_open(&tracker, 3, NULL), SF_OK);
+    assert_int_equal(sf_tracker_open(&tracker, 3, 0, NULL), SF_OK);
     assert_int_equal(sf_tracker_set(tracker, episodes, KEPT, NULL), SF_OK);
     assert_int_equal(sf_tracker_push(tracker, &segment, spikes, NULL), SF_OK);
 
@@ -360,7 +396,7 @@ static int track_for_a_while(void *context)
     const sf_episode episodes[] = {{.size = 2, .units = {0, 1}, .delays = {{0, 20}}},
                                    {.size = 3, .units = {2, 1, 0}, .delays = {{0, 20}, {5, 20}}}};
     sf_cutter_open(&r->cutter, 0, 60, 20, NULL);
-    int status = sf_tracker_open(&tracker, 3, NULL);
+    int status = sf_tracker_open(&tracker, 3, 0, NULL);
     if (status == SF_OK)
         status = sf_history_append(&history, r->spikes, r->count, NULL);
     if (status == SF_OK)
@@ -397,6 +433,7 @@ int main(void)
         cmocka_unit_test(sliding_equals_the_slice_at_constant_cost),
         cmocka_unit_test(windows_equal_slices),
         cmocka_unit_test(silences_are_passed_over),
+        cmocka_unit_test(room_is_made_at_the_pace_so_far),
         cmocka_unit_test(an_occurrence_that_is_cut_does_not_count),
         cmocka_unit_test(impossible_windows_and_episodes_are_refused),
         cmocka_unit_test(a_list_is_prepared_in_steps_and_what_stays_is_not_made_anew),

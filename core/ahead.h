@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Room for what comes: memory that grows is copied, and in a live run a hop waits for it. */
+#ifndef SF_CORE_AHEAD_H
+#define SF_CORE_AHEAD_H
+
+#include <stdint.h>
+
+#define SF_AHEAD_SURPLUS 1.1
+#define SF_AHEAD_MOST (UINT64_C(1) << 26) /**< items that room is made for before they come */
+#define SF_AHEAD_LEAST 1024               /**< the pace of so small a part of the whole says nothing */
+
+/**
+ * Of how many items to make room for where `needed` have come in passed_ns: as many as whole_ns will bring at
+ * that pace, and a little more; `needed` where nothing is known (whole_ns 0) or that is more.
+ */
+static inline uint64_t sf_room_ahead(uint64_t needed, int64_t passed_ns, int64_t whole_ns)
+{
+    int64_t least_ns = whole_ns / SF_AHEAD_LEAST + 1;
+    double parts = (double)whole_ns / (double)(passed_ns > least_ns ? passed_ns : least_ns);
+    double ahead = SF_AHEAD_SURPLUS * (double)needed * parts;
+    uint64_t all = ahead < (double)SF_AHEAD_MOST ? (uint64_t)ahead : SF_AHEAD_MOST;
+    return all > needed ? all : needed;
+}
+
+#endif
