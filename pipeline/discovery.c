@@ -18,6 +18,9 @@
 /* Of the windows that are passed over: 63 at most. */
 #define MOST_DOUBLINGS 6
 
+/* That are kept: one, and what comes while one is mined. */
+#define KEPT_WINDOWS 1.2
+
 double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes)
 {
     const sf_live_mine *mine = &config->mine;
@@ -208,7 +211,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
                                                              .most = SF_PAIRING_MOST,
                                                              .threads = threads,
                                                              .device = setup->there});
-    discovery->kept.history.span_ns = sf_seconds_to_ns(config->window.length_s);
+    discovery->kept.history.span_ns = sf_seconds_to_ns(KEPT_WINDOWS * config->window.length_s);
     if (!setup->inside)
         discovery->kept.most_anew = SF_KEPT_PAIRS_ANEW;
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
@@ -286,7 +289,8 @@ static int make_room(sf_discovery *discovery, const sf_discovery_window *window,
     sf_arrived *newer = &discovery->arrived[1];
     if (needed > newer->room && needed > 0) {
         int64_t first_ns = window->spikes[newer->begin > window->begin ? newer->begin - window->begin : 0].time_ns;
-        uint64_t all = sf_room_ahead(needed, window->span.stop_ns - first_ns, discovery->kept.history.span_ns);
+        uint64_t all = sf_room_ahead(needed, window->span.stop_ns - first_ns,
+                                     sf_seconds_to_ns(discovery->config->window.length_s));
         (void)sf_reserve(&newer->spikes, &newer->room, (size_t)all, sizeof *newer->spikes);
     }
     return sf_reserve(&newer->spikes, &newer->room, needed, sizeof *newer->spikes);

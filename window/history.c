@@ -48,11 +48,11 @@ int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error)
 }
 
 /* Half more at least. */
-static uint64_t grown_capacity(const sf_history *history, uint64_t needed, int64_t newest_ns)
+static uint64_t grown_capacity(const sf_history *history, const sf_spike *spikes, size_t count)
 {
-    uint64_t half_more = history->capacity + history->capacity / 2;
-    int64_t passed_ns = history->end > history->begin ? newest_ns - sf_history_time(history, history->begin) : 0;
-    uint64_t ahead = sf_room_ahead(needed, passed_ns, history->span_ns);
+    uint64_t needed = history->end - history->begin + count, half_more = history->capacity + history->capacity / 2;
+    int64_t first_ns = needed > count ? sf_history_time(history, history->begin) : spikes[0].time_ns;
+    uint64_t ahead = sf_room_ahead(needed, spikes[count - 1].time_ns - first_ns, history->span_ns);
     return ahead > half_more ? ahead : half_more;
 }
 
@@ -60,7 +60,7 @@ int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count,
 {
     uint64_t needed = history->end - history->begin + count;
     if (needed > history->capacity) {
-        uint64_t grown = grown_capacity(history, needed, spikes[count - 1].time_ns);
+        uint64_t grown = grown_capacity(history, spikes, count);
         if (sf_history_reserve(history, grown, NULL) != SF_OK && sf_history_reserve(history, needed, error) != SF_OK)
             return SF_NO_MEMORY;
     }

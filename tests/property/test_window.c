@@ -278,6 +278,11 @@ static void room_is_made_at_the_pace_so_far(void **state)
         sf_trains_close(&trains);
         sf_history_free(&history);
     }
+    sf_history of_a_batch = {.span_ns = ALL};
+    const sf_spike batch[2] = {{.time_ns = 0}, {.time_ns = ALL / 1000}};
+    assert_int_equal(sf_history_append(&of_a_batch, batch, 2, NULL), SF_OK);
+    assert_int_equal(of_a_batch.capacity, 2200);
+    sf_history_free(&of_a_batch);
     assert_int_equal(sf_room_ahead(7, 5, 0), 7);
     assert_int_equal(sf_room_ahead(10, 50, 1000), 220);
     assert_int_equal(sf_room_ahead(1 << 20, 1, INT64_C(1) << 40), SF_AHEAD_MOST);
