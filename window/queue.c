@@ -3,17 +3,14 @@
 
 #include <string.h>
 
-/* The new room takes over the items, in pieces that wrap in neither. */
+/* The new room takes over the items, in pieces that do not wrap, which in more room they do even less. */
 static int move(sf_queue *queue, sf_queue grown)
 {
     if (grown.items == NULL)
         return -1;
     for (uint64_t i = queue->begin, piece; i < queue->end; i += piece) {
-        uint64_t wraps = queue->capacity - (i & (queue->capacity - 1)),
-                 grown_wraps = grown.capacity - (i & (grown.capacity - 1));
-        piece = queue->end - i;
-        piece = piece < wraps ? piece : wraps;
-        piece = piece < grown_wraps ? piece : grown_wraps;
+        uint64_t wraps = queue->capacity - (i & (queue->capacity - 1)), left = queue->end - i;
+        piece = left < wraps ? left : wraps;
         memcpy(sf_queue_at(&grown, i), sf_queue_at(queue, i), piece * queue->item_size);
     }
     sf_free(queue->items);
