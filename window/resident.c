@@ -91,15 +91,17 @@ int sf_resident_append(sf_resident *resident, const sf_history *history, sf_erro
     return copy(resident, history, history->end, error);
 }
 
-/* Room for twice what is held, so that it seldom has to grow. */
-static int make_room(sf_resident *resident, uint64_t count, sf_error *error)
+/* Room for twice what is held, or for all that the history has room for, so that it seldom has to grow: the whole
+ * window is then copied again. */
+static int make_room(sf_resident *resident, uint64_t count, const sf_history *history, sf_error *error)
 {
+    uint64_t room = 2 * count > history->capacity ? 2 * count : history->capacity;
     int status = sf_device_hold(resident->device, error);
     if (status != SF_OK)
         return status;
     sf_error failure = {0};
     resident->capacity = 0;
-    status = resident->backend->reserve(resident->window, 2 * count, &failure);
+    status = resident->backend->reserve(resident->window, room, &failure);
     if (status == SF_OK)
         resident->capacity = resident->backend->capacity(resident->window);
     return sf_device_release(resident->device, status, &failure, error);
@@ -111,7 +113,7 @@ int sf_resident_hold(sf_resident *resident, const sf_history *history, uint64_t 
     if (sf_device_sick(resident->device, error))
         return SF_UNAVAILABLE;
     bool short_of_room = last - first > resident->capacity;
-    int status = short_of_room ? make_room(resident, last - first, error) : SF_OK;
+    int status = short_of_room ? make_room(resident, last - first, history, error) : SF_OK;
     if (status != SF_OK)
         return status;
     if (short_of_room || resident->begin > first || resident->end < first)

@@ -75,18 +75,18 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     return sf_tracked_prepare(tracked, summaries, error);
 }
 
-/* A share of the hop goes into it where none of the time before the hop did. On a virtual clock hops have all
- * the time they need. */
+/* A share of the hop goes into it where none of the time before the hop did, and the list is not of this hop. On a
+ * virtual clock hops have all the time they need. */
 static int track(sf_hop *hop, sf_error *error)
 {
     if (hop->config->mine.every == 0)
         return SF_OK;
     sf_tracked_episodes *tracked = sf_change_tracked(hop, SF_PLAN_ASSIGN);
     sf_counting *summaries = sf_change_summaries(hop, SF_PLAN_ASSIGN);
-    int status = tracked->preparing ? SF_OK : take_found(hop, tracked, summaries, error);
-    bool went_on = tracked->went_on;
+    bool is_new = !tracked->preparing, went_on = tracked->went_on;
+    int status = is_new ? take_found(hop, tracked, summaries, error) : SF_OK;
     tracked->went_on = false;
-    if (status != SF_OK || !tracked->preparing || went_on)
+    if (status != SF_OK || !tracked->preparing || went_on || (is_new && !hop->virtual_clock))
         return status;
     int64_t share_ns = sf_seconds_to_ns(hop->config->window.hop_s) / SF_PREPARING_SHARE;
     int64_t until_ns = hop->virtual_clock ? INT64_MAX : sf_clock_monotonic_ns() + share_ns;
