@@ -4,9 +4,9 @@
  * is summarised once, and a window's counts are made of its segments' summaries, on the CPU
  * (window/tracker.h) or on a device (window/tracks.h). With the device named in the configuration the device
  * counts. With `auto` the faster does (contest.h): the device summarises the window too, over some hops, and
- * its time for a segment is held against the CPU's; a list of so many episodes that the CPU has no chance is the
- * device's at once. What a device refuses or fails at the CPU takes over
- * within the hop. Window thread only.
+ * its time for a segment is held against the CPU's; a list of so many episodes that the CPU has no chance is
+ * the device's at once. What a device refuses or fails at the CPU takes over within the hop. Window thread
+ * only.
  */
 #ifndef SF_PIPELINE_COUNTING_H
 #define SF_PIPELINE_COUNTING_H
@@ -18,8 +18,8 @@
 
 #include <synfire/mine.h>
 
-/** With `auto` a list of so many is prepared and counted on the device without a comparison: the CPU would take
- * 0.5 to 2 us an episode in each hop, and hundreds of them to summarise the window. */
+/** With `auto` a list of so many is prepared and counted on the device without a comparison: the CPU would
+ * take 0.5 to 2 us an episode in each hop, and hundreds of them to summarise the window. */
 #define SF_COUNTING_SURE 5000
 
 /** A list of tracked episodes. Zero-initialised, it is empty. */

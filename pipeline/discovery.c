@@ -288,7 +288,8 @@ static int make_room(sf_discovery *discovery, const sf_discovery_window *window,
 {
     sf_arrived *newer = &discovery->arrived[1];
     if (needed > newer->room && needed > 0) {
-        int64_t first_ns = window->spikes[newer->begin > window->begin ? newer->begin - window->begin : 0].time_ns;
+        int64_t first_ns =
+            window->spikes[newer->begin > window->begin ? newer->begin - window->begin : 0].time_ns;
         uint64_t all = sf_room_ahead(needed, window->span.stop_ns - first_ns,
                                      sf_seconds_to_ns(discovery->config->window.length_s));
         (void)sf_reserve(&newer->spikes, &newer->room, (size_t)all, sizeof *newer->spikes);

@@ -123,7 +123,8 @@ static int try_device(sf_pairing *p, const sf_history *history, uint64_t begin, 
 }
 
 /* Where the CPU has no chance the device counts from the first hop on, if it will. */
-static int choose_first(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end, sf_error *error)
+static int choose_first(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end,
+                        sf_error *error)
 {
     bool is_first = !p->has_slid;
     p->has_slid = true;

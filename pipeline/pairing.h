@@ -3,7 +3,8 @@
  * The counts of all pairs in each window, on the CPU (window/pair_counts.h) or on a device
  * (window/pairs_there.h), with the same results. With the device named in the configuration the device
  * counts. With `auto` the faster does (contest.h): the device takes the window up, and both count in the next
- * hop, unless spikes are so dense that the CPU has no chance. What a device refuses or fails at the CPU takes over within the hop. One thread.
+ * hop, unless spikes are so dense that the CPU has no chance. What a device refuses or fails at the CPU takes
+ * over within the hop. One thread.
  */
 #ifndef SF_PIPELINE_PAIRING_H
 #define SF_PIPELINE_PAIRING_H
@@ -16,8 +17,8 @@
  * telling them takes long. */
 #define SF_PAIRING_MOST 1000000
 
-/** The first comparison comes early, where the device has little to take up; where the first hop is expected to
- * take the CPU longer than so many ns, it is the device's without one. */
+/** The first comparison comes early, where the device has little to take up; where the first hop is expected
+ * to take the CPU longer than so many ns, it is the device's without one. */
 #define SF_PAIRING_FIRST 3
 #define SF_PAIRING_SURE_NS 5e7
 

@@ -606,7 +606,8 @@ static int make_room(sf_testing *testing, const sf_segment *segment, size_t coun
 {
     sf_stretch_test *now = &testing->now;
     void *room = now->spikes;
-    size_t all = (size_t)sf_room_ahead(count, segment->window.stop_ns - now->span.start_ns, testing->length_ns);
+    size_t all =
+        (size_t)sf_room_ahead(count, segment->window.stop_ns - now->span.start_ns, testing->length_ns);
     if (count > now->capacity)
         (void)sf_reserve(&room, &now->capacity, all, sizeof *now->spikes);
     if (sf_reserve(&room, &now->capacity, count, sizeof *now->spikes) != 0)

@@ -50,7 +50,8 @@ int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error)
 /* Half more at least. */
 static uint64_t grown_capacity(const sf_history *history, const sf_spike *spikes, size_t count)
 {
-    uint64_t needed = history->end - history->begin + count, half_more = history->capacity + history->capacity / 2;
+    uint64_t needed = history->end - history->begin + count,
+             half_more = history->capacity + history->capacity / 2;
     int64_t first_ns = needed > count ? sf_history_time(history, history->begin) : spikes[0].time_ns;
     uint64_t ahead = sf_room_ahead(needed, spikes[count - 1].time_ns - first_ns, history->span_ns);
     return ahead > half_more ? ahead : half_more;
@@ -61,7 +62,8 @@ int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count,
     uint64_t needed = history->end - history->begin + count;
     if (needed > history->capacity) {
         uint64_t grown = grown_capacity(history, spikes, count);
-        if (sf_history_reserve(history, grown, NULL) != SF_OK && sf_history_reserve(history, needed, error) != SF_OK)
+        if (sf_history_reserve(history, grown, NULL) != SF_OK &&
+            sf_history_reserve(history, needed, error) != SF_OK)
             return SF_NO_MEMORY;
     }
     store(history, history->end, spikes, count);

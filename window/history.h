@@ -14,7 +14,7 @@ typedef struct sf_history {
     sf_spike *spikes; /**< 2 * capacity */
     uint64_t capacity;
     uint64_t begin, end; /**< positions kept: begin .. end - 1 */
-    int64_t span_ns;     /**< how much will be kept, 0: not known: growing makes room for it at the pace so far */
+    int64_t span_ns; /**< how much will be kept, 0: not known: growing makes room for it at the pace so far */
 } sf_history;
 
 void sf_history_free(sf_history *history);

@@ -91,8 +91,8 @@ int sf_resident_append(sf_resident *resident, const sf_history *history, sf_erro
     return copy(resident, history, history->end, error);
 }
 
-/* Room for twice what is held, or for all that the history has room for, so that it seldom has to grow: the whole
- * window is then copied again. */
+/* Room for twice what is held, or for all that the history has room for, so that it seldom has to grow: the
+ * whole window is then copied again. */
 static int make_room(sf_resident *resident, uint64_t count, const sf_history *history, sf_error *error)
 {
     uint64_t room = 2 * count > history->capacity ? 2 * count : history->capacity;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#define LEAST_AHEAD 16 /* spikes tell a pace */
+#define LEAST_AHEAD 16  /* spikes tell a pace */
 #define MOST_AHEAD 4096 /* of one unit: there are many, and a burst may have been its first spikes */
 
 int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error)
@@ -36,7 +36,9 @@ static int make_room(sf_queue *train, int64_t time_ns, int64_t span_ns)
         return 0;
     int64_t passed_ns = count > 0 ? time_ns - sf_train_at(train, train->begin)->time_ns : 0;
     uint64_t ahead = sf_room_ahead(count + 1, passed_ns, count >= LEAST_AHEAD ? span_ns : 0);
-    return sf_queue_grow_plain(train, ahead < MOST_AHEAD ? ahead : count >= MOST_AHEAD ? count + 1 : MOST_AHEAD);
+    return sf_queue_grow_plain(train, ahead < MOST_AHEAD    ? ahead
+                                      : count >= MOST_AHEAD ? count + 1
+                                                            : MOST_AHEAD);
 }
 
 int sf_trains_append(sf_trains *trains, const sf_spike *spikes, size_t count, uint64_t position,

@@ -454,8 +454,8 @@ static int bench_ten_labels(benchmark *b, sf_error *error)
     return bench_votes(b, "votes, 10 labels", 10, false, error);
 }
 
-/* A graph of the size of Gowalla's, and 12 connected patterns each of 8 and of 12 vertices from it: what newer
- * papers measure, with 16 labels. */
+/* A graph of the size of Gowalla's, and 12 connected patterns each of 8 and of 12 vertices from it: what
+ * newer papers measure, with 16 labels. */
 static int bench_power_law(benchmark *b, sf_error *error)
 {
     const sf_power_law kind = {196591, 950327, 0.72, 12, 16, 1};
@@ -761,9 +761,9 @@ static const struct {
              {"kronecker-20", bench_kronecker_20, true},
              {"kronecker-22", bench_kronecker_22, true}};
 
-static const char *const parts[] = {"hprd",      "celegans",    "votes-4", "votes-10", "clique",       "gvsm",
-                                    "large",     "edge-labels", "power-law", "labels", "orders",       "kronecker-20",
-                                    "kronecker-22", NULL};
+static const char *const parts[] = {"hprd",   "celegans",     "votes-4",      "votes-10",  "clique",
+                                    "gvsm",   "large",        "edge-labels",  "power-law", "labels",
+                                    "orders", "kronecker-20", "kronecker-22", NULL};
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {

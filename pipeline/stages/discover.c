@@ -75,8 +75,8 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     return sf_tracked_prepare(tracked, summaries, error);
 }
 
-/* A share of the hop goes into it where none of the time before the hop did, and the list is not of this hop. On a
- * virtual clock hops have all the time they need. */
+/* A share of the hop goes into it where none of the time before the hop did, and the list is not of this hop.
+ * On a virtual clock hops have all the time they need. */
 static int track(sf_hop *hop, sf_error *error)
 {
     if (hop->config->mine.every == 0)
