@@ -55,7 +55,10 @@ typedef struct histogram {
     uint64_t *values;
     double *counts, *from, *logs; /* from, logs: sums over it and all above */
     size_t size, room;
+    uint64_t *tally; /* of each value below TALLIED; 0 between two uses */
 } histogram;
+
+#define TALLIED 65536 /* most values are small: those are counted and not sorted */
 
 static int open_histogram(histogram *h, size_t room, sf_error *error)
 {
@@ -63,8 +66,10 @@ static int open_histogram(histogram *h, size_t room, sf_error *error)
                      .counts = sf_alloc(room + 1, sizeof *h->counts),
                      .from = sf_alloc(room + 1, sizeof *h->from),
                      .logs = sf_alloc(room + 1, sizeof *h->logs),
+                     .tally = sf_alloc(TALLIED, sizeof *h->tally),
                      .room = room};
-    bool is_open = h->values != NULL && h->counts != NULL && h->from != NULL && h->logs != NULL;
+    bool is_open =
+        h->values != NULL && h->counts != NULL && h->from != NULL && h->logs != NULL && h->tally != NULL;
     return is_open ? SF_OK : sf_fail_memory(error);
 }
 
@@ -74,6 +79,7 @@ static void close_histogram(histogram *h)
     sf_free(h->counts);
     sf_free(h->from);
     sf_free(h->logs);
+    sf_free(h->tally);
 }
 
 static void add_up(histogram *h)
@@ -85,18 +91,36 @@ static void add_up(histogram *h)
     }
 }
 
-/* Sorts the values. */
+static void add_some(histogram *h, uint64_t value, uint64_t count)
+{
+    if (h->size == 0 || h->values[h->size - 1] != value) {
+        h->values[h->size] = value;
+        h->counts[h->size++] = 0;
+    }
+    h->counts[h->size - 1] += (double)count;
+}
+
+/* The large ones among the values are gathered at their begin, and sorted. */
 static void fill_histogram(histogram *h, uint64_t *values, size_t count)
 {
-    sf_counts_sort(values, count);
-    h->size = 0;
+    size_t large = 0, end = 0;
     for (size_t i = 0; i < count; i++) {
-        if (h->size == 0 || h->values[h->size - 1] != values[i]) {
-            h->values[h->size] = values[i];
-            h->counts[h->size++] = 0;
+        if (values[i] >= TALLIED) {
+            values[large++] = values[i];
+            continue;
         }
-        h->counts[h->size - 1]++;
+        h->tally[values[i]]++;
+        end = values[i] >= end ? (size_t)values[i] + 1 : end;
     }
+    h->size = 0;
+    for (size_t value = 0; value < end; value++) {
+        if (h->tally[value] > 0)
+            add_some(h, value, h->tally[value]);
+        h->tally[value] = 0;
+    }
+    sf_counts_sort(values, large);
+    for (size_t i = 0; i < large; i++)
+        add_some(h, values[i], 1);
     add_up(h);
 }
 

@@ -232,6 +232,13 @@ static sf_power_fit fit_of(const uint64_t *values, size_t count, uint32_t rounds
     sf_power_fit fit;
     const sf_power_options how = {.rounds = rounds, .seed = 3};
     assert_int_equal(sf_power_fit_find(&fit, values, count, &how, NULL), SF_OK);
+    uint64_t most = 0, tail = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = values[i] > most ? values[i] : most;
+        tail += values[i] >= fit.xmin;
+    }
+    assert_int_equal(fit.most, most);
+    assert_true(isnan(fit.exponent) || fit.tail == tail);
     return fit;
 }
 
