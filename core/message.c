@@ -85,10 +85,7 @@ static void free_parts(sf_message *message)
         sf_free(message->features.values);
         break;
     case SF_TOPIC_RESPONSE:
-        for (size_t i = 0; i < message->response.unit_count; i++)
-            sf_free(message->response.units[i].bins);
-        for (size_t i = 0; i < message->response.chain_count; i++)
-            sf_free(message->response.chains[i].counts.bins);
+        sf_free(message->response.bins);
         sf_free(message->response.units);
         sf_free(message->response.chains);
         sf_free(message->response.bin_exposed_ns);

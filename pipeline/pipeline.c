@@ -395,7 +395,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)
-        status = sf_trials_open(&pipeline->trials, options->live, &pipeline->inputs, error);
+        status = sf_trials_open(&pipeline->trials, options->live, &pipeline->inputs,
+                                pipeline->inputs.virtual_clock, error);
     if (status == SF_OK)
         status = sf_handoff_open(&pipeline->handoff,
                                  options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,

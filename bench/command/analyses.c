@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/reals.h"
+#include "core/spare.h"
 #include "mine/isi_n.h"
 #include "pipeline/trials.h"
 #include "replay/simulation.h"
@@ -60,6 +61,14 @@ static int take_trials(sf_trials *trials, sf_publisher *publisher, const sf_spik
     return status == SF_OK ? sf_trials_reach(trials, until_ns, 0, publisher, error) : status;
 }
 
+/* In no other thread than the caller's: the estimate is made beside. */
+static double thread_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
 static int take_one(analyses *a, int which, const sf_spike *spikes, size_t count, int64_t until_ns,
                     sf_error *error)
 {
@@ -82,9 +91,9 @@ static int take_hop(analyses *a, const sf_spike *spikes, size_t count, int64_t u
     for (int which = 0; status == SF_OK && which < TOGETHER; which++) {
         if (!a->wanted[which])
             continue;
-        clock_t began = clock();
+        double began_ms = thread_ms();
         status = take_one(a, which, spikes, count, until_ns, error);
-        a->ms[which][a->hops] = (double)(clock() - began) * 1e3 / CLOCKS_PER_SEC;
+        a->ms[which][a->hops] = thread_ms() - began_ms;
         a->ms[TOGETHER][a->hops] += a->ms[which][a->hops];
     }
     a->hops++;
@@ -139,13 +148,14 @@ static int take_stream(analyses *a, sf_simulation *simulation, size_t hops, sf_e
 static int open_all(analyses *a, size_t hops, sf_error *error)
 {
     sf_live_options config = sf_live_options_default();
+    sf_spare_begin(); /* as a run does */
     int status = sf_isi_n_open(&a->bursts, BURST_SPIKES, BURST_WITHIN_NS, BENCH_UNITS, error);
     a->inputs.units.count = BENCH_UNITS;
     if (status == SF_OK)
-        status = sf_trials_open(&a->off, &config, &a->inputs, error);
+        status = sf_trials_open(&a->off, &config, &a->inputs, false, error);
     config.responses.marker = "light";
     if (status == SF_OK)
-        status = sf_trials_open(&a->trials, &config, &a->inputs, error);
+        status = sf_trials_open(&a->trials, &config, &a->inputs, false, error);
     a->trials.began_ns = 0;
     for (int row = 0; status == SF_OK && row < ROWS; row++)
         status = (a->ms[row] = sf_alloc(hops, sizeof *a->ms[row])) != NULL ? SF_OK : sf_fail_memory(error);
@@ -154,6 +164,7 @@ static int open_all(analyses *a, size_t hops, sf_error *error)
 
 static void close_all(analyses *a)
 {
+    sf_spare_end();
     sf_isi_n_close(&a->bursts);
     sf_trials_close(&a->off);
     sf_trials_close(&a->trials);

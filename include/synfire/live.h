@@ -724,7 +724,7 @@ typedef struct sf_response_unit {
     double latency_ms;           /**< first spike after the marker, median; NaN: there is none */
     double jitter_ms;            /**< standard deviation of these; NaN of fewer than two */
     size_t bin_count;
-    uint64_t *bins; /**< its histogram around the marker */
+    uint64_t *bins; /**< its histogram around the marker; in the block of its message */
 } sf_response_unit;
 
 /** Of an episode that is watched: its occurrences, by their first spikes. */
@@ -753,6 +753,7 @@ typedef struct sf_response_message {
     sf_response_unit *units;
     size_t chain_count;
     sf_response_chain *chains; /**< of all that is watched */
+    uint64_t *bins;            /**< the histograms of units and chains, one block */
 } sf_response_message;
 
 struct sf_message {

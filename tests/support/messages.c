@@ -221,7 +221,7 @@ static double random_or_nan(test_random *random)
     return test_random_below(random, 4) == 0 ? NAN : 100 * test_random_unit(random);
 }
 
-static void fill_counts(test_random *random, sf_response_unit *unit, size_t index)
+static void fill_counts(test_random *random, sf_response_unit *unit, size_t index, uint64_t *bins, size_t count)
 {
     *unit = (sf_response_unit){.unit = (uint32_t)index,
                                .spikes = random_count(random),
@@ -229,8 +229,9 @@ static void fill_counts(test_random *random, sf_response_unit *unit, size_t inde
                                .reliability = test_random_unit(random),
                                .baseline_reliability = test_random_unit(random),
                                .latency_ms = random_or_nan(random),
-                               .jitter_ms = random_or_nan(random)};
-    unit->bins = random_list(random, sizeof *unit->bins, &unit->bin_count);
+                               .jitter_ms = random_or_nan(random),
+                               .bin_count = count,
+                               .bins = bins + index * count};
     for (size_t i = 0; i < unit->bin_count; i++)
         unit->bins[i] = random_count(random);
 }
@@ -253,13 +254,17 @@ static void fill_response(test_random *random, sf_response_message *message)
     for (size_t i = 0; i < message->bin_count; i++)
         message->bin_exposed_ns[i] = random_time(random);
     message->units = random_list(random, sizeof *message->units, &message->unit_count);
-    for (size_t u = 0; u < message->unit_count; u++)
-        fill_counts(random, &message->units[u], u);
     message->chains = random_list(random, sizeof *message->chains, &message->chain_count);
+    const size_t bins = message->bin_count;
+    message->bins =
+        sf_alloc((message->unit_count + message->chain_count) * bins, sizeof *message->bins);
+    assert_non_null(message->bins);
+    for (size_t u = 0; u < message->unit_count; u++)
+        fill_counts(random, &message->units[u], u, message->bins, bins);
     for (size_t c = 0; c < message->chain_count; c++) {
         snprintf(message->chains[c].id, sizeof message->chains[c].id, "%016zx", c);
         snprintf(message->chains[c].name, sizeof message->chains[c].name, "chain %zu", c);
-        fill_counts(random, &message->chains[c].counts, c);
+        fill_counts(random, &message->chains[c].counts, c, message->bins + message->unit_count * bins, bins);
     }
 }
 
