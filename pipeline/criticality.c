@@ -32,7 +32,7 @@ static int gather(sf_spike **spikes, size_t *from, size_t *to, const sf_critical
 /* As the recording would be with the window selected. */
 static sf_recording recording_of(const sf_criticality_run *run, sf_spike *spikes, size_t count)
 {
-    const sf_recorded *recorded = &run->job.recorded;
+    const sf_recorded_time *recorded = &run->job.recorded;
     sf_recording recording = {.units = run->inputs->units, .spikes = spikes, .spike_count = count};
     recording.recorded = (sf_span){run->job.window.start_ns, run->job.window.start_ns};
     if (recorded->count > 0)
@@ -79,30 +79,29 @@ static int fill_cautions(sf_criticality_message *message, const sf_criticality *
 static int tell(sf_criticality_run *run, sf_publisher *publisher, sf_error *error)
 {
     const sf_criticality_job *job = &run->job;
-    const sf_criticality_measure *measures = job->found.measures,
-                                 *ratio = &measures[SF_CRITICAL_BRANCHING],
+    const sf_criticality_measure *measures = job->found.measures, *ratio = &measures[SF_CRITICAL_BRANCHING],
                                  *timescale = &measures[SF_CRITICAL_TIMESCALE];
     sf_message *message = sf_message_new(SF_TOPIC_CRITICALITY);
     if (message == NULL)
         return sf_fail_memory(error);
     message->time_ns = job->window.stop_ns;
     message->arrival_ns = job->arrival_ns;
-    message->criticality = (sf_criticality_message){
-        .window = job->window,
-        .partial = job->partial,
-        .spikes = job->found.spikes,
-        .duration_s = job->found.duration_s,
-        .branching_ratio = ratio->value,
-        .branching_low = ratio->low,
-        .branching_high = ratio->high,
-        .branching_ratio_conventional = measures[SF_CRITICAL_CONVENTIONAL].value,
-        .timescale_s = timescale->value,
-        .timescale_low_s = timescale->low,
-        .timescale_high_s = timescale->high,
-        .own_share = measures[SF_CRITICAL_OWN_SHARE].value,
-        .lags = job->found.branching.lags,
-        .blocks = job->found.branching.blocks,
-        .missed = run->missed};
+    message->criticality =
+        (sf_criticality_message){.window = job->window,
+                                 .partial = job->partial,
+                                 .spikes = job->found.spikes,
+                                 .duration_s = job->found.duration_s,
+                                 .branching_ratio = ratio->value,
+                                 .branching_low = ratio->low,
+                                 .branching_high = ratio->high,
+                                 .branching_ratio_conventional = measures[SF_CRITICAL_CONVENTIONAL].value,
+                                 .timescale_s = timescale->value,
+                                 .timescale_low_s = timescale->low,
+                                 .timescale_high_s = timescale->high,
+                                 .own_share = measures[SF_CRITICAL_OWN_SHARE].value,
+                                 .lags = job->found.branching.lags,
+                                 .blocks = job->found.branching.blocks,
+                                 .missed = run->missed};
     int status = fill_cautions(&message->criticality, &job->found, error);
     if (status == SF_OK) {
         sf_message_release(run->newest);
@@ -219,8 +218,8 @@ static int start(sf_criticality_run *run, int64_t arrival_ns, sf_error *error)
         memcpy(job->chunks, run->chunks, run->chunk_count * sizeof *job->chunks);
         job->last_count = run->chunks[run->chunk_count - 1]->count;
     }
-    int status = sf_recorded_list(&job->recorded, job->window, (sf_span){run->began_ns, INT64_MAX},
-                                  run->inputs, &run->blanked, error);
+    int status = sf_recorded_time_list(&job->recorded, job->window, (sf_span){run->began_ns, INT64_MAX},
+                                       run->inputs, &run->blanked, error);
     if (status == SF_OK)
         sf_background_start(&run->background);
     return status;
@@ -296,7 +295,7 @@ void sf_criticality_run_close(sf_criticality_run *run)
 {
     sf_background_close(&run->background);
     sf_criticality_free(&run->job.found);
-    sf_recorded_free(&run->job.recorded);
+    sf_recorded_time_free(&run->job.recorded);
     sf_free(run->job.chunks);
     for (size_t i = 0; i < run->chunk_count; i++)
         sf_free(run->chunks[i]);

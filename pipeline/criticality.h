@@ -25,7 +25,7 @@ typedef struct sf_criticality_job {
     sf_span window;
     bool partial; /**< the stream began in the window */
     int64_t arrival_ns;
-    sf_recorded recorded; /**< of the window */
+    sf_recorded_time recorded; /**< of the window */
     sf_criticality_chunk **chunks;
     size_t chunk_count, chunk_room, last_count;
     sf_criticality found;
@@ -38,15 +38,15 @@ typedef struct sf_criticality_run {
     const sf_inputs *inputs; /**< NULL: it is not asked for, and nothing below is there */
     sf_criticality_options options;
     int64_t every_ns, length_ns;
-    bool waits;       /**< the stream waits for the estimate before: none is left out */
-    int64_t began_ns; /**< as of sf_trials */
-    int64_t due_ns;   /**< end of the next window; INT64_MIN: the stream has not begun */
+    bool waits;                    /**< the stream waits for the estimate before: none is left out */
+    int64_t began_ns;              /**< as of sf_trials */
+    int64_t due_ns;                /**< end of the next window; INT64_MIN: the stream has not begun */
     sf_criticality_chunk **chunks; /**< of spikes that a window may still need */
     size_t chunk_count, chunk_room;
     sf_blanked blanked;
     sf_background background;
     sf_criticality_job job;
-    uint64_t missed; /**< windows that were due while the one before was still looked at */
+    uint64_t missed;    /**< windows that were due while the one before was still looked at */
     sf_message *newest; /**< what was told last, or NULL */
 } sf_criticality_run;
 

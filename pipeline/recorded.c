@@ -16,7 +16,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int add(sf_recorded *r, int64_t start_ns, int64_t stop_ns, sf_error *error)
+static int add(sf_recorded_time *r, int64_t start_ns, int64_t stop_ns, sf_error *error)
 {
     if (start_ns >= stop_ns)
         return SF_OK;
@@ -27,14 +27,14 @@ static int add(sf_recorded *r, int64_t start_ns, int64_t stop_ns, sf_error *erro
 }
 
 /* Forgets those from .. to - 1, which those behind them were made of. */
-static void replace(sf_recorded *r, size_t from, size_t to)
+static void replace(sf_recorded_time *r, size_t from, size_t to)
 {
     memmove(r->spans + from, r->spans + to, (r->count - to) * sizeof *r->spans);
     r->count -= to - from;
 }
 
 /* Leaves what lies in these spans, too. */
-static int keep_observed(sf_recorded *r, const sf_observed *observed, sf_error *error)
+static int keep_observed(sf_recorded_time *r, const sf_observed *observed, sf_error *error)
 {
     size_t before = r->count;
     int status = SF_OK;
@@ -49,7 +49,7 @@ static int keep_observed(sf_recorded *r, const sf_observed *observed, sf_error *
 }
 
 /* Those that end before it stay as they are: of spans that come in order, all but the last. */
-static int leave_out(sf_recorded *r, const sf_span *span, sf_error *error)
+static int leave_out(sf_recorded_time *r, const sf_span *span, sf_error *error)
 {
     size_t before = r->count, from = before;
     int status = SF_OK;
@@ -65,8 +65,8 @@ static int leave_out(sf_recorded *r, const sf_span *span, sf_error *error)
     return status;
 }
 
-int sf_recorded_list(sf_recorded *r, sf_span span, sf_span all, const sf_inputs *inputs,
-                     const sf_blanked *blanked, sf_error *error)
+int sf_recorded_time_list(sf_recorded_time *r, sf_span span, sf_span all, const sf_inputs *inputs,
+                          const sf_blanked *blanked, sf_error *error)
 {
     r->count = 0;
     if (inputs->observed_count == 0)
@@ -79,10 +79,10 @@ int sf_recorded_list(sf_recorded *r, sf_span span, sf_span all, const sf_inputs 
     return status;
 }
 
-void sf_recorded_free(sf_recorded *r)
+void sf_recorded_time_free(sf_recorded_time *r)
 {
     sf_free(r->spans);
-    *r = (sf_recorded){0};
+    *r = (sf_recorded_time){0};
 }
 
 int sf_blanked_add(sf_blanked *b, sf_span span, sf_error *error)

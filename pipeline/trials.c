@@ -78,7 +78,7 @@ static int sort_by_unit(sf_trials *t, sf_error *error)
 static int count_trial(sf_trials *t, sf_error *error)
 {
     const sf_trial_job *job = &t->job;
-    const sf_recorded *recorded = &job->recorded;
+    const sf_recorded_time *recorded = &job->recorded;
     int status = sort_by_unit(t, error);
     if (status == SF_OK)
         status =
@@ -228,8 +228,8 @@ static int start(sf_trials *t, int64_t marker_ns, int64_t arrival_ns, sf_error *
         return sf_fail_memory(error);
     if (to > from)
         memcpy(job->spikes, t->spikes + from, (to - from) * sizeof *job->spikes);
-    int status = sf_recorded_list(&job->recorded, around, (sf_span){t->began_ns, t->ended_ns}, t->inputs,
-                                  &t->blanked, error);
+    int status = sf_recorded_time_list(&job->recorded, around, (sf_span){t->began_ns, t->ended_ns}, t->inputs,
+                                       &t->blanked, error);
     for (size_t c = 0; status == SF_OK && c < t->chain_count; c++)
         status = copy_begins(&job->chains[c], &t->chains[c], error);
     if (status == SF_OK)
@@ -374,7 +374,7 @@ void sf_trials_close(sf_trials *t)
         sf_free(t->job.chains[c].begins_ns);
     sf_free(t->job.chains);
     sf_free(t->job.spikes);
-    sf_recorded_free(&t->job.recorded);
+    sf_recorded_time_free(&t->job.recorded);
     sf_responses_free(&t->found);
     sf_responses_free(&t->chains_found);
     sf_watch_close(t->watch);

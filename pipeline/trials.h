@@ -26,7 +26,7 @@ typedef struct sf_trial_chain {
 /** A trial that is over, with what lies around its marker. The worker's while it is busy. */
 typedef struct sf_trial_job {
     int64_t marker_ns, arrival_ns;
-    sf_recorded recorded;
+    sf_recorded_time recorded;
     sf_spike *spikes;
     size_t spike_count, spike_room;
     sf_trial_chain *chains; /**< `begins_ns` alone */

@@ -120,7 +120,7 @@ def check_response_row(row, told, item):
 
 
 STIMULI = ("--set", "responses.marker=ttl0", "--set", "responses.to_ms=50", "--set", "bursts.within_ms=20", "--set", "bursts.spikes=25",
-           "--set", "graph.enabled=false", "--set", "criticality.every_s=4", "--set", "criticality.length_s=8", "--set", "criticality.lags=50")
+           "--set", "graph.enabled=false", "--set", "criticality.every_s=4", "--set", "criticality.length_s=20", "--set", "criticality.lags=50")
 
 
 def check_responses(told, lines):
@@ -154,7 +154,7 @@ def check_criticality(told, lines):
     ratios = [line for line in lines if line["topic"] == "criticality"]
     last = ratios[-1]
     assert len(ratios) in (4, 5) and last["branching_low"] is not None
-    found = re.fullmatch(r"branching ratio (\S+) \((\S+) to (\S+)\) at (\S+) s, each 4 s of the last 8 s, in bins of 4 ms", told["criticality-what"])
+    found = re.fullmatch(r"branching ratio (\S+) \((\S+) to (\S+)\) at (\S+) s, each 4 s of the last 20 s, in bins of 4 ms", told["criticality-what"])
     assert found, told["criticality-what"]
     wanted = (last["branching_ratio"], last["branching_low"], last["branching_high"], last["to_s"])
     assert all(abs(float(text) - value) < 1e-3 for text, value in zip(found.groups(), wanted)), (found.groups(), wanted)
