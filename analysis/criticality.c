@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -161,31 +162,40 @@ static int find_branching(sf_branching *found, const sf_recording *recording,
     return status;
 }
 
-static int add_shifted(chance *sum, const sf_criticality *found, const sf_recording *shifted, sf_error *error)
+static int add_shifted_branching(chance *sum, const sf_criticality *found, const sf_recording *shifted,
+                                 sf_error *error)
 {
     sf_branching branching = {0};
-    sf_avalanches avalanches = {0};
-    sf_power_fit laws[2];
-    const sf_power_options plain = {0};
     int status = find_branching(&branching, shifted, &found->options, true, error);
-    if (status == SF_OK)
-        status = sf_avalanches_find(&avalanches, shifted, found->avalanches.bin_ns, error);
-    for (int d = 0; d < 2 && status == SF_OK; d++)
-        status = fit_avalanches(&laws[d], &avalanches, d == 1, &plain, error);
     if (status == SF_OK) {
         sum->covariance += covariance_of(&branching, lags_of_memory(&found->branching));
         sum->values[SF_CRITICAL_CONVENTIONAL] += branching.lags > 0 ? branching.r[0] : NAN;
+    }
+    sf_branching_free(&branching);
+    return status;
+}
+
+static int add_shifted_avalanches(chance *sum, const sf_criticality *found, const sf_recording *shifted,
+                                  sf_error *error)
+{
+    sf_avalanches avalanches = {0};
+    sf_power_fit laws[2];
+    const sf_power_options plain = {0};
+    int status = sf_avalanches_find(&avalanches, shifted, found->avalanches.bin_ns, error);
+    for (int d = 0; d < 2 && status == SF_OK; d++)
+        status = fit_avalanches(&laws[d], &avalanches, d == 1, &plain, error);
+    if (status == SF_OK) {
         sum->values[SF_CRITICAL_AVALANCHES] += (double)avalanches.count;
         sum->values[SF_CRITICAL_SIZE] += laws[0].exponent;
         sum->values[SF_CRITICAL_DURATION] += laws[1].exponent;
     }
-    sf_branching_free(&branching);
     sf_avalanches_free(&avalanches);
     return status;
 }
 
+/* Avalanches where it has their bin. */
 static int find_chance(chance *by_chance, const sf_criticality *found, const sf_recording *recording,
-                       sf_error *error)
+                       const sf_progress *progress, sf_error *error)
 {
     int status = SF_OK;
     *by_chance = (chance){0};
@@ -193,7 +203,11 @@ static int find_chance(chance *by_chance, const sf_criticality *found, const sf_
         sf_recording shifted;
         status = sf_activity_shift(&shifted, recording, found->options.seed, round, error);
         if (status == SF_OK)
-            status = add_shifted(by_chance, found, &shifted, error);
+            status = add_shifted_branching(by_chance, found, &shifted, error);
+        if (status == SF_OK && found->avalanches.bin_ns > 0)
+            status = add_shifted_avalanches(by_chance, found, &shifted, error);
+        if (status == SF_OK && !sf_progress_update(progress, "shifting trains", (double)round + 1, SHIFTED))
+            status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
         sf_free(shifted.spikes);
     }
     for (int m = 0; m < SF_CRITICAL_MEASURES; m++)
@@ -254,17 +268,23 @@ static void begin_measures(sf_criticality *found)
     }
 }
 
-static void measure(sf_criticality *found, const growth *grown, const chance *by_chance)
+static void measure_branching(sf_criticality *found, const chance *by_chance)
 {
     const sf_branching *b = &found->branching;
-    const sf_power_fit *size = &found->fits[0].law, *duration = &found->fits[1].law;
-    double a_s = size->exponent - 1, a_d = duration->exponent - 1, predicted = a_d / a_s;
-    double error = predicted * hypot(size->error / a_s, duration->error / a_d);
     double own = by_chance->covariance / covariance_of(b, lags_of_memory(b));
     put(found, SF_CRITICAL_BRANCHING, b->m, b->low, b->high);
     put(found, SF_CRITICAL_CONVENTIONAL, b->lags > 0 ? b->r[0] : NAN, NAN, NAN);
     put(found, SF_CRITICAL_TIMESCALE, b->tau_s, b->tau_low, b->tau_high);
     put(found, SF_CRITICAL_OWN_SHARE, isfinite(b->m) ? fmin(fmax(own, 0), 1) : NAN, NAN, NAN);
+    for (int m = 0; m < SF_CRITICAL_MEASURES; m++)
+        found->measures[m].chance = by_chance->values[m];
+}
+
+static void measure_avalanches(sf_criticality *found, const growth *grown)
+{
+    const sf_power_fit *size = &found->fits[0].law, *duration = &found->fits[1].law;
+    double a_s = size->exponent - 1, a_d = duration->exponent - 1, predicted = a_d / a_s;
+    double error = predicted * hypot(size->error / a_s, duration->error / a_d);
     put(found, SF_CRITICAL_AVALANCHES, (double)found->avalanches.count, NAN, NAN);
     put(found, SF_CRITICAL_SIZE, size->exponent, size->low, size->high);
     put(found, SF_CRITICAL_DURATION, duration->exponent, duration->low, duration->high);
@@ -272,8 +292,6 @@ static void measure(sf_criticality *found, const growth *grown, const chance *by
         grown->exponent + 1.96 * grown->error);
     put(found, SF_CRITICAL_PREDICTED, predicted, predicted - 1.96 * error, predicted + 1.96 * error);
     put(found, SF_CRITICAL_DEVIATION, fabs(grown->exponent - predicted), NAN, NAN);
-    for (int m = 0; m < SF_CRITICAL_MEASURES; m++)
-        found->measures[m].chance = by_chance->values[m];
 }
 
 /* ---- when not to believe it ---- */
@@ -352,11 +370,10 @@ static void doubt_law(sf_criticality *found, const sf_avalanche_fit *fit)
                 (size_t)law->xmin, (size_t)law->most);
 }
 
-static void doubt(sf_criticality *found)
+static void doubt_avalanches(sf_criticality *found)
 {
     const sf_criticality_measure *grown = &found->measures[SF_CRITICAL_GROWTH],
                                  *predicted = &found->measures[SF_CRITICAL_PREDICTED];
-    doubt_branching(found);
     doubt_law(found, &found->fits[0]);
     doubt_law(found, &found->fits[1]);
     if (grown->low > predicted->high || grown->high < predicted->low)
@@ -399,28 +416,52 @@ static int find_avalanches(sf_criticality *found, const sf_recording *recording,
     return status == SF_OK && bin_ns > 0 ? find_shapes(found, recording, error) : status;
 }
 
-int sf_criticality_find(sf_criticality *found, const sf_recording *recording,
-                        const sf_criticality_options *options, const sf_progress *progress, sf_error *error)
+static int begin(sf_criticality *found, const sf_recording *recording, const sf_criticality_options *options,
+                 sf_error *error)
 {
-    growth grown = {NAN, NAN};
-    chance by_chance;
     *found = (sf_criticality){.options = *options,
                               .spikes = recording->spike_count,
                               .duration_s = (double)sf_recording_duration_ns(recording) / (double)SF_SECOND};
     begin_measures(found);
     int status = find_branching(&found->branching, recording, options, false, error);
+    return status == SF_OK ? copy_lags(found, error) : status;
+}
+
+int sf_criticality_find_branching(sf_criticality *found, const sf_recording *recording,
+                                  const sf_criticality_options *options, const sf_progress *progress,
+                                  sf_error *error)
+{
+    chance by_chance;
+    int status = begin(found, recording, options, error);
+    if (status == SF_OK && recording->spike_count > 1)
+        status = find_chance(&by_chance, found, recording, progress, error);
+    if (status == SF_OK && recording->spike_count > 1)
+        measure_branching(found, &by_chance);
     if (status == SF_OK)
-        status = copy_lags(found, error);
+        doubt_branching(found);
+    return status;
+}
+
+int sf_criticality_find(sf_criticality *found, const sf_recording *recording,
+                        const sf_criticality_options *options, const sf_progress *progress, sf_error *error)
+{
+    growth grown = {NAN, NAN};
+    chance by_chance;
+    int status = begin(found, recording, options, error);
     if (status == SF_OK)
         status = find_avalanches(found, recording, progress, error);
     if (status == SF_OK)
         status = find_growth(&grown, &found->avalanches, found->fits[1].law.xmin, error);
     if (status == SF_OK && recording->spike_count > 1)
-        status = find_chance(&by_chance, found, recording, error);
-    if (status == SF_OK && recording->spike_count > 1)
-        measure(found, &grown, &by_chance);
-    if (status == SF_OK)
-        doubt(found);
+        status = find_chance(&by_chance, found, recording, progress, error);
+    if (status == SF_OK && recording->spike_count > 1) {
+        measure_branching(found, &by_chance);
+        measure_avalanches(found, &grown);
+    }
+    if (status == SF_OK) {
+        doubt_branching(found);
+        doubt_avalanches(found);
+    }
     return status;
 }
 

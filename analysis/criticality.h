@@ -100,6 +100,12 @@ typedef struct sf_criticality {
 /** SF_USAGE of bins too many, SF_NO_MEMORY, SF_CANCELLED. sf_criticality_free whatever happened. */
 int sf_criticality_find(sf_criticality *found, const sf_recording *recording,
                         const sf_criticality_options *options, const sf_progress *progress, sf_error *error);
+
+/** The branching ratio alone: its measures, its autocorrelation and its cautions as sf_criticality_find has
+ * them, and nothing of avalanches. */
+int sf_criticality_find_branching(sf_criticality *found, const sf_recording *recording,
+                                  const sf_criticality_options *options, const sf_progress *progress,
+                                  sf_error *error);
 void sf_criticality_free(sf_criticality *found);
 
 /** Its tables: criticality, avalanche_fits, avalanches, avalanche_shapes, autocorrelation,

@@ -208,9 +208,10 @@ int sf_responses_open(sf_responses *r, const sf_recording *recording, const sf_r
 
 /* ---- one train ---- */
 
-static size_t lower_bound(const sf_event_train *train, int64_t time_ns)
+/* From the event `low` on, before which all are earlier. */
+static size_t seek(const sf_event_train *train, size_t low, int64_t time_ns)
 {
-    size_t low = 0, high = train->count;
+    size_t high = train->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (train->times_ns[middle] < time_ns)
@@ -221,28 +222,34 @@ static size_t lower_bound(const sf_event_train *train, int64_t time_ns)
     return low;
 }
 
-/* Events of a window at exposed offsets; *first_ns is the offset of the first, if there is any. */
-static uint64_t count_window(const sf_responses *r, const sf_trial *trial, uint64_t window,
-                             const sf_event_train *train, int64_t *first_ns)
+/* Events of each window at exposed offsets; firsts_ns[w] is the offset of the first, if there is any. The
+ * events are gone through once, from the earliest window to the response. */
+static void count_windows(const sf_responses *r, const sf_trial *trial, const sf_event_train *train,
+                          uint64_t *counts, int64_t *firsts_ns)
 {
-    int64_t base = sf_response_window(&r->options, trial, window);
-    uint64_t count = 0;
-    for (size_t i = 0; i < trial->parts; i++) {
-        const sf_span *part = &r->parts[trial->first_part + i];
-        size_t from = lower_bound(train, base + part->start_ns),
-               to = lower_bound(train, base + part->stop_ns);
-        if (count == 0 && to > from)
-            *first_ns = train->times_ns[from] - base;
-        count += to - from;
+    size_t at = 0;
+    for (uint64_t w = r->options.baseline + 1; w-- > 0;) {
+        int64_t base = sf_response_window(&r->options, trial, w);
+        counts[w] = 0;
+        for (size_t i = 0; i < trial->parts; i++) {
+            const sf_span *part = &r->parts[trial->first_part + i];
+            if (at < train->count && train->times_ns[at] < base + part->start_ns)
+                at = seek(train, at, base + part->start_ns);
+            size_t from = at;
+            while (at < train->count && train->times_ns[at] < base + part->stop_ns)
+                at++;
+            if (counts[w] == 0 && at > from)
+                firsts_ns[w] = train->times_ns[from] - base;
+            counts[w] += at - from;
+        }
     }
-    return count;
 }
 
 static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_event_train *train,
                        uint64_t *bins)
 {
     int64_t from = trial->time_ns + r->first_ns, to = from + (int64_t)r->bin_count * r->options.bin_ns;
-    for (size_t i = lower_bound(train, from); i < train->count && train->times_ns[i] < to; i++)
+    for (size_t i = seek(train, 0, from); i < train->count && train->times_ns[i] < to; i++)
         bins[(train->times_ns[i] - from) / r->options.bin_ns]++;
 }
 
@@ -334,16 +341,17 @@ static int take_trial(const sf_responses *r, sf_trial *trial, const sf_event_tra
                       sf_response_room *room, uint64_t *counts, sf_error *error)
 {
     int status = SF_OK;
+    int64_t firsts_ns[SF_MOST_BASELINE + 1];
+    count_windows(r, trial, train, counts, firsts_ns);
     for (uint64_t w = 0; status == SF_OK && w <= r->options.baseline; w++) {
-        int64_t first_ns = 0;
-        uint64_t count = counts[w] = count_window(r, trial, w, train, &first_ns);
+        uint64_t count = counts[w];
         *(w == 0 ? &item->spikes : &item->spikes_before) += count;
         *(w == 0 ? &trial->spikes : &trial->spikes_before) += count;
         if (count == 0)
             continue;
         *(w == 0 ? &item->answers : &item->answers_before) += 1;
         if (w == 0 || r->rooms == NULL)
-            status = add_offset(w == 0 ? &room->after : &room->before, first_ns, error);
+            status = add_offset(w == 0 ? &room->after : &room->before, firsts_ns[w], error);
     }
     trial->answers += counts[0] > 0;
     return status;

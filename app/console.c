@@ -477,6 +477,29 @@ static void describe_tests(const app_console *console, const sf_status_message *
                        status->tests_missed == 1 ? "stretch" : "stretches");
 }
 
+/* Nothing where it is not asked for. */
+static void describe_branching(const app_console *console, const sf_status_message *status, sf_text *text)
+{
+    const sf_live_criticality *asked = &console->config->criticality;
+    if (asked->every_s <= 0)
+        return;
+    if (isnan(status->branching_at_s))
+        sf_text_printf(text, "no branching ratio%s: one each %g s", status->last ? "" : " yet",
+                       asked->every_s);
+    else if (isnan(status->branching_ratio))
+        sf_text_printf(text, "no branching ratio at %.1f s", status->branching_at_s);
+    else
+        sf_text_printf(text, "branching ratio %.4g", status->branching_ratio);
+    if (!isnan(status->branching_low))
+        sf_text_printf(text, " (%.4g to %.4g)", status->branching_low, status->branching_high);
+    if (!isnan(status->branching_ratio))
+        sf_text_printf(text, " at %.1f s", status->branching_at_s);
+    if (status->branching_cautions[0] != '\0')
+        sf_text_printf(text, ", doubtful for %s", status->branching_cautions);
+    if (status->branching_missed > 0)
+        sf_text_printf(text, "; %" PRIu64 " left out", status->branching_missed);
+}
+
 static unsigned long long triggers_of(const app_watched *watched)
 {
     return atomic_load_explicit(&watched->triggers, memory_order_acquire);
@@ -661,6 +684,9 @@ static void draw_page(const app_console *console)
         describe_tests(console, &console->status->status, &text);
         if (text.length > 0)
             add_text(&page, &text);
+        describe_branching(console, &console->status->status, &text);
+        if (text.length > 0)
+            add_text(&page, &text);
     }
     bool large = page.rows >= 40 && page.columns >= 100 && console->rates != NULL;
     int below = kept + (large ? app_rate_map_height(console->rates) + 1 : 0);
@@ -763,6 +789,10 @@ void app_console_summarise(const app_console *console, sf_text *text)
     sf_text_append(text, "\n", 1);
     size_t before = text->length;
     describe_tests(console, status, text);
+    if (text->length > before)
+        sf_text_append(text, "\n", 1);
+    before = text->length;
+    describe_branching(console, status, text);
     if (text->length > before)
         sf_text_append(text, "\n", 1);
     if (console->watched_count > 0) {

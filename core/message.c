@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-const char *const sf_topic_names[] = {"episodes",       "trigger",  "density",  "graph",
-                                      "status",         "decision", "delivery", "features",
-                                      "features_names", "burst",    "response", NULL};
+const char *const sf_topic_names[] = {"episodes", "trigger",     "density",  "graph",          "status",
+                                      "decision", "delivery",    "features", "features_names", "burst",
+                                      "response", "criticality", NULL};
 
 const char *sf_topic_name(sf_topic topic)
 {
@@ -85,13 +85,13 @@ static void free_parts(sf_message *message)
         sf_free(message->features.values);
         break;
     case SF_TOPIC_RESPONSE:
-        for (size_t i = 0; i < message->response.unit_count; i++)
-            sf_free(message->response.units[i].bins);
-        for (size_t i = 0; i < message->response.chain_count; i++)
-            sf_free(message->response.chains[i].counts.bins);
+        sf_free(message->response.bins);
         sf_free(message->response.units);
         sf_free(message->response.chains);
         sf_free(message->response.bin_exposed_ns);
+        break;
+    case SF_TOPIC_CRITICALITY:
+        sf_free(message->criticality.cautions);
         break;
     case SF_TOPIC_FEATURES_NAMES:
         for (size_t i = 0; i < message->features_names.count; i++)
@@ -147,6 +147,8 @@ static size_t array_bytes(const sf_message *message)
                (message->response.unit_count + message->response.chain_count) * message->response.bin_count *
                    sizeof(uint64_t) +
                message->response.bin_count * sizeof *message->response.bin_exposed_ns;
+    case SF_TOPIC_CRITICALITY:
+        return message->criticality.caution_count * sizeof *message->criticality.cautions;
     case SF_TOPIC_FEATURES_NAMES:
         return message->features_names.count * (sizeof(char *) + SF_TRIGGER_NAME_SIZE);
     case SF_TOPIC_TRIGGER:

@@ -16,7 +16,7 @@
 #define SF_MESSAGE_VERSION 3
 
 /** "episodes", "trigger", "density", "graph", "status", "decision", "delivery", "features",
- * "features_names", "burst", "response". */
+ * "features_names", "burst", "response", "criticality". */
 const char *sf_topic_name(sf_topic topic);
 extern const char *const sf_topic_names[]; /**< up to NULL */
 
@@ -34,8 +34,9 @@ typedef struct sf_stream_info {
     size_t watch_count;
     const sf_live_trigger *triggers; /**< those with a name */
     size_t trigger_count;
-    const sf_live_bursts *bursts;       /**< NULL: no network bursts are looked for */
-    const sf_live_responses *responses; /**< NULL: nor responses to a stimulus */
+    const sf_live_bursts *bursts;           /**< NULL: no network bursts are looked for */
+    const sf_live_responses *responses;     /**< NULL: nor responses to a stimulus */
+    const sf_live_criticality *criticality; /**< NULL: nor is the branching ratio estimated */
 } sf_stream_info;
 
 /** "live", "stalled", "lost", "ended", "failed". */

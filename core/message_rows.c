@@ -460,6 +460,40 @@ static const sf_column_row response_rows[] = {
 };
 #undef ROW
 
+#define ROW sf_live_caution
+static const sf_column_row caution_rows[] = {
+    SF_MEMBER_IS(TEXT, caution, "why, in a word"),
+    SF_MEMBER_IS(TEXT, text, "why, in a sentence"),
+};
+#undef ROW
+
+#define NO_RATIO .null = "it is not known: see `cautions`"
+#define NO_INTERVAL .null = "there is none: see `cautions`"
+#define ROW sf_criticality_message
+static const sf_column_row criticality_rows[] = {
+    WINDOW,
+    SF_MEMBER_IS(FLAG, partial, "the stream began in the window"),
+    SF_MEMBER_IS(COUNT, spikes, "spikes in the window"),
+    SF_MEMBER_IS(REAL, duration_s, "of the window, what was recorded and not blanked", .unit = "s"),
+    SF_MEMBER_IS(REAL, branching_ratio,
+                 "spikes that a spike brings about in the next bin, by multistep regression", NO_RATIO),
+    SF_MEMBER_IS(REAL, branching_low, "lower end of its 95 % interval", NO_INTERVAL),
+    SF_MEMBER_IS(REAL, branching_high, "upper end of its 95 % interval", NO_INTERVAL),
+    SF_MEMBER_IS(REAL, branching_ratio_conventional,
+                 "the same by one step: too small, as not all units are recorded", NO_RATIO),
+    SF_MEMBER_IS(REAL, timescale_s, "time constant of the autocorrelation, -bin / ln branching ratio",
+                 .unit = "s", NO_RATIO),
+    SF_MEMBER_IS(REAL, timescale_low_s, "lower end of its 95 % interval", .unit = "s", NO_INTERVAL),
+    SF_MEMBER_IS(REAL, timescale_high_s, "upper end of its 95 % interval", .unit = "s", NO_INTERVAL),
+    SF_MEMBER_IS(REAL, own_share,
+                 "share of the covariance up to the time constant that units have each by itself", NO_RATIO),
+    SF_MEMBER_IS(COUNT, lags, "bins that the ratio was fitted to"),
+    SF_MEMBER_IS(COUNT, blocks, "blocks that its interval was drawn from"),
+    SF_MEMBER_IS(COUNT, missed, "windows so far that were due while the one before was still looked at"),
+    SF_RECORDS_OF("cautions", cautions, caution_count, caution_rows, "why the ratio may not be believed"),
+};
+#undef ROW
+
 #define ROW sf_features_names_message
 static const sf_column_row features_names_rows[] = {
     SF_FIELD_IS(TIME, "bin_ms", bin_ns, "the length of a bin", .unit = "ms"),
@@ -1125,6 +1159,16 @@ static const sf_column_row status_rows[] = {
                 "connections to the control socket that showed no key, a wrong one, or one that is not among "
                 "its `clients`",
                 .null = "it asks nobody for one"),
+    SF_MEMBER_IS(REAL, branching_ratio, "of the newest message of the topic `criticality`",
+                 .null =
+                     "not known there, or no such message so far, as of all that begins with `branching_`"),
+    SF_MEMBER_IS(REAL, branching_low, "lower end of its 95 % interval", .null = "likewise"),
+    SF_MEMBER_IS(REAL, branching_high, "upper end of its 95 % interval", .null = "likewise"),
+    SF_MEMBER_IS(REAL, branching_at_s, "stream time: the end of the window that it is of", .unit = "s",
+                 .null = "likewise"),
+    SF_MEMBER_IS(TEXT, branching_cautions, "why it may not be believed, in words, as `drift, long`",
+                 .null = "no such reason is known"),
+    SF_MEMBER_IS(COUNT, branching_missed, "windows that were due while the one before was still looked at"),
     SF_RECORD_IS("latency", latency, latency_rows,
                  "from when a spike was due until it had been watched, of the oldest that come together. "
                  "Waiting for older spikes (`lateness_ms`) is in it"),
@@ -1157,6 +1201,8 @@ static const sf_table tables[SF_TOPIC_COUNT] = {
         TABLE_OF("features_names", features_names_rows, "what the values of features are of"),
     [SF_TOPIC_BURST] = TABLE_OF("burst", burst_rows, "a network burst is known, or over"),
     [SF_TOPIC_RESPONSE] = TABLE_OF("response", response_rows, "a trial around a stimulus is over"),
+    [SF_TOPIC_CRITICALITY] =
+        TABLE_OF("criticality", criticality_rows, "the branching ratio of the last spikes"),
 };
 
 const sf_table *sf_message_table(sf_topic topic)

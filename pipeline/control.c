@@ -711,13 +711,13 @@ static int open_watch(sf_control *control, sf_error *error)
     return status;
 }
 
-/* Only graphs by spike-time tiling ask what time was blanked. */
+/* Only graphs by spike-time tiling, responses and criticality ask what time was blanked. */
 static void hand_blanked(void *user, sf_span span)
 {
     const sf_control *control = user;
     const sf_live_graph *graph = &control->setup.config->graph;
     bool tiles = graph->enabled && graph->metric == SF_LIVE_STTC;
-    if (tiles || sf_trials_wanted(control->setup.config))
+    if (tiles || sf_trials_wanted(control->setup.config) || control->setup.config->criticality.every_s > 0)
         sf_handoff_blank(control->setup.handoff, span);
 }
 

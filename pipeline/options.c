@@ -34,6 +34,7 @@ const sf_live_options sf_live_defaults = {
     .bursts = {.spikes = 10},
     .responses = {.marker = SF_LIVE_NO_MARKER, .to_ms = 100, .baseline = 3, .bin_ms = 5, .every = 1},
     .queue_policy = SF_RING_BLOCK,
+    .criticality = {.length_s = 100, .bin_ms = 4, .lags = 500},
 };
 
 #define DEFAULT_RATE_HZ 0.5 /* the threshold where none is given */
@@ -257,6 +258,15 @@ static const sf_key responses_keys[] = {
     {0},
 };
 
+static const sf_key criticality_keys[] = {
+    REAL("every_s", criticality.every_s, 0, 86400),
+    REAL("length_s", criticality.length_s, 1, 3600),
+    REAL("bin_ms", criticality.bin_ms, 0.1, 1000),
+    WHOLE("lags", criticality.lags, 3, 10000),
+    {0},
+};
+
+static const sf_key_table criticality_table = {.parts = {criticality_keys}};
 static const sf_key_table responses_table = {.parts = {responses_keys}};
 static const sf_key_table bursts_table = {.parts = {bursts_keys}};
 static const sf_key_table features_table = {.parts = {features_keys}};
@@ -285,6 +295,7 @@ const sf_key sf_live_keys[] = {
     GROUP("features", features_table),
     GROUP("bursts", bursts_table),
     GROUP("responses", responses_table),
+    GROUP("criticality", criticality_table),
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
@@ -492,6 +503,21 @@ static int check_responses(const sf_live_options *options, sf_error *error)
     return SF_OK;
 }
 
+static int check_criticality(const sf_live_options *options, sf_error *error)
+{
+    const sf_live_criticality *asked = &options->criticality;
+    double longest_s = asked->lags * asked->bin_ms * 1e-3;
+    if (asked->every_s > 0 && asked->every_s < 0.1)
+        return sf_live_refuse("criticality.every_s", error, "found %g s, expected 0 or at least 0.1",
+                              asked->every_s);
+    if (asked->length_s < 4 * longest_s)
+        return sf_live_refuse(
+            "criticality.length_s", error,
+            "found %g s, expected at least %g: four times the longest lag, %u bins of %g ms", asked->length_s,
+            4 * longest_s, asked->lags, asked->bin_ms);
+    return SF_OK;
+}
+
 int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
@@ -512,5 +538,7 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
         status = check_features(options, error);
     if (status == SF_OK)
         status = check_responses(options, error);
+    if (status == SF_OK)
+        status = check_criticality(options, error);
     return status == SF_OK ? check_graph(options, error) : status;
 }

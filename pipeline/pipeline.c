@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "pipeline/criticality.h"
 #include "pipeline/density_copy.h"
 #include "pipeline/front.h"
 #include "pipeline/hops.h"
@@ -25,6 +26,7 @@ struct sf_pipeline {
     sf_board board; /**< what tests say of the watched episodes */
     sf_hops hops;
     sf_trials trials;
+    sf_criticality_run criticality;
     sf_thread thread;      /**< the window thread */
     uint64_t changes_told; /**< of the states of live sources */
     int64_t opened_ns;     /**< monotonic clock */
@@ -85,6 +87,8 @@ static int take_blanked(sf_pipeline *pipeline, sf_error *error)
         status = tiles ? sf_connections_blank(&pipeline->hops.graph, span, error) : SF_OK;
         if (status == SF_OK)
             status = sf_trials_blank(&pipeline->trials, span, error);
+        if (status == SF_OK)
+            status = sf_criticality_run_blank(&pipeline->criticality, span, error);
     }
     return status;
 }
@@ -176,10 +180,12 @@ static int advance(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
     int64_t arrival_ns = atomic_load_explicit(&pipeline->handoff.arrival_ns, memory_order_relaxed);
     pipeline->hops.leapt_ns = atomic_load(&pipeline->handoff.leapt_ns);
     int status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
-    pipeline->trials.began_ns = atomic_load(&pipeline->handoff.began_ns);
-    return status == SF_OK
-               ? sf_trials_reach(&pipeline->trials, watermark_ns, arrival_ns, &pipeline->publisher, error)
-               : status;
+    pipeline->trials.began_ns = pipeline->criticality.began_ns = atomic_load(&pipeline->handoff.began_ns);
+    if (status == SF_OK)
+        status = sf_trials_reach(&pipeline->trials, watermark_ns, arrival_ns, &pipeline->publisher, error);
+    return status == SF_OK ? sf_criticality_run_reach(&pipeline->criticality, watermark_ns, arrival_ns,
+                                                      &pipeline->publisher, error)
+                           : status;
 }
 
 /* Takes what was there when the watermark was read, and what it is about, and publishes the hops that this
@@ -207,6 +213,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
         if (status == SF_OK)
             status = sf_trials_feed(&pipeline->trials, spikes, count, error);
+        if (status == SF_OK)
+            status = sf_criticality_run_feed(&pipeline->criticality, spikes, count, error);
         sf_ring_release(&handoff->spikes, count);
         sf_bell_ring(&handoff->emptied);
         if (status == SF_OK)
@@ -279,6 +287,8 @@ static void *run(void *argument)
         status = sf_trials_finish(&pipeline->trials, atomic_load(&handoff->watermark_ns),
                                   atomic_load(&handoff->arrival_ns), &pipeline->publisher, &pipeline->error);
     if (status == SF_OK)
+        status = sf_criticality_run_finish(&pipeline->criticality, &pipeline->publisher, &pipeline->error);
+    if (status == SF_OK)
         status = tell_last_deliveries(pipeline, &pipeline->error);
     if (status == SF_OK)
         status = sf_hops_finish(&pipeline->hops, &pipeline->error);
@@ -310,6 +320,7 @@ static int complete_status(void *user, const sf_hop_rates *rates, sf_status_mess
     for (uint32_t i = 0; i < control->trigger_count; i++)
         sf_control_status(control, i, rates, &status->triggers[status->trigger_count++]);
     sf_control_count(control, status);
+    sf_criticality_run_tell(&pipeline->criticality, status);
     status->decisions_lost = sf_ring_dropped(&pipeline->handoff.decided);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
     status->window_fill = sf_ring_fill(&pipeline->handoff.spikes);
@@ -365,20 +376,26 @@ static bool all_are_replayed(const sf_inputs *inputs)
 static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options, sf_error *error)
 {
     const sf_live_options *live = options->live;
-    pipeline->stream = (sf_stream_info){.name = options->live->stream,
-                                        .units = &pipeline->inputs.units,
-                                        .configuration = options->configuration,
-                                        .provenance = options->provenance,
-                                        .origin = pipeline->inputs.origin,
-                                        .discovers = options->live->mine.every > 0,
-                                        .draws_graph = options->live->graph.enabled,
-                                        .virtual_clock = pipeline->inputs.virtual_clock,
-                                        .watch = options->live->watch,
-                                        .watch_count = options->live->watch_count,
-                                        .triggers = options->live->triggers,
-                                        .trigger_count = options->live->trigger_count,
-                                        .bursts = live->bursts.within_ms > 0 ? &live->bursts : NULL,
-                                        .responses = sf_trials_wanted(live) ? &live->responses : NULL};
+    pipeline->stream =
+        (sf_stream_info){.name = options->live->stream,
+                         .units = &pipeline->inputs.units,
+                         .configuration = options->configuration,
+                         .provenance = options->provenance,
+                         .origin = pipeline->inputs.origin,
+                         .discovers = options->live->mine.every > 0,
+                         .draws_graph = options->live->graph.enabled,
+                         .virtual_clock = pipeline->inputs.virtual_clock,
+                         .watch = options->live->watch,
+                         .watch_count = options->live->watch_count,
+                         .triggers = options->live->triggers,
+                         .trigger_count = options->live->trigger_count,
+                         .bursts = live->bursts.within_ms > 0 ? &live->bursts : NULL,
+                         .responses = sf_trials_wanted(live) ? &live->responses : NULL,
+                         .criticality = live->criticality.every_s > 0 ? &live->criticality : NULL};
+    const sf_criticality_setup criticality = {.config = options->live,
+                                              .inputs = &pipeline->inputs,
+                                              .inside = pipeline->inputs.virtual_clock,
+                                              .waits = all_are_replayed(&pipeline->inputs)};
     sf_hops_options hops = {.config = options->live,
                             .stream = &pipeline->stream,
                             .observed = pipeline->inputs.observed,
@@ -395,7 +412,10 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)
-        status = sf_trials_open(&pipeline->trials, options->live, &pipeline->inputs, error);
+        status = sf_trials_open(&pipeline->trials, options->live, &pipeline->inputs,
+                                pipeline->inputs.virtual_clock, error);
+    if (status == SF_OK)
+        status = sf_criticality_run_open(&pipeline->criticality, &criticality, error);
     if (status == SF_OK)
         status = sf_handoff_open(&pipeline->handoff,
                                  options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,
@@ -583,6 +603,7 @@ int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
     sf_front_close(&pipeline->front);
     sf_hops_close(&pipeline->hops);
     sf_trials_close(&pipeline->trials);
+    sf_criticality_run_close(&pipeline->criticality);
     sf_board_close(&pipeline->board);
     sf_handoff_close(&pipeline->handoff);
     sf_inputs_close(&pipeline->inputs);

@@ -23,12 +23,7 @@ int sf_trials_mark(sf_trials *t, int64_t time_ns, sf_error *error)
 
 int sf_trials_blank(sf_trials *t, sf_span span, sf_error *error)
 {
-    if (t->inputs == NULL)
-        return SF_OK;
-    if (sf_reserve(&t->blanked, &t->blanked_room, t->blanked_count + 1, sizeof *t->blanked) != 0)
-        return sf_fail_memory(error);
-    t->blanked[t->blanked_count++] = span;
-    return SF_OK;
+    return t->inputs != NULL ? sf_blanked_add(&t->blanked, span, error) : SF_OK;
 }
 
 /* Occurrences of one chain do not overlap, so they come in the order in which they began. */
@@ -60,96 +55,45 @@ int sf_trials_feed(sf_trials *t, const sf_spike *spikes, size_t count, sf_error 
 
 /* ---- a trial ---- */
 
-static int add_recorded(sf_trials *t, int64_t start_ns, int64_t stop_ns, sf_error *error)
+/* Its spikes, one unit after the other. */
+static int sort_by_unit(sf_trials *t, sf_error *error)
 {
-    if (start_ns >= stop_ns)
-        return SF_OK;
-    if (sf_reserve(&t->recorded, &t->recorded_room, t->recorded_count + 1, sizeof *t->recorded) != 0)
-        return sf_fail_memory(error);
-    t->recorded[t->recorded_count++] = (sf_span){start_ns, stop_ns};
-    return SF_OK;
-}
-
-/* Forgets the first of them, which others were made of. */
-static void replace_recorded(sf_trials *t, size_t before)
-{
-    t->recorded_count -= before;
-    memmove(t->recorded, t->recorded + before, t->recorded_count * sizeof *t->recorded);
-}
-
-/* Leaves what lies in these spans, too. */
-static int keep_observed(sf_trials *t, const sf_observed *observed, sf_error *error)
-{
-    size_t before = t->recorded_count;
-    int status = SF_OK;
-    for (size_t i = 0; i < before; i++)
-        for (size_t k = 0; status == SF_OK && k < observed->count; k++) {
-            const sf_span *span = &observed->spans[k];
-            int64_t start = t->recorded[i].start_ns, stop = t->recorded[i].stop_ns;
-            status = add_recorded(t, start > span->start_ns ? start : span->start_ns,
-                                  stop < span->stop_ns ? stop : span->stop_ns, error);
-        }
-    replace_recorded(t, before);
-    return status;
-}
-
-static int leave_out(sf_trials *t, const sf_span *span, sf_error *error)
-{
-    size_t before = t->recorded_count;
-    int status = SF_OK;
-    for (size_t i = 0; status == SF_OK && i < before; i++) {
-        int64_t start = t->recorded[i].start_ns, stop = t->recorded[i].stop_ns;
-        status = add_recorded(t, start, stop < span->start_ns ? stop : span->start_ns, error);
-        if (status == SF_OK)
-            status = add_recorded(t, start > span->stop_ns ? start : span->stop_ns, stop, error);
-    }
-    replace_recorded(t, before);
-    return status;
-}
-
-/* What was recorded around a marker and is not blanked: where no source says when that was, from the first
- * spike to the last. */
-static int list_recorded(sf_trials *t, int64_t marker_ns, sf_error *error)
-{
-    int64_t from_ns = sf_time_plus(marker_ns, -t->lead_ns);
-    bool told = t->inputs->observed_count > 0;
-    t->recorded_count = 0;
-    int64_t to_ns = sf_time_plus(marker_ns, t->tail_ns);
-    if (!told && from_ns < t->began_ns)
-        from_ns = t->began_ns;
-    if (!told && to_ns > t->ended_ns)
-        to_ns = t->ended_ns;
-    int status = add_recorded(t, from_ns, to_ns, error);
-    for (size_t i = 0; status == SF_OK && i < t->inputs->observed_count; i++)
-        status = keep_observed(t, &t->inputs->observed[i], error);
-    for (size_t i = 0; status == SF_OK && i < t->blanked_count; i++)
-        status = leave_out(t, &t->blanked[i], error);
-    return status;
-}
-
-/* The spikes around a marker, one unit after the other. */
-static int sort_by_unit(sf_trials *t, int64_t marker_ns, sf_error *error)
-{
-    size_t units = t->found.item_count,
-           from = sf_spikes_lower_bound(t->spikes, t->spike_count, sf_time_plus(marker_ns, -t->lead_ns)),
-           to = sf_spikes_lower_bound(t->spikes, t->spike_count, sf_time_plus(marker_ns, t->tail_ns));
-    if (sf_reserve(&t->times_ns, &t->time_room, to - from, sizeof *t->times_ns) != 0)
+    const sf_trial_job *job = &t->job;
+    size_t units = t->found.item_count;
+    if (sf_reserve(&t->times_ns, &t->time_room, job->spike_count, sizeof *t->times_ns) != 0)
         return sf_fail_memory(error);
     memset(t->first, 0, (units + 2) * sizeof *t->first);
-    for (size_t i = from; i < to; i++)
-        t->first[t->spikes[i].unit + 2]++;
+    for (size_t i = 0; i < job->spike_count; i++)
+        t->first[job->spikes[i].unit + 2]++;
     for (size_t u = 0; u < units; u++)
         t->first[u + 2] += t->first[u + 1];
-    for (size_t i = from; i < to; i++)
-        t->times_ns[t->first[t->spikes[i].unit + 1]++] = t->spikes[i].time_ns;
+    for (size_t i = 0; i < job->spike_count; i++)
+        t->times_ns[t->first[job->spikes[i].unit + 1]++] = job->spikes[i].time_ns;
     for (size_t u = 0; u < units; u++)
         t->trains[u] = (sf_event_train){t->times_ns + t->first[u], t->first[u + 1] - t->first[u]};
     return SF_OK;
 }
 
+/* Of units and of chains. */
+static int count_trial(sf_trials *t, sf_error *error)
+{
+    const sf_trial_job *job = &t->job;
+    const sf_recorded_time *recorded = &job->recorded;
+    int status = sort_by_unit(t, error);
+    if (status == SF_OK)
+        status =
+            sf_responses_add(&t->found, job->marker_ns, recorded->spans, recorded->count, t->trains, error);
+    for (size_t c = 0; c < t->chain_count; c++)
+        t->trains[c] = (sf_event_train){job->chains[c].begins_ns, job->chains[c].count};
+    if (status == SF_OK && t->chain_count > 0)
+        status = sf_responses_add(&t->chains_found, job->marker_ns, recorded->spans, recorded->count,
+                                  t->trains, error);
+    return status;
+}
+
 /* ---- telling ---- */
 
-static int fill_counts(sf_response_unit *unit, const sf_responses *found, size_t i, sf_error *error)
+static void fill_counts(sf_response_unit *unit, const sf_responses *found, size_t i, uint64_t *bins)
 {
     double trials = (double)found->trial_count, windows = trials * (double)found->options.baseline;
     const sf_response *item = &found->items[i];
@@ -161,37 +105,41 @@ static int fill_counts(sf_response_unit *unit, const sf_responses *found, size_t
                                .latency_ms = item->latency_ns * 1e-6,
                                .jitter_ms = item->jitter_ns * 1e-6,
                                .bin_count = found->bin_count,
-                               .bins = sf_alloc(found->bin_count, sizeof *unit->bins)};
-    if (unit->bins == NULL)
+                               .bins = bins + i * found->bin_count};
+}
+
+static void fill_chain(sf_response_chain *chain, const sf_trials *t, size_t c, uint64_t *bins)
+{
+    memcpy(chain->id, t->chains[c].id, sizeof chain->id);
+    snprintf(chain->name, sizeof chain->name, "%s", t->watched[c].name);
+    fill_counts(&chain->counts, &t->chains_found, c, bins);
+    chain->counts.unit = UINT32_MAX;
+}
+
+/* All of it is written, so that nothing is cleared before; histograms are one block. */
+static int fill_items(sf_response_message *message, const sf_trials *t, sf_error *error)
+{
+    const sf_responses *found = &t->found, *chains = &t->chains_found;
+    size_t unit_bins = found->item_count * found->bin_count, chain_bins = t->chain_count * found->bin_count;
+    message->units = sf_resize(NULL, found->item_count, sizeof *message->units);
+    message->chains = sf_resize(NULL, t->chain_count, sizeof *message->chains);
+    message->bins = sf_resize(NULL, unit_bins + chain_bins, sizeof *message->bins);
+    if (message->units == NULL || message->chains == NULL || message->bins == NULL)
         return sf_fail_memory(error);
-    memcpy(unit->bins, found->histogram + i * found->bin_count, found->bin_count * sizeof *unit->bins);
+    message->unit_count = found->item_count;
+    message->chain_count = t->chain_count;
+    memcpy(message->bins, found->histogram, unit_bins * sizeof *message->bins);
+    if (chain_bins > 0)
+        memcpy(message->bins + unit_bins, chains->histogram, chain_bins * sizeof *message->bins);
+    for (size_t u = 0; u < found->item_count; u++)
+        fill_counts(&message->units[u], found, u, message->bins);
+    for (size_t c = 0; c < t->chain_count; c++)
+        fill_chain(&message->chains[c], t, c, message->bins + unit_bins);
     return SF_OK;
 }
 
-static int fill_units(sf_response_message *message, const sf_responses *found, sf_error *error)
-{
-    message->units = sf_alloc(found->item_count, sizeof *message->units);
-    int status = message->units != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t u = 0; status == SF_OK && u < found->item_count; u++)
-        status = fill_counts(&message->units[message->unit_count++], found, u, error);
-    return status;
-}
-
-static int fill_chains(sf_response_message *message, const sf_trials *t, sf_error *error)
-{
-    message->chains = sf_alloc(t->chain_count, sizeof *message->chains);
-    int status = message->chains != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t c = 0; status == SF_OK && c < t->chain_count; c++) {
-        sf_response_chain *chain = &message->chains[message->chain_count++];
-        memcpy(chain->id, t->chains[c].id, sizeof chain->id);
-        snprintf(chain->name, sizeof chain->name, "%s", t->watched[c].name);
-        status = fill_counts(&chain->counts, &t->chains_found, c, error);
-        chain->counts.unit = UINT32_MAX;
-    }
-    return status;
-}
-
-static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_error *error)
+/* All trials so far, as a message of the job. */
+static int fill_message(sf_trials *t, sf_error *error)
 {
     sf_responses *found = &t->found;
     const sf_trial *trial = &found->trials[found->trial_count - 1];
@@ -202,7 +150,7 @@ static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_er
     sf_responses_describe(found);
     sf_responses_describe(&t->chains_found);
     message->time_ns = sf_time_plus(trial->time_ns, t->tail_ns + t->chain_ns);
-    message->arrival_ns = arrival_ns;
+    message->arrival_ns = t->job.arrival_ns;
     double length = (double)(found->options.to_ns - found->options.from_ns);
     *response =
         (sf_response_message){.marker_ns = trial->time_ns,
@@ -223,14 +171,69 @@ static int tell(sf_trials *t, int64_t arrival_ns, sf_publisher *publisher, sf_er
     if (status == SF_OK) {
         memcpy(response->bin_exposed_ns, found->bin_exposed_ns,
                found->bin_count * sizeof *response->bin_exposed_ns);
-        status = fill_units(response, found, error);
+        status = fill_items(response, t, error);
     }
     if (status == SF_OK)
-        status = fill_chains(response, t, error);
-    if (status == SF_OK)
-        sf_publish(publisher, message);
+        t->job.message = message;
     else
         sf_message_release(message);
+    return status;
+}
+
+static void work(void *of)
+{
+    sf_trials *t = of;
+    size_t before = t->found.trial_count;
+    t->job.status = count_trial(t, &t->job.error);
+    if (t->job.status == SF_OK && t->found.trial_count > before && t->found.trial_count % t->every == 0)
+        t->job.status = fill_message(t, &t->job.error);
+}
+
+/* ---- one trial after the other ---- */
+
+/* What was counted, if anything. */
+static int take(sf_trials *t, sf_publisher *publisher, sf_error *error)
+{
+    sf_trial_job *job = &t->job;
+    if (!sf_background_take(&t->background))
+        return SF_OK;
+    if (job->status != SF_OK && error != NULL)
+        *error = job->error;
+    if (job->message != NULL)
+        sf_publish(publisher, job->message);
+    job->message = NULL;
+    return job->status;
+}
+
+static int copy_begins(sf_trial_chain *to, const sf_trial_chain *from, sf_error *error)
+{
+    if (sf_reserve(&to->begins_ns, &to->room, from->count, sizeof *to->begins_ns) != 0)
+        return sf_fail_memory(error);
+    if (from->count > 0)
+        memcpy(to->begins_ns, from->begins_ns, from->count * sizeof *to->begins_ns);
+    to->count = from->count;
+    return SF_OK;
+}
+
+static int start(sf_trials *t, int64_t marker_ns, int64_t arrival_ns, sf_error *error)
+{
+    sf_trial_job *job = &t->job;
+    const sf_span around = {sf_time_plus(marker_ns, -t->lead_ns), sf_time_plus(marker_ns, t->tail_ns)};
+    size_t from = sf_spikes_lower_bound(t->spikes, t->spike_count, around.start_ns),
+           to = sf_spikes_lower_bound(t->spikes, t->spike_count, around.stop_ns);
+    job->marker_ns = marker_ns;
+    job->arrival_ns = arrival_ns;
+    job->spike_count = to - from;
+    if (sf_reserve(&job->spikes, &job->spike_room, to - from, sizeof *job->spikes) != 0)
+        return sf_fail_memory(error);
+    if (to > from)
+        memcpy(job->spikes, t->spikes + from, (to - from) * sizeof *job->spikes);
+    int status = sf_recorded_time_list(&job->recorded, around, (sf_span){t->began_ns, t->ended_ns}, t->inputs,
+                                       &t->blanked, error);
+    for (size_t c = 0; status == SF_OK && c < t->chain_count; c++)
+        status = copy_begins(&job->chains[c], &t->chains[c], error);
+    if (status == SF_OK)
+        sf_background_start(&t->background);
     return status;
 }
 
@@ -250,53 +253,34 @@ static void forget(sf_trials *t, int64_t time_ns)
 {
     int64_t needed_ns = t->marker_count > 0 && t->markers[0] < time_ns ? t->markers[0] : time_ns;
     needed_ns = sf_time_plus(needed_ns, -t->lead_ns);
-    size_t gone = sf_spikes_lower_bound(t->spikes, t->spike_count, needed_ns), kept = 0;
+    size_t gone = sf_spikes_lower_bound(t->spikes, t->spike_count, needed_ns);
     if (gone > t->spike_count / 2) { /* seldom, so that each is moved once or twice */
         t->spike_count -= gone;
         memmove(t->spikes, t->spikes + gone, t->spike_count * sizeof *t->spikes);
     }
     for (size_t c = 0; c < t->chain_count; c++)
         forget_begins(&t->chains[c], sf_time_plus(needed_ns, -t->chain_ns));
-    for (size_t i = 0; i < t->blanked_count; i++)
-        if (t->blanked[i].stop_ns > needed_ns)
-            t->blanked[kept++] = t->blanked[i];
-    t->blanked_count = kept;
+    sf_blanked_forget(&t->blanked, needed_ns);
 }
 
-/* A trial, of units and of chains. */
-static int add_trial(sf_trials *t, int64_t marker_ns, sf_error *error)
+static bool is_over(const sf_trials *t, int64_t time_ns)
 {
-    int status = list_recorded(t, marker_ns, error);
-    if (status == SF_OK)
-        status = sort_by_unit(t, marker_ns, error);
-    if (status == SF_OK)
-        status = sf_responses_add(&t->found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
-    for (size_t c = 0; c < t->chain_count; c++)
-        t->trains[c] = (sf_event_train){t->chains[c].begins_ns, t->chains[c].count};
-    if (status == SF_OK && t->chain_count > 0)
-        status =
-            sf_responses_add(&t->chains_found, marker_ns, t->recorded, t->recorded_count, t->trains, error);
-    return status;
+    return t->marker_count > 0 && sf_time_plus(t->markers[0], t->tail_ns + t->chain_ns) <= time_ns;
 }
 
 int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publisher *publisher,
                     sf_error *error)
 {
-    size_t over = 0;
-    int status = SF_OK;
     if (t->inputs == NULL)
         return SF_OK;
-    for (; status == SF_OK && over < t->marker_count &&
-           sf_time_plus(t->markers[over], t->tail_ns + t->chain_ns) <= time_ns;
-         over++) {
-        size_t before = t->found.trial_count;
-        status = add_trial(t, t->markers[over], error);
-        if (status == SF_OK && t->found.trial_count > before && t->found.trial_count % t->every == 0)
-            status = tell(t, arrival_ns, publisher, error);
+    int status = take(t, publisher, error);
+    while (status == SF_OK && is_over(t, time_ns) && sf_background_is_idle(&t->background)) {
+        status = start(t, t->markers[0], arrival_ns, error);
+        t->marker_count--;
+        memmove(t->markers, t->markers + 1, t->marker_count * sizeof *t->markers);
+        if (status == SF_OK)
+            status = take(t, publisher, error);
     }
-    t->marker_count -= over;
-    if (over > 0)
-        memmove(t->markers, t->markers + over, t->marker_count * sizeof *t->markers);
     forget(t, time_ns);
     return status;
 }
@@ -304,8 +288,13 @@ int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publis
 int sf_trials_finish(sf_trials *t, int64_t ended_ns, int64_t arrival_ns, sf_publisher *publisher,
                      sf_error *error)
 {
+    int status = SF_OK;
     t->ended_ns = ended_ns;
-    return sf_trials_reach(t, INT64_MAX, arrival_ns, publisher, error);
+    do {
+        sf_background_wait(&t->background);
+        status = sf_trials_reach(t, INT64_MAX, arrival_ns, publisher, error);
+    } while (status == SF_OK && t->inputs != NULL && !sf_background_is_idle(&t->background));
+    return status;
 }
 
 /* ---- opening and closing ---- */
@@ -324,7 +313,8 @@ static int open_chains(sf_trials *t, const sf_live_options *config, const sf_res
     sf_episode *episodes = sf_alloc(count, sizeof *episodes);
     t->watched = sf_alloc(count, sizeof *t->watched);
     t->chains = sf_alloc(count, sizeof *t->chains);
-    int status = episodes != NULL && t->watched != NULL && t->chains != NULL
+    t->job.chains = sf_alloc(count, sizeof *t->job.chains);
+    int status = episodes != NULL && t->watched != NULL && t->chains != NULL && t->job.chains != NULL
                      ? sf_watched_parse(t->watched, config, units, error)
                      : sf_fail_memory(error);
     for (; status == SF_OK && t->chain_count < count; t->chain_count++) {
@@ -342,7 +332,8 @@ static int open_chains(sf_trials *t, const sf_live_options *config, const sf_res
     return status;
 }
 
-int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs *inputs, sf_error *error)
+int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs *inputs, bool inside,
+                   sf_error *error)
 {
     const sf_live_responses *asked = &config->responses;
     sf_response_options options = SF_RESPONSE_OPTIONS;
@@ -367,11 +358,23 @@ int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs 
     t->trains = sf_alloc(most, sizeof *t->trains);
     if (status == SF_OK && (t->first == NULL || t->trains == NULL))
         status = sf_fail_memory(error);
-    return status == SF_OK ? open_chains(t, config, &options, error) : status;
+    if (status == SF_OK)
+        status = open_chains(t, config, &options, error);
+    return status == SF_OK
+               ? sf_background_open(&t->background, "synfire-trial",
+                                    inside ? SF_BACKGROUND_INSIDE : SF_BACKGROUND_AWAITED, work, t, error)
+               : status;
 }
 
 void sf_trials_close(sf_trials *t)
 {
+    sf_background_close(&t->background);
+    sf_message_release(t->job.message);
+    for (size_t c = 0; t->job.chains != NULL && c < t->chain_count; c++)
+        sf_free(t->job.chains[c].begins_ns);
+    sf_free(t->job.chains);
+    sf_free(t->job.spikes);
+    sf_recorded_time_free(&t->job.recorded);
     sf_responses_free(&t->found);
     sf_responses_free(&t->chains_found);
     sf_watch_close(t->watch);
@@ -381,8 +384,7 @@ void sf_trials_close(sf_trials *t)
     sf_free(t->watched);
     sf_free(t->spikes);
     sf_free(t->markers);
-    sf_free(t->blanked);
-    sf_free(t->recorded);
+    sf_blanked_free(&t->blanked);
     sf_free(t->times_ns);
     sf_free(t->first);
     sf_free(t->trains);

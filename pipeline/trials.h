@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Responses to stimuli as trials come: each is told once its windows and its histogram are over, with all
- * trials so far, and equals what `synfire responses` finds of the same trials (analysis/responses.h). Window
- * thread.
+ * trials so far, and equals what `synfire responses` finds of the same trials (analysis/responses.h). Trials
+ * are counted beside the hops, one after the other; those that are over meanwhile wait. Window thread.
  */
 #ifndef SF_PIPELINE_TRIALS_H
 #define SF_PIPELINE_TRIALS_H
 
 #include "analysis/responses.h"
+#include "pipeline/background.h"
 #include "pipeline/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/publisher.h"
+#include "pipeline/recorded.h"
 #include "pipeline/watched.h"
 #include "window/watch.h"
 
@@ -21,10 +23,22 @@ typedef struct sf_trial_chain {
     size_t count, room;
 } sf_trial_chain;
 
+/** A trial that is over, with what lies around its marker. The worker's while it is busy. */
+typedef struct sf_trial_job {
+    int64_t marker_ns, arrival_ns;
+    sf_recorded_time recorded;
+    sf_spike *spikes;
+    size_t spike_count, spike_room;
+    sf_trial_chain *chains; /**< `begins_ns` alone */
+    sf_message *message;    /**< what is to be told; NULL: nothing */
+    int status;
+    sf_error error;
+} sf_trial_job;
+
+/** Stays where it is while open. */
 typedef struct sf_trials {
-    const sf_inputs *inputs; /**< NULL: none are asked for, and nothing below is there */
-    uint32_t every;          /**< trials between messages */
-    sf_responses found;
+    const sf_inputs *inputs;  /**< NULL: none are asked for, and nothing below is there */
+    uint32_t every;           /**< trials between messages */
     int64_t lead_ns, tail_ns; /**< of a trial: from lead_ns before its marker to tail_ns after it */
     /** The first spike of all, analysed or not, and just after the last; INT64_MAX: not yet. Where sources
      * say when they were observed, that counts. */
@@ -33,27 +47,28 @@ typedef struct sf_trials {
     size_t spike_count, spike_room;
     int64_t *markers; /**< whose trials are not over, in order */
     size_t marker_count, marker_room;
-    sf_span *blanked; /**< that a trial may still need */
-    size_t blanked_count, blanked_room;
-    sf_span *recorded; /**< of the trial that is looked at */
-    size_t recorded_count, recorded_room;
-    int64_t *times_ns; /**< of its spikes, by unit */
-    size_t time_room;
-    size_t *first;          /**< by unit: where its own begin */
-    sf_event_train *trains; /**< by unit */
-    sf_watch *watch;        /**< of the chains; NULL: none are watched */
+    sf_blanked blanked; /**< that a trial may still need */
+    sf_watch *watch;    /**< of the chains; NULL: none are watched */
     sf_watched *watched;
     sf_trial_chain *chains;
     size_t chain_count;
-    sf_responses chains_found;
     int64_t chain_ns; /**< from the first spike of the longest of them to its last, at most */
+    sf_background background;
+    sf_trial_job job;
+    /* The worker's. */
+    sf_responses found, chains_found;
+    int64_t *times_ns; /**< of the trial's spikes, by unit */
+    size_t time_room;
+    size_t *first;          /**< by unit: where its own begin */
+    sf_event_train *trains; /**< by unit */
 } sf_trials;
 
 /** Whether the run looks for any. */
 bool sf_trials_wanted(const sf_live_options *config);
 
-/** SF_NO_MEMORY; close it whatever happened. */
-int sf_trials_open(sf_trials *trials, const sf_live_options *config, const sf_inputs *inputs,
+/** `inside`: trials are counted within the call that reaches their end. SF_NO_MEMORY; close it whatever
+ * happened. */
+int sf_trials_open(sf_trials *trials, const sf_live_options *config, const sf_inputs *inputs, bool inside,
                    sf_error *error);
 void sf_trials_close(sf_trials *trials);
 
@@ -62,7 +77,7 @@ int sf_trials_mark(sf_trials *trials, int64_t time_ns, sf_error *error);
 int sf_trials_blank(sf_trials *trials, sf_span span, sf_error *error);
 int sf_trials_feed(sf_trials *trials, const sf_spike *spikes, size_t count, sf_error *error);
 
-/** No spike before this time is to come: tells the trials that are over. */
+/** No spike before this time is to come: has trials counted that are over, and tells those that were. */
 int sf_trials_reach(sf_trials *trials, int64_t time_ns, int64_t arrival_ns, sf_publisher *publisher,
                     sf_error *error);
 

@@ -228,6 +228,12 @@ static int append_status(hdf5_sink *self, const sf_message *message, sf_error *e
     return status == SF_OK ? append_rows(self, SF_TABLE_STATUS, message, NULL, error) : status;
 }
 
+static int append_criticality(hdf5_sink *self, const sf_message *message, sf_error *error)
+{
+    int status = append_rows(self, SF_TABLE_CAUTIONS, message, NULL, error);
+    return status == SF_OK ? append_rows(self, SF_TABLE_CRITICALITY, message, NULL, error) : status;
+}
+
 static int append_message(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
     switch (message->topic) {
@@ -245,6 +251,8 @@ static int append_message(hdf5_sink *self, const sf_message *message, sf_error *
         return append_graph(self, message, error);
     case SF_TOPIC_STATUS:
         return append_status(self, message, error);
+    case SF_TOPIC_CRITICALITY:
+        return append_criticality(self, message, error);
     case SF_TOPIC_FEATURES: /* follow from the raw spikes, which are there */
     case SF_TOPIC_FEATURES_NAMES:
     case SF_TOPIC_BURST:

@@ -49,6 +49,11 @@ static const sf_recorder_form forms[SF_RECORDER_TABLES] = {
     [SF_TABLE_SOURCES] = {.name = "sources", .chunk = 256, .topic = SF_TOPIC_STATUS, .of = "sources"},
     [SF_TABLE_SINKS] =
         {.name = "sinks", .chunk = 256, .topic = SF_TOPIC_STATUS, .of = "sinks", .extras = {"own"}},
+    [SF_TABLE_CRITICALITY] = {.name = "criticality", .chunk = 128, .topic = SF_TOPIC_CRITICALITY},
+    [SF_TABLE_CAUTIONS] = {.name = "criticality_cautions",
+                           .chunk = 128,
+                           .topic = SF_TOPIC_CRITICALITY,
+                           .of = "cautions"},
     [SF_TABLE_DENSITY_VALUES] = {.name = "density_values",
                                  .chunk = 4096,
                                  .topic = SF_TOPIC_COUNT,

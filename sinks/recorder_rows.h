@@ -28,6 +28,8 @@ typedef enum sf_recorder_table {
     SF_TABLE_STATUS,
     SF_TABLE_SOURCES,
     SF_TABLE_SINKS,
+    SF_TABLE_CRITICALITY,
+    SF_TABLE_CAUTIONS,
     SF_TABLE_DENSITY_VALUES, /**< a plain column of double */
     SF_TABLE_MATCH_UNITS,    /**< a plain column of uint32_t */
     SF_RECORDER_TABLES

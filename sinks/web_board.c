@@ -16,6 +16,7 @@
 #define TRIGGERS 256 /* likewise */
 #define DENSITIES 256
 #define BURSTS 256
+#define CRITICALITY 128
 #define RECENT (1u << 18) /* spikes in which a marked episode is looked for */
 #define MOST_MARKS (64u << 10)
 
@@ -34,7 +35,8 @@ struct sf_web_board {
     uint64_t version;
     web_item status, graph, edges, response;
     web_item episodes[EPISODES], triggers[TRIGGERS], densities[DENSITIES];
-    web_item bursts[BURSTS]; /* by number: that it begins, and then that it has ended */
+    web_item bursts[BURSTS];           /* by number: that it begins, and then that it has ended */
+    web_item criticality[CRITICALITY]; /* the newest, by their numbers */
     uint64_t episode_count, trigger_count, density_count;
     sf_web_edges graph_edges;
     sf_web_raster raster;
@@ -130,6 +132,7 @@ void sf_web_board_close(sf_web_board *board)
     free_items(&board->edges, 1);
     free_items(&board->response, 1);
     free_items(board->bursts, BURSTS);
+    free_items(board->criticality, CRITICALITY);
     free_items(board->episodes, EPISODES);
     free_items(board->triggers, TRIGGERS);
     free_items(board->densities, DENSITIES);
@@ -309,6 +312,9 @@ int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *
     case SF_TOPIC_RESPONSE:
         put(board, &board->response, message);
         return SF_OK;
+    case SF_TOPIC_CRITICALITY:
+        put(board, &board->criticality[message->seq % CRITICALITY], message);
+        return SF_OK;
     default:
         return SF_OK;
     }
@@ -365,7 +371,7 @@ static void tell_watched(const sf_web_board *board, sf_json *json)
     sf_json_end_array(json);
 }
 
-/* What is asked of network bursts and of responses to stimuli; null where nothing is. */
+/* What is asked of network bursts, of responses to stimuli and of criticality; null where nothing is. */
 static void tell_asked(const sf_stream_info *stream, sf_json *json)
 {
     if (stream->bursts != NULL) {
@@ -384,6 +390,14 @@ static void tell_asked(const sf_stream_info *stream, sf_json *json)
         sf_json_end_object(json);
     } else
         sf_json_null(json, "responses");
+    if (stream->criticality != NULL) {
+        sf_json_object(json, "criticality");
+        sf_json_real(json, "every_s", stream->criticality->every_s);
+        sf_json_real(json, "length_s", stream->criticality->length_s);
+        sf_json_real(json, "bin_ms", stream->criticality->bin_ms);
+        sf_json_end_object(json);
+    } else
+        sf_json_null(json, "criticality");
 }
 
 static void hello(sf_web_board *board, sf_text *frame)
@@ -454,6 +468,7 @@ static web_item *next_item(sf_web_board *board, uint64_t version)
     oldest_lacking(&item, &board->edges, 1, version);
     oldest_lacking(&item, &board->response, 1, version);
     oldest_lacking(&item, board->bursts, BURSTS, version);
+    oldest_lacking(&item, board->criticality, CRITICALITY, version);
     oldest_lacking(&item, board->episodes, EPISODES, version);
     oldest_lacking(&item, board->triggers, TRIGGERS, version);
     oldest_lacking(&item, board->densities, board->density_count, version);

@@ -250,6 +250,12 @@ static double is_device_ok(const void *status)
     return strcmp(((const sf_status_message *)status)->device_state, "sick") != 0;
 }
 
+static double is_branching_doubted(const void *status)
+{
+    const sf_status_message *of = status;
+    return isnan(of->branching_at_s) ? NAN : of->branching_cautions[0] != '\0';
+}
+
 #define ROW sf_status_message
 static const metric of_run[] = {
     {SECONDS("run", run_s, 1, "Since the run was opened.")},
@@ -272,6 +278,13 @@ static const metric of_work[] = {
     {COUNTER("watch_overflows", watch_overflows, "Occurrences in progress that the watch gave up.")},
     {COUNTER("tests", tests, "Stretches of the stream that were tested.")},
     {COUNTER("tests_missed", tests_missed, "Stretches left out for the time that tests take.")},
+    {GAUGE("branching_ratio", branching_ratio, "Of the last spikes, by multistep regression.")},
+    {GAUGE("branching_ratio_low", branching_low, "Lower end of its 95 % interval.")},
+    {GAUGE("branching_ratio_high", branching_high, "Upper end of its 95 % interval.")},
+    {WHETHER("branching_ratio_doubted", is_branching_doubted,
+             "1 where there is a reason not to believe it.")},
+    {COUNTER("branching_ratio_missed", branching_missed,
+             "Windows that were due while the one before was still looked at.")},
     {WHETHER("device_ok", is_device_ok, "0 where the device has failed and the CPU does its work.")},
     {GAUGE("device_memory_bytes", device_memory,
            "Of the device's memory, what the run's jobs took at most.")},

@@ -3,8 +3,9 @@
  * bench analyses: what a hop of 100 ms costs in each analysis that a live run does beside the stages of its
  * hops, at 4,096 units and 100,000 spikes a second, in processor time, so that what else runs on the machine
  * does not count: network bursts, at a criterion that half of the spikes meet; responses to a stimulus each
- * second, with a message each; and responses that are switched off. Row `together` is all of them in the same
- * hop.
+ * second, with a message each; responses that are switched off; and the branching ratio of the last 100 s,
+ * each 10 s. Row `together` is all of them in the same hop, `estimate` what a branching ratio costs in its
+ * own thread.
  */
 #include "bench/command/stream.h"
 
@@ -12,7 +13,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/reals.h"
+#include "core/spare.h"
 #include "mine/isi_n.h"
+#include "pipeline/criticality.h"
 #include "pipeline/trials.h"
 #include "replay/simulation.h"
 
@@ -25,10 +28,13 @@
 #define BURST_SPIKES 1000
 #define BURST_WITHIN_NS (10 * SF_MILLISECOND)
 
-enum { BURSTS, RESPONSES, OFF, TOGETHER, ROWS };
+enum { BURSTS, RESPONSES, OFF, CRITICALITY, TOGETHER, ROWS };
 
-static const char *const parts[] = {
-    [BURSTS] = "bursts", [RESPONSES] = "responses", [OFF] = "off", [TOGETHER] = NULL};
+static const char *const parts[] = {[BURSTS] = "bursts",
+                                    [RESPONSES] = "responses",
+                                    [OFF] = "off",
+                                    [CRITICALITY] = "criticality",
+                                    [TOGETHER] = NULL};
 
 typedef struct analyses {
     bool wanted[TOGETHER];
@@ -36,6 +42,7 @@ typedef struct analyses {
     sf_inputs inputs;
     sf_isi_n bursts;
     sf_trials trials, off;
+    sf_criticality_run criticality;
     uint64_t bursts_ended;
     double *ms[ROWS]; /**< of each hop */
     size_t hops;
@@ -60,6 +67,22 @@ static int take_trials(sf_trials *trials, sf_publisher *publisher, const sf_spik
     return status == SF_OK ? sf_trials_reach(trials, until_ns, 0, publisher, error) : status;
 }
 
+/* In no other thread than the caller's: the estimate is made beside. */
+static double thread_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static int take_criticality(analyses *a, const sf_spike *spikes, size_t count, int64_t until_ns,
+                            sf_error *error)
+{
+    int status = sf_criticality_run_feed(&a->criticality, spikes, count, error);
+    return status == SF_OK ? sf_criticality_run_reach(&a->criticality, until_ns, 0, &a->publisher, error)
+                           : status;
+}
+
 static int take_one(analyses *a, int which, const sf_spike *spikes, size_t count, int64_t until_ns,
                     sf_error *error)
 {
@@ -68,6 +91,8 @@ static int take_one(analyses *a, int which, const sf_spike *spikes, size_t count
         return take_bursts(a, spikes, count);
     case RESPONSES:
         return take_trials(&a->trials, &a->publisher, spikes, count, until_ns, error);
+    case CRITICALITY:
+        return take_criticality(a, spikes, count, until_ns, error);
     default:
         return take_trials(&a->off, &a->publisher, spikes, count, until_ns, error);
     }
@@ -82,9 +107,9 @@ static int take_hop(analyses *a, const sf_spike *spikes, size_t count, int64_t u
     for (int which = 0; status == SF_OK && which < TOGETHER; which++) {
         if (!a->wanted[which])
             continue;
-        clock_t began = clock();
+        double began_ms = thread_ms();
         status = take_one(a, which, spikes, count, until_ns, error);
-        a->ms[which][a->hops] = (double)(clock() - began) * 1e3 / CLOCKS_PER_SEC;
+        a->ms[which][a->hops] = thread_ms() - began_ms;
         a->ms[TOGETHER][a->hops] += a->ms[which][a->hops];
     }
     a->hops++;
@@ -139,14 +164,19 @@ static int take_stream(analyses *a, sf_simulation *simulation, size_t hops, sf_e
 static int open_all(analyses *a, size_t hops, sf_error *error)
 {
     sf_live_options config = sf_live_options_default();
+    sf_spare_begin(); /* as a run does */
     int status = sf_isi_n_open(&a->bursts, BURST_SPIKES, BURST_WITHIN_NS, BENCH_UNITS, error);
     a->inputs.units.count = BENCH_UNITS;
     if (status == SF_OK)
-        status = sf_trials_open(&a->off, &config, &a->inputs, error);
+        status = sf_trials_open(&a->off, &config, &a->inputs, false, error);
     config.responses.marker = "light";
+    config.criticality.every_s = 10;
+    const sf_criticality_setup setup = {.config = &config, .inputs = &a->inputs, .waits = true};
     if (status == SF_OK)
-        status = sf_trials_open(&a->trials, &config, &a->inputs, error);
-    a->trials.began_ns = 0;
+        status = sf_trials_open(&a->trials, &config, &a->inputs, false, error);
+    if (status == SF_OK)
+        status = sf_criticality_run_open(&a->criticality, &setup, error);
+    a->trials.began_ns = a->criticality.began_ns = 0;
     for (int row = 0; status == SF_OK && row < ROWS; row++)
         status = (a->ms[row] = sf_alloc(hops, sizeof *a->ms[row])) != NULL ? SF_OK : sf_fail_memory(error);
     return status;
@@ -154,9 +184,11 @@ static int open_all(analyses *a, size_t hops, sf_error *error)
 
 static void close_all(analyses *a)
 {
+    sf_spare_end();
     sf_isi_n_close(&a->bursts);
     sf_trials_close(&a->off);
     sf_trials_close(&a->trials);
+    sf_criticality_run_close(&a->criticality);
     for (int row = 0; row < ROWS; row++)
         sf_free(a->ms[row]);
 }

@@ -213,6 +213,15 @@ typedef struct sf_live_responses {
     uint32_t every;        /**< a message each so many trials */
 } sf_live_responses;
 
+/** The branching ratio of the last spikes, by multistep regression, with its interval and when not to believe
+ * it. `synfire criticality` tells the same of that part of a recording. */
+typedef struct sf_live_criticality {
+    double every_s;  /**< of the stream, from its first spike on; 0.1 or more; 0: it is not estimated */
+    double length_s; /**< of what it is of: four times the longest lag at least */
+    double bin_ms;   /**< 0.1 to 1000 */
+    uint32_t lags;   /**< of its fit, in these bins */
+} sf_live_criticality;
+
 /** Times after markers of which nothing is analysed: stimulus artefacts. */
 typedef struct sf_live_blank {
     const char *marker;    /**< its text, or ttl3 for a rising edge of line 3 */
@@ -302,6 +311,7 @@ typedef struct sf_live_options {
      * queue_policy that does not wait for sf_live_next.
      */
     bool watch_at_once;
+    sf_live_criticality criticality;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -331,6 +341,7 @@ typedef enum sf_topic {
     SF_TOPIC_FEATURES_NAMES, /**< what its numbers are of */
     SF_TOPIC_BURST,          /**< a network burst is known, or over */
     SF_TOPIC_RESPONSE,       /**< a trial around a stimulus is over */
+    SF_TOPIC_CRITICALITY,    /**< the branching ratio of the last spikes */
     SF_TOPIC_COUNT
 } sf_topic;
 
@@ -683,6 +694,11 @@ typedef struct sf_status_message {
                         together */
     int64_t
         control_refused; /**< as `refused` of a sink, of the control socket; -1 where there is none, too */
+    /** Of the newest message of the topic criticality; NaN: there was none, or it is not known there. */
+    double branching_ratio, branching_low, branching_high;
+    double branching_at_s;        /**< end of the window that they are of */
+    char branching_cautions[128]; /**< why they may not be believed, in words, as "drift, long"; or empty */
+    uint64_t branching_missed;    /**< as `missed` of such a message, by now */
 } sf_status_message;
 
 /** One bin; every number from 0 on comes once, but where one is lost or a silence is passed over. */
@@ -724,7 +740,7 @@ typedef struct sf_response_unit {
     double latency_ms;           /**< first spike after the marker, median; NaN: there is none */
     double jitter_ms;            /**< standard deviation of these; NaN of fewer than two */
     size_t bin_count;
-    uint64_t *bins; /**< its histogram around the marker */
+    uint64_t *bins; /**< its histogram around the marker; in the block of its message */
 } sf_response_unit;
 
 /** Of an episode that is watched: its occurrences, by their first spikes. */
@@ -753,7 +769,31 @@ typedef struct sf_response_message {
     sf_response_unit *units;
     size_t chain_count;
     sf_response_chain *chains; /**< of all that is watched */
+    uint64_t *bins;            /**< the histograms of units and chains, one block */
 } sf_response_message;
+
+/** Why a number may not be believed. */
+typedef struct sf_live_caution {
+    const char *caution; /**< in a word, a literal */
+    char text[200];      /**< in a sentence */
+} sf_live_caution;
+
+/** As the tables `criticality` and `criticality_cautions` of that part of a recording. What is not known is
+ * NaN. */
+typedef struct sf_criticality_message {
+    sf_span window;
+    bool partial; /**< the stream began in the window */
+    uint64_t spikes;
+    double duration_s; /**< of the window, what was recorded and not blanked */
+    double branching_ratio, branching_low, branching_high;
+    double branching_ratio_conventional;
+    double timescale_s, timescale_low_s, timescale_high_s;
+    double own_share;
+    uint64_t lags, blocks; /**< that the ratio was fitted to, and that the interval was drawn from */
+    uint64_t missed;       /**< windows that were due while the one before was still looked at, so far */
+    size_t caution_count;
+    sf_live_caution *cautions;
+} sf_criticality_message;
 
 struct sf_message {
     sf_topic topic;
@@ -771,6 +811,7 @@ struct sf_message {
         sf_features_names_message features_names;
         sf_burst_message burst;
         sf_response_message response;
+        sf_criticality_message criticality;
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;

@@ -4,7 +4,7 @@
 
 const FRAME = {hello: 1, message: 2, raster: 3, edges: 4, marks: 5, answer: 6};
 const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, MOST_ITEMS = 4000, DELAY_BINS = 40, DISK_WARN_S = 1800;
-const MOST_BURSTS = 256, MOST_TRIAL_COUNTS = 4e6, TRIAL_ROWS = 200;
+const MOST_BURSTS = 256, MOST_CRITICALITY = 128, MOST_TRIAL_COUNTS = 4e6, TRIAL_ROWS = 200;
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
@@ -19,7 +19,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 
 function emptyRun() {
   return {
-    hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(), bursts: new Map(), response: null, trials: [],
+    hello: null, status: null, rates: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(), bursts: new Map(), response: null, trials: [], criticality: [],
     triggers: [], triggerCounts: new Map(), items: new Map(), clockAt: 0, clockEvery: 0, drawn: 0, ended: false, trusted: false, controls: false, refused: null,
   };
 }
@@ -466,7 +466,7 @@ function lineSample({stroke, dash}) {
   return pieces.length > 0 ? `repeating-linear-gradient(90deg, ${pieces.join(", ")})` : stroke;
 }
 
-/* A line plot that is made anew only where its lines are others: `of` says which they are. Where there is no room it stays
+/* A line plot that is made anew only where its lines are others: `of` says which they are. `names.near`: without the 0. Where there is no room it stays
  * what it was. */
 function plot(place, old, of, styles, data, names, log = false) {
   const width = place.clientWidth, height = place.clientHeight - 8 - 22 * Math.ceil(styles.length / 2);
@@ -481,7 +481,7 @@ function plot(place, old, of, styles, data, names, log = false) {
   const ink = css("--soft"), grid = {stroke: css("--line"), width: 1};
   return Object.assign(new uPlot({
     width, height, cursor: {points: {size: 5}}, legend: {markers: {width: 0, fill: (_, i) => lineSample(styles[i - 1])}},
-    scales: {x: {time: false, distr: log ? 3 : 1}, y: {range: (chart, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1]}},
+    scales: {x: {time: false, distr: log ? 3 : 1}, y: {range: (chart, low, high) => names.near && high > low ? [low - (high - low) / 20, high + (high - low) / 20] : [Math.min(0, low), high > 0 ? high * 1.05 : 1]}},
     axes: [{...room, size: low ? 26 : 50, stroke: ink, grid, ticks: grid}, {label: names.y, stroke: ink, grid, ticks: grid, size: 60}],
     series: [{label: names.x}, ...styles],
   }, data, place), {of});
@@ -934,6 +934,28 @@ function drawPopulation() {
     told.event === "begin" ? ["goes on", "n"] : [digits((told.last_ns - told.first_ns) * 1e-6, 4), "n"], [whole(told.spikes), "n"], [whole(told.units), "n"]]);
 }
 
+/* ---- criticality: the branching ratio ---- */
+
+let criticality = null;
+
+const ratioText = told => `${digits(told.branching_ratio, 4)}${told.branching_low === null ? "" : ` (${digits(told.branching_low, 4)} to ${digits(told.branching_high, 4)})`}`;
+
+function drawCriticality() {
+  const {hello, criticality: all} = page.run;
+  if (!hello?.criticality) return;
+  const {every_s, length_s, bin_ms} = hello.criticality, newest = all.at(-1), of = name => all.map(told => told[name]);
+  const rule = `each ${digits(every_s)} s of the last ${digits(length_s)} s, in bins of ${digits(bin_ms)} ms`;
+  setText("criticality-what", newest ? `branching ratio ${ratioText(newest)} at ${seconds(newest.to_s)} s, ${rule}${newest.missed ? `; ${whole(newest.missed)} left out` : ""}` : `no branching ratio yet: ${rule}`);
+  setText("criticality-doubt", newest ? newest.cautions.map(({caution, text}) => `${caution}: ${text}`).join("\n") : "");
+  if (newest)
+    criticality = plot(by("criticality-series"), criticality, document.documentElement.dataset.theme,
+      [["lower end", 5, 1], ["branching ratio", 0, 2], ["upper end", 5, 1]].map(([label, colour, width]) => ({label, stroke: OKABE_ITO[colour], width, points: {show: true}})),
+      [of("to_s"), of("branching_low"), of("branching_ratio"), of("branching_high")], {x: "stream time, s", y: "branching ratio", near: true});
+  fillTable("criticality", all.slice(-MOST_ROWS).reverse(), told => [[seconds(told.from_s), "n"], [seconds(told.to_s), "n"], [whole(told.spikes), "n"],
+    [digits(told.branching_ratio, 4), "n"], [digits(told.branching_low, 4), "n"], [digits(told.branching_high, 4), "n"], [digits(told.timescale_s), "n"],
+    [told.cautions.map(({caution}) => caution).join(", "), "name"]]);
+}
+
 /* ---- responses to a stimulus ---- */
 
 /* What has come since the message before: the spikes of one trial, or of several where messages were left out. */
@@ -1255,8 +1277,8 @@ function drawHealth() {
 /* ---- saving ---- */
 
 /* What each view draws and lists. */
-const PICTURES = {responses: ["psth", "psth-trials", "psth-units"], population: ["population"], raster: ["raster"], episodes: ["series", "delays"], array: ["array"], graph: ["graph"], density: ["density", "density-plane"]};
-const TABLES = {responses: ["responses", "response-chains"], population: ["bursts"], episodes: ["episodes"], graph: ["edges", "motifs"], triggers: ["watched", "named", "triggers"], health: ["sources", "sinks", "stages"]};
+const PICTURES = {criticality: ["criticality-series"], responses: ["psth", "psth-trials", "psth-units"], population: ["population"], raster: ["raster"], episodes: ["series", "delays"], array: ["array"], graph: ["graph"], density: ["density", "density-plane"]};
+const TABLES = {criticality: ["criticality"], responses: ["responses", "response-chains"], population: ["bursts"], episodes: ["episodes"], graph: ["edges", "motifs"], triggers: ["watched", "named", "triggers"], health: ["sources", "sinks", "stages"]};
 
 function download(view, kind, blob) {
   const link = document.createElement("a"), at = page.run.status ? `-${seconds(page.run.status.time_ns * 1e-9)}s` : "";
@@ -1314,6 +1336,7 @@ const views = {
   health: {name: "Health", draw: drawHealth},
   responses: {name: "Responses", draw: drawResponses, isOf: hello => hello.responses !== null},
   population: {name: "Population", glides: true, draw: drawPopulation, isOf: hello => hello.bursts !== null},
+  criticality: {name: "Criticality", draw: drawCriticality, isOf: hello => hello.criticality !== null},
 };
 
 /* A view of what the run does not look for has no tab. */
@@ -1388,6 +1411,15 @@ const takers = {
       for (const number of bursts.keys())
         if (bursts.size > MOST_BURSTS) bursts.delete(number);
       changed.population = true;
+    });
+  },
+  criticality(told) {
+    onceShown("criticality", MOST_CRITICALITY, () => {
+      const {criticality: all} = page.run;
+      if (all.length > 0 && all.at(-1).seq >= told.seq) return;
+      all.push(told);
+      if (all.length > MOST_CRITICALITY) all.shift();
+      changed.criticality = true;
     });
   },
   response(told) {

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -119,7 +120,7 @@ def check_response_row(row, told, item):
 
 
 STIMULI = ("--set", "responses.marker=ttl0", "--set", "responses.to_ms=50", "--set", "bursts.within_ms=20", "--set", "bursts.spikes=25",
-           "--set", "graph.enabled=false")
+           "--set", "graph.enabled=false", "--set", "criticality.every_s=4", "--set", "criticality.length_s=20", "--set", "criticality.lags=50")
 
 
 def check_responses(told, lines):
@@ -149,6 +150,21 @@ def check_bursts(told, lines):
         assert near(row[2], (line["last_ns"] - line["first_ns"]) * 1e-6), (row, line)
 
 
+def check_criticality(told, lines):
+    ratios = [line for line in lines if line["topic"] == "criticality"]
+    last = ratios[-1]
+    assert len(ratios) in (4, 5) and last["branching_low"] is not None
+    found = re.fullmatch(r"branching ratio (\S+) \((\S+) to (\S+)\) at (\S+) s, each 4 s of the last 20 s, in bins of 4 ms", told["criticality-what"])
+    assert found, told["criticality-what"]
+    wanted = (last["branching_ratio"], last["branching_low"], last["branching_high"], last["to_s"])
+    assert all(abs(float(text) - value) < 1e-3 for text, value in zip(found.groups(), wanted)), (found.groups(), wanted)
+    assert told["criticality-doubt"] == "\n".join(f"{c['caution']}: {c['text']}" for c in last["cautions"]), told["criticality-doubt"]
+    assert len(told["criticality"]) == len(ratios)
+    for row, line in zip(told["criticality"], reversed(ratios)):
+        assert near(row[3], line["branching_ratio"], 4) and near(row[4], line["branching_low"], 4) and near(row[6], line["timescale_s"]), (row, line)
+        assert row[7] == ", ".join(c["caution"] for c in line["cautions"]), (row, line)
+
+
 # What the histogram is of: all units, the unit that is chosen, the chain that is marked. Rows of trials are what came since the message
 # before, of several trials where messages were left out.
 SUBJECTS = ("subjectOf(page.run.response).bins", "choose(1), subjectOf(page.run.response)", "page.chosen = null, mark(page.run.response.chains[0].id), "
@@ -161,6 +177,7 @@ def responses_and_bursts_are_those_of_the_lines():
     told, lines = seen(STIMULI, *SUBJECTS)
     check_responses(told, lines)
     check_bursts(told, lines)
+    check_criticality(told, lines)
     trials = [line for line in lines if line["topic"] == "response"]
     units = trials[-1]["units"]
     everyone, chosen, chain, hidden, rows = told["gave"]
@@ -169,8 +186,8 @@ def responses_and_bursts_are_those_of_the_lines():
     assert chain == trials[-1]["chains"][0]["bins"] != units[0]["bins"]
     assert rows == [[1, [0, 3]], [2, [5, 1]]], rows
     assert hidden == [False, False]
-    told, _ = seen(["--set", "graph.enabled=false"], "[by('tab-responses').hidden, by('tab-population').hidden, isThere('population')]")
-    assert told["gave"] == [[True, True, False]] and told["responses"] == told["bursts"] == []
+    told, _ = seen(["--set", "graph.enabled=false"], "[by('tab-responses').hidden, by('tab-population').hidden, by('tab-criticality').hidden, isThere('population')]")
+    assert told["gave"] == [[True, True, True, False]] and told["responses"] == told["bursts"] == []
 
 
 if __name__ == "__main__":

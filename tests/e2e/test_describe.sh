@@ -19,7 +19,7 @@ for command in info bfs match bandwidth aggregate; do grep -q "\`$command\`.*col
 names=$(grep -oE '^[a-z_-]+: ' all | tr -d ': ')
 grep -qx units <<<"$names"
 for name in $names; do "$SYNFIRE" describe "$name"; echo; done | cmp - <(cat all; echo)
-[ "$(grep -c ^message- <<<"$names")" = 11 ]
+[ "$(grep -c ^message- <<<"$names")" = 12 ]
 expect 64 "found 'nothing', expected one of episodes, edges, " "$SYNFIRE" describe nothing
 
 # Messages too: a column that is said anew is stale in the page and in its schema.

@@ -172,6 +172,7 @@ triggers: [{name: reward, episode: "A -(4,6]-> B", refractory_ms: 100}, {on: tri
 track: ["A -(4,6]-> B"]
 bursts: {within_ms: 15}
 responses: {marker: ttl0, to_ms: 50}
+criticality: {every_s: 5, length_s: 8, lags: 100}
 features: {bin_ms: 100, units: ["*"], episodes: ["*"], edges: ["B -(4,6]-> C"]}
 graph:
   reach: [{from: A, hops: 3}]
@@ -191,7 +192,7 @@ sinks:
 YAML
 holds run all.yaml --quiet
 schema lines run.jsonl >topics
-for topic in burst decision delivery density episodes features features_names graph response status trigger; do
+for topic in burst criticality decision delivery density episodes features features_names graph response status trigger; do
     grep -q "$topic [1-9]" topics || { cat topics; exit 1; }
 done
 holds run all.yaml --quiet --max-q 0.5 --max-p 0.5 --set graph.metric=sttc --set graph.surrogates=0 --set sinks.0.overwrite=true

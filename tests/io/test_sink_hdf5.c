@@ -544,6 +544,31 @@ static void check_graphs(hid_t file, const recorded *all)
     assert_int_equal(count_rows(file, "reach"), reach.row);
 }
 
+static void check_criticality(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "criticality"), caution = rows_of(file, "criticality_cautions");
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_CRITICALITY][at.row];
+        const sf_criticality_message *found = &message->criticality;
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "from_ns"), found->window.start_ns);
+        assert_int_equal(get_i64(&at, "to_ns"), found->window.stop_ns);
+        assert_int_equal(get_u64(&at, "spikes"), found->spikes);
+        is_f64(&at, "duration_s", found->duration_s);
+        is_f64(&at, "branching_ratio", found->branching_ratio);
+        is_f64(&at, "branching_low", found->branching_low);
+        is_f64(&at, "branching_high", found->branching_high);
+        is_f64(&at, "own_share", found->own_share);
+        assert_int_equal(get_u64(&at, "missed"), found->missed);
+        for (size_t i = 0; i < found->caution_count; i++, caution.row++) {
+            assert_int_equal(get_u64(&caution, "seq"), message->seq);
+            is_text(&caution, "text", found->cautions[i].text, sizeof found->cautions[i].text - 1);
+        }
+    }
+    assert_int_equal(count_rows(file, "criticality"), at.row);
+    assert_int_equal(count_rows(file, "criticality_cautions"), caution.row);
+}
+
 static void check_statuses(hid_t file, const recorded *all)
 {
     cursor at = rows_of(file, "status"), source = rows_of(file, "sources"), sink = rows_of(file, "sinks");
@@ -577,6 +602,11 @@ static void check_statuses(hid_t file, const recorded *all)
         is_f64(&at, "test_share", status->test_share);
         is_f64(&at, "test_length_s", status->test_length_s);
         is_reason(&at, status->not_tested);
+        is_f64(&at, "branching_ratio", status->branching_ratio);
+        is_f64(&at, "branching_low", status->branching_low);
+        is_f64(&at, "branching_high", status->branching_high);
+        is_f64(&at, "branching_at_s", status->branching_at_s);
+        assert_int_equal(get_u64(&at, "branching_missed"), status->branching_missed);
         for (size_t i = 0; i < status->source_count; i++, source.row++) {
             const sf_source_status *from = &status->sources[i];
             assert_int_equal(get_u64(&source, "seq"), message->seq);
@@ -668,6 +698,7 @@ static void empty_messages_are_recorded(void **state)
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     for (int topic = 0; topic < SF_TOPIC_FEATURES; topic++) /* which have none: raw spikes tell them */
         assert_int_equal(count_rows(file, tables[topic]), 1);
+    assert_int_equal(count_rows(file, "criticality"), 1);
     assert_int_equal(count_rows(file, "counts"), 0);
     close_file(file);
     test_stream_free(&stream);
@@ -728,6 +759,7 @@ static void everything_recorded_reads_back(void **state)
     check_densities(file, all);
     check_graphs(file, all);
     check_statuses(file, all);
+    check_criticality(file, all);
     check_documented(file);
     close_file(file);
     free_recorded(all);

@@ -221,7 +221,8 @@ static double random_or_nan(test_random *random)
     return test_random_below(random, 4) == 0 ? NAN : 100 * test_random_unit(random);
 }
 
-static void fill_counts(test_random *random, sf_response_unit *unit, size_t index)
+static void fill_counts(test_random *random, sf_response_unit *unit, size_t index, uint64_t *bins,
+                        size_t count)
 {
     *unit = (sf_response_unit){.unit = (uint32_t)index,
                                .spikes = random_count(random),
@@ -229,8 +230,9 @@ static void fill_counts(test_random *random, sf_response_unit *unit, size_t inde
                                .reliability = test_random_unit(random),
                                .baseline_reliability = test_random_unit(random),
                                .latency_ms = random_or_nan(random),
-                               .jitter_ms = random_or_nan(random)};
-    unit->bins = random_list(random, sizeof *unit->bins, &unit->bin_count);
+                               .jitter_ms = random_or_nan(random),
+                               .bin_count = count,
+                               .bins = bins + index * count};
     for (size_t i = 0; i < unit->bin_count; i++)
         unit->bins[i] = random_count(random);
 }
@@ -253,13 +255,16 @@ static void fill_response(test_random *random, sf_response_message *message)
     for (size_t i = 0; i < message->bin_count; i++)
         message->bin_exposed_ns[i] = random_time(random);
     message->units = random_list(random, sizeof *message->units, &message->unit_count);
-    for (size_t u = 0; u < message->unit_count; u++)
-        fill_counts(random, &message->units[u], u);
     message->chains = random_list(random, sizeof *message->chains, &message->chain_count);
+    const size_t bins = message->bin_count;
+    message->bins = sf_alloc((message->unit_count + message->chain_count) * bins, sizeof *message->bins);
+    assert_non_null(message->bins);
+    for (size_t u = 0; u < message->unit_count; u++)
+        fill_counts(random, &message->units[u], u, message->bins, bins);
     for (size_t c = 0; c < message->chain_count; c++) {
         snprintf(message->chains[c].id, sizeof message->chains[c].id, "%016zx", c);
         snprintf(message->chains[c].name, sizeof message->chains[c].name, "chain %zu", c);
-        fill_counts(random, &message->chains[c].counts, c);
+        fill_counts(random, &message->chains[c].counts, c, message->bins + message->unit_count * bins, bins);
     }
 }
 
@@ -438,6 +443,30 @@ static void fill_source(test_random *random, sf_source_status *source)
     source->authentication = authentications[test_random_below(random, 3)];
 }
 
+static void fill_criticality(test_random *random, sf_criticality_message *message)
+{
+    *message = (sf_criticality_message){.window = random_span(random),
+                                        .partial = test_random_below(random, 2) == 1,
+                                        .spikes = random_count(random),
+                                        .duration_s = random_real(random),
+                                        .branching_ratio = random_real(random),
+                                        .branching_low = random_real(random),
+                                        .branching_high = random_real(random),
+                                        .branching_ratio_conventional = random_real(random),
+                                        .timescale_s = random_real(random),
+                                        .timescale_low_s = random_real(random),
+                                        .timescale_high_s = random_real(random),
+                                        .own_share = random_real(random),
+                                        .lags = random_count(random),
+                                        .blocks = random_count(random),
+                                        .missed = random_count(random)};
+    message->cautions = random_list(random, sizeof *message->cautions, &message->caution_count);
+    for (size_t i = 0; i < message->caution_count; i++) {
+        message->cautions[i].caution = test_random_below(random, 2) == 0 ? "drift" : "no-memory";
+        random_text(random, message->cautions[i].text, sizeof message->cautions[i].text);
+    }
+}
+
 static void fill_status(test_random *random, sf_status_message *message, const sf_units *units)
 {
     message->spikes = random_count(random);
@@ -534,6 +563,12 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->test_length_s = random_real(random);
     message->not_tested = random_reason(random);
     message->last = test_random_below(random, 2) == 1;
+    message->branching_ratio = random_real(random);
+    message->branching_low = random_real(random);
+    message->branching_high = random_real(random);
+    message->branching_at_s = random_real(random);
+    random_text(random, message->branching_cautions, sizeof message->branching_cautions);
+    message->branching_missed = random_count(random);
 }
 
 /* Recorded data are in time order; the recorder's tests set the times they need. */
@@ -574,6 +609,9 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
         break;
     case SF_TOPIC_RESPONSE:
         fill_response(random, &message->response);
+        break;
+    case SF_TOPIC_CRITICALITY:
+        fill_criticality(random, &message->criticality);
         break;
     case SF_TOPIC_BURST:
         fill_burst(random, &message->burst);

@@ -761,6 +761,41 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_real(take(from, "test_length_s"), status->test_length_s);
     is_reason(take(from, "not_tested"), status->not_tested);
     is_boolean(take(from, "last"), status->last);
+    is_real(take(from, "branching_ratio"), status->branching_ratio);
+    is_real(take(from, "branching_low"), status->branching_low);
+    is_real(take(from, "branching_high"), status->branching_high);
+    is_real(take(from, "branching_at_s"), status->branching_at_s);
+    is_reason(take(from, "branching_cautions"), or_null(status->branching_cautions));
+    is_integer(take(from, "branching_missed"), (int64_t)status->branching_missed);
+}
+
+static void check_criticality(fields *from, const sf_criticality_message *found)
+{
+    is_integer(take(from, "from_ns"), found->window.start_ns);
+    is_integer(take(from, "to_ns"), found->window.stop_ns);
+    is_scaled(take(from, "from_s"), found->window.start_ns, 1e9);
+    is_scaled(take(from, "to_s"), found->window.stop_ns, 1e9);
+    is_boolean(take(from, "partial"), found->partial);
+    is_integer(take(from, "spikes"), (int64_t)found->spikes);
+    is_real(take(from, "duration_s"), found->duration_s);
+    is_real(take(from, "branching_ratio"), found->branching_ratio);
+    is_real(take(from, "branching_low"), found->branching_low);
+    is_real(take(from, "branching_high"), found->branching_high);
+    is_real(take(from, "branching_ratio_conventional"), found->branching_ratio_conventional);
+    is_real(take(from, "timescale_s"), found->timescale_s);
+    is_real(take(from, "timescale_low_s"), found->timescale_low_s);
+    is_real(take(from, "timescale_high_s"), found->timescale_high_s);
+    is_real(take(from, "own_share"), found->own_share);
+    is_integer(take(from, "lags"), (int64_t)found->lags);
+    is_integer(take(from, "blocks"), (int64_t)found->blocks);
+    is_integer(take(from, "missed"), (int64_t)found->missed);
+    const json_t *cautions = take_list(from, "cautions", found->caution_count);
+    for (size_t i = 0; i < found->caution_count; i++) {
+        fields caution = {.map = json_array_get(cautions, i)};
+        is_string(take(&caution, "caution"), found->cautions[i].caution);
+        is_string(take(&caution, "text"), found->cautions[i].text);
+        all_taken(&caution);
+    }
 }
 
 void test_check_published(const json_t *map, const sf_message *message, const sf_stream_info *stream)
@@ -797,6 +832,9 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         break;
     case SF_TOPIC_RESPONSE:
         check_response(&from, &message->response);
+        break;
+    case SF_TOPIC_CRITICALITY:
+        check_criticality(&from, &message->criticality);
         break;
     case SF_TOPIC_BURST:
         check_burst(&from, &message->burst);
