@@ -101,15 +101,21 @@ static sf_message *spare_message(sf_live *live)
     return sf_message_new(SF_TOPIC_TRIGGER);
 }
 
+static void fill_trigger(sf_message *message, const waiting_trigger *waiting)
+{
+    message->topic = SF_TOPIC_TRIGGER;
+    message->seq = waiting->seq;
+    message->time_ns = waiting->time_ns;
+    message->arrival_ns = waiting->arrival_ns;
+    message->trigger = waiting->trigger;
+}
+
 static int take_trigger(sf_live *live, const waiting_trigger *waiting, sf_message **message, sf_error *error)
 {
     *message = spare_message(live);
     if (*message == NULL)
         return sf_fail_memory(error);
-    (*message)->seq = waiting->seq;
-    (*message)->time_ns = waiting->time_ns;
-    (*message)->arrival_ns = waiting->arrival_ns;
-    (*message)->trigger = waiting->trigger;
+    fill_trigger(*message, waiting);
     return SF_OK;
 }
 
@@ -170,6 +176,17 @@ int sf_live_push(sf_live *live, uint32_t source, const sf_spike *spikes, size_t 
     int status = push(live, source, &batch, error);
     if (status == SF_OK && ends)
         sf_pipeline_end_source(live->pipeline, source);
+    return status;
+}
+
+int sf_live_tick(sf_live *live, uint32_t source, const sf_spike *spikes, size_t count, int64_t watermark_ns,
+                 sf_message *triggers, size_t most, size_t *taken, sf_error *error)
+{
+    waiting_trigger waiting;
+    *taken = 0;
+    int status = sf_live_push(live, source, spikes, count, watermark_ns, error);
+    while (status == SF_OK && *taken < most && sf_ring_pop(&live->triggers, &waiting, 1, NULL) == 1)
+        fill_trigger(&triggers[(*taken)++], &waiting);
     return status;
 }
 

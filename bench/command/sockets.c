@@ -25,6 +25,7 @@
 
 #define LISTENERS_WITHIN_S 60
 #define QUIET_S 0.5
+#define QUIET_WITHIN_S 30
 #define LOOK_EVERY_NS (20 * SF_MILLISECOND)
 
 int bench_endpoint(char *endpoint, size_t size, sf_error *error)
@@ -245,17 +246,23 @@ int bench_run_finish(bench_run *run, sf_error *error)
     return finish(run, 0, error);
 }
 
-/* It has worked off all once it takes less than a tenth of a core. */
+int bench_run_interrupt(bench_run *run, sf_error *error)
+{
+    kill(run->process, SIGINT);
+    return finish(run, 128 + SIGINT, error);
+}
+
+/* It has worked off all once it takes less than a tenth of a core; on a busy machine its threads may never.
+ */
 int bench_run_stop(bench_run *run, sf_error *error)
 {
-    double before = busy_seconds(run), now = before + 1;
-    while (now - before > QUIET_S * 0.1 && bench_run_look(run)) {
+    double before = busy_seconds(run), now = before + 1, until = sf_clock_seconds() + QUIET_WITHIN_S;
+    while (now - before > QUIET_S * 0.1 && sf_clock_seconds() < until && bench_run_look(run)) {
         before = busy_seconds(run);
         sf_clock_sleep_until(sf_clock_monotonic_ns() + (int64_t)(QUIET_S * 1e9));
         now = busy_seconds(run);
     }
-    kill(run->process, SIGINT);
-    return finish(run, 128 + SIGINT, error);
+    return bench_run_interrupt(run, error);
 }
 
 double bench_run_counter(const bench_run *run, const char *after, const char *name)

@@ -49,7 +49,10 @@ bool bench_run_look(bench_run *run);
  * what it said. */
 int bench_run_finish(bench_run *run, sf_error *error);
 
-/** Asks a run that nobody ends to stop, once it has worked off what came. As bench_run_finish. */
+/** Asks a run that nobody ends to stop. As bench_run_finish. */
+int bench_run_interrupt(bench_run *run, sf_error *error);
+
+/** The same once it has worked off what came, or after half a minute. */
 int bench_run_stop(bench_run *run, sf_error *error);
 
 /** A counter of its last status by its name, the first of that name after `after`; NAN: it has none. */

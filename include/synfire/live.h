@@ -851,6 +851,18 @@ SF_API int sf_live_mark(sf_live *live, uint32_t source, const sf_marker *markers
  */
 SF_API int sf_live_next(sf_live *live, sf_message **message, int timeout_ms, sf_error *error);
 
+/**
+ * sf_live_push, and then of the triggers that wait the oldest `most`, as sf_live_next gives them, in one call
+ * that allocates nothing: for loops that answer within their tick. `triggers` is the caller's memory, which
+ * is not released; *taken: how many came, 0 where the push was not taken. Returns what sf_live_push does. By
+ * the thread that calls sf_live_next, for which other messages wait. With watch_at_once what these spikes
+ * complete is among the triggers, unless another thread was just watching: then it comes with a later call,
+ * which may push no spikes.
+ */
+SF_API int sf_live_tick(sf_live *live, uint32_t source, const sf_spike *spikes, size_t count,
+                        int64_t watermark_ns, sf_message *triggers, size_t most, size_t *taken,
+                        sf_error *error);
+
 /** Frees with the last reference. NULL is allowed. Any thread. */
 SF_API void sf_message_release(sf_message *message);
 

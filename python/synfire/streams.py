@@ -179,22 +179,37 @@ class Room:
     """Memory for the spikes of one push after the other. `Live.room` makes one.
 
     Fill `times` (ns), `units` and, where there are some, `amplitudes` from 0 on, and push so many: nothing is converted or
-    checked, and nothing is allocated for it but Python's own numbers.
+    checked, and nothing is allocated for it but Python's own numbers. `triggers` are structs sf_message of
+    include/synfire/live.h, which a tick fills: `triggers[0].time_ns`, `triggers[0].trigger.name`.
     """
 
-    def __init__(self, live: Live, size: int, source: int) -> None:
+    def __init__(self, live: Live, size: int, source: int, triggers: int) -> None:
         self.spikes = np.zeros(size, SPIKE)
         self.spikes["amplitude"] = np.nan
         self.times, self.units, self.amplitudes = (self.spikes[name] for name in ("time_ns", "unit", "amplitude"))
-        self._live, self._source = live, source
+        self.triggers = (c.sf_message * triggers)()
+        self._live, self._source, self._most = live, source, triggers
         self._pointer = pointer_to(self.spikes, c.sf_spike)
         self._error = c.sf_error()
         self._to_error = ctypes.byref(self._error)
+        self._taken = ctypes.c_size_t()
+        self._to_taken = ctypes.byref(self._taken)
 
     def push(self, count: int, until: int) -> None:
         """The first `count` spikes; nothing before `until` (ns) will follow. Where there is no room yet it waits, as Live.push."""
         if lib.sf_live_push(self._live._pointer, self._source, self._pointer, count, until, self._to_error) != c.SF_OK:
             self._live._push(self.spikes[:count], until, self._source)
+
+    def tick(self, count: int, until: int) -> int:
+        """Pushes likewise and says how many triggers wait, which are then in `triggers`, in one call of the library.
+
+        By the thread that calls Live.next, which gives all other messages and hands on the log. More triggers than
+        there is room for, and those that another thread of the run has just seen, come with a later tick.
+        """
+        if lib.sf_live_tick(self._live._pointer, self._source, self._pointer, count, until, self.triggers, self._most,
+                            self._to_taken, self._to_error) != c.SF_OK:
+            self._live._push(self.spikes[:count], until, self._source)
+        return self._taken.value
 
 
 # ---- a run ----
@@ -234,9 +249,9 @@ class Live:
                      else nanoseconds(until))
         self._push(spikes, watermark, source)
 
-    def room(self, size: int, source: int = 0) -> Room:
-        """Memory for spikes that are pushed again and again: for loops that have no time for more."""
-        return Room(self, size, source)
+    def room(self, size: int, source: int = 0, triggers: int = 16) -> Room:
+        """Memory for spikes that are pushed again and again, and for triggers: for loops that have no time for more."""
+        return Room(self, size, source, triggers)
 
     def end(self, source: int = 0) -> None:
         """The source has ended: nothing of it follows."""

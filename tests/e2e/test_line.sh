@@ -59,3 +59,11 @@ grep -q "the hop was left after 2 s" err
 "$SYNFIRE" info run.h5 --json | "$SYNFIRE_PYTHON" -c '
 import json, sys
 assert json.load(sys.stdin)["spikes"] > 1000'
+
+# A pulse of a second cut by signals, seen from the other end of a pseudo-terminal by a program that is not the tests' own.
+has_data cases/rigs/serial_left_high.py || exit 0
+command -v socat >/dev/null || { echo "skipped: a pulse cut by signals: no socat"; exit 0; }
+"$SYNFIRE" simulate demo.h5 --preset sym26 --quiet >/dev/null
+cp "$SYNFIRE_DATA/cases/rigs/serial_left_high.yaml" .
+"$SYNFIRE_PYTHON" -B "$SYNFIRE_DATA/cases/rigs/serial_left_high.py" >cut
+[ "$(grep -c ', 1), (.*, 0)\] signal at .* line low$' cut)" = 5 ] || { cat cut; exit 1; }

@@ -46,3 +46,36 @@ replayed open-ephys zmq open-ephys-zmq-nonascii.bin "$port" "learn_s: 0.04, samp
 # A TTL event of another stream comes first: the spikes are those of the stream that has some.
 replayed event-broadcaster zmq event-broadcaster-json-ttl-of-other-stream-first.bin "$port" "learn_s: 1" 215 0 5
 grep -q "is read, and '.*', which is sent as well, is not\|came before any spike" capture.err
+
+# RHX at Disconnect and Connect, as it was seen: the accepted socket stays open and silent, and the port listens anew. The run
+# goes over to the new connection, and its spikes, whose samples begin anew, are an epoch.
+cat >disconnect.yaml <<'YAML'
+sources: [{type: intan, endpoint: "tcp://127.0.0.1:25020", timeout_s: 3, learn_s: 1}]
+window: {length_s: 1, hop_s: 1}
+mine: {every: 0}
+significance: {kind: 'off'}
+graph: {enabled: false}
+sinks: [{type: hdf5, path: disconnect.h5, overwrite: true, policy: block}]
+YAML
+"$SYNFIRE_PYTHON" -u "$rigs/intan_disconnect.py" >disconnect.out &
+sender=$!
+"$SYNFIRE" run disconnect.yaml --json >disconnect.json 2>disconnect.err &
+run=$!
+wait $sender
+sleep 1
+kill -INT $run 2>/dev/null || true
+wait $run || true
+grep -q "synfire connected again" disconnect.out
+must_fail grep -q FAULT disconnect.out
+grep -q "the connection was silent, and a new one is not: it is read from here on" disconnect.err
+"$SYNFIRE_PYTHON" - <<'PY'
+import h5py, json
+import numpy as np
+source = json.load(open("disconnect.json"))["status"]["sources"][0]
+file = h5py.File("disconnect.h5")
+times, names = file["spikes/time_ns"][:], [name.decode() for name in file["units/name"][:]]
+assert names == ["A-000", "A-001", "A-002", "A-003"], names
+assert len(times) == source["spikes"] == 600 and source["epochs"] == 1 and source["late"] == source["malformed"] == 0, source
+steps = np.diff(times)
+assert (np.delete(steps, 299) == 10_000_000).all() and steps[299] > 0, steps[295:305]  # 300 samples, on both sides of the step
+PY

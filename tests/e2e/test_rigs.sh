@@ -110,6 +110,23 @@ PY
 grep -q "the connection is silent, and nothing else listens there: where the rig was disconnected" rig.err
 grep -q "the connection was silent, and a new one is not: it is read from here on" rig.err
 
+# A server that accepts and closes does not fill the log: each second, fourth, eighth ... time is told of.
+foreign intan $port "learn_s: 0.5" '{}' <<'PY'
+import socket, struct, sys, time
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+for _ in range(9):
+    server.accept()[0].close()
+peer, _ = server.accept()
+for k in range(200):
+    peer.sendall(struct.pack("<I5sIB", 0x3ae2710f, b"A-%03d" % (k % 4), k * 300, 1))
+    time.sleep(0.01)
+print(200)
+sys.stdout.flush()
+time.sleep(2)
+PY
+grep "the connection ended" rig.err | sed 's/.*(\(.*\) so far).*/\1/' >told
+[ "$(tr '\n' ' ' <told)" = "1 2 4 8 " ] || { cat rig.err; exit 1; }
+
 # The Event Broadcaster in its raw form, by time stamps; another stream is left out.
 foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"malformed": 1}' <<'PY'
 import struct, sys, time, zmq

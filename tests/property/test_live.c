@@ -608,6 +608,94 @@ static void triggers_are_handed_out_of_memory_that_is_there(void **state)
     }
 }
 
+/* ---- a push and its triggers in one call ---- */
+
+enum { TICK_SPIKES = 10, TICK_TRIGGERS = 3 }; /* so few that some wait for the next tick */
+
+/* What two runs of the same spikes have alike. */
+static void note_trigger(sf_text *notes, const sf_message *message)
+{
+    const sf_trigger_message *of = &message->trigger;
+    assert_int_equal(message->topic, SF_TOPIC_TRIGGER);
+    sf_text_printf(notes, "%lu %ld %s %lu %u", (unsigned long)message->seq, (long)message->time_ns, of->id,
+                   (unsigned long)of->occurrence, of->size);
+    for (uint32_t i = 0; i < of->size; i++)
+        sf_text_printf(notes, " %ld", (long)of->spike_times_ns[i]);
+    sf_text_printf(notes, "\n");
+}
+
+/* Returns the ticks that gave triggers of their own spikes. */
+static size_t tick_all(sf_text *notes, sf_live *live, const sf_recording *recording, size_t expected)
+{
+    size_t at_once = 0, taken, total = 0;
+    sf_message triggers[TICK_TRIGGERS];
+    for (size_t next = 0, ticks = 0; next < recording->spike_count || total < expected; ticks++) {
+        assert_true(ticks < 10000000);
+        const sf_spike *spikes = recording->spikes + next;
+        size_t left = recording->spike_count - next, count = left < TICK_SPIKES ? left : TICK_SPIKES;
+        int64_t until_ns = recording->spikes[next + count - 1].time_ns + (count == 0 ? SF_SECOND : 0);
+        assert_int_equal(
+            sf_live_tick(live, 0, spikes, count, until_ns, triggers, TICK_TRIGGERS, &taken, NULL), SF_OK);
+        assert_true(taken <= TICK_TRIGGERS);
+        for (size_t i = 0; i < taken; i++)
+            note_trigger(notes, &triggers[i]);
+        at_once += count > 0 && taken > 0 && triggers[taken - 1].time_ns >= spikes[0].time_ns;
+        next += count;
+        total += taken;
+    }
+    return at_once;
+}
+
+static void a_tick_is_a_push_and_its_triggers(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live tick", 41);
+    stream whole;
+    make_stream(&whole, &random, 4000, UNITS);
+    const sf_recording *recording = &whole.recording;
+    const sf_live_source source = {.units = whole.units, .unit_count = UNITS};
+    sf_live_options options = sf_live_options_default();
+    options.device = "cpu";
+    options.mine.every = 0;
+    options.watch = watched;
+    options.watch_count = 2;
+    options.sources = &source;
+    options.source_count = 1;
+    options.topics = 1u << SF_TOPIC_TRIGGER;
+    options.queue = 65536;
+    options.queue_policy = SF_RING_DROP_OLDEST;
+    options.watch_at_once = true;
+    sf_live *live;
+    sf_text by_two = {0}, by_one = {0};
+    size_t expected = 0;
+    assert_int_equal(sf_live_open(&live, &options, NULL), SF_OK);
+    for (size_t next = 0; next < recording->spike_count; next += TICK_SPIKES) {
+        size_t left = recording->spike_count - next, count = left < TICK_SPIKES ? left : TICK_SPIKES;
+        const sf_spike *spikes = recording->spikes + next;
+        assert_int_equal(sf_live_push(live, 0, spikes, count, spikes[count - 1].time_ns, NULL), SF_OK);
+    }
+    sf_live_finish(live);
+    for (sf_message *message; sf_live_next(live, &message, 1000, NULL) == SF_OK; expected++) {
+        note_trigger(&by_two, message);
+        sf_message_release(message);
+    }
+    assert_int_equal(sf_live_close(live, NULL), SF_OK);
+    assert_true(expected > 50);
+
+    assert_int_equal(sf_live_open(&live, &options, NULL), SF_OK);
+    size_t at_once = tick_all(&by_one, live, recording, expected);
+    assert_string_equal(by_one.data, by_two.data);
+    assert_true(at_once > 10);
+    size_t taken = 7;
+    sf_message trigger;
+    assert_int_equal(sf_live_tick(live, 1, NULL, 0, INT64_MIN, &trigger, 1, &taken, NULL), SF_USAGE);
+    assert_int_equal(taken, 0);
+    assert_int_equal(sf_live_close(live, NULL), SF_OK);
+    sf_text_free(&by_one);
+    sf_text_free(&by_two);
+    free_stream(&whole);
+}
+
 /* ---- closing ---- */
 
 typedef struct feeding {
@@ -775,6 +863,7 @@ int main(void)
         cmocka_unit_test(triggers_come_by_callback_and_as_messages),
         cmocka_unit_test(who_pushes_may_watch),
         cmocka_unit_test(triggers_are_handed_out_of_memory_that_is_there),
+        cmocka_unit_test(a_tick_is_a_push_and_its_triggers),
         cmocka_unit_test(a_run_is_closed_in_the_middle),
         cmocka_unit_test(wrong_options_are_refused_by_their_key),
         cmocka_unit_test(options_of_an_older_program_are_understood),

@@ -679,6 +679,32 @@ class Live(unittest.TestCase):
         self.assertTrue(sorted(ours, key=key) == sorted(theirs, key=key))
         self.assertGreater(sum(len(message.get("episodes", ())) for message in ours), 10)
 
+    def test_a_tick_is_a_push_and_its_triggers(self):
+        options = dict(watch="A -(4,6]-> B", mine={"every": 0}, topics=["trigger"], watch_at_once=True,
+                       queue_policy="drop-oldest", merge={"leap_s": 0})
+        told = []
+        for by_tick in (False, True):
+            with synfire.live(["A", "B"], **options) as run:
+                room, found = run.room(2, triggers=1), []
+                for k in range(50):
+                    begin = (k + 1) * 10**9
+                    room.times[:], room.units[:] = (begin, begin + 5 * 10**6), (0, 1)
+                    if by_tick:
+                        came = room.tick(2, begin + 10**7)
+                        while not came:  # another thread of the run was at work
+                            came = room.tick(0, begin + 10**7)
+                        raw = room.triggers[0]
+                    else:
+                        room.push(2, begin + 10**7)
+                        message = run.next(10)
+                        raw, came = message.raw, 1
+                    self.assertEqual(came, 1)
+                    found.append((raw.seq, raw.time_ns, raw.trigger.id, list(raw.trigger.spike_times_ns)[:raw.trigger.size]))
+                self.assertEqual(room.tick(0, 60 * 10**9), 0)
+                told.append(found)
+        self.assertEqual(told[0], told[1])
+        self.assertEqual(told[1][49][3], [50 * 10**9, 50 * 10**9 + 5 * 10**6])
+
     def test_pushed_by_a_thread(self):
         recording = chains(60)
         run = synfire.live(recording, watch="A -(4,6]-> B", mine={"every": 0}, virtual_clock=True, topics=["trigger"],

@@ -14,6 +14,7 @@
 #include "core/thread.h"
 
 #include <math.h>
+#include <stdalign.h>
 
 static void the_word_that_was_meant_is_found(void **state)
 {
@@ -750,7 +751,7 @@ static void blocks_of_an_arena_lie_apart(void **state)
             sizes[i] = test_random_below(&random, i % 50 == 49 ? 100000 : 500);
             blocks[i] = sf_arena_take(&arena, 3, sizes[i]);
             assert_non_null(blocks[i]);
-            assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+            assert_int_equal((uintptr_t)blocks[i] % alignof(max_align_t), 0);
             memset(blocks[i], i, 3 * sizes[i]);
             if (i % 3 == 0)
                 sf_arena_trim(&arena, blocks[i], sizes[i]);

@@ -84,14 +84,19 @@ static void bad_text_gets_its_line_and_a_sentence(void **state)
 }
 
 /* A .npy file of version 1 with this header and data. */
+/* `data` are numbers of this machine where the header says '<', else bytes. */
 static size_t make_npy(char *file, const char *header, const void *data, size_t size)
 {
+    const char *descr = strchr(header, '<');
+    bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    size_t item = descr != NULL && is_big ? (size_t)(descr[2] - '0') : 1;
     size_t length = strlen(header);
     memcpy(file, SF_NPY_MAGIC "\x01\x00", 8);
     file[8] = (char)length;
     file[9] = 0;
     memcpy(file + 10, header, length);
-    memcpy(file + 10 + length, data, size);
+    for (size_t i = 0; i < size; i++)
+        file[10 + length + i] = ((const char *)data)[i / item * item + item - 1 - i % item];
     file[10 + length + size] = '\0';
     return 10 + length + size;
 }
