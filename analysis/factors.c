@@ -20,7 +20,7 @@
 typedef struct sample {
     size_t count, level_counts[2];
     size_t *levels[2];
-    size_t *blocks; /* within which they are dealt: replicates, or those of the input */
+    size_t *blocks;  /* within which they are dealt: replicates, or those of the input */
     size_t *part_of; /* of each observation of the input */
     size_t parts;    /* that a mean is of */
     bool within;     /* blocks are replicates */
@@ -86,7 +86,8 @@ static void close_sample(sample *s)
 }
 
 /* One measure of it, less chance; NaN where a part has none. */
-static void take_values(double *values, size_t *parts, const sample *s, const sf_factors_input *in, size_t measure)
+static void take_values(double *values, size_t *parts, const sample *s, const sf_factors_input *in,
+                        size_t measure)
 {
     for (size_t i = 0; i < s->count; i++) {
         values[i] = 0;
@@ -173,11 +174,13 @@ static bool add_column(model *m, size_t at)
     return true;
 }
 
-/* The columns of one effect, behind `at` others; returns how many are added, and in `asked` how many it has. */
+/* The columns of one effect, behind `at` others; returns how many are added, and in `asked` how many it has.
+ */
 static size_t add_columns(model *m, const sample *s, sf_factor effect, size_t at, size_t *asked)
 {
     const size_t counts[] = {s->level_counts[0], s->level_counts[1]};
-    const size_t first = effect == SF_FACTOR_SECOND ? 2 : counts[0], second = effect == SF_FACTOR_FIRST ? 2 : counts[1];
+    const size_t first = effect == SF_FACTOR_SECOND ? 2 : counts[0],
+                 second = effect == SF_FACTOR_FIRST ? 2 : counts[1];
     size_t added = 0;
     *asked = 0;
     for (size_t a = 0; a + 1 < first; a++)
@@ -226,7 +229,8 @@ static void group(model *m, const sample *s)
         for (size_t k = m->begins[m->block_of[i]]; m->within && k < m->begins[m->block_of[i] + 1]; k++)
             for (int f = 0; f < 2; f++)
                 same[f] = same[f] && s->levels[f][m->members[k]] == s->levels[f][own];
-        m->group_of[c] = (same[0] ? s->levels[0][own] * s->level_counts[1] : 0) + (same[1] ? s->levels[1][own] : 0);
+        m->group_of[c] =
+            (same[0] ? s->levels[0][own] * s->level_counts[1] : 0) + (same[1] ? s->levels[1][own] : 0);
     }
     for (size_t c = 0; c < m->cluster_count; c++)
         m->freedom[m->group_of[c]] += 1 / m->weights[c];
@@ -281,9 +285,9 @@ static int open_model(model *m, const sample *s, sf_factor effect, const double 
                  .parts = sf_alloc(groups * (columns + 1) * (columns + 1), sizeof(double)),
                  .covariance = sf_alloc((columns + 1) * (columns + 1), sizeof(double)),
                  .within = s->within};
-    if (m->members == NULL || m->block_of == NULL || m->begins == NULL || m->basis == NULL || m->weights == NULL ||
-        m->group_of == NULL || m->freedom == NULL || m->values == NULL || m->left == NULL || m->found == NULL ||
-        m->scores == NULL || m->parts == NULL || m->covariance == NULL)
+    if (m->members == NULL || m->block_of == NULL || m->begins == NULL || m->basis == NULL ||
+        m->weights == NULL || m->group_of == NULL || m->freedom == NULL || m->values == NULL ||
+        m->left == NULL || m->found == NULL || m->scores == NULL || m->parts == NULL || m->covariance == NULL)
         return sf_fail_memory(error);
     list_members(m, s, values);
     for (int other = 0; other < SF_FACTOR_EFFECTS; other++)
@@ -316,7 +320,8 @@ static void close_model(model *m)
 
 /* ---- one dealing ---- */
 
-/* Replaces the lower triangle of a covariance by its factor L of Cholesky; false where it has no full rank. */
+/* Replaces the lower triangle of a covariance by its factor L of Cholesky; false where it has no full rank.
+ */
 static bool factor(double *covariance, size_t count, double squares)
 {
     for (size_t k = 0; k < count; k++) {
@@ -326,7 +331,8 @@ static bool factor(double *covariance, size_t count, double squares)
             return false;
         row[k] = sqrt(row[k]);
         for (size_t i = k + 1; i < count; i++)
-            covariance[i * count + k] = (covariance[i * count + k] - product(covariance + i * count, row, k)) / row[k];
+            covariance[i * count + k] =
+                (covariance[i * count + k] - product(covariance + i * count, row, k)) / row[k];
     }
     return true;
 }
@@ -341,8 +347,8 @@ static void solve(double *values, size_t step, const double *l, size_t count)
     }
 }
 
-/* Johansen's A (1980) of the parts that groups have in the covariance: of one column 1 over Satterthwaite's degrees
- * of freedom. */
+/* Johansen's A (1980) of the parts that groups have in the covariance: of one column 1 over Satterthwaite's
+ * degrees of freedom. */
 static double spread_of(model *m)
 {
     const size_t df = m->tested;
@@ -355,13 +361,14 @@ static double spread_of(model *m)
             solve(part + k * df, 1, m->covariance, df);
         for (size_t k = 0; k < df; k++)
             trace += part[k * df + k];
-        spread += m->freedom[g] > 0 ? (product(part, part, df * df) + trace * trace) / (2 * m->freedom[g]) : 0;
+        spread +=
+            m->freedom[g] > 0 ? (product(part, part, df * df) + trace * trace) / (2 * m->freedom[g]) : 0;
     }
     return spread;
 }
 
-/* Of values with a mean of 0 in each block, whose effect goes to `found` and what the model leaves to `left`, the
- * covariance of the effect by groups and in all. */
+/* Of values with a mean of 0 in each block, whose effect goes to `found` and what the model leaves to `left`,
+ * the covariance of the effect by groups and in all. */
 static void fit(model *m, const double *values)
 {
     const size_t n = m->count, df = m->tested;
@@ -388,8 +395,8 @@ static void fit(model *m, const double *values)
             }
 }
 
-/* Wald's statistic goes to `wald`; returned is, since dealings differ in their degrees of freedom, the chi-square
- * that is as rare (of Johansen's F by Bartlett's logarithm). */
+/* Wald's statistic goes to `wald`; returned is, since dealings differ in their degrees of freedom, the
+ * chi-square that is as rare (of Johansen's F by Bartlett's logarithm). */
 static double statistic(model *m, const double *values, double *wald)
 {
     const double squares = product(values, values, m->count), df = (double)m->tested;
@@ -486,7 +493,8 @@ static double share_from(const double *statistics, uint64_t count, double least)
 static void describe(sf_factor_effect *of, model *m, sf_factor effect)
 {
     const double *first = m->basis + m->rest * m->count;
-    double squares = 0, freedom = (double)(m->count - m->block_count - m->rest - m->tested), df = (double)m->tested;
+    double squares = 0, freedom = (double)(m->count - m->block_count - m->rest - m->tested),
+           df = (double)m->tested;
     for (size_t k = 0; k < m->tested; k++) {
         const double part = product(m->values, first + k * m->count, m->count);
         squares += part * part;
@@ -594,7 +602,8 @@ int sf_factors_find(sf_factors *factors, const sf_factors_input *input, sf_error
     *factors = (sf_factors){0};
     for (int e = 0; e < SF_FACTOR_EFFECTS && status == SF_OK; e++) {
         factors->effects[e] = sf_alloc(input->measure_count, sizeof *factors->effects[e]);
-        status = factors->effects[e] == NULL ? sf_fail_memory(error) : test_effect(factors, input, (sf_factor)e, error);
+        status = factors->effects[e] == NULL ? sf_fail_memory(error)
+                                             : test_effect(factors, input, (sf_factor)e, error);
     }
     return status;
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two factors, such as genotype and age, tested in several measures at once: each alone, and whether the effect
- * of one depends on the other.
+ * Two factors, such as genotype and age, tested in several measures at once: each alone, and whether the
+ * effect of one depends on the other.
  *
  * The model is linear with a mean for every combination of levels, coded so that they sum to zero: the effect
  * of one factor is its mean over the levels of the other, each counting alike. An effect is tested by dealing
- * out what the model without it leaves of the values (Freedman and Lane 1983, which Anderson and Legendre 1999
- * and Winkler et al. 2014 found to hold its level best), so that what the other effects do is in none of the
- * dealings. The first of `most` dealings is what was found, the others are random; p is the share whose
+ * out what the model without it leaves of the values (Freedman and Lane 1983, which Anderson and Legendre
+ * 1999 and Winkler et al. 2014 found to hold its level best), so that what the other effects do is in none of
+ * the dealings. The first of `most` dealings is what was found, the others are random; p is the share whose
  * statistic is as great or greater. Where nothing but chance is left this is exact; else it holds the better
  * the more replicates there are.
  *
  * The statistic is Wald's, with the covariance HC2 of MacKinnon and White (1985), and not F: so p holds where
  * combinations vary unequally, too (Pauly, Brunner and Konietschke 2015). Of two levels it is the square of
- * Welch's t. Dealings differ in their degrees of freedom, which are Johansen's (1980), of two levels Welch's and
- * Satterthwaite's: so what is put beside each other is the chi-square that is as rare.
+ * Welch's t. Dealings differ in their degrees of freedom, which are Johansen's (1980), of two levels Welch's
+ * and Satterthwaite's: so what is put beside each other is the chi-square that is as rare.
  *
- * A replicate that has several levels of a factor, such as a culture at two ages, is compared with itself: the
- * effect of that factor and the interaction are tested within replicates, with a mean for each of them; dealing
- * is within them and a replicate is one term of the covariance (as CR2 of Bell and McCaffrey 2002). A factor of
- * which each has one level is then tested by the replicates' means over all levels of the other, and those that
- * lack one are left out. Blocks are dealt within, with a mean for each.
+ * A replicate that has several levels of a factor, such as a culture at two ages, is compared with itself:
+ * the effect of that factor and the interaction are tested within replicates, with a mean for each of them;
+ * dealing is within them and a replicate is one term of the covariance (as CR2 of Bell and McCaffrey 2002). A
+ * factor of which each has one level is then tested by the replicates' means over all levels of the other,
+ * and those that lack one are left out. Blocks are dealt within, with a mean for each.
  *
  * q takes the greatest statistic over all measures of each dealing, each over what one of twenty of its own
  * dealings reaches, as in analysis/statistics.h.
@@ -48,13 +48,13 @@ typedef struct sf_factors_input {
 
 /** Of one measure; NaN where it is not tested. */
 typedef struct sf_factor_effect {
-    size_t n;                 /**< observations, or means of them, that have it */
-    size_t degrees;           /**< of freedom: independent differences that the effect is of */
-    double difference;        /**< of one degree: second level less first; of both factors what this difference
-                                   is at the second level of the second factor less that at its first */
-    double eta_squared;       /**< partial: share that the effect has of itself and what is left */
-    double epsilon_squared;   /**< the same less what chance gives it (Kelley 1935) */
-    double statistic;         /**< Wald's */
+    size_t n;               /**< observations, or means of them, that have it */
+    size_t degrees;         /**< of freedom: independent differences that the effect is of */
+    double difference;      /**< of one degree: second level less first; of both factors what this difference
+                                 is at the second level of the second factor less that at its first */
+    double eta_squared;     /**< partial: share that the effect has of itself and what is left */
+    double epsilon_squared; /**< the same less what chance gives it (Kelley 1935) */
+    double statistic;       /**< Wald's */
     double p, q;
     double least; /**< the least p that any dealing of these values has */
 } sf_factor_effect;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two factors: beside numpy's least squares, beside formulas of means alone, beside every order of the values, and
- * as often as they say. */
+/* Two factors: beside numpy's least squares, beside formulas of means alone, beside every order of the
+ * values, and as often as they say. */
 #include "analysis/factors.h"
 #include "support/support.h"
 
@@ -87,21 +87,24 @@ static void effects_are_those_of_numpy(void **state)
         for (size_t i = 0; i < counts[c]; i++)
             add(&t, c / 3, c % 3, t.count, values[t.count]);
     sf_factors_input input = input_of(&t, 2, 3, DEALINGS);
-    assert_effects(&input, (const expected[]){{19, 1, 3.16640126961, 0.170663848007, 0.106868759392, 0.11057},
-                                              {19, 2, 0.0571484153815, 0.00444987088555, -0.14871168744, 0.97585},
-                                              {19, 2, 7.06597433827, 0.314847629092, 0.209439572029, 0.12555}});
+    assert_effects(&input,
+                   (const expected[]){{19, 1, 3.16640126961, 0.170663848007, 0.106868759392, 0.11057},
+                                      {19, 2, 0.0571484153815, 0.00444987088555, -0.14871168744, 0.97585},
+                                      {19, 2, 7.06597433827, 0.314847629092, 0.209439572029, 0.12555}});
     input.blocks = t.blocks;
-    assert_effects(&input, (const expected[]){{19, 1, 2.57591124331, 0.170253233353, 0.101107669465, 0.15578},
-                                              {19, 2, 0.04672320546, 0.00471029555721, -0.16117132185, 0.98256},
-                                              {19, 2, 6.62450598552, 0.305282380856, 0.189496110999, 0.16863}});
+    assert_effects(&input,
+                   (const expected[]){{19, 1, 2.57591124331, 0.170253233353, 0.101107669465, 0.15578},
+                                      {19, 2, 0.04672320546, 0.00471029555721, -0.16117132185, 0.98256},
+                                      {19, 2, 6.62450598552, 0.305282380856, 0.189496110999, 0.16863}});
 }
 
-/* Replicates at three levels of the second factor, one at two and one at one, which tells nothing within itself:
- * the first factor is of the means of those that have all three. */
+/* Replicates at three levels of the second factor, one at two and one at one, which tells nothing within
+ * itself: the first factor is of the means of those that have all three. */
 static table repeated(void)
 {
-    static const double values[] = {-1.14, -0.69, 1.92,  1.45, 3.99, 4.87, -3.28, -4.61, 1.18, 2.67, 3.83, -1.29,
-                                    1.26,  2.26,  -2.09, 1.28, 0.91, 3.97, 6.39,  6.42,  1.41, 3.13, 4.59, -2.12};
+    static const double values[] = {-1.14, -0.69, 1.92, 1.45,  3.99, 4.87, -3.28, -4.61,
+                                    1.18,  2.67,  3.83, -1.29, 1.26, 2.26, -2.09, 1.28,
+                                    0.91,  3.97,  6.39, 6.42,  1.41, 3.13, 4.59,  -2.12};
     table t = {0};
     for (size_t r = 0; r < 9; r++)
         for (size_t k = 0; k < 3; k++)
@@ -115,11 +118,13 @@ static void replicates_are_compared_with_themselves(void **state)
     (void)state;
     const table t = repeated();
     const sf_factors_input input = input_of(&t, 2, 3, DEALINGS);
-    assert_effects(&input, (const expected[]){{7, 1, 0.0452475798313, 0.00800422516477, -0.190394929802, 0.8},
-                                              {23, 2, 177.93118383, 0.83846522912, 0.809095270778, 0.001535},
-                                              {23, 2, 3.96134606858, 0.362315104818, 0.246372396603, 0.24366}});
+    assert_effects(&input,
+                   (const expected[]){{7, 1, 0.0452475798313, 0.00800422516477, -0.190394929802, 0.8},
+                                      {23, 2, 177.93118383, 0.83846522912, 0.809095270778, 0.001535},
+                                      {23, 2, 3.96134606858, 0.362315104818, 0.246372396603, 0.24366}});
     sf_factors told = find(&input);
-    assert_true(!told.within[SF_FACTOR_FIRST] && told.within[SF_FACTOR_SECOND] && told.within[SF_FACTOR_BOTH]);
+    assert_true(!told.within[SF_FACTOR_FIRST] && told.within[SF_FACTOR_SECOND] &&
+                told.within[SF_FACTOR_BOTH]);
     sf_factors_free(&told);
     /* a constant of each replicate changes what is between replicates alone */
     table moved = t;
@@ -139,7 +144,8 @@ static void replicates_are_compared_with_themselves(void **state)
 /* ---- beside formulas of means ---- */
 
 /* Of two levels each statistic is the square of a sum of means over its variance by Welch. */
-static double by_means(const double means[4], const double variances[4], const double of[4], double *difference)
+static double by_means(const double means[4], const double variances[4], const double of[4],
+                       double *difference)
 {
     double sum = 0, variance = 0;
     for (int c = 0; c < 4; c++) {
@@ -162,7 +168,8 @@ static double rarity(const double means[4], const double variances[4], const dou
     return (freedom - 0.5) * log1p(by_means(means, variances, of, &difference) / freedom);
 }
 
-static const double signs[SF_FACTOR_EFFECTS][4] = {{-0.5, -0.5, 0.5, 0.5}, {-0.5, 0.5, -0.5, 0.5}, {1, -1, -1, 1}};
+static const double signs[SF_FACTOR_EFFECTS][4] = {
+    {-0.5, -0.5, 0.5, 0.5}, {-0.5, 0.5, -0.5, 0.5}, {1, -1, -1, 1}};
 
 static void describe_cells(const table *t, double means[4], double variances[4])
 {
@@ -232,9 +239,11 @@ static void of_two_levels_within_it_is_welchs_of_differences(void **state)
         const sf_factors_input input = input_of(&t, 2, 2, 10);
         sf_factors told = find(&input);
         const double both = mean[1] - mean[0], all = mean[0] + mean[1], error = variance[0] + variance[1];
-        assert_near(told.effects[SF_FACTOR_BOTH]->statistic, both * both / error, 1e-9 * (1 + both * both / error));
+        assert_near(told.effects[SF_FACTOR_BOTH]->statistic, both * both / error,
+                    1e-9 * (1 + both * both / error));
         assert_near(told.effects[SF_FACTOR_BOTH]->difference, both, 1e-9);
-        assert_near(told.effects[SF_FACTOR_SECOND]->statistic, all * all / error, 1e-9 * (1 + all * all / error));
+        assert_near(told.effects[SF_FACTOR_SECOND]->statistic, all * all / error,
+                    1e-9 * (1 + all * all / error));
         assert_near(told.effects[SF_FACTOR_SECOND]->difference, all / 2, 1e-9);
         sf_factors_free(&told);
     }
@@ -265,8 +274,8 @@ static void count_orders(orders *o, int effect, size_t from)
     }
 }
 
-/* Two of each combination, so that means of what is left are plain: all 40,320 orders, and as many random ones,
- * whose share differs by five standard errors at most. */
+/* Two of each combination, so that means of what is left are plain: all 40,320 orders, and as many random
+ * ones, whose share differs by five standard errors at most. */
 static void p_is_the_share_of_all_orders(void **state)
 {
     (void)state;
@@ -287,7 +296,9 @@ static void p_is_the_share_of_all_orders(void **state)
             for (int other = 0; other < SF_FACTOR_EFFECTS; other++) {
                 double of;
                 by_means(means, variances, signs[other], &of);
-                rest += other == e ? 0 : (other == SF_FACTOR_BOTH ? 0.25 : 0.5) * of * (signs[other][i / 2] > 0 ? 1 : -1);
+                rest += other == e ? 0
+                                   : (other == SF_FACTOR_BOTH ? 0.25 : 0.5) * of *
+                                         (signs[other][i / 2] > 0 ? 1 : -1);
             }
             o.table.values[i] = values[i] - rest;
         }
@@ -302,8 +313,8 @@ static void p_is_the_share_of_all_orders(void **state)
 
 /* ---- several measures ---- */
 
-/* The second measure is the first, and costs nothing; the third is noise; the fourth lacks values; the fifth is
- * the same everywhere. */
+/* The second measure is the first, and costs nothing; the third is noise; the fourth lacks values; the fifth
+ * is the same everywhere. */
 static void all_measures_are_corrected_for(void **state)
 {
     (void)state;
@@ -382,15 +393,16 @@ static void too_little_is_not_tested(void **state)
 /* ---- as often as they say ---- */
 
 typedef struct design {
-    size_t counts[4]; /* of each combination; `within`: replicates of the first factor's levels, at both of the other */
+    size_t counts[4]; /* of each combination; `within`: replicates of the first factor's levels, at both of
+                         the other */
     double spread[4];
     bool within;
 } design;
 
-/* How many of `rounds` have p of 0.05 or less for each effect, where the two factors add `effects` and more comes
- * of both. */
-static void count_low(size_t low[SF_FACTOR_EFFECTS], const design *d, const double effects[2], double both, int rounds,
-                      test_random *random)
+/* How many of `rounds` have p of 0.05 or less for each effect, where the two factors add `effects` and more
+ * comes of both. */
+static void count_low(size_t low[SF_FACTOR_EFFECTS], const design *d, const double effects[2], double both,
+                      int rounds, test_random *random)
 {
     memset(low, 0, SF_FACTOR_EFFECTS * sizeof *low);
     for (int round = 0; round < rounds; round++) {
@@ -415,8 +427,9 @@ static void count_low(size_t low[SF_FACTOR_EFFECTS], const design *d, const doub
     }
 }
 
-/* Both factors have effects, of other sizes, and none depends on the other: 5 in 100 interactions have p of 0.05 or
- * less, however the replicates are spread over the combinations. F would have it of 13 in 100 in the third. */
+/* Both factors have effects, of other sizes, and none depends on the other: 5 in 100 interactions have p of
+ * 0.05 or less, however the replicates are spread over the combinations. F would have it of 13 in 100 in the
+ * third. */
 static void main_effects_are_no_interaction(void **state)
 {
     (void)state;
@@ -441,7 +454,8 @@ static void planted_effects_are_found(void **state)
 {
     (void)state;
     enum { ROUNDS = 200 };
-    static const design cells = {{6, 6, 6, 6}, {1, 1, 1, 1}, false}, within = {{6, 6, 6, 6}, {1, 1, 1, 1}, true};
+    static const design cells = {{6, 6, 6, 6}, {1, 1, 1, 1}, false},
+                        within = {{6, 6, 6, 6}, {1, 1, 1, 1}, true};
     test_random random = test_random_start("interactions", 35);
     size_t low[SF_FACTOR_EFFECTS];
     count_low(low, &cells, (const double[]){0, 2}, 0, ROUNDS, &random);
