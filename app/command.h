@@ -8,6 +8,7 @@
 
 #include "analysis/burst_report.h"
 #include "analysis/criticality.h"
+#include "analysis/factors.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
 #include "analysis/response_report.h"

@@ -24,6 +24,10 @@
 static const app_option options[] = {
     {"out", "FOLDER", "where the tables go, and what lets a second run go on (must be given)"},
     {"by", "COLUMN", "the column of the table whose values are compared (default condition)"},
+    {"factor", "COLUMN",
+     "a second factor, such as age: its effect, that of --by and whether one depends on the other are "
+     "tested, and "
+     "conditions are compared at each of its values"},
     {"replicate", "COLUMN",
      "what an independent observation is; recordings and wells of one are averaged (default animal, culture "
      "or "
@@ -121,9 +125,9 @@ static void all_columns(sf_text *text)
 /* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
 static int hash_options(app_comparing *how, sf_error *error)
 {
-    static const char *const others[] = {"out",  "by",   "replicate",    "block",   "control", "measures",
-                                         "test", "jobs", "permutations", "threads", "quiet",   "verbose",
-                                         "json", "plot", "shared-scale", NULL};
+    static const char *const others[] = {"out",      "by",   "factor", "replicate",    "block",   "control",
+                                         "measures", "test", "jobs",   "permutations", "threads", "quiet",
+                                         "verbose",  "json", "plot",   "shared-scale", NULL};
     const app_call *call = how->call;
     int status = SF_OK;
     uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
@@ -334,12 +338,11 @@ static int list_files(app_comparison *c, sf_error *error)
         snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_delimited_line(&c->table, row));
         if (sf_delimited_cell(&c->table, row, file)[0] == '\0')
             return sf_fail(error, SF_DATA, place, "names no file");
-        if (sf_delimited_cell(&c->table, row, c->grouping.by)[0] == '\0')
-            return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
-                           sf_delimited_name(&c->table, c->grouping.by));
-        if (c->grouping.block != SIZE_MAX && sf_delimited_cell(&c->table, row, c->grouping.block)[0] == '\0')
-            return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
-                           sf_delimited_name(&c->table, c->grouping.block));
+        const size_t columns[] = {c->grouping.by, c->grouping.factor, c->grouping.block};
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+            if (columns[k] != SIZE_MAX && sf_delimited_cell(&c->table, row, columns[k])[0] == '\0')
+                return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
+                               sf_delimited_name(&c->table, columns[k]));
         int status = add_input(c, row, sf_delimited_cell(&c->table, row, file), error);
         if (status != SF_OK)
             return status;
@@ -506,9 +509,10 @@ static void warn_of_groups(const app_comparison *c)
 {
     for (size_t i = 0; i < c->groups.contrast_count; i++) {
         const app_contrast *contrast = &c->groups.contrasts[i];
-        const char *first = c->groups.conditions[contrast->first].name;
-        const char *second = c->groups.conditions[contrast->second].name;
+        char first[APP_CONDITION_WORDS], second[APP_CONDITION_WORDS];
         double least = INFINITY;
+        app_condition_words(first, &c->groups, contrast->first);
+        app_condition_words(second, &c->groups, contrast->second);
         if (contrast->paired)
             app_warn(
                 c->call,
@@ -525,6 +529,35 @@ static void warn_of_groups(const app_comparison *c)
                 c->call,
                 "%s and %s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
                 first, second, least, fmin(1, least * (double)c->groups.tested));
+    }
+}
+
+/* Effects of two factors that no measure was tested for, or that none could be significant in. */
+static void warn_of_factors(const app_comparison *c)
+{
+    const app_groups *groups = &c->groups;
+    for (int e = 0; e < SF_FACTOR_EFFECTS && groups->factor != NULL; e++) {
+        char words[APP_EFFECT_WORDS];
+        double least = INFINITY;
+        app_effect_words(words, c, (sf_factor)e);
+        for (size_t m = 0; m < groups->measure_count; m++)
+            least = fmin(least, groups->factors.effects[e][m].least); /* not NaN */
+        if (isinf(least))
+            app_warn(c->call,
+                     "%s is not tested: each combination of %s and %s needs two replicates, and replicates "
+                     "that are "
+                     "compared with themselves more than the levels they are compared at",
+                     words, sf_delimited_name(&c->table, c->grouping.by), groups->factor);
+        else if (groups->factors.within[e])
+            app_warn(c->call,
+                     "%s is tested within replicates, since some have several values of %s: where these are "
+                     "not the same, give them different names",
+                     words,
+                     e == SF_FACTOR_FIRST ? sf_delimited_name(&c->table, c->grouping.by) : groups->factor);
+        if (isfinite(least) && least * (double)groups->effects_tested > 0.05)
+            app_warn(c->call,
+                     "%s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
+                     words, least, fmin(1, least * (double)groups->effects_tested));
     }
 }
 
@@ -571,6 +604,7 @@ static int tell(const app_comparison *c, sf_error *error)
     warn_of_undeclared(c);
     warn_of_rates(c);
     warn_of_groups(c);
+    warn_of_factors(c);
     for (size_t i = 0; i < c->input_count; i++)
         if (c->results[i].status != SF_OK)
             app_warn(c->call, "left out: %s%s%s", c->results[i].error.place,
@@ -634,7 +668,8 @@ const app_command app_command_compare = {
         "0:600. A recording is a file or a folder, and each well or stream of one is a row. FOLDER gets "
         "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
         "responses.csv (of --marker), sequences.csv (of --sequences), "
-        "replicates.csv (what the tests are of), tests.csv, measures.svg and summary.json. Edges are those "
+        "replicates.csv (what the tests are of), tests.csv, effects.csv (of --factor), measures.svg and "
+        "summary.json. Edges are those "
         "of `synfire "
         "graph` "
         "and chains those of `synfire mine`, by their options; --significance is segment-shift and --max-q "
@@ -646,6 +681,6 @@ const app_command app_command_compare = {
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
              &sf_activity_table, &sf_criticality_options_table, &sf_response_table, &sf_sequence_table},
-    .tables = {&app_compared_units, &app_compared_tests_table},
+    .tables = {&app_compared_units, &app_compared_tests_table, &app_compared_effects_table},
     .run = run,
 };

@@ -28,7 +28,7 @@ typedef enum app_compared_file {
 
 extern const char *const app_compared_names[APP_COMPARED_FILES]; /**< "recordings.csv", ... */
 
-extern const sf_table app_compared_units, app_compared_tests_table;
+extern const sf_table app_compared_units, app_compared_tests_table, app_compared_effects_table;
 
 /** Appends the columns of a file, which begin with `well`, as they stand in its first line. */
 void app_compared_columns(sf_text *text, app_compared_file file);
@@ -100,9 +100,10 @@ typedef struct app_replicate {
     size_t block; /**< of app_groups; 0 without --block */
 } app_replicate;
 
-/** Replicates of a condition, in the order of the table. */
+/** Replicates of a condition, of two factors at one level of the second one, in the order of the table. */
 typedef struct app_condition {
     const char *name;
+    size_t first, level; /**< of app_groups: which of the names, and of the levels */
     app_replicate *replicates;
     size_t count;   /**< replicates */
     size_t rows;    /**< recordings and wells */
@@ -110,7 +111,7 @@ typedef struct app_condition {
     double *chance; /**< likewise */
 } app_condition;
 
-/** Two conditions compared. */
+/** Two conditions of one level compared. */
 typedef struct app_contrast {
     size_t first, second; /**< conditions */
     bool paired;          /**< of the replicates that are in both */
@@ -119,8 +120,13 @@ typedef struct app_contrast {
 } app_contrast;
 
 typedef struct app_groups {
-    app_condition *conditions;
+    app_condition *conditions; /**< level after level */
     size_t condition_count;
+    const char *factor; /**< the column of the second factor; NULL: there is none */
+    const char **names, **levels;
+    size_t name_count, level_count; /**< one level without a factor */
+    sf_factors factors;             /**< of the measures, q of all effects together; empty without a factor */
+    size_t effects_tested;
     app_contrast *contrasts;
     size_t contrast_count;
     size_t tested;         /**< contrasts with replicates enough for any p: q is of these */
@@ -133,10 +139,12 @@ typedef struct app_groups {
     sf_compared_by by;
 } app_groups;
 
-/** The options of groups: --by, --replicate, --block, --measures, and those that rows describe. SF_USAGE. */
+/** The options of groups: --by, --factor, --replicate, --block, --measures, and those that rows describe.
+ * SF_USAGE. */
 typedef struct app_grouping {
-    size_t by, replicate, block; /**< columns of the table; SIZE_MAX: of the file, no blocks */
-    const char *control;         /**< or NULL */
+    size_t by, replicate, block,
+        factor;          /**< columns of the table; SIZE_MAX: of the file, no blocks, no factor */
+    const char *control; /**< or NULL */
     sf_measured measures[SF_MEASURES];
     size_t measure_count;
     sf_compared_by test;
@@ -154,6 +162,10 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                     app_compared_row *rows, size_t count, sf_error *error);
 void app_groups_free(app_groups *groups);
+
+/** "knock-out", of two factors "knock-out at 9". */
+#define APP_CONDITION_WORDS 128
+void app_condition_words(char words[APP_CONDITION_WORDS], const app_groups *groups, size_t condition);
 
 /* ---- all of it ---- */
 
@@ -173,6 +185,10 @@ typedef struct app_comparison {
     size_t row_count;
     app_groups groups;
 } app_comparison;
+
+/** What an effect of two factors is of: "genotype", "age" or "genotype x age". */
+#define APP_EFFECT_WORDS 128
+void app_effect_words(char words[APP_EFFECT_WORDS], const app_comparison *c, sf_factor effect);
 
 /** Writes the parts of all recordings behind the columns of the table, the means of replicates, the tests and
  * the document of --json as summary.json. SF_CANNOT_CREATE, SF_IO. */

@@ -12,7 +12,7 @@
 
 const char *const app_compared_tests[] = {"permutation", "mann-whitney", "welch", NULL};
 static const app_grouping usual_grouping = {
-    .replicate = SIZE_MAX, .block = SIZE_MAX, .permutations = 100000, .seed = 1};
+    .replicate = SIZE_MAX, .block = SIZE_MAX, .factor = SIZE_MAX, .permutations = 100000, .seed = 1};
 
 #define ROW app_grouping
 static const sf_key grouping_rows[] = {
@@ -105,6 +105,25 @@ static int parse_measures(app_grouping *grouping, const app_comparing *how, cons
     return status;
 }
 
+static int check_factor(const app_grouping *grouping, const sf_delimited *table, sf_error *error)
+{
+    const char *name = sf_delimited_name(table, grouping->factor);
+    size_t same = 0;
+    if (grouping->factor == grouping->by)
+        return sf_fail(error, SF_USAGE, "--factor", "found '%s', which is the first factor, that of --by",
+                       name);
+    if (grouping->factor == grouping->replicate)
+        return sf_fail(error, SF_USAGE, "--factor", "found '%s', which says what a replicate is", name);
+    if (grouping->test != SF_COMPARED_PERMUTATION)
+        return sf_fail(error, SF_USAGE, "--factor", "goes with --test permutation");
+    for (size_t row = 0; row < table->row_count; row++)
+        same += strcmp(sf_delimited_cell(table, row, grouping->factor),
+                       sf_delimited_cell(table, 0, grouping->factor)) == 0;
+    return same < table->row_count
+               ? SF_OK
+               : sf_fail(error, SF_USAGE, "--factor", "found '%s', which has one value alone", name);
+}
+
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
                        const sf_delimited *table, sf_error *error)
 {
@@ -115,6 +134,8 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
         status = find_column(&grouping->replicate, call, "replicate", "", table, error);
     if (status == SF_OK && app_has(call, "block"))
         status = find_column(&grouping->block, call, "block", "", table, error);
+    if (status == SF_OK && app_has(call, "factor"))
+        status = find_column(&grouping->factor, call, "factor", "", table, error);
     for (size_t i = 0; usual[i] != NULL && !app_has(call, "replicate") && grouping->replicate == SIZE_MAX;
          i++)
         grouping->replicate = sf_delimited_column(table, usual[i]);
@@ -122,9 +143,12 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
         status = parse_measures(grouping, how, call, error);
     if (status == SF_OK)
         status = app_options_read(call, &app_grouping_table, grouping, error);
-    if (status == SF_OK && grouping->block == grouping->by)
+    if (status == SF_OK && (grouping->block == grouping->by ||
+                            (grouping->block != SIZE_MAX && grouping->block == grouping->factor)))
         status = sf_fail(error, SF_USAGE, "--block", "found '%s', whose values are what is compared",
-                         sf_delimited_name(table, grouping->by));
+                         sf_delimited_name(table, grouping->block));
+    if (status == SF_OK && grouping->factor != SIZE_MAX)
+        status = check_factor(grouping, table, error);
     if (status == SF_OK && grouping->test == SF_COMPARED_WELCH && app_has(call, "permutations"))
         status =
             sf_fail(error, SF_USAGE, "--permutations", "does not go with --test welch, which makes none");
@@ -140,14 +164,6 @@ static const char *replicate_of(const app_grouping *grouping, const sf_delimited
     return sf_delimited_cell(table, row, column);
 }
 
-static size_t find_condition(const app_groups *groups, const char *name)
-{
-    size_t c = 0;
-    while (c < groups->condition_count && strcmp(groups->conditions[c].name, name) != 0)
-        c++;
-    return c;
-}
-
 static size_t find_replicate(const app_condition *condition, app_replicate wanted)
 {
     size_t r = 0;
@@ -157,41 +173,66 @@ static size_t find_replicate(const app_condition *condition, app_replicate wante
     return r;
 }
 
-/* The number of the block that a row is of, which is added where it is a new one. */
-static size_t find_block(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
-                         size_t row)
+/* The number of a name, which is added where it is a new one. */
+static size_t find_name(const char **names, size_t *count, const char *name)
 {
-    const char *name = grouping->block != SIZE_MAX ? sf_delimited_cell(table, row, grouping->block) : "";
-    size_t b = 0;
-    while (b < groups->block_count && strcmp(groups->blocks[b], name) != 0)
-        b++;
-    if (b == groups->block_count)
-        groups->blocks[groups->block_count++] = name;
-    return b;
+    size_t i = 0;
+    while (i < *count && strcmp(names[i], name) != 0)
+        i++;
+    if (i == *count)
+        names[(*count)++] = name;
+    return i;
 }
 
-static int list_groups(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
-                       app_compared_row *rows, size_t count, sf_error *error)
+static const char *cell_of(const sf_delimited *table, size_t row, size_t column)
 {
+    return column != SIZE_MAX ? sf_delimited_cell(table, row, column) : "";
+}
+
+/* One condition, of the rows of these numbers; those without rows are none. */
+static int list_condition(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
+                          app_compared_row *rows, size_t count, sf_error *error)
+{
+    app_condition *condition = &groups->conditions[groups->condition_count];
     for (size_t i = 0; i < count; i++) {
-        size_t at = find_condition(groups, sf_delimited_cell(table, rows[i].table_row, grouping->by));
-        app_condition *condition = &groups->conditions[at];
-        if (at == groups->condition_count) {
-            condition->name = sf_delimited_cell(table, rows[i].table_row, grouping->by);
+        const size_t row = rows[i].table_row;
+        if (strcmp(sf_delimited_cell(table, row, grouping->by), groups->names[condition->first]) != 0 ||
+            strcmp(cell_of(table, row, grouping->factor), groups->levels[condition->level]) != 0)
+            continue;
+        if (condition->replicates == NULL)
             condition->replicates = sf_alloc(count, sizeof *condition->replicates);
-            if (condition->replicates == NULL)
-                return sf_fail_memory(error);
-            groups->condition_count++;
-        }
-        const app_replicate replicate = {replicate_of(grouping, table, rows[i].table_row),
-                                         find_block(groups, grouping, table, rows[i].table_row)};
-        rows[i].condition = at;
+        if (condition->replicates == NULL)
+            return sf_fail_memory(error);
+        const app_replicate replicate = {
+            replicate_of(grouping, table, row),
+            find_name(groups->blocks, &groups->block_count, cell_of(table, row, grouping->block))};
+        rows[i].condition = groups->condition_count;
         rows[i].replicate = find_replicate(condition, replicate);
         if (rows[i].replicate == condition->count)
             condition->replicates[condition->count++] = replicate;
         condition->rows++;
     }
+    groups->condition_count += condition->rows > 0;
     return SF_OK;
+}
+
+static int list_groups(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
+                       app_compared_row *rows, size_t count, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0; i < count; i++) {
+        find_name(groups->names, &groups->name_count,
+                  sf_delimited_cell(table, rows[i].table_row, grouping->by));
+        find_name(groups->levels, &groups->level_count, cell_of(table, rows[i].table_row, grouping->factor));
+        find_name(groups->blocks, &groups->block_count, cell_of(table, rows[i].table_row, grouping->block));
+    }
+    for (size_t l = 0; l < groups->level_count; l++)
+        for (size_t n = 0; n < groups->name_count && status == SF_OK; n++) {
+            groups->conditions[groups->condition_count] =
+                (app_condition){.name = groups->names[n], .first = n, .level = l};
+            status = list_condition(groups, grouping, table, rows, count, error);
+        }
+    return status;
 }
 
 typedef struct mean {
@@ -342,22 +383,116 @@ static int contrast(app_contrast *c, const app_groups *groups, const app_groupin
 
 static int list_contrasts(app_groups *groups, const app_grouping *grouping, sf_error *error)
 {
-    size_t n = groups->condition_count, control = n;
-    if (grouping->control != NULL) {
-        control = find_condition(groups, grouping->control);
-        if (control == n)
-            return sf_fail(error, SF_USAGE, "--control", "found '%s', which no recording is of",
-                           grouping->control);
-    }
+    size_t n = groups->condition_count, control = 0;
+    while (grouping->control != NULL && control < groups->name_count &&
+           strcmp(groups->names[control], grouping->control) != 0)
+        control++;
+    if (control == groups->name_count && n > 0)
+        return sf_fail(error, SF_USAGE, "--control", "found '%s', which no recording is of",
+                       grouping->control);
     groups->contrasts = sf_alloc(n * (n + 1) / 2, sizeof *groups->contrasts);
     if (groups->contrasts == NULL)
         return sf_fail_memory(error);
     for (size_t a = 0; a < n; a++)
-        for (size_t b = a + 1; b < n; b++)
-            if (control == n || a == control || b == control)
+        for (size_t b = a + 1; b < n && groups->conditions[b].level == groups->conditions[a].level; b++) {
+            const bool swapped = grouping->control != NULL && groups->conditions[b].first == control;
+            if (grouping->control == NULL || swapped || groups->conditions[a].first == control)
                 groups->contrasts[groups->contrast_count++] =
-                    (app_contrast){.first = b == control ? b : a, .second = b == control ? a : b};
+                    (app_contrast){.first = swapped ? b : a, .second = swapped ? a : b};
+        }
     return SF_OK;
+}
+
+/* ---- two factors ---- */
+
+/* Observations of two factors; those of one replicate have one number. */
+typedef struct observations {
+    size_t count, *levels[2], *replicates, *blocks;
+    app_replicate *known;
+    size_t known_count;
+    double *values, *chance;
+} observations;
+
+static int open_observations(observations *o, size_t count, size_t measures, sf_error *error)
+{
+    *o = (observations){.levels = {sf_alloc(count, sizeof(size_t)), sf_alloc(count, sizeof(size_t))},
+                        .replicates = sf_alloc(count, sizeof(size_t)),
+                        .blocks = sf_alloc(count, sizeof(size_t)),
+                        .known = sf_alloc(count, sizeof(app_replicate)),
+                        .values = sf_alloc(count * measures, sizeof(double)),
+                        .chance = sf_alloc(count * measures, sizeof(double))};
+    return o->levels[0] == NULL || o->levels[1] == NULL || o->replicates == NULL || o->blocks == NULL ||
+                   o->known == NULL || o->values == NULL || o->chance == NULL
+               ? sf_fail_memory(error)
+               : SF_OK;
+}
+
+static void close_observations(observations *o)
+{
+    sf_free(o->levels[0]);
+    sf_free(o->levels[1]);
+    sf_free(o->replicates);
+    sf_free(o->blocks);
+    sf_free(o->known);
+    sf_free(o->values);
+    sf_free(o->chance);
+}
+
+static void add_observation(observations *o, const app_groups *groups, const app_condition *condition,
+                            size_t r)
+{
+    const app_condition known = {.replicates = o->known, .count = o->known_count};
+    const size_t replicate = find_replicate(&known, condition->replicates[r]);
+    if (replicate == o->known_count)
+        o->known[o->known_count++] = condition->replicates[r];
+    o->levels[0][o->count] = condition->first;
+    o->levels[1][o->count] = condition->level;
+    o->replicates[o->count] = replicate;
+    o->blocks[o->count] = condition->replicates[r].block;
+    for (size_t m = 0; m < groups->measure_count; m++) {
+        const size_t at = o->count * groups->measure_count + m, from = r * SF_MEASURES + groups->measures[m];
+        o->values[at] = condition->values[from];
+        o->chance[at] = condition->chance[from];
+    }
+    o->count++;
+}
+
+static int test_factors(app_groups *groups, const app_grouping *grouping, sf_error *error)
+{
+    size_t count = 0;
+    observations o;
+    for (size_t c = 0; c < groups->condition_count; c++)
+        count += groups->conditions[c].count;
+    int status = open_observations(&o, count, groups->measure_count, error);
+    for (size_t c = 0; c < groups->condition_count && status == SF_OK; c++)
+        for (size_t r = 0; r < groups->conditions[c].count; r++)
+            add_observation(&o, groups, &groups->conditions[c], r);
+    const sf_factors_input input = {.count = o.count,
+                                    .measure_count = groups->measure_count,
+                                    .values = o.values,
+                                    .chance = o.chance,
+                                    .levels = {o.levels[0], o.levels[1]},
+                                    .level_counts = {groups->name_count, groups->level_count},
+                                    .replicates = o.replicates,
+                                    .replicate_count = o.known_count,
+                                    .blocks = o.blocks,
+                                    .most = grouping->permutations,
+                                    .seed = grouping->seed};
+    if (status == SF_OK)
+        status = sf_factors_find(&groups->factors, &input, error);
+    for (int e = 0; e < SF_FACTOR_EFFECTS && status == SF_OK; e++) {
+        bool tested = false;
+        for (size_t m = 0; m < groups->measure_count; m++)
+            tested = tested || !isnan(groups->factors.effects[e][m].p);
+        groups->effects_tested += tested;
+    }
+    for (int e = 0; e < SF_FACTOR_EFFECTS && status == SF_OK; e++)
+        for (size_t m = 0; m < groups->measure_count; m++) {
+            double *q = &groups->factors.effects[e][m].q;
+            *q = isnan(*q) ? NAN : fmin(1, *q * (double)groups->effects_tested);
+        }
+    close_observations(&o);
+    return status;
 }
 
 static bool is_tested(const app_contrast *c, size_t measure_count)
@@ -371,7 +506,9 @@ static bool is_tested(const app_contrast *c, size_t measure_count)
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                     app_compared_row *rows, size_t count, sf_error *error)
 {
-    *groups = (app_groups){.conditions = sf_alloc(count, sizeof *groups->conditions),
+    *groups = (app_groups){.conditions = sf_alloc(count + 1, sizeof *groups->conditions),
+                           .names = sf_alloc(count, sizeof *groups->names),
+                           .levels = sf_alloc(count, sizeof *groups->levels),
                            .blocks = sf_alloc(count, sizeof *groups->blocks),
                            .measure_count = grouping->measure_count,
                            .by = grouping->test};
@@ -380,7 +517,10 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_d
         groups->replicate = sf_delimited_name(table, grouping->replicate);
     if (grouping->block != SIZE_MAX)
         groups->block = sf_delimited_name(table, grouping->block);
-    int status = groups->conditions == NULL || groups->blocks == NULL
+    if (grouping->factor != SIZE_MAX)
+        groups->factor = sf_delimited_name(table, grouping->factor);
+    int status = groups->conditions == NULL || groups->names == NULL || groups->levels == NULL ||
+                         groups->blocks == NULL
                      ? sf_fail_memory(error)
                      : list_groups(groups, grouping, table, rows, count, error);
     if (status == SF_OK)
@@ -396,7 +536,14 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_d
             double *q = &groups->contrasts[i].told.measures[m].q;
             *q = isnan(*q) ? NAN : fmin(1, *q * (double)groups->tested);
         }
-    return status;
+    return status == SF_OK && groups->factor != NULL ? test_factors(groups, grouping, error) : status;
+}
+
+void app_condition_words(char words[APP_CONDITION_WORDS], const app_groups *groups, size_t condition)
+{
+    const app_condition *of = &groups->conditions[condition];
+    snprintf(words, APP_CONDITION_WORDS, "%.60s%s%.60s", of->name, groups->factor != NULL ? " at " : "",
+             groups->levels[of->level]);
 }
 
 void app_groups_free(app_groups *groups)
@@ -410,6 +557,9 @@ void app_groups_free(app_groups *groups)
     }
     sf_free(groups->conditions);
     sf_free(groups->contrasts);
+    sf_free(groups->names);
+    sf_free(groups->levels);
     sf_free(groups->blocks);
+    sf_factors_free(&groups->factors);
     *groups = (app_groups){0};
 }

@@ -91,6 +91,8 @@ static int write_replicates(const app_comparison *c, sf_error *error)
     sf_text text = {0};
     app_csv csv = {.out = &text};
     app_csv_string(&csv, sf_delimited_name(&c->table, c->grouping.by));
+    if (c->groups.factor != NULL)
+        app_csv_string(&csv, c->groups.factor);
     app_csv_string(&csv, c->groups.replicate != NULL ? c->groups.replicate : "file");
     if (c->groups.block != NULL)
         app_csv_string(&csv, c->groups.block);
@@ -107,6 +109,8 @@ static int write_replicates(const app_comparison *c, sf_error *error)
         for (size_t r = 0; r < condition->count; r++) {
             app_csv_row(&csv);
             app_csv_string(&csv, condition->name);
+            if (c->groups.factor != NULL)
+                app_csv_string(&csv, c->groups.levels[condition->level]);
             app_csv_string(&csv, condition->replicates[r].name);
             if (c->groups.block != NULL)
                 app_csv_string(&csv, c->groups.blocks[condition->replicates[r].block]);
@@ -122,7 +126,7 @@ static int write_replicates(const app_comparison *c, sf_error *error)
 
 /* Of a measure and two conditions; pairs are of the first and of the second, or from and to. */
 typedef struct test_row {
-    const char *measure, *unit, *first, *second;
+    const char *measure, *unit, *first, *second, *level;
     bool paired;
     double n[2], mean[2], chance[2], sd[2], difference, difference_interval[2], g, g_interval[2];
     const char *test;
@@ -139,6 +143,8 @@ static const sf_column_row test_rows[] = {
     SF_MEMBER_IS(TEXT, unit, "its unit; empty of a plain number"),
     SF_MEMBER_IS(TEXT, first, "a condition"),
     SF_MEMBER_IS(TEXT, second, "another one"),
+    SF_MEMBER_IS(TEXT, level, "value of the second factor at which they are compared",
+                 .null = "without --factor"),
     SF_MEMBER_IS(FLAG, paired, "of the replicates that are in both"),
     TWO(n, "replicates that have it, of the first and of the second"),
     TWO(mean, "of them", .null = TOO_FEW),
@@ -168,6 +174,12 @@ static const sf_column_row test_rows[] = {
 const sf_table app_compared_tests_table = {
     .name = "tests", .row = "test", .about = "measures that compare tested", SF_TABLE_OF(test_rows)};
 
+/* NULL without a second factor. */
+static const char *level_of(const app_groups *groups, size_t condition)
+{
+    return groups->factor != NULL ? groups->levels[groups->conditions[condition].level] : NULL;
+}
+
 static test_row test_of(const app_groups *groups, const app_contrast *contrast, size_t m)
 {
     const sf_compared *of = &contrast->told.measures[m];
@@ -176,6 +188,7 @@ static test_row test_of(const app_groups *groups, const app_contrast *contrast, 
                       .unit = about->unit,
                       .first = groups->conditions[contrast->first].name,
                       .second = groups->conditions[contrast->second].name,
+                      .level = level_of(groups, contrast->first),
                       .paired = contrast->paired,
                       .n = {(double)of->n[0], (double)of->n[1]},
                       .mean = {of->mean[0], of->mean[1]},
@@ -189,6 +202,112 @@ static test_row test_of(const app_groups *groups, const app_contrast *contrast, 
                       .p = of->p,
                       .q = of->q,
                       .least_p = of->least};
+}
+
+void app_effect_words(char words[APP_EFFECT_WORDS], const app_comparison *c, sf_factor effect)
+{
+    const char *first = sf_delimited_name(&c->table, c->grouping.by);
+    snprintf(words, APP_EFFECT_WORDS, "%.60s%s%.60s", effect == SF_FACTOR_SECOND ? "" : first,
+             effect == SF_FACTOR_BOTH ? " x " : "", effect == SF_FACTOR_FIRST ? "" : c->groups.factor);
+}
+
+/* Of a measure: what one of two factors does, or both. */
+typedef struct effect_row {
+    const char *measure, *unit, *effect;
+    bool within;
+    double difference, eta_squared, epsilon_squared, statistic, p, q, least_p;
+    uint64_t n, degrees;
+} effect_row;
+
+#define ROW effect_row
+static const sf_column_row effect_rows[] = {
+    SF_MEMBER_IS(TEXT, measure, "what is compared"),
+    SF_MEMBER_IS(TEXT, unit, "its unit; empty of a plain number"),
+    SF_MEMBER_IS(
+        TEXT, effect,
+        "what is tested: the column of --by, that of --factor, or both with an x between them: whether the "
+        "effect of one depends on the other"),
+    SF_MEMBER_IS(FLAG, within, "replicates are compared with themselves, since some have several values"),
+    SF_MEMBER_IS(COUNT, n,
+                 "values that it is of: a replicate in each condition, or its mean over the other factor"),
+    SF_MEMBER_IS(COUNT, degrees, "degrees of freedom: independent differences that the effect is of"),
+    SF_MEMBER_IS(
+        REAL, difference,
+        "the second value's mean less the first's, over the values of the other factor alike, of what lies "
+        "beyond chance; of both this difference at the second value of the second factor less that at its "
+        "first",
+        .null = "not tested, or of more than one degree of freedom"),
+    SF_MEMBER_IS(REAL, eta_squared,
+                 "partial eta squared: what the effect explains, of itself and what is left",
+                 .null = "not tested"),
+    SF_MEMBER_IS(
+        REAL, epsilon_squared,
+        "partial epsilon squared: that less what chance explains, so 0 on average where there is no effect",
+        .null = "not tested"),
+    SF_MEMBER_IS(REAL, statistic, "Wald's statistic, of one degree of freedom the square of Welch's t",
+                 .null = "not tested"),
+    SF_MEMBER_IS(REAL, p, "of this measure alone, of the replicates that have it", .unit = "probability",
+                 .null = "not tested"),
+    SF_MEMBER_IS(REAL, q, "corrected for all measures asked for, and for all effects that are tested",
+                 .unit = "probability", .null = "not tested"),
+    SF_MEMBER_IS(REAL, least_p, "the least p that any permutation of these values has", .unit = "probability",
+                 .null = "not tested"),
+};
+#undef ROW
+
+const sf_table app_compared_effects_table = {.name = "effects",
+                                             .row = "effect",
+                                             .about = "effects of two factors on measures",
+                                             SF_TABLE_OF(effect_rows)};
+
+static effect_row effect_of(const app_groups *groups, sf_factor effect, size_t m, const char *words)
+{
+    const sf_factor_effect *of = &groups->factors.effects[effect][m];
+    const sf_measure_kind *about = sf_measure_about(groups->measures[m]);
+    return (effect_row){.measure = about->name,
+                        .unit = about->unit,
+                        .effect = words,
+                        .within = groups->factors.within[effect],
+                        .n = of->n,
+                        .degrees = of->degrees,
+                        .difference = of->difference,
+                        .eta_squared = of->eta_squared,
+                        .epsilon_squared = of->epsilon_squared,
+                        .statistic = of->statistic,
+                        .p = of->p,
+                        .q = of->q,
+                        .least_p = of->least};
+}
+
+/* Calls for each effect on each measure; none without a second factor. */
+static void each_effect(const app_comparison *c, void (*take)(void *into, const effect_row *row), void *into)
+{
+    for (int e = 0; e < SF_FACTOR_EFFECTS && c->groups.factor != NULL; e++) {
+        char words[APP_EFFECT_WORDS];
+        app_effect_words(words, c, (sf_factor)e);
+        for (size_t m = 0; m < c->groups.measure_count; m++) {
+            const effect_row row = effect_of(&c->groups, (sf_factor)e, m, words);
+            take(into, &row);
+        }
+    }
+}
+
+static void put_effect_in_csv(void *csv, const effect_row *row)
+{
+    app_csv_struct(csv, &app_compared_effects_table, row);
+}
+
+static void put_effect_in_json(void *json, const effect_row *row)
+{
+    sf_table_json_struct(json, &app_compared_effects_table, row);
+}
+
+static int write_effects(const app_comparison *c, sf_error *error)
+{
+    sf_text text = {0};
+    app_csv csv = app_csv_start_table(&text, &app_compared_effects_table);
+    each_effect(c, put_effect_in_csv, &csv);
+    return write_file(&text, c->folder, "effects.csv", error);
 }
 
 static int write_tests(const app_comparison *c, sf_error *error)
@@ -212,6 +331,8 @@ int app_compare_write(const app_comparison *c, sf_error *error)
         status = write_replicates(c, error);
     if (status == SF_OK)
         status = write_tests(c, error);
+    if (status == SF_OK)
+        status = write_effects(c, error);
     sf_text document = {0}, picture = {0};
     sf_text_printf(&picture, "%s/measures.svg", c->folder);
     if (status == SF_OK)
@@ -256,6 +377,7 @@ static void add_conditions(sf_json *json, const app_groups *groups)
         const app_condition *condition = &groups->conditions[k];
         sf_json_object(json, NULL);
         sf_json_string(json, "name", condition->name);
+        sf_json_string(json, "level", level_of(groups, k));
         sf_json_uint(json, "wells", condition->rows);
         sf_json_array(json, "replicates");
         for (size_t r = 0; r < condition->count; r++) {
@@ -285,6 +407,7 @@ static void add_contrast(sf_json *json, const app_groups *groups, const app_cont
     sf_json_object(json, NULL);
     sf_json_string(json, "first", groups->conditions[contrast->first].name);
     sf_json_string(json, "second", groups->conditions[contrast->second].name);
+    sf_json_string(json, "level", level_of(groups, contrast->first));
     sf_json_bool(json, "paired", contrast->paired);
     sf_json_uint(json, "left_out", contrast->left_out);
     if (groups->block != NULL && !contrast->paired)
@@ -373,8 +496,19 @@ static void put_methods(sf_text *out, const app_comparison *c)
             c->grouping.permutations, groups->measure_count);
     if (groups->block != NULL)
         sf_text_printf(out, ", within each %s", groups->block);
+    if (groups->factor != NULL)
+        sf_text_printf(out, ", at each %s", groups->factor);
     sf_text_printf(out, groups->tested > 1 ? ", and over %zu comparisons by Bonferroni's method. " : ". ",
                    groups->tested);
+    if (groups->factor != NULL)
+        sf_text_printf(
+            out,
+            "Effects of %s, of %s and their interaction were tested by %" PRIu64
+            " permutations of what the model without each leaves (Freedman and Lane 1983), of Wald's "
+            "statistic with the covariance HC2, corrected over %zu measures by the maximum statistic and "
+            "over %zu effects by Bonferroni's method; epsilon squared is partial. ",
+            sf_delimited_name(&c->table, c->grouping.by), groups->factor, c->grouping.permutations,
+            groups->measure_count, groups->effects_tested);
     sf_text_printf(out, "Effect sizes are Hedges' g; intervals are of 95 %%%s. (synfire %s)",
                    groups->by == SF_COMPARED_WELCH
                        ? ""
@@ -395,6 +529,7 @@ void app_compare_json(sf_text *text, const app_comparison *c)
     sf_json_string(&json, "table", c->table_path);
     sf_json_string(&json, "folder", c->folder);
     sf_json_string(&json, "by", sf_delimited_name(&c->table, c->grouping.by));
+    sf_json_string(&json, "factor", c->groups.factor);
     sf_json_string(&json, "replicate", c->groups.replicate);
     sf_json_string(&json, "block", c->groups.block);
     sf_json_string(&json, "test", app_compared_tests[c->groups.by]);
@@ -414,6 +549,9 @@ void app_compare_json(sf_text *text, const app_comparison *c)
     sf_json_array(&json, "contrasts");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         add_contrast(&json, &c->groups, &c->groups.contrasts[i]);
+    sf_json_end_array(&json);
+    sf_json_array(&json, "effects");
+    each_effect(c, put_effect_in_json, &json);
     sf_json_end_array(&json);
     sf_json_string(&json, "methods", methods.failed ? NULL : methods.data);
     app_provenance_json(&json, c->call);
@@ -435,11 +573,13 @@ static void print_contrast(sf_text *text, const app_groups *groups, const app_co
 {
     const app_condition *first = &groups->conditions[contrast->first];
     const app_condition *second = &groups->conditions[contrast->second];
+    const char *level = level_of(groups, contrast->first);
     app_table table = {0};
     static const char *const heads[] = {"measure", "n", NULL,        "n", NULL, "difference",
                                         "95 %",    "g", "95 % of g", "p", "q"};
     static const char *const drop[] = {"p", "95 % of g", "n", "95 %", NULL};
-    sf_text_printf(text, "\n%s and %s%s\n", first->name, second->name, contrast->paired ? ", in pairs" : "");
+    sf_text_printf(text, "\n%s and %s%s%s%s\n", first->name, second->name, level != NULL ? " at " : "",
+                   level != NULL ? level : "", contrast->paired ? ", in pairs" : "");
     for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++)
         app_table_cell(&table, "%s", h == 2 ? first->name : h == 4 ? second->name : heads[h]);
     for (size_t m = 0; m < groups->measure_count; m++) {
@@ -468,6 +608,32 @@ static void print_contrast(sf_text *text, const app_groups *groups, const app_co
     app_table_fit(&table, text, sizeof heads / sizeof heads[0], drop, wide);
 }
 
+/* A line a measure: how great each effect is and its q. */
+static void print_effects(sf_text *text, const app_comparison *c)
+{
+    const app_groups *groups = &c->groups;
+    static const char *const drop[] = {NULL};
+    app_table table = {0};
+    char words[SF_FACTOR_EFFECTS][APP_EFFECT_WORDS];
+    app_table_cell(&table, "measure");
+    for (int e = 0; e < SF_FACTOR_EFFECTS; e++) {
+        app_effect_words(words[e], c, (sf_factor)e);
+        app_table_cell(&table, "%s", words[e]);
+        app_table_cell(&table, "q");
+    }
+    for (size_t m = 0; m < groups->measure_count; m++) {
+        app_table_cell(&table, "%s", sf_measure_about(groups->measures[m])->name);
+        for (int e = 0; e < SF_FACTOR_EFFECTS; e++) {
+            cell(&table, "%.2f", groups->factors.effects[e][m].epsilon_squared);
+            cell(&table, "%.2g", groups->factors.effects[e][m].q);
+        }
+    }
+    sf_text_printf(text,
+                   "\nepsilon squared, the share of what varies that %s, %s, and %s explain, 0 by chance\n",
+                   words[0], words[1], words[2]);
+    app_table_fit(&table, text, 1 + 2 * SF_FACTOR_EFFECTS, drop, c->call->verbose);
+}
+
 void app_compare_print(sf_text *text, const app_comparison *c)
 {
     size_t done = 0, kept = 0;
@@ -486,12 +652,16 @@ void app_compare_print(sf_text *text, const app_comparison *c)
         sf_text_printf(text, " of a %s, of which there are %zu", c->groups.block, c->groups.block_count);
     sf_text_append(text, "\n", 1);
     for (size_t k = 0; k < c->groups.condition_count; k++)
-        sf_text_printf(text, "%s %s: %zu replicate%s, %zu row%s\n",
+        sf_text_printf(text, "%s %s%s%s%s%s: %zu replicate%s, %zu row%s\n",
                        sf_delimited_name(&c->table, c->grouping.by), c->groups.conditions[k].name,
+                       c->groups.factor != NULL ? ", " : "", c->groups.factor != NULL ? c->groups.factor : "",
+                       c->groups.factor != NULL ? " " : "", c->groups.levels[c->groups.conditions[k].level],
                        c->groups.conditions[k].count, c->groups.conditions[k].count == 1 ? "" : "s",
                        c->groups.conditions[k].rows, c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         print_contrast(text, &c->groups, &c->groups.contrasts[i], c->call->verbose);
+    if (c->groups.factor != NULL)
+        print_effects(text, c);
     if (is_tested(&c->groups, SF_MEASURE_BURST_RATE, SF_MEASURE_NETWORK_UNITS))
         sf_text_printf(
             text, "\n[in brackets] what chance gives at these rates: the difference, and all behind it, is "

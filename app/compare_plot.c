@@ -12,7 +12,7 @@
 #define BELOW 0.035 /* of the highest: room for a dot at 0 */
 #define SPREAD 0.3  /* of dots about the middle of their condition, in conditions */
 
-/* The numbers of one panel: each recording and well, and each replicate. */
+/* The numbers of one panel: each recording and well. */
 typedef struct dots {
     double *x, *y;
     size_t count;
@@ -21,38 +21,48 @@ typedef struct dots {
 /* By what a panel's values are divided: 1, or on a shared scale the mean of the first condition. */
 static double unit_of(const app_comparison *c, sf_measured measure);
 
-/* Side by side in the order of the table, within the width of the condition. */
-static double place(size_t condition, size_t i, size_t count)
+/* Conditions of one level of a second factor stand side by side, with room before those of the next. */
+static double middle(const app_groups *groups, size_t condition)
 {
-    return (double)condition + (count > 1 ? SPREAD * (2 * (double)i / (double)(count - 1) - 1) : 0);
+    return (double)(condition + groups->conditions[condition].level);
+}
+
+static size_t slot_count(const app_groups *groups)
+{
+    return groups->condition_count + groups->level_count - 1;
+}
+
+/* Side by side in the order of the table, within the width of the condition. */
+static double place(const app_groups *groups, size_t condition, size_t i)
+{
+    const size_t count = groups->conditions[condition].count;
+    return middle(groups, condition) + (count > 1 ? SPREAD * (2 * (double)i / (double)(count - 1) - 1) : 0);
 }
 
 /* Rows are where their replicate is. */
 static void gather_rows(dots *d, const app_comparison *c, sf_measured measure)
 {
-    for (size_t k = 0; k < c->groups.condition_count; k++) {
-        const app_condition *condition = &c->groups.conditions[k];
+    for (size_t k = 0; k < c->groups.condition_count; k++)
         for (size_t i = 0; i < c->row_count; i++) {
             double value = c->rows[i].values[measure] / unit_of(c, measure);
             if (c->rows[i].condition != k || isnan(value))
                 continue;
-            d->x[d->count] = place(k, c->rows[i].replicate, condition->count);
+            d->x[d->count] = place(&c->groups, k, c->rows[i].replicate);
             d->y[d->count++] = value;
         }
-    }
 }
 
-static void gather_replicates(dots *d, const app_comparison *c, sf_measured measure)
+/* Of one colour for each condition, the same at all levels. */
+static void draw_replicates(sf_panel *panel, const app_groups *groups, sf_measured measure, double unit)
 {
-    const app_groups *groups = &c->groups;
-    const double unit = unit_of(c, measure);
     for (size_t k = 0; k < groups->condition_count; k++)
         for (size_t r = 0; r < groups->conditions[k].count; r++) {
-            double value = groups->conditions[k].values[r * SF_MEASURES + measure] / unit;
-            if (isnan(value))
-                continue;
-            d->x[d->count] = place(k, r, groups->conditions[k].count);
-            d->y[d->count++] = value;
+            const sf_ink ink = {.line = SF_NO_COLOUR,
+                                .fill = sf_series_colour(1 + groups->conditions[k].first)};
+            const double x = place(groups, k, r),
+                         y = groups->conditions[k].values[r * SF_MEASURES + measure] / unit;
+            if (!isnan(y))
+                sf_panel_dots(panel, &ink, "replicate", &x, &y, 1, 0.8);
         }
 }
 
@@ -89,7 +99,7 @@ static void draw_pairs(sf_panel *panel, const app_groups *groups, sf_measured me
         const app_contrast *contrast = find_contrast(groups, k, k + 1);
         for (size_t r = 0; contrast != NULL && contrast->paired && r < from->count; r++)
             for (size_t s = 0; s < to->count; s++) {
-                const double x[] = {place(k, r, from->count), place(k + 1, s, to->count)};
+                const double x[] = {place(groups, k, r), place(groups, k + 1, s)};
                 const double y[] = {from->values[r * SF_MEASURES + measure] / unit,
                                     to->values[s * SF_MEASURES + measure] / unit};
                 if (strcmp(from->replicates[r].name, to->replicates[s].name) == 0 &&
@@ -122,6 +132,44 @@ static const app_contrast *clearest(const app_groups *groups, sf_measured measur
         *told = better ? of : *told;
     }
     return best;
+}
+
+/* What q the effects of two factors have, above the dots. */
+static void write_effects(sf_panel *panel, const app_comparison *c, sf_measured measure, double top)
+{
+    const sf_factor_effect *const *effects = (const sf_factor_effect *const *)c->groups.factors.effects;
+    const double right = (double)slot_count(&c->groups) - 0.45;
+    char words[128], numbers[SF_FACTOR_EFFECTS][16];
+    bool tested = false;
+    size_t m = 0;
+    while (c->groups.measures[m] != measure)
+        m++;
+    for (int e = 0; e < SF_FACTOR_EFFECTS; e++) {
+        const double q = effects[e][m].q;
+        tested = tested || !isnan(q);
+        snprintf(numbers[e], sizeof numbers[e], isnan(q) ? "-" : "%.2g", q);
+    }
+    if (!tested)
+        return;
+    snprintf(words, sizeof words, "q: %.20s %s, %.20s %s,", sf_delimited_name(&c->table, c->grouping.by),
+             numbers[SF_FACTOR_FIRST], c->groups.factor, numbers[SF_FACTOR_SECOND]);
+    sf_panel_words(panel, right, top * 0.96, SF_ANCHOR_END, words);
+    snprintf(words, sizeof words, "both %s", numbers[SF_FACTOR_BOTH]);
+    sf_panel_words(panel, right, top * 0.89, SF_ANCHOR_END, words);
+}
+
+/* The values of the second factor, each over its conditions. */
+static void write_levels(sf_panel *panel, const app_groups *groups, double top)
+{
+    for (size_t first = 0, end; first < groups->condition_count; first = end) {
+        char words[96];
+        const size_t level = groups->conditions[first].level;
+        for (end = first; end < groups->condition_count && groups->conditions[end].level == level; end++)
+            ;
+        snprintf(words, sizeof words, "%.40s %.40s", groups->factor, groups->levels[level]);
+        sf_panel_words(panel, (middle(groups, first) + middle(groups, end - 1)) / 2, top, SF_ANCHOR_MIDDLE,
+                       words);
+    }
 }
 
 /* Its size, interval and q, above the dots. */
@@ -175,9 +223,9 @@ static void draw_condition(sf_panel *panel, const app_groups *groups, size_t k, 
     const sf_ink pale = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.35, .dashed = true};
     const app_condition *condition = &groups->conditions[k];
     const summary of = summarise(condition, measure, unit);
-    const double wide[] = {(double)k - SPREAD - 0.08, (double)k + SPREAD + 0.08},
+    const double x = middle(groups, k), wide[] = {x - SPREAD - 0.08, x + SPREAD + 0.08},
                  chance = mean_of(condition, condition->chance, measure) / unit;
-    const double mean[] = {of.mean, of.mean}, level[] = {chance, chance}, at[] = {(double)k, (double)k},
+    const double mean[] = {of.mean, of.mean}, level[] = {chance, chance}, at[] = {x, x},
                  ends[] = {of.low, of.high};
     if (!isnan(chance))
         sf_panel_line(panel, &pale, "chance", wide, level, 2);
@@ -197,38 +245,43 @@ static double unit_of(const app_comparison *c, sf_measured measure)
 #define NAME_SIZE 80
 
 static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured measure, const dots *rows,
-                       const dots *replicates, double most, char (*names)[NAME_SIZE], const char **labels)
+                       double most, char (*names)[NAME_SIZE], const char **labels)
 {
     const app_groups *groups = &c->groups;
     const sf_ink grey = {.line = SF_BLACK, .fill = SF_GREY, .width_mm = 0.1};
     const double unit = unit_of(c, measure);
-    char label[200];
+    char label[300], reference[APP_CONDITION_WORDS] = "";
+    if (c->shared_scale)
+        app_condition_words(reference, groups, 0);
     snprintf(label, sizeof label, "%s%s%s", sf_measure_about(measure)->label, c->shared_scale ? " / " : "",
-             c->shared_scale ? groups->conditions[0].name : "");
+             reference);
+    for (size_t k = 0; k < slot_count(groups); k++)
+        labels[k] = "";
     for (size_t k = 0; k < groups->condition_count; k++) {
         snprintf(names[k], NAME_SIZE, "%.60s (%zu)", groups->conditions[k].name,
                  summarise(&groups->conditions[k], measure, unit).n);
-        labels[k] = names[k];
+        labels[(size_t)middle(groups, k)] = names[k];
     }
-    sf_panel_form form = {
-        .x = {.from = -0.6,
-              .to = (double)groups->condition_count - 0.4,
-              .names = labels,
-              .name_count = groups->condition_count},
-        .y = {.label = label, .from = most > 0 ? -BELOW * most : -BELOW, .to = most > 0 ? 1.18 * most : 1},
-        .height_mm = 36,
-        .name = sf_measure_about(measure)->name};
+    const double room = groups->factor != NULL ? 1.4 : 1.18, top = (most > 0 ? most : 0.85) * room;
+    sf_panel_form form = {.x = {.from = -0.6,
+                                .to = (double)slot_count(groups) - 0.4,
+                                .names = labels,
+                                .name_count = slot_count(groups)},
+                          .y = {.label = label, .from = most > 0 ? -BELOW * most : -BELOW, .to = top},
+                          .height_mm = 36,
+                          .name = sf_measure_about(measure)->name};
     sf_panel panel = sf_panel_begin(figure, &form);
     draw_pairs(&panel, groups, measure, unit);
-    for (size_t i = 0; i < replicates->count; i++) {
-        const sf_ink ink = {.line = SF_NO_COLOUR,
-                            .fill = sf_series_colour(1 + (size_t)(replicates->x[i] + 0.5))};
-        sf_panel_dots(&panel, &ink, "replicate", &replicates->x[i], &replicates->y[i], 1, 0.8);
-    }
+    draw_replicates(&panel, groups, measure, unit);
     sf_panel_dots(&panel, &grey, "recording", rows->x, rows->y, rows->count, 0.4);
     for (size_t k = 0; k < groups->condition_count; k++)
         draw_condition(&panel, groups, k, measure, unit);
-    write_effect(&panel, groups, measure, form.y.to * 0.95);
+    if (groups->factor == NULL) {
+        write_effect(&panel, groups, measure, top * 0.95);
+    } else {
+        write_effects(&panel, c, measure, top);
+        write_levels(&panel, groups, top * 0.81);
+    }
     sf_panel_end(&panel);
 }
 
@@ -258,42 +311,51 @@ static void put_caption(sf_text *caption, const app_comparison *c, size_t left_o
                    "Coloured: the mean of each %s, on which tests are, and in brackets how many; grey: each "
                    "recording and well. "
                    "Black: the mean of the condition with its 95 %% interval; dashed: what chance gives at "
-                   "these rates, and g and q are "
-                   "of what lies beyond it. ",
-                   of);
+                   "these rates, and %s of what lies beyond it. ",
+                   of, groups->factor != NULL ? "q is" : "g and q are");
     if (paired)
         sf_text_printf(caption, "Pale lines join what is the same %s, which is compared with itself. ", of);
-    sf_text_printf(caption,
-                   "g: Hedges' g of the later condition less the earlier one, with its 95 %% interval%s; q: "
-                   "corrected for %zu measures%s.",
-                   groups->condition_count > 2 ? ", of the two conditions that differ most clearly" : "",
-                   groups->measure_count, groups->contrast_count > 1 ? " and all pairs of conditions" : "");
-    if (c->shared_scale)
-        sf_text_printf(caption, " All measures are on one scale, as multiples of the mean of %s.",
-                       groups->conditions[0].name);
+    if (groups->factor != NULL)
+        sf_text_printf(
+            caption,
+            "q of the effect of %s, of %s, and of both: whether that of one depends on the other; corrected "
+            "for %zu measures and %zu effects.",
+            sf_delimited_name(&c->table, c->grouping.by), groups->factor, groups->measure_count,
+            groups->effects_tested);
+    else
+        sf_text_printf(
+            caption,
+            "g: Hedges' g of the later condition less the earlier one, with its 95 %% interval%s; q: "
+            "corrected for %zu measures%s.",
+            groups->condition_count > 2 ? ", of the two conditions that differ most clearly" : "",
+            groups->measure_count, groups->contrast_count > 1 ? " and all pairs of conditions" : "");
+    if (c->shared_scale) {
+        char words[APP_CONDITION_WORDS];
+        app_condition_words(words, groups, 0);
+        sf_text_printf(caption, " All measures are on one scale, as multiples of the mean of %s.", words);
+    }
     if (left_out > 0)
         sf_text_printf(caption, " %zu measure%s whose mean there is 0 %s left out.", left_out,
                        left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
 }
 
 /* Every panel, or, without a figure, the highest of all that they show. */
-static double draw_all(sf_figure *figure, const app_comparison *c, double shared, double *room, size_t most,
+static double draw_all(sf_figure *figure, const app_comparison *c, double shared, double *room,
                        size_t *left_out, char (*names)[NAME_SIZE], const char **labels)
 {
     double highest = 0;
     *left_out = 0;
     for (size_t m = 0; m < c->groups.measure_count; m++) {
         sf_measured measure = c->groups.measures[m];
-        dots rows = {room, room + most, 0}, means = {room + 2 * most, room + 3 * most, 0};
+        dots rows = {room, room + c->row_count, 0};
         gather_rows(&rows, c, measure);
-        gather_replicates(&means, c, measure);
         double of = find_most(c, measure, &rows);
         *left_out += rows.count > 0 && isnan(of);
         if (rows.count == 0 || isnan(of))
             continue;
         highest = fmax(highest, of);
         if (figure != NULL)
-            draw_panel(figure, c, measure, &rows, &means, c->shared_scale ? shared : of, names, labels);
+            draw_panel(figure, c, measure, &rows, c->shared_scale ? shared : of, names, labels);
     }
     return highest;
 }
@@ -301,20 +363,16 @@ static double draw_all(sf_figure *figure, const app_comparison *c, double shared
 int app_compare_draw(const app_comparison *c, const char *path, sf_error *error)
 {
     const app_groups *groups = &c->groups;
-    size_t replicates = 0;
-    for (size_t k = 0; k < groups->condition_count; k++)
-        replicates += groups->conditions[k].count;
-    size_t most = replicates > c->row_count ? replicates : c->row_count;
-    double *room = sf_alloc(4 * most, sizeof *room);
-    const char **labels = sf_alloc(groups->condition_count, sizeof *labels);
+    double *room = sf_alloc(2 * c->row_count, sizeof *room);
+    const char **labels = sf_alloc(slot_count(groups), sizeof *labels);
     char(*names)[NAME_SIZE] = sf_alloc(groups->condition_count, sizeof *names);
     size_t left_out = 0;
     sf_text caption = {0};
     sf_figure figure = sf_figure_begin("compare", SF_PAGE_MM, COLUMNS);
     int status = room == NULL || names == NULL || labels == NULL ? sf_fail_memory(error) : SF_OK;
     if (status == SF_OK) {
-        double shared = draw_all(NULL, c, 0, room, most, &left_out, names, labels);
-        draw_all(&figure, c, shared, room, most, &left_out, names, labels);
+        double shared = draw_all(NULL, c, 0, room, &left_out, names, labels);
+        draw_all(&figure, c, shared, room, &left_out, names, labels);
         put_caption(&caption, c, left_out);
     }
     sf_figure_end(&figure, caption.data);

@@ -3,14 +3,16 @@
  * Are the verdicts of `compare` calibrated? bench_compare [PART [ROUNDS [THREADS [SEED]]]], by default `all`,
  * 2000 rounds, all cores, 1.
  *
- * `tests`    groups without a difference of means (and with one of 1.5 where it says power): the share of
- * rounds with p and with any q of 0.05 or less, of intervals that miss the difference, and of p below their
- * own least `bursts`   two groups of cultures of Poisson trains, of other rates: the share of rounds in which
- * a measure of bursts has q of 0.05 or less, each and any, with chance taken off and without; ROUNDS / 10
- * rounds `network`  60 bursts planted in ten minutes: how many are found, how many bursts are found in all,
- * and how many seconds they last; ROUNDS / 100 rounds
+ * `factors`  two factors that both have effects: the share of rounds with p of the interaction of 0.05 or
+ * less, without one and with one of 2.5 `tests`    groups without a difference of means (and with one of 1.5
+ * where it says power): the share of rounds with p and with any q of 0.05 or less, of intervals that miss the
+ * difference, and of p below their own least `bursts`   two groups of cultures of Poisson trains, of other
+ * rates: the share of rounds in which a measure of bursts has q of 0.05 or less, each and any, with chance
+ * taken off and without; ROUNDS / 10 rounds `network`  60 bursts planted in ten minutes: how many are found,
+ * how many bursts are found in all, and how many seconds they last; ROUNDS / 100 rounds
  */
 #include "analysis/activity.h"
+#include "analysis/factors.h"
 #include "analysis/statistics.h"
 #include "core/clock.h"
 #include "core/memory.h"
@@ -161,6 +163,94 @@ static int bench_tests(const plan *p)
         fflush(stdout);
     }
     sf_free(results);
+    return status;
+}
+
+/* ---- two factors ---- */
+
+typedef struct factors_design {
+    const char *name;
+    size_t levels, counts[6]; /* of the second factor; of each condition */
+    double sd[6];
+    bool repeated; /* each replicate has all levels of the second factor */
+} factors_design;
+
+static const factors_design factors_designs[] = {
+    {"2 x 2, 4 each", 2, {4, 4, 4, 4}, {1, 1, 1, 1}, false},
+    {"2 x 2, 3 each", 2, {3, 3, 3, 3}, {1, 1, 1, 1}, false},
+    {"2 x 2, 3, 8, 6 and 4", 2, {3, 8, 6, 4}, {1, 1, 1, 1}, false},
+    {"2 x 2, 4, 10, 10 and 4, spread 3:1:1:1", 2, {4, 10, 10, 4}, {3, 1, 1, 1}, false},
+    {"2 x 2, 4, 10, 10 and 4, spread 1:2:2:1", 2, {4, 10, 10, 4}, {1, 2, 2, 1}, false},
+    {"2 x 3, 4 each", 3, {4, 4, 4, 4, 4, 4}, {1, 1, 1, 1, 1, 1}, false},
+    {"2 x 3, 4, 8, 4 and 4, 4, 8, spread 2:1:1 and 3:1:1", 3, {4, 8, 4, 4, 4, 8}, {2, 1, 1, 3, 1, 1}, false},
+    {"5 and 5, each at 2 levels", 2, {5, 5, 5, 5}, {1, 1, 1, 1}, true},
+    {"4 and 9, each at 2 levels", 2, {4, 4, 9, 9}, {1, 1, 1, 1}, true},
+    {"6 and 6, each at 3 levels, spread 2:1", 3, {6, 6, 6, 6, 6, 6}, {2, 2, 2, 1, 1, 1}, true},
+};
+
+typedef struct factors_trials {
+    const plan *plan;
+    const factors_design *design;
+    double both;
+    bool *low;
+} factors_trials;
+
+static int run_factors_trial(void *context, unsigned worker, size_t round)
+{
+    (void)worker;
+    const factors_trials *all = context;
+    const factors_design *d = all->design;
+    sf_random random = sf_random_start(all->plan->seed + 3000, round * 100 + (size_t)(d - factors_designs));
+    size_t levels[2][MOST], replicates[MOST], count = 0;
+    double values[MOST], own[MOST];
+    for (size_t r = 0; r < MOST; r++)
+        own[r] = 3 * sf_random_normal(&random);
+    for (size_t c = 0; c < 2 * d->levels; c++)
+        for (size_t i = 0; i < d->counts[c]; i++, count++) {
+            const size_t a = c / d->levels, b = c % d->levels;
+            levels[0][count] = a;
+            levels[1][count] = b;
+            replicates[count] = d->repeated ? a * d->counts[0] + i : count;
+            values[count] = d->sd[c] * sf_random_normal(&random) + 4 * (double)a + 1.5 * (double)b +
+                            (c == 2 * d->levels - 1 ? all->both : 0) +
+                            (d->repeated ? own[replicates[count]] : 0);
+        }
+    const sf_factors_input input = {.count = count,
+                                    .measure_count = 1,
+                                    .values = values,
+                                    .levels = {levels[0], levels[1]},
+                                    .level_counts = {2, d->levels},
+                                    .replicates = replicates,
+                                    .replicate_count = count,
+                                    .most = 1000,
+                                    .seed = round + 1};
+    sf_factors told;
+    sf_error error;
+    int status = ended(sf_factors_find(&told, &input, &error), &error);
+    all->low[round] = status == SF_OK && told.effects[SF_FACTOR_BOTH]->p <= LEVEL;
+    sf_factors_free(&told);
+    return status;
+}
+
+static int bench_factors(const plan *p)
+{
+    int status = SF_OK;
+    bool *low = sf_alloc(p->rounds, sizeof *low);
+    if (low == NULL)
+        return SF_NO_MEMORY;
+    printf("%-54s %12s %12s\n", "conditions", "p<=0.05", "power");
+    for (size_t k = 0; k < sizeof factors_designs / sizeof *factors_designs && status == SF_OK; k++) {
+        double share[2] = {0};
+        for (int planted = 0; planted < 2 && status == SF_OK; planted++) {
+            factors_trials all = {p, &factors_designs[k], planted * 2.5, low};
+            status = sf_parallel_for(p->threads, p->rounds, run_factors_trial, &all);
+            for (size_t i = 0; i < p->rounds; i++)
+                share[planted] += low[i] / (double)p->rounds;
+        }
+        printf("%-54s %10.1f %% %10.1f %%\n", factors_designs[k].name, 100 * share[0], 100 * share[1]);
+        fflush(stdout);
+    }
+    sf_free(low);
     return status;
 }
 
@@ -420,6 +510,8 @@ int main(int count, char **arguments)
     int status = SF_OK;
     if (all || strcmp(part, "tests") == 0)
         status = bench_tests(&p);
+    if (status == SF_OK && (all || strcmp(part, "factors") == 0))
+        status = bench_factors(&p);
     if (status == SF_OK && (all || strcmp(part, "bursts") == 0))
         status = bench_bursts(&p);
     if (status == SF_OK && (all || strcmp(part, "network") == 0))

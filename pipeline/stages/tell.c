@@ -259,7 +259,10 @@ static void tell_testing(const sf_hop *hop, sf_status_message *into)
     into->test_share = testing->tests > 0 ? testing->share : NAN;
     into->test_length_s =
         hop->config->significance.kind != 0 ? (double)sf_testing_length_ns(hop->config) * 1e-9 : NAN;
-    into->not_tested = testing->not_tested;
+    const bool waits = testing->not_tested == NULL
+                           ? testing->tests == 0 && !isnan(into->test_length_s)
+                           : strcmp(testing->not_tested, sf_verdict_untested.not_tested) == 0;
+    into->not_tested = hop->last && waits ? "not tested by the end" : testing->not_tested;
 }
 
 static void tell_part(sf_status_message *into, sf_hop_part part, const char *device)

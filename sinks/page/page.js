@@ -361,7 +361,10 @@ function listed(told) {
   return items.sort((a, b) => (b.id === page.marked) - (a.id === page.marked) || a.standing - b.standing);
 }
 
-const testText = item => item.not_tested ? `not tested: ${item.not_tested}`
+/* A run that is over has no first test to come. */
+const notTestedText = reason => page.run.status?.last && reason === "waits for its first test" ? "not tested by the end"
+  : `not tested: ${reason}`;
+const testText = item => item.not_tested ? notTestedText(item.not_tested)
   : `p ${digits(item.p)}, ${plural(item.tests, "test")}${isTooEarly(item) ? `, too early: q cannot be less than ${digits(item.least_q, 2)} yet` : ""}`;
 
 /* Why no episode is counted: none is looked for, or only in a window before this one, or limits keep all back. */

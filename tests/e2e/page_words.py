@@ -56,15 +56,18 @@ def check_saved(told):
 
 
 # The tour is there until it is ended, and not again; a beep is heard where the box asks for it, one at a time. An edge that is too early
-# goes with those that are not tested.
+# goes with those that are not tested. A run that is over has no first test to come.
 BY_HAND = ("by('tour').hidden", "by('tour-close').click(), [by('tour').hidden, hasToured()]", "by('tour-again').click(), by('tour').hidden",
            "takers.trigger(page.run.triggers[0]), sound",
            "by('triggers-beep').checked = true, askForBeeps(), takers.trigger(page.run.triggers[0]), takers.trigger(page.run.triggers[0]), sound.beeps",
            "sound.currentTime += 1, takers.trigger(page.run.triggers[0]), sound.beeps",
            "page.run.edges = [{q: 1, least_q: 1, weight: 1}, {q: 0.01, least_q: 0.001, weight: 1}, {q: NaN, least_q: NaN, weight: 1}], "
            "by('graph-q').value = 3, by('graph-untested').checked = true, shownEdges().length",
-           "by('graph-untested').checked = false, shownEdges().map(edge => edge.q)")
-WANTED_BY_HAND = [False, [True, True], False, None, 1, 2, 3, [0.01]]
+           "by('graph-untested').checked = false, shownEdges().map(edge => edge.q)",
+           "testText({not_tested: 'waits for its first test'})", "testText({not_tested: 'observation gap'})",
+           "page.run.status = {...page.run.status, last: false}, testText({not_tested: 'waits for its first test'})")
+WANTED_BY_HAND = [False, [True, True], False, None, 1, 2, 3, [0.01], "not tested by the end", "not tested: observation gap",
+                  "not tested: waits for its first test"]
 
 
 def whole_chains_come_in_their_order():

@@ -221,6 +221,65 @@ $SYNFIRE compare blocks.csv --out made $fast --block batch --json >out 2>err
 check 'told, = out["contrasts"]
 assert told["paired"] and told["blocks"] is None and told["measures"][0]["n"] == [3, 3] and told["permutations"] == 8'
 
+# ---- two factors: at each age the groups are compared, and effects of either and of both are tested ----
+{ echo 'file,condition,animal,age'; for i in 1 2 3 4; do echo "w$i.h5,wild type,a$i,$((9 + i / 3 * 3))"; echo "m$i.h5,ko,b$i,$((9 + i / 3 * 3))"; done; } >factors.csv
+$SYNFIRE compare factors.csv --out two $fast --factor age --measures rate_hz,network_burst_rate,isi_cv --permutations 500 --json >out 2>err
+grep -q 'wild type at 9 and ko at 9: with so few replicates no permutation gives a p below 0.33' err
+check '
+import csv, statistics
+assert out["factor"] == "age" and [(c["name"], c["level"]) for c in out["conditions"]] == [
+    ("wild type", "9"), ("ko", "9"), ("wild type", "12"), ("ko", "12")]
+assert [(t["first"], t["second"], t["level"]) for t in out["contrasts"]] == [("wild type", "ko", "9"), ("wild type", "ko", "12")]
+assert all(m["level"] == t["level"] for t in out["contrasts"] for m in t["measures"])
+rows = list(csv.DictReader(open("two/replicates.csv")))
+assert list(rows[0])[:3] == ["condition", "age", "animal"] and len(rows) == 8
+effects = {(e["effect"], e["measure"]): e for e in out["effects"]}
+assert len(effects) == len(out["effects"]) == 9
+signs = {"condition": (-0.5, 0.5, -0.5, 0.5), "age": (-0.5, -0.5, 0.5, 0.5), "condition x age": (1, -1, -1, 1)}
+for (effect, measure), e in effects.items(): # by means and variances of the conditions alone
+    cells = [[float(r[measure]) - float(r.get(measure + "_chance") or 0) for r in rows if (r["condition"], r["age"]) == cell]
+             for cell in (("wild type", "9"), ("ko", "9"), ("wild type", "12"), ("ko", "12"))]
+    difference = sum(s * statistics.fmean(c) for s, c in zip(signs[effect], cells))
+    error = sum(s * s * statistics.variance(c) / len(c) for s, c in zip(signs[effect], cells))
+    assert abs(e["difference"] - difference) < 1e-9 and abs(e["statistic"] - difference ** 2 / error) < 1e-6 * e["statistic"], e
+    assert e["n"] == 8 and e["degrees"] == 1 and not e["within"] and e["least_p"] <= e["p"] <= e["q"] <= 1
+    assert e["epsilon_squared"] < e["eta_squared"] < 1
+assert min(effects, key=lambda key: effects[key]["p"] - effects[key]["eta_squared"]) == ("condition", "network_burst_rate")
+told = list(csv.DictReader(open("two/effects.csv")))
+assert [t["p"] for t in told] == [repr(e["p"]) for e in out["effects"]] and [t["effect"] for t in told] == [e["effect"] for e in out["effects"]]
+assert "Freedman and Lane" in out["methods"] and "over 3 effects" in out["methods"]
+'
+cp out first
+PYTHONPATH=$E2E "${SYNFIRE_PYTHON:-python3}" -B -c '
+import figures, json
+effects = json.load(open("first"))["effects"]
+panels = figures.panels("two/measures.svg")
+assert len(panels) == 3
+for panel in panels:
+    words = [e.text for e in panel.elements("text", "words")]
+    q = ["%.2g" % e["q"] for e in effects if e["measure"] == panel.name]
+    assert words == [f"q: condition {q[0]}, age {q[1]},", f"both {q[2]}", "age 9", "age 12"], (words, q)
+    # conditions side by side at each age, of one colour at both, and nothing that joins ages
+    assert not panel.elements("path", "pair")
+    assert len(panel.elements("path", "mean")) == 4
+    assert len({e.get("fill") for e in panel.group.iter() if e.get("class") == "replicate"}) == 2
+'
+$SYNFIRE compare factors.csv --out two $fast --factor age --control ko --measures rate_hz --permutations 500 >text 2>/dev/null
+grep -q '^ko and wild type at 9$' text
+grep -q '^condition ko, age 12: 2 replicates, 2 rows$' text
+grep -q '^measure  *condition  *q  *age  *q  *condition x age  *q$' text
+# one name at both ages is one replicate, which is compared with itself
+sed 's/,a3,/,a1,/; s/,a4,/,a2,/; s/,b3,/,b1,/; s/,b4,/,b2,/' factors.csv >repeated.csv
+$SYNFIRE compare repeated.csv --out two $fast --factor age --measures rate_hz --permutations 500 --json >out 2>err
+grep -q 'age is tested within replicates, since some have several values of age' err
+check 'assert [(e["effect"], e["within"], e["n"]) for e in out["effects"]] == [
+    ("condition", False, 4), ("age", True, 8), ("condition x age", True, 8)]'
+# a combination that nothing is of: the others are compared, and no effect is tested
+grep -v '^m[34]' factors.csv >holes.csv
+$SYNFIRE compare holes.csv --out two $fast --factor age --measures rate_hz --permutations 500 --json >out 2>err
+grep -q 'condition x age is not tested: each combination of condition and age needs two replicates' err
+check 'assert [t["level"] for t in out["contrasts"]] == ["9"] and all(e["p"] is None for e in out["effects"])'
+
 # ---- wells ----
 if [ -n "$SYNFIRE_PYTHON" ]; then
     "$SYNFIRE_PYTHON" - <<'PY'
@@ -300,6 +359,10 @@ table_refused "has no column 'file'" 'path,condition\na,b\n'
 table_refused "has no column 'condition', and --by names no other; its columns are file, dose" 'file,dose\nw1.h5,1\n'
 table_refused "bad.csv:3: names no file" 'file,condition\nw1.h5,x\n,y\n'
 table_refused "bad.csv:2: has nothing in the column 'condition'" 'file,condition\nw1.h5,\n'
+printf 'file,condition,age\nw1.h5,x,9\nm1.h5,y,\n' >bad.csv
+expect 65 "bad.csv:3: has nothing in the column 'age'" $SYNFIRE compare bad.csv --out bad --factor age
+printf 'file,condition,age\nw1.h5,x,9\nm1.h5,y,9\n' >bad.csv
+expect 64 "--factor: found 'age', which has one value alone" $SYNFIRE compare bad.csv --out bad --factor age
 table_refused "column 'rate_hz' has the name of a column of the results" 'file,condition,rate_hz\nw1.h5,x,1\n'
 table_refused 'has no rows' 'file,condition\n'
 expect 66 'absent.csv: cannot open' $SYNFIRE compare absent.csv --out bad
@@ -308,6 +371,11 @@ refused '--out: is missing'
 refused "--by: found 'sex', expected a column of the table: file, condition, animal, dose" --out bad --by sex
 refused "--block: found 'litter', expected a column of the table" --out bad --block litter
 refused "--block: found 'condition', whose values are what is compared" --out bad --block condition
+refused "--block: found 'dose', whose values are what is compared" --out bad --factor dose --block dose
+refused "--factor: found 'sex', expected a column of the table" --out bad --factor sex
+refused "--factor: found 'condition', which is the first factor" --out bad --factor condition
+refused "--factor: found 'animal', which says what a replicate is" --out bad --factor animal
+refused '--factor: goes with --test permutation' --out bad --factor dose --test welch
 refused "--control: found 'x', which no recording is of" --out made $fast --control x
 refused "found 'rates_hz': did you mean rate_hz?" --out bad --measures rates_hz
 refused "'chains' is of what --without leaves out" --out bad --without chains --measures rate_hz,chains

@@ -67,6 +67,15 @@ on 160 50 0 - "${run[@]}" --speed max --set significance.length_s=0 >early
 [ "$(grep -Ec " waits| yet| so far" early)" = 0 ]
 on 80 24 0 - "${run[@]}" --speed max --set significance.length_s=0 --duration 20 >short
 grep -q "^no q: it takes 4 stretches of 30 s or more after the first find; the run ended$" short
+# The last status says the same to programs, of a run of no whole stretch and of one whose only stretch was too early.
+for words in "--duration 20" ""; do
+    # shellcheck disable=SC2086
+    "$SYNFIRE" run lines.yaml --replay sim.h5 --speed max --set significance.length_s=0 $words 2>/dev/null | grep '^{' >out
+    python3 -B -c 'import json
+told = [json.loads(line) for line in open("out")]
+assert [m["not_tested"] for m in told if m["last"]] == ["not tested by the end"], told[-1]
+assert all(m["not_tested"] != "not tested by the end" for m in told if not m["last"])'
+done
 
 # Ctrl-C: in order, with a summary on the normal screen; a second one at once, with the terminal given back too.
 echo 'sinks: [{type: jsonl, path: out.jsonl}]' >>run.yaml
