@@ -131,7 +131,7 @@ static int print_checks(app_call *call, const sf_findings *checks, sf_error *err
     sf_text text = {0};
     call->wanting = count_of(checks, SF_FINDING_BAD) > 0;
     if (call->json)
-        app_document_json(&text, call, &(examined){!call->wanting, {checks->items, checks->count}, NULL});
+        app_document_json(&text, call, &document, &(examined){!call->wanting, {checks->items, checks->count}, NULL});
     else
         add_lines(&text, checks);
     return app_print(&text, error);
@@ -214,7 +214,7 @@ static int show_trips(app_call *call, const sf_run_trips *trips, sf_error *error
     call->wanting = trips->answered < trips->pulses;
     if (call->json)
         app_document_json(
-            &text, call,
+            &text, call, &document,
             &(examined){!call->wanting, {trips, 0}, &(awaited){*trips, trips->answered, answer_of(call)}});
     else
         add_trips(&text, call, trips);
@@ -383,7 +383,7 @@ const app_command app_command_doctor = {
         "as a "
         "run would, and nothing else is sent to it; each line says what to press there.",
     .options = {options, rig_options, loop_options},
-    .document = &document,
+    .documents = {&document},
     .rows = {&rig_table, &loop_table},
     .run = run,
 };

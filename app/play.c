@@ -113,7 +113,7 @@ static int print_result(const app_call *call, const sf_played *told, double spee
 {
     sf_text text = {0};
     if (call->json) {
-        app_document_json(&text, call, &(sent){told, speed > 0});
+        app_document_json(&text, call, &document, &(sent){told, speed > 0});
     } else {
         sf_text_printf(&text, "%" PRIu64 " spikes and %" PRIu64 " markers sent in %.3f s", told->spikes,
                        told->markers, told->seconds);
@@ -174,6 +174,6 @@ const app_command app_command_play = {
              "the stream in order, a second one leaves at once.",
     .options = {options, app_selection_options},
     .rows = {&playing_table},
-    .document = &document,
+    .documents = {&document},
     .run = run,
 };

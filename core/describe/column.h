@@ -26,12 +26,14 @@ typedef enum sf_column_type {
     SF_COLUMN_PAIR,    /**< sf_value.real and .second: the ends of an interval, a position */
     SF_COLUMN_UNITS,   /**< sf_value.group: indices of units */
     SF_COLUMN_NAMES,   /**< sf_value.group, which is written as the names of these units, of sf_value.units */
+    SF_COLUMN_ENTRY,   /**< sf_value.text: one of a list, which is written as a map, with its sf_value.key */
     SF_COLUMN_RECORD   /**< sf_value.record: a row with columns of its own */
 } sf_column_type;
 
 typedef struct sf_column {
-    const char
-        *name; /**< the same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB */
+    /** The same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB. NULL, of a record in
+     * a document: the columns of the record are columns of the row. */
+    const char *name;
     const char *about; /**< what it is: a phrase */
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
@@ -59,6 +61,7 @@ typedef struct sf_value {
     const sf_units *units;
     const void *with; /**< given: what columns that name their values go by; what it is, a table says */
     const char *text; /**< valid until the value is used again */
+    const char *key;  /**< of an entry */
     sf_table record;  /**< its row is record_row */
     size_t record_row;
     sf_text room; /**< for a text that is not in memory */
@@ -101,6 +104,7 @@ struct sf_column_row {
         const void *element);    /**< what an element is called; NULL: null, or it is its value */
     const sf_column_row *record; /**< the columns of a record ... */
     size_t record_count;         /**< ... and their number */
+    const sf_table *table;       /**< or the table that has them */
 };
 
 /** `member` of a table whose `of` is itself the array. */
@@ -116,6 +120,14 @@ typedef struct sf_column_list {
  * a null pointer, NaN and SF_NO_COUNT, and of the unit UINT32_MAX; where the member itself is, all rows are.
  */
 void sf_column_value(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/** The struct of a record that an element points to; null where the pointer is. */
+void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/** `length` and `get` of an element that is an sf_table, whose rows are the list. Where the column may be null
+ * it is so of a table without columns. */
+bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
+void sf_column_row_of(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
 /** `length` and `get` of an array that an element points to. Where the column may be null it is so of a null
  * pointer. */
@@ -142,8 +154,9 @@ static inline sf_table sf_column_record(const sf_column_row *column)
     return (sf_table){.name = column->is.name,
                       .row = column->is.name,
                       .about = column->is.about,
-                      .columns = column->record,
-                      .column_count = column->record_count};
+                      .columns = column->table != NULL ? column->table->columns : column->record,
+                      .column_count =
+                          column->table != NULL ? column->table->column_count : column->record_count};
 }
 
 /** In place of a row: every column is null. */
@@ -291,6 +304,32 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
     {                                                                                                        \
         .is = SF_WHAT_LIST(RECORD, #column, __VA_ARGS__), .get = sf_column_item, .item = sizeof(of),         \
         SF_ITEMS_LENGTH(column.items, column.count), SF_ROWS_ARE(rows)                                       \
+    }
+
+/* What a document has of tables, of which `like` is the address of one with the same columns. A struct that
+ * the member `of` points to; ... */
+#define SF_POINTED_IS(column, of, like, ...)                                                                 \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = sf_column_pointed, SF_ROW_ELEMENT(of),         \
+        .table = (like)                                                                                      \
+    }
+/* ... a list of the structs that it points to; ... */
+#define SF_STRUCTS_ARE(column, of, number, like, ...)                                                        \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_item,                              \
+        .item = sizeof *((ROW *)0)->of, SF_ITEMS_LENGTH(of, number), .table = (like)                         \
+    }
+/* ... a list of the rows of the member `of`, an sf_table; ... */
+#define SF_TABLE_IS(column, of, like, ...)                                                                   \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_row_of,                            \
+        .length = sf_column_rows_length, SF_ROW_ELEMENT(of), .table = (like)                                 \
+    }
+/* ... and the columns of its first row, which are columns of the document. */
+#define SF_FIRST_ROW_IS(of, like, ...)                                                                       \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, NULL, __VA_ARGS__), .get = sf_column_row_of, SF_ROW_ELEMENT(of),            \
+        .table = (like)                                                                                      \
     }
 
 /** A table of the rows of columns, which are an array. */
