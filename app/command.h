@@ -65,7 +65,8 @@ typedef struct app_command {
     const app_option *options[APP_OPTION_LISTS];
     const sf_key_table *rows[APP_ROW_TABLES];  /**< that describe options; NULL behind the last */
     const sf_table *tables[APP_RESULT_TABLES]; /**< of its results, besides those of the library */
-    const sf_table *documents[APP_DOCUMENTS];  /**< that app_document_json prints; docs/schema/ has the first by the command's name */
+    const sf_table *documents[APP_DOCUMENTS];  /**< that app_document_json prints; docs/schema/ has the first
+                                                  by the command's name */
     int (*run)(struct app_call *call, sf_error *error); /**< returns an sf_status */
 } app_command;
 

@@ -38,13 +38,9 @@ static const char *word_of_level(const void *level)
     return levels[*(const sf_finding_level *)level];
 }
 
-static void get_ok(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_ok)
 {
-    (void)column;
-    (void)row;
-    (void)item;
-    value->known = true;
-    value->flag = ((const sf_finding *)of)->level != SF_FINDING_BAD;
+    sf_value_set_flag(value, ((const sf_finding *)of)->level != SF_FINDING_BAD);
 }
 
 static const char *const names_of_checks[] = {
@@ -88,11 +84,8 @@ static const sf_column_row loop_rows_told[] = {
 };
 #undef ROW
 
-static void get_loop(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_loop)
 {
-    (void)column;
-    (void)row;
-    (void)item;
     value->record.of = ((const examined *)of)->loop;
     value->known = value->record.of != NULL;
 }
@@ -131,7 +124,8 @@ static int print_checks(app_call *call, const sf_findings *checks, sf_error *err
     sf_text text = {0};
     call->wanting = count_of(checks, SF_FINDING_BAD) > 0;
     if (call->json)
-        app_document_json(&text, call, &document, &(examined){!call->wanting, {checks->items, checks->count}, NULL});
+        app_document_json(&text, call, &document,
+                          &(examined){!call->wanting, {checks->items, checks->count}, NULL});
     else
         add_lines(&text, checks);
     return app_print(&text, error);

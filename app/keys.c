@@ -31,7 +31,8 @@ static int run(app_call *call, sf_error *error)
     sf_text_printf(&secret_file, "%s.key_secret", path);
     text.failed = public_file.failed || secret_file.failed;
     if (call->json)
-        app_document_json(&text, call, &document, &(made){public_file.data, secret_file.data, keys.public_key});
+        app_document_json(&text, call, &document,
+                          &(made){public_file.data, secret_file.data, keys.public_key});
     else
         sf_text_printf(&text,
                        "%s         %s\n"

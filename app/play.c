@@ -88,10 +88,8 @@ typedef struct sent {
     bool paced;
 } sent;
 
-static void get_late(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_late)
 {
-    (void)row;
-    (void)item;
     const sent *all = of;
     if (all->paced)
         sf_value_set_time(value, &column->is, all->told->late_ns);

@@ -31,8 +31,8 @@ typedef enum sf_column_type {
 } sf_column_type;
 
 typedef struct sf_column {
-    /** The same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB. NULL, of a record in
-     * a document: the columns of the record are columns of the row. */
+    /** The same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB. NULL, of a record
+     * in a document: the columns of the record are columns of the row. */
     const char *name;
     const char *about; /**< what it is: a phrase */
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
@@ -58,7 +58,8 @@ typedef struct sf_value {
     double real, second;
     const uint32_t *group;
     size_t group_size;
-    const sf_units *units;
+    const sf_units *units;    /**< whose names those of a group are, ... */
+    const char *const *names; /**< ... where it is NULL, names by the same index */
     const void *with; /**< given: what columns that name their values go by; what it is, a table says */
     const char *text; /**< valid until the value is used again */
     const char *key;  /**< of an entry */
@@ -107,6 +108,20 @@ struct sf_column_row {
     const sf_table *table;       /**< or the table that has them */
 };
 
+/** The head of a function that is `get` of a row, which need not use all that it is given:
+ *     SF_GETTER(get_ok)
+ *     {
+ *         sf_value_set_flag(value, ((const sf_finding *)of)->level != SF_FINDING_BAD);
+ *     }
+ * and of one that is its `length`. */
+#define SF_MAYBE_UNUSED __attribute__((unused))
+#define SF_GETTER(name)                                                                                      \
+    static void name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,            \
+                     SF_MAYBE_UNUSED size_t row, SF_MAYBE_UNUSED size_t item, sf_value *value)
+#define SF_LENGTH(name)                                                                                      \
+    static bool name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,            \
+                     SF_MAYBE_UNUSED size_t row, size_t *length)
+
 /** `member` of a table whose `of` is itself the array. */
 #define SF_ROWS_THEMSELVES SIZE_MAX
 
@@ -124,8 +139,8 @@ void sf_column_value(const sf_column_row *column, const void *of, size_t row, si
 /** The struct of a record that an element points to; null where the pointer is. */
 void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
-/** `length` and `get` of an element that is an sf_table, whose rows are the list. Where the column may be null
- * it is so of a table without columns. */
+/** `length` and `get` of an element that is an sf_table, whose rows are the list. Where the column may be
+ * null it is so of a table without columns. */
 bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
 void sf_column_row_of(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
@@ -135,6 +150,20 @@ bool sf_column_items_length(const sf_column_row *column, const void *of, size_t 
 void sf_column_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
 /** Sets the value. */
+static inline void sf_value_set_flag(sf_value *value, bool flag)
+{
+    value->known = true;
+    value->flag = flag;
+}
+
+/** To a record: row `row` of what `of` is. NULL: null. */
+static inline void sf_value_set_record(sf_value *value, const void *of, size_t row)
+{
+    value->known = of != NULL;
+    value->record.of = of;
+    value->record_row = row;
+}
+
 void sf_value_set_count(sf_value *value, uint64_t count);
 void sf_value_set_real(sf_value *value, double real);                 /**< not finite: null */
 void sf_value_set_pair(sf_value *value, double first, double second); /**< one is not finite: null */
@@ -325,10 +354,16 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
         .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_row_of,                            \
         .length = sf_column_rows_length, SF_ROW_ELEMENT(of), .table = (like)                                 \
     }
-/* ... and the columns of its first row, which are columns of the document. */
-#define SF_FIRST_ROW_IS(of, like, ...)                                                                       \
+/* ... likewise of two functions; ... */
+#define SF_TABLE_BY(column, getter, counter, like, ...)                                                      \
     {                                                                                                        \
-        .is = SF_WHAT_IS(RECORD, NULL, __VA_ARGS__), .get = sf_column_row_of, SF_ROW_ELEMENT(of),            \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = (getter), .length = (counter),               \
+        .table = (like)                                                                                      \
+    }
+/* ... and its first row. */
+#define SF_FIRST_ROW_IS(column, of, like, ...)                                                               \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = sf_column_row_of, SF_ROW_ELEMENT(of),          \
         .table = (like)                                                                                      \
     }
 

@@ -27,13 +27,19 @@ static void tell_units(const sf_value *value, const char *key, const sf_encoding
     as->end_list(to);
 }
 
-/* Of a unit that is none of them, which no table has, null. */
+/* Of a unit that is none of them, which no table has, NULL. */
+static const char *name_of(const sf_value *value, uint32_t unit)
+{
+    if (value->units == NULL)
+        return value->names[unit];
+    return unit < value->units->count ? value->units->items[unit].name : NULL;
+}
+
 static void tell_names(const sf_value *value, const char *key, const sf_encoding *as, void *to)
 {
-    const sf_units *units = value->units;
     as->list(to, key, value->group_size);
     for (size_t i = 0; i < value->group_size; i++)
-        as->string(to, NULL, value->group[i] < units->count ? units->items[value->group[i]].name : NULL);
+        as->string(to, NULL, name_of(value, value->group[i]));
     as->end_list(to);
 }
 

@@ -31,16 +31,15 @@ static const char *spell(const void *kind)
     return words[*(const int *)kind];
 }
 
-static void get_pair(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_pair)
 {
     (void)column, (void)item;
     const found *f = of;
     sf_value_set_pair(value, f->reals[row], (double)f->counts[row]);
 }
 
-static bool count_items(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_items)
 {
-    (void)column;
     *length = ((const found *)of)->lengths[row];
     return *length != 9;
 }
@@ -51,20 +50,20 @@ static bool has_items(const sf_column_row *column, const void *of)
     return ((const found *)of)->counts != NULL;
 }
 
-static void get_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_item)
 {
     (void)column, (void)of;
     sf_value_set_count(value, 10 * row + item);
 }
 
-static void get_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_record)
 {
     (void)column, (void)item;
     value->known = row != 1;
     value->record.of = &((const found *)of)->details[row];
 }
 
-static void get_peak(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_peak)
 {
     (void)column, (void)row, (void)item;
     sf_value_set_real(value, ((const detail *)of)->peak);
@@ -272,7 +271,7 @@ typedef struct thing {
     size_t part_count;
 } thing;
 
-static void get_group(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_group)
 {
     (void)column, (void)of, (void)row, (void)item;
     static const uint32_t group[] = {4, 2};
