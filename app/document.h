@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rows that documents of several commands have; ROW is the struct of the document (core/describe/column.h). */
+/** Rows that documents of several commands have; ROW is the struct of the document (core/describe/column.h).
+ */
 #ifndef SF_APP_DOCUMENT_H
 #define SF_APP_DOCUMENT_H
 

@@ -630,6 +630,6 @@ const app_command app_command_info = {
         "FILE.h5` is told as what it is.",
     .options = {options, app_selection_options},
     .tables = {&units_table, &app_sharpness_table},
-    .documents = {&document},
+    .documents = {&document, &app_occurrences_document},
     .run = run,
 };
