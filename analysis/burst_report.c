@@ -350,16 +350,11 @@ static const char *word_of_method(const void *method)
         .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = get_row, .length = count_rows,               \
         .item = (which), .table = (like)                                                                     \
     }
-#define WORD(column, of, spell, ...)                                                                         \
-    {                                                                                                        \
-        .is = SF_WHAT_IS(TEXT, column, __VA_ARGS__), .get = sf_column_value, .word = (spell),                \
-        SF_ROW_ELEMENT(of)                                                                                   \
-    }
 static const sf_column_row document_rows[] = {
-    WORD("burst_method", options.activity.bursts.method, word_of_bursts, "--burst-method",
-         .words = sf_burst_method_names),
-    WORD("network_method", options.activity.network.method, word_of_method, "--network-method",
-         .words = sf_network_method_names),
+    SF_WORD_IS("burst_method", options.activity.bursts.method, word_of_bursts, "--burst-method",
+               .words = sf_burst_method_names),
+    SF_WORD_IS("network_method", options.activity.network.method, word_of_method, "--network-method",
+               .words = sf_network_method_names),
     SF_GOT_BY(TIME, "network_within_ms", get_within, "the threshold of ISI_N", .unit = "ms",
               .null = "another method, or no valley"),
     SF_FIELD_IS(FLAG, "network_from_silence", activity.network.from_silence,

@@ -397,18 +397,10 @@ static const char *word_of_method(const void *method)
         .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = get_row, .length = count_rows,               \
         .item = (which), .table = (like)                                                                     \
     }
-#define WORD(column, of, spell, ...)                                                                         \
-    {                                                                                                        \
-        .is = SF_WHAT_IS(TEXT, column, __VA_ARGS__), .get = sf_column_value, .word = (spell),                \
-        SF_ROW_ELEMENT(of)                                                                                   \
-    }
 static const sf_column_row document_rows[] = {
-    WORD("network_method", activity.network.method, word_of_method, "--network-method",
-         .words = sf_network_method_names),
-    {.is = SF_WHAT_IS(RECORD, NULL, "all of it"),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(all),
-     .table = &sf_sequence_summary_table},
+    SF_WORD_IS("network_method", activity.network.method, word_of_method, "--network-method",
+               .words = sf_network_method_names),
+    SF_COLUMNS_OF(all, &sf_sequence_summary_table),
     LISTED("unit_detail", 0, &sf_sequence_units_table, "every unit"),
     LISTED("burst_detail", 1, &sf_sequence_bursts_table, "network bursts, in order"),
     LISTED("latencies", 2, &sf_sequence_latencies_table, "first spikes of backbone units in each burst"),

@@ -458,7 +458,7 @@ SF_GETTER(get_no_paths)
 }
 
 static const sf_column_row found_rows[] = {
-    {.is = SF_WHAT_IS(RECORD, NULL, "the search"), .get = get_search, .table = &searches_table},
+    SF_COLUMNS_BY(get_search, &searches_table),
     SF_TABLE_BY("paths", get_path, count_paths, &paths_table,
                 "to every --target, as given; without one to each vertex reached but the source, by vertex",
                 .null = "see no_paths"),

@@ -60,10 +60,7 @@ static int parse(bursts *b, sf_error *error)
 #define ROW bursts
 static const sf_column_row document_rows[] = {
     SF_FIELD_IS(TEXT, "recording", found.of.path, "the file"),
-    {.is = SF_WHAT_IS(RECORD, NULL, "what was found"),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(found),
-     .table = &sf_burst_report_document},
+    SF_COLUMNS_OF(found, &sf_burst_report_document),
 };
 #undef ROW
 

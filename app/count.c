@@ -157,7 +157,7 @@ SF_GETTER(get_correlogram)
 }
 
 static const sf_column_row counted_rows[] = {
-    {.is = SF_WHAT_IS(RECORD, NULL, "the episode"), .get = get_episode, .table = &sf_episodes_columns_table},
+    SF_COLUMNS_BY(get_episode, &sf_episodes_columns_table),
     SF_RECORDS_BY("correlograms", get_correlogram, count_correlograms, correlogram_rows, "of each link",
                   .null = "without --correlogram"),
 };
@@ -167,12 +167,6 @@ SF_LENGTH(count_episodes)
     const app_counting *c = of;
     *length = c->details.told.count;
     return column->is.null == NULL || !c->is_whole;
-}
-
-/* Items of the answer itself: record_row tells which. */
-SF_GETTER(get_of_answer)
-{
-    sf_value_set_record(value, of, item);
 }
 
 SF_LENGTH(count_windows)
@@ -248,7 +242,7 @@ void app_registered_get(const sf_column_row *column, const void *of, size_t row,
 static const sf_column_row registered_rows[] = {
     SF_FIELD_IS(TEXT, "file", registered, "as it was given"),
     SF_MEMBER_IS(TEXT, sha256, "of the file"),
-    SF_RECORDS_BY("episodes", get_of_answer, count_episodes, counted_rows,
+    SF_RECORDS_BY("episodes", sf_column_own_row, count_episodes, counted_rows,
                   "the chains, of which q corrects for these alone", .null = OF_COUNT),
     SF_GOT_BY(TEXT, "methods", get_methods, "what was done, as a sentence for a paper", .null = OF_COUNT),
     {.is = SF_WHAT_IS(RECORD, "significance", "their test", .null = OF_COUNT),
@@ -263,12 +257,12 @@ const sf_table app_registered_document = {.name = "registered",
                                           SF_TABLE_OF(registered_rows)};
 
 static const sf_column_row document_rows[] = {
-    SF_RECORDS_BY("episodes", get_of_answer, count_episodes, counted_rows, "in the order of FILE"),
+    SF_RECORDS_BY("episodes", sf_column_own_row, count_episodes, counted_rows, "in the order of FILE"),
     APP_ROWS_DETAILS(details),
     SF_GOT_BY(TEXT, "methods", get_methods, "what was done, as a sentence for a paper"),
     APP_REGISTERED_AT(0),
     APP_ROW_SIGNIFICANCE(details.told.significance),
-    SF_RECORDS_BY("windows", get_of_answer, count_windows, windows_rows, "of --window",
+    SF_RECORDS_BY("windows", sf_column_own_row, count_windows, windows_rows, "of --window",
                   .null = "without --window"),
     APP_ROW_ENGINE(details.told.ran),
     APP_ROW_DEVICE(details.told.ran),

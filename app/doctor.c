@@ -52,12 +52,8 @@ static const char *const names_of_checks[] = {
 static const sf_column_row check_rows[] = {
     SF_MEMBER_IS(TEXT, name, "what was looked at", .words = names_of_checks),
     SF_GOT_BY(FLAG, "ok", get_ok, "the level is not bad"),
-    {.is = SF_WHAT_IS(TEXT, "level",
-                      "advice: a run works and could do better; bad: it would fail here, or lose",
-                      .words = levels),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(level),
-     .word = word_of_level},
+    SF_WORD_IS("level", level, word_of_level,
+               "advice: a run works and could do better; bad: it would fail here, or lose", .words = levels),
     SF_FIELD_IS(TEXT, "detail", found, "what was found"),
     SF_MEMBER_IS(TEXT, advice, "what to do", .null = "it is good"),
 };
@@ -84,11 +80,8 @@ static const sf_column_row loop_rows_told[] = {
 };
 #undef ROW
 
-SF_GETTER(get_loop)
-{
-    value->record.of = ((const examined *)of)->loop;
-    value->known = value->record.of != NULL;
-}
+static const sf_table round_trips = {
+    .name = "loop", .about = "round trips of pulses", SF_TABLE_OF(loop_rows_told)};
 
 #define ROW examined
 static const sf_column_row document_rows[] = {
@@ -97,8 +90,8 @@ static const sf_column_row document_rows[] = {
         checks, sf_finding, check_rows,
         "in a fixed order; one of `gpu` for each device; with RIG those of the rig from `reach` on, and "
         "`buffers`"),
-    SF_RECORD_BY("loop", get_loop, loop_rows_told, "--loop: round trips of pulses; there are no checks then",
-                 .null = "without"),
+    SF_POINTED_IS("loop", loop, &round_trips, "--loop: round trips of pulses; there are no checks then",
+                  .null = "without"),
 };
 #undef ROW
 

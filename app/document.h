@@ -50,12 +50,9 @@ extern const sf_table app_significance_document;
 extern const char *const app_tested_words[];
 const char *app_tested_word(const void *tested);
 #define APP_ROW_EDGES_TESTED(graph)                                                                          \
-    {                                                                                                        \
-        .is = SF_WHAT_IS(TEXT, "edges_tested",                                                               \
-                         "of all edges: no test was made; one was, and chance is among them; all have a q "  \
-                         "of 0.05 or less",                                                                  \
-                         .null = "they are neither counts nor coefficients", .words = app_tested_words),     \
-        .get = sf_column_value, .word = app_tested_word, SF_ROW_ELEMENT(graph.tested)                        \
-    }
+    SF_WORD_IS("edges_tested", graph.tested, app_tested_word,                                                \
+               "of all edges: no test was made; one was, and chance is among them; all have a q "            \
+               "of 0.05 or less",                                                                            \
+               .null = "they are neither counts nor coefficients", .words = app_tested_words)
 
 #endif

@@ -151,7 +151,7 @@ SF_GETTER(get_epoch_value)
 }
 
 static const sf_column_row edge_rows[] = {
-    {.is = SF_WHAT_IS(RECORD, NULL, "the edge"), .get = get_edge, .table = &sf_edges_columns_table},
+    SF_COLUMNS_BY(get_edge, &sf_edges_columns_table),
     SF_GOT_BY(COUNT, "epochs", get_epochs_with, "epochs in which it occurs", .null = "without --epochs"),
     SF_LIST_BY(COUNT, "epoch_counts", get_epoch_value, count_epoch_values, "the count in each epoch alone",
                .null = "without --epochs"),
@@ -164,11 +164,6 @@ SF_LENGTH(count_edges)
 {
     *length = ((const drawing *)of)->g.link_count;
     return true;
-}
-
-SF_GETTER(get_of_drawing)
-{
-    sf_value_set_record(value, of, item);
 }
 
 SF_GETTER(get_pairs)
@@ -191,7 +186,7 @@ SF_GETTER(get_pairs_tested)
 static const sf_column_row document_rows[] = {
     SF_FIELD_IS(COUNT, "vertices", g.vertex_count, "units"),
     SF_FIELD_IS(COUNT, "edges", g.link_count, "edges"),
-    SF_RECORDS_BY("edge_detail", get_of_drawing, count_edges, edge_rows, "by from, to and delay"),
+    SF_RECORDS_BY("edge_detail", sf_column_own_row, count_edges, edge_rows, "by from, to and delay"),
     SF_FIELD_IS(COUNT, "edges_found", g.links_found, "edges before --max-p and --max-q left some out"),
     APP_ROW_THRESHOLD(g.threshold),
     APP_ROW_THRESHOLD_WHY(g.threshold_why),

@@ -130,12 +130,6 @@ SF_GETTER(get_tick)
         sf_column_value(column, of, row, item, value);
 }
 
-SF_LENGTH(count_metadata)
-{
-    *length = ((const content *)of)->recording.metadata_count;
-    return true;
-}
-
 SF_GETTER(get_metadata)
 {
     const sf_metadata_entry *entry = &((const content *)of)->recording.metadata[item];
@@ -147,12 +141,6 @@ SF_GETTER(get_geometry)
 {
     const sf_overview_columns *overview = &((const content *)of)->overview;
     sf_value_set_record(value, overview->electrodes > 0 ? overview : NULL, 0);
-}
-
-SF_LENGTH(count_units)
-{
-    *length = ((const content *)of)->recording.unit_count;
-    return true;
 }
 
 SF_GETTER(get_unit)
@@ -192,7 +180,8 @@ static const sf_column_row document_rows[] = {
     SF_MEMBER_IS(COUNT, noise_units, "units labelled noise, which analyses leave out"),
     SF_MEMBER_IS(COUNT, noise_spikes, "their spikes"),
     SF_FIELD_IS(COUNT, "markers", recording.marker_count, "markers"),
-    SF_LIST_BY(ENTRY, "metadata", get_metadata, count_metadata, "as the file has it"),
+    SF_ITEMS_BY(ENTRY, "metadata", get_metadata, recording.metadata, recording.metadata_count,
+                "as the file has it"),
     SF_RECORD_BY("geometry", get_geometry, geometry_rows, "where its electrodes are",
                  .null = "positions are not known"),
     SF_MEMBER_IS(COUNT, dropped, "spikes left out by the reader and the selection"),
@@ -204,7 +193,7 @@ static const sf_column_row document_rows[] = {
                 .null = "there are none"),
     SF_TABLE_IS("sharpness", sharpness, &app_sharpness_table,
                 "how sharp the bursts are that units share, at several delays"),
-    SF_TABLE_BY("unit_detail", get_unit, count_units, &units_table, "every unit"),
+    SF_STRUCTS_BY("unit_detail", get_unit, recording.units, recording.unit_count, &units_table, "every unit"),
 };
 #undef ROW
 

@@ -113,11 +113,6 @@ SF_LENGTH(count_episodes)
     return true;
 }
 
-SF_GETTER(get_episode)
-{
-    sf_value_set_record(value, of, item);
-}
-
 SF_GETTER(get_id)
 {
     const content *c = of;
@@ -167,7 +162,7 @@ static const sf_column_row document_rows[] = {
     SF_FIELD_IS(TEXT, "recording", told.counted_in, "that they were counted in", .null = "not known"),
     SF_MEMBER_IS(COUNT, units, "units of it"),
     SF_MEMBER_IS(COUNT, occurrences, "of all episodes"),
-    SF_RECORDS_BY("episodes", get_episode, count_episodes, episode_rows, "episodes"),
+    SF_RECORDS_BY("episodes", sf_column_own_row, count_episodes, episode_rows, "episodes"),
 };
 #undef ROW
 

@@ -64,10 +64,7 @@ static const char *spell_edges(const void *edges)
 #define NOT_REWIRED "without --rewired"
 static const sf_column_row triad_rows[] = {
     SF_MEMBER_IS(TEXT, name, "after Holland and Leinhardt, as 030T"),
-    {.is = SF_IS("edges", "between its vertices A, B and C", NULL, NULL, SF_COLUMN_TEXT),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(edges),
-     .word = spell_edges},
+    SF_WORD_IS("edges", edges, spell_edges, "between its vertices A, B and C"),
     SF_MEMBER_IS(COUNT, count, "sets of three vertices joined so"),
     SF_FIELD_IS(REAL, "mean", spread.mean, "of the count in rewired graphs", .null = NOT_REWIRED),
     SF_FIELD_IS(REAL, "sd", spread.sd, "its standard deviation there", .null = NOT_REWIRED),

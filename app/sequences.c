@@ -79,10 +79,7 @@ static int find(sequences *s, const sf_recording *recording, sf_error *error)
 #define ROW sequences
 static const sf_column_row document_rows[] = {
     SF_FIELD_IS(TEXT, "recording", report.of.path, "the file"),
-    {.is = SF_WHAT_IS(RECORD, NULL, "what was found"),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(report),
-     .table = &sf_sequence_report_document},
+    SF_COLUMNS_OF(report, &sf_sequence_report_document),
 };
 #undef ROW
 

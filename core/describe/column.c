@@ -137,6 +137,13 @@ void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, 
     value->known = value->record.of != NULL;
 }
 
+void sf_column_own_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    (void)row;
+    sf_value_set_record(value, of, item);
+}
+
 bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
 {
     const sf_table *table = element_of(column, of, row);

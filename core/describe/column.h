@@ -139,6 +139,9 @@ void sf_column_value(const sf_column_row *column, const void *of, size_t row, si
 /** The struct of a record that an element points to; null where the pointer is. */
 void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
+/** The row `item` of what `of` is itself. */
+void sf_column_own_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
 /** `length` and `get` of an element that is an sf_table, whose rows are the list. Where the column may be
  * null it is so of a table without columns. */
 bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
@@ -335,6 +338,24 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
         SF_ITEMS_LENGTH(column.items, column.count), SF_ROWS_ARE(rows)                                       \
     }
 
+/* What an element of the member `of` is called. */
+#define SF_WORD_IS(column, of, spell, ...)                                                                   \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(TEXT, column, __VA_ARGS__), .get = sf_column_value, .word = (spell),                \
+        SF_ROW_ELEMENT(of)                                                                                   \
+    }
+
+/* The columns of the member `of`, a row of a table with the columns of that at `like`, or of what a function
+ * gives, which are columns of the document. */
+#define SF_COLUMNS_OF(of, like)                                                                              \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, NULL, NULL), .get = sf_column_value, SF_ROW_ELEMENT(of), .table = (like)    \
+    }
+#define SF_COLUMNS_BY(getter, like)                                                                          \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, NULL, NULL), .get = (getter), .table = (like)                               \
+    }
+
 /* What a document has of tables, of which `like` is the address of one with the same columns. A struct that
  * the member `of` points to; ... */
 #define SF_POINTED_IS(column, of, like, ...)                                                                 \
@@ -354,7 +375,12 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
         .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_row_of,                            \
         .length = sf_column_rows_length, SF_ROW_ELEMENT(of), .table = (like)                                 \
     }
-/* ... likewise of two functions; ... */
+/* ... likewise of two functions, or of one and the number of what a member points to; ... */
+#define SF_STRUCTS_BY(column, getter, of, number, like, ...)                                                 \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = (getter), SF_ITEMS_LENGTH(of, number),       \
+        .table = (like)                                                                                      \
+    }
 #define SF_TABLE_BY(column, getter, counter, like, ...)                                                      \
     {                                                                                                        \
         .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = (getter), .length = (counter),               \
