@@ -132,7 +132,7 @@ static int find_bursts(sf_json *json, const asked *a, sf_error *error)
     if (status == SF_OK)
         status = sf_burst_report_find(&found, a->recording, &how, error);
     if (status == SF_OK)
-        sf_burst_report_json(json, &found);
+        sf_table_json_fields(json, &sf_burst_report_document, &found);
     sf_burst_report_free(&found);
     return status;
 }
@@ -172,7 +172,7 @@ static int find_sequences(sf_json *json, const asked *a, sf_error *error)
         status = sf_sequence_report_find(&found, a->recording, &activity, &how, options.episodes,
                                          options.episode_count, a->progress, error);
     if (status == SF_OK)
-        sf_sequence_report_json(json, &found);
+        sf_table_json_fields(json, &sf_sequence_report_document, &found);
     sf_sequence_report_free(&found);
     sf_free(options.episodes);
     return status;

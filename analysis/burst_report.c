@@ -316,24 +316,60 @@ sf_table sf_burst_report_table(const sf_burst_report *report, size_t which)
     return sf_table_with(&parts[which]);
 }
 
-void sf_burst_report_json(sf_json *json, const sf_burst_report *report)
+static const char *word_of_bursts(const void *method)
 {
-    static const struct {
-        const char *key;
-        size_t table;
-    } lists[SF_BURST_TABLES] = {{"summary", 3}, {"unit_detail", 0}, {"network_bursts", 1}, {"bursts", 2}};
-    const sf_activity *activity = &report->activity;
-    sf_json_string(json, "burst_method", sf_burst_method_names[report->options.activity.bursts.method]);
-    sf_json_string(json, "network_method", sf_network_method_names[report->options.activity.network.method]);
-    sf_json_real(json, "network_within_ms",
-                 activity->network.within_ns > 0 ? (double)activity->network.within_ns * 1e-6 : NAN);
-    sf_json_bool(json, "network_from_silence", activity->network.from_silence);
-    sf_json_uint(json, "spikes", activity->spikes);
-    sf_json_uint(json, "units", activity->unit_count);
-    sf_json_uint(json, "active_units", activity->active_units);
-    sf_json_real(json, "duration_s", activity->duration_s);
-    for (size_t i = 0; i < SF_BURST_TABLES; i++) {
-        const sf_table table = sf_burst_report_table(report, lists[i].table);
-        sf_table_json_rows(json, lists[i].key, &table);
-    }
+    return sf_burst_method_names[*(const sf_burst_method *)method];
 }
+
+SF_GETTER(get_within)
+{
+    const int64_t within_ns = ((const sf_burst_report *)of)->activity.network.within_ns;
+    if (within_ns > 0)
+        sf_value_set_time(value, &column->is, within_ns);
+}
+
+SF_LENGTH(count_rows)
+{
+    *length = sf_burst_report_table(of, column->item).row_count;
+    return true;
+}
+
+SF_GETTER(get_row)
+{
+    sf_value_set_record(value, sf_burst_report_table(of, column->item).of, item);
+}
+
+static const char *word_of_method(const void *method)
+{
+    return sf_network_method_names[*(const sf_network_method *)method];
+}
+
+#define ROW sf_burst_report
+#define LISTED(column, which, like, ...)                                                                     \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = get_row, .length = count_rows,               \
+        .item = (which), .table = (like)                                                                     \
+    }
+static const sf_column_row document_rows[] = {
+    SF_WORD_IS("burst_method", options.activity.bursts.method, word_of_bursts, "--burst-method",
+               .words = sf_burst_method_names),
+    SF_WORD_IS("network_method", options.activity.network.method, word_of_method, "--network-method",
+               .words = sf_network_method_names),
+    SF_GOT_BY(TIME, "network_within_ms", get_within, "the threshold of ISI_N", .unit = "ms",
+              .null = "another method, or no valley"),
+    SF_FIELD_IS(FLAG, "network_from_silence", activity.network.from_silence,
+                "the threshold that ISI_N took parts activity from silence: it is 1 s or more, and bursts "
+                "hold 95 % of the spikes or more"),
+    SF_FIELD_IS(COUNT, "spikes", activity.spikes, "spikes"),
+    SF_FIELD_IS(COUNT, "units", activity.unit_count, "units"),
+    SF_FIELD_IS(COUNT, "active_units", activity.active_units, "units at the rate of --active or more"),
+    SF_FIELD_IS(REAL, "duration_s", activity.duration_s, "recorded", .unit = "s"),
+    LISTED("summary", 3, &sf_burst_summary_table, "what bursts are like, beside chance"),
+    LISTED("unit_detail", 0, &sf_burst_units_table, "every unit"),
+    LISTED("network_bursts", 1, &sf_network_bursts_table, "bursts of the network, in order"),
+    LISTED("bursts", 2, &sf_bursts_table, "bursts of the network, then of each unit"),
+};
+#undef ROW
+
+const sf_table sf_burst_report_document = {
+    .name = "bursts", .about = "bursts of units and of the network", SF_TABLE_OF(document_rows)};

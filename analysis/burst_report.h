@@ -85,7 +85,7 @@ void sf_burst_report_free(sf_burst_report *report);
 #define SF_BURST_TABLES 4
 sf_table sf_burst_report_table(const sf_burst_report *report, size_t which);
 
-/** All of it as fields of the object that is open. */
-void sf_burst_report_json(sf_json *json, const sf_burst_report *report);
+/** Of all of it; a row is a sf_burst_report. */
+extern const sf_table sf_burst_report_document;
 
 #endif

@@ -22,13 +22,13 @@ static void put_id(const sf_episodes *e, size_t row, sf_value *value)
     sf_value_set_room(value);
 }
 
-static void get_id(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_id)
 {
     (void)column, (void)item;
     put_id(of, row, value);
 }
 
-static void get_spelt(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_spelt)
 {
     (void)column, (void)item;
     const sf_episodes *e = of;
@@ -36,56 +36,51 @@ static void get_spelt(const sf_column_row *column, const void *of, size_t row, s
     sf_value_set_room(value);
 }
 
-static void get_size(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_size)
 {
     (void)column, (void)item;
     sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].size);
 }
 
-static bool count_units(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_units)
 {
-    (void)column;
     *length = ((const sf_episodes *)of)->episodes[row].size;
     return true;
 }
 
-static bool count_links(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_links)
 {
-    (void)column;
     *length = ((const sf_episodes *)of)->episodes[row].size - 1;
     return true;
 }
 
-static void get_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_unit)
 {
-    (void)column;
     sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].units[item]);
 }
 
-static void get_name(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_name)
 {
-    (void)column;
     const sf_episodes *e = of;
     sf_value_set_text(value, units_of(e)->items[e->episodes[row].units[item]].name);
 }
 
-static void get_delay(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_delay)
 {
-    (void)column;
     const sf_delay *delay = &((const sf_episodes *)of)->episodes[row].delays[item];
     sf_value_set_delay(value, delay->low_ns, delay->high_ns);
 }
 
 /* ---- what is known of it ---- */
 
-static void get_ratio(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_ratio)
 {
     (void)column, (void)item;
     const sf_episodes *e = of;
     sf_value_set_pair(value, e->ratio_low[row], e->ratio_high[row]);
 }
 
-static void get_worth(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_worth)
 {
     (void)column, (void)item;
     const sf_episodes *e = of;
@@ -98,8 +93,7 @@ static const char *spell_reason(const void *reason)
     return sf_not_tested_text(*(const sf_not_tested *)reason);
 }
 
-static void get_one_electrode(const sf_column_row *column, const void *of, size_t row, size_t item,
-                              sf_value *value)
+SF_GETTER(get_one_electrode)
 {
     (void)column, (void)item;
     const sf_episodes *e = of;
@@ -107,7 +101,7 @@ static void get_one_electrode(const sf_column_row *column, const void *of, size_
     value->flag = value->known && e->one_electrode[row] != 0;
 }
 
-static void get_parent(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_parent)
 {
     (void)column, (void)item;
     const sf_episodes *e = of;
@@ -117,8 +111,7 @@ static void get_parent(const sf_column_row *column, const void *of, size_t row, 
 
 /* ---- its links ---- */
 
-static void get_quantile(const sf_column_row *column, const void *of, size_t row, size_t item,
-                         sf_value *value)
+SF_GETTER(get_quantile)
 {
     (void)row, (void)item;
     const sf_link_delays *link = of;
@@ -128,14 +121,14 @@ static void get_quantile(const sf_column_row *column, const void *of, size_t row
     sf_value_set_real(value, occurrences > 0 ? (double)link->quantiles_ns[column->member] / 1e6 : NAN);
 }
 
-static bool count_bins(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_bins)
 {
     (void)column, (void)of, (void)row;
     *length = SF_DELAY_BINS;
     return true;
 }
 
-static void get_bin(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_bin)
 {
     (void)column, (void)row;
     sf_value_set_count(value, ((const sf_link_delays *)of)->histogram[item]);
@@ -156,21 +149,19 @@ static const sf_column_row link_rows[] = {
     SF_LIST_BY(COUNT, "histogram", get_bin, count_bins, "delays in ten equal parts of the interval"),
 };
 
-static bool count_detailed(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_detailed)
 {
     return ((const sf_episodes *)of)->details != NULL && count_links(column, of, row, length);
 }
 
-static void get_link(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_link)
 {
-    (void)column;
-    value->known = true;
-    value->record.of = &((const sf_episodes *)of)->details[row].links[item];
+    sf_value_set_record(value, &((const sf_episodes *)of)->details[row].links[item], 0);
 }
 
 /* ---- epochs ---- */
 
-static void get_epochs(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_epochs)
 {
     (void)column, (void)item;
     const sf_episodes *e = of;
@@ -186,7 +177,7 @@ static bool has_epochs(const sf_column_row *column, const void *of)
     return ((const sf_episodes *)of)->span_counts != NULL;
 }
 
-static bool count_epochs(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_epochs)
 {
     (void)column, (void)row;
     const sf_episodes *e = of;
@@ -194,10 +185,8 @@ static bool count_epochs(const sf_column_row *column, const void *of, size_t row
     return e->span_counts != NULL;
 }
 
-static void get_epoch_count(const sf_column_row *column, const void *of, size_t row, size_t item,
-                            sf_value *value)
+SF_GETTER(get_epoch_count)
 {
-    (void)column;
     const sf_episodes *e = of;
     sf_value_set_count(value, e->span_counts[item * e->count + row]);
 }

@@ -6,28 +6,27 @@
 
 #include <stddef.h>
 
-static void get_name(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_name)
 {
-    (void)item;
     const sf_graph_columns *g = of;
     const uint32_t *ends = column->member == offsetof(sf_graph_columns, from) ? g->from : g->to;
     sf_value_set_text(value, g->names[ends[row]]);
 }
 
-static void get_delay(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_delay)
 {
     (void)column, (void)item;
     const sf_graph_columns *g = of;
     sf_value_set_delay(value, g->low_ns[row], g->high_ns[row]);
 }
 
-static void get_count(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_count)
 {
     if (!((const sf_graph_columns *)of)->is_tiling)
         sf_column_value(column, of, row, item, value);
 }
 
-static void get_sign(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_sign)
 {
     (void)column, (void)item;
     const sf_graph_columns *g = of;
@@ -35,7 +34,7 @@ static void get_sign(const sf_column_row *column, const void *of, size_t row, si
         sf_value_set_real(value, g->sign[row]);
 }
 
-static void get_ratio(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_ratio)
 {
     (void)column, (void)item;
     const sf_graph_columns *g = of;

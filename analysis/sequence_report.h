@@ -99,7 +99,7 @@ void sf_sequence_report_free(sf_sequence_report *report);
 #define SF_SEQUENCE_TABLES 6
 sf_table sf_sequence_report_table(const sf_sequence_report *report, size_t which);
 
-/** All of it as fields of the object that is open. */
-void sf_sequence_report_json(sf_json *json, const sf_sequence_report *report);
+/** Of all of it; a row is a sf_sequence_report. */
+extern const sf_table sf_sequence_report_document;
 
 #endif

@@ -200,7 +200,7 @@ static int print_answer(const app_call *call, const aggregate_request *request, 
     told->relative_error = off > 0 ? off / fabs(told->exact) : off;
     sf_text text = {0};
     if (call->json)
-        app_document_json(&text, call, told);
+        app_document_json(&text, call, &answers, told);
     else if (app_has(call, "csv")) {
         app_csv csv = app_csv_start_table(&text, &answers);
         app_csv_struct(&csv, &answers, told);
@@ -370,6 +370,6 @@ const app_command app_command_aggregate = {
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
     .rows = {&app_quantity_table, &asking_table, &request_table},
     .tables = {&answers},
-    .document = &answers,
+    .documents = {&answers},
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
+#include "app/document.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/samples.h"
@@ -130,40 +131,34 @@ typedef struct told {
     size_t series;
 } told;
 
-static bool count_points(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_points)
 {
     const sf_density_columns *found = ((const told *)of + row)->found;
     *length = found == NULL ? 0 : column->item == 0 ? found->minimum_count : found->curve_count;
     return column->item == 0 || (found != NULL && found->curve_h != NULL);
 }
 
-static void get_point(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_point)
 {
-    (void)column;
-    value->known = true;
-    value->record.of = ((const told *)of + row)->found;
-    value->record_row = item;
+    sf_value_set_record(value, ((const told *)of + row)->found, item);
 }
 
-static bool count_epochs(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_epochs)
 {
     const app_epochs *epochs = &((const told *)of + row)->samples->epochs;
-    (void)column;
     *length = epochs->count;
     return epochs->items != NULL;
 }
 
-static void get_epoch_n(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_epoch_n)
 {
     const told *t = (const told *)of + row;
-    (void)column;
     sf_value_set_count(value, app_samples_epoch_n(t->samples, item, t->series));
 }
 
-static void get_epoch_h(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_epoch_h)
 {
     const told *t = (const told *)of + row;
-    (void)column;
     sf_value_set_real(value, t->samples->epochs.values[item * t->samples->all.count + t->series]);
 }
 
@@ -248,26 +243,56 @@ static void print_csv(sf_text *text, const bandwidth_report *report)
     }
 }
 
-/* At the top what there is of the only series; of each of several in `results`. */
+/* At the top is what there is of the only series; of each of several in `results`. */
+typedef struct document_of {
+    const bandwidth_report *report;
+    const char *quantity, *axis;
+    sf_table only; /* its row, or none where there are several */
+    app_epochs epochs;
+    app_stop stop;
+    told *row; /* that is read */
+} document_of;
+
+SF_LENGTH(count_results)
+{
+    *length = ((const document_of *)of)->report->samples->all.count;
+    return true;
+}
+
+SF_GETTER(get_result)
+{
+    const document_of *d = of;
+    *d->row = tell(d->report, item);
+    sf_value_set_record(value, d->row, 0);
+}
+
+#define ROW document_of
+static const sf_column_row document_rows[] = {
+    SF_FIRST_ROW_IS(NULL, only, &bandwidths, "the only one", .null = "there are several"),
+    SF_MEMBER_IS(TEXT, quantity, "--quantity", .null = "of numbers", .words = app_quantity_words),
+    SF_MEMBER_IS(TEXT, axis, "what h is of: the samples, or their natural logarithm",
+                 .words = app_axis_words),
+    APP_ROW_EPOCHS(epochs),
+    SF_TABLE_BY("results", get_result, count_results, &bandwidths,
+                "one for each unit or link, or of the samples"),
+    APP_ROW_STOPPED(stop.where),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "found", .about = "bandwidths of samples", SF_TABLE_OF(document_rows)};
+
 static void print_json(sf_text *text, const app_call *call, const bandwidth_report *report)
 {
-    const app_samples *samples = report->samples;
-    const told first = tell(report, 0);
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_table_json_fields(&json, &bandwidths, samples->all.count == 1 ? &first : NULL);
-    sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
-    sf_json_string(&json, "axis", report->domain == SF_DOMAIN_LOG ? "log" : "linear");
-    app_epochs_json(&json, &samples->epochs);
-    sf_json_array(&json, "results");
-    for (size_t s = 0; s < samples->all.count; s++) {
-        const told row = tell(report, s);
-        sf_table_json_struct(&json, &bandwidths, &row);
-    }
-    sf_json_end_array(&json);
-    app_stop_json(&json, &report->stop);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    told first = tell(report, 0);
+    document_of of = {.report = report,
+                      .quantity = app_value(call, "quantity", NULL),
+                      .axis = app_axis_words[report->domain == SF_DOMAIN_LOG],
+                      .only = {.row_count = report->samples->all.count == 1, .of = &first},
+                      .epochs = report->samples->epochs,
+                      .stop = report->stop,
+                      .row = &(told){0}};
+    app_document_json(text, call, &document, &of);
 }
 
 static void number_cell(app_table *table, bool known, double value)
@@ -422,5 +447,6 @@ const app_command app_command_bandwidth = {
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
     .rows = {&sf_density_table, &app_quantity_table},
     .tables = {&bandwidths},
+    .documents = {&document},
     .run = run,
 };

@@ -2,6 +2,7 @@
 /* synfire bfs: levels and parents of everything that a source reaches, in a graph or a recording's graph. */
 #include "app/connect.h"
 #include "app/csv.h"
+#include "app/document.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/significance.h"
@@ -321,6 +322,9 @@ typedef struct paths {
     sf_searches_columns found;
     uint32_t *path;
     const char **names;
+    uint32_t *vertices; /* that paths lead to */
+    size_t count;
+    bool failed; /* for want of memory */
     path_row row;
 } paths;
 
@@ -329,6 +333,7 @@ static void close_paths_of(paths *p)
     sf_searches_free(p->alone);
     sf_free(p->path);
     sf_free(p->names);
+    sf_free(p->vertices);
 }
 
 /* Of search i. close_paths_of whatever happened. */
@@ -364,73 +369,140 @@ static void take_row(paths *p, uint32_t v)
     }
 }
 
-static void print_path(sf_json *json, paths *p, uint32_t v)
+static search_row tell_search(const reaching *r, size_t i)
 {
-    take_row(p, v);
-    sf_table_json_struct(json, &paths_table, &p->row);
+    return (search_row){.source = r->sources[i],
+                        .source_name = name_of(r, r->sources[i]),
+                        .reached = r->found.reached[i],
+                        .depth = r->found.depth[i],
+                        .level_sizes = {sizes_of(r, i), (size_t)r->found.depth[i] + 1}};
 }
 
-static void print_paths(sf_json *json, const reaching *r, size_t i)
+/* At the top is what there is of the only source; of each of several in `searches`. */
+typedef struct document_of {
+    const reaching *r;
+    sf_graph_columns g;
+    sf_table only;
+    double teps;
+    sf_ran ran;
+    app_stop stop;
+    search_row *row; /* that is read, and its paths */
+    paths *paths;
+} document_of;
+
+SF_LENGTH(count_searches)
 {
-    paths p;
-    if (no_paths(r) != NULL) {
-        sf_json_null(json, "paths");
-        sf_json_string(json, "no_paths", no_paths(r));
+    const reaching *r = ((const document_of *)of)->r;
+    *length = 0;
+    for (size_t i = 0; i < r->source_count; i++)
+        *length += !is_missing(r, i);
+    return true;
+}
+
+SF_GETTER(get_search_place)
+{
+    const reaching *r = ((const document_of *)of)->r;
+    size_t i = 0;
+    while (is_missing(r, i) || item-- > 0)
+        i++;
+    sf_value_set_record(value, of, i);
+}
+
+SF_GETTER(get_search)
+{
+    const document_of *d = of;
+    *d->row = tell_search(d->r, row);
+    sf_value_set_record(value, d->row, 0);
+}
+
+/* To the targets, or to all that was reached. */
+static int list_vertices(paths *p, size_t search)
+{
+    const reaching *r = p->r;
+    const size_t most = r->target_count > 0 ? r->target_count : r->g.vertex_count;
+    p->vertices = sf_alloc(most, sizeof *p->vertices);
+    if (p->vertices == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t k = 0; k < most; k++)
+        if (r->target_count > 0)
+            p->vertices[p->count++] = r->targets[k];
+        else if (p->found.levels[k] != SF_UNREACHED && k != r->sources[search])
+            p->vertices[p->count++] = k;
+    return SF_OK;
+}
+
+SF_LENGTH(count_paths)
+{
+    const document_of *d = of;
+    if (no_paths(d->r) != NULL)
+        return false;
+    close_paths_of(d->paths);
+    d->paths->failed = open_paths_of(d->paths, d->r, row) != SF_OK || list_vertices(d->paths, row) != SF_OK;
+    *length = d->paths->failed ? 1 : d->paths->count;
+    return true;
+}
+
+SF_GETTER(get_path)
+{
+    paths *p = ((const document_of *)of)->paths;
+    value->failed = p->failed;
+    if (p->failed)
         return;
-    }
-    bool failed = open_paths_of(&p, r, i) != SF_OK;
-    sf_json_array(json, "paths");
-    for (size_t k = 0; k < r->target_count && !failed; k++)
-        print_path(json, &p, r->targets[k]);
-    for (uint32_t v = 0; v < r->g.vertex_count && r->target_count == 0 && !failed; v++)
-        if (p.found.levels[v] != SF_UNREACHED && v != r->sources[i])
-            print_path(json, &p, v);
-    sf_json_end_array(json);
-    sf_json_null(json, "no_paths");
-    json->out->failed = json->out->failed || failed;
-    close_paths_of(&p);
+    take_row(p, p->vertices[item]);
+    sf_value_set_record(value, &p->row, 0);
 }
 
-static void print_search(sf_json *json, const reaching *r, size_t i)
+SF_GETTER(get_no_paths)
 {
-    const search_row row = {.source = r->sources[i],
-                            .source_name = name_of(r, r->sources[i]),
-                            .reached = r->found.reached[i],
-                            .depth = r->found.depth[i],
-                            .level_sizes = {sizes_of(r, i), (size_t)r->found.depth[i] + 1}};
-    sf_table_json_fields(json, &searches_table, &row);
+    sf_value_set_text(value, no_paths(((const document_of *)of)->r));
 }
 
-/* At the top what there is of the only source; of each of several in `searches`. */
+static const sf_column_row found_rows[] = {
+    SF_COLUMNS_BY(get_search, &searches_table),
+    SF_TABLE_BY("paths", get_path, count_paths, &paths_table,
+                "to every --target, as given; without one to each vertex reached but the source, by vertex",
+                .null = "see no_paths"),
+    SF_GOT_BY(TEXT, "no_paths", get_no_paths,
+              "why paths are null: of graphs of more than 10,000 vertices --target has to say which",
+              .null = "they are not"),
+};
+
+#define ROW document_of
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(COUNT, "vertices", g.vertex_count, "of the graph"),
+    SF_FIELD_IS(COUNT, "edges", g.edge_count, "directed edges"),
+    SF_FIRST_ROW_IS(NULL, only, &searches_table, "the only one", .null = "there are several"),
+    SF_RECORDS_BY("searches", get_search_place, count_searches, found_rows,
+                  "one for each --source, in the order given; of a result that was stopped those that are "
+                  "complete"),
+    APP_ROW_SECONDS(ran.seconds),
+    SF_MEMBER_IS(REAL, teps, "directed edges of the reached component over seconds",
+                 .null = "of several sources"),
+    APP_ROW_DEVICE(ran),
+    APP_ROW_DEVICE_NOTE(ran),
+    APP_ROW_EDGES_TESTED(g),
+    APP_ROW_STOPPED(stop.where),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "reached", .about = "what is reached from vertices of a graph", SF_TABLE_OF(document_rows)};
+
 static void print_json(sf_text *text, const reaching *r)
 {
-    bool one = r->source_count == 1;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_uint(&json, "vertices", r->g.vertex_count);
-    sf_json_uint(&json, "edges", r->g.edge_count);
-    if (one)
-        print_search(&json, r, 0);
-    else
-        sf_table_json_fields(&json, &searches_table, NULL);
-    sf_json_array(&json, "searches");
-    for (size_t i = 0; i < r->source_count; i++) {
-        if (is_missing(r, i))
-            continue;
-        sf_json_object(&json, NULL);
-        print_search(&json, r, i);
-        print_paths(&json, r, i);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
-    sf_json_real(&json, "seconds", r->found.ran->seconds);
-    sf_json_real(&json, "teps", one ? teps(&r->found) : NAN);
-    sf_json_string(&json, "device", r->found.ran->device);
-    app_device_json(&json, r->found.ran->note);
-    app_edges_json(&json, &r->g);
-    app_stop_json(&json, &r->stop);
-    app_provenance_json(&json, r->call);
-    sf_json_end_object(&json);
+    const bool one = r->source_count == 1;
+    search_row only = tell_search(r, 0), read;
+    paths told = {0};
+    const document_of of = {.r = r,
+                            .g = r->g,
+                            .only = {.row_count = one, .of = &only},
+                            .teps = one ? teps(&r->found) : NAN,
+                            .ran = *r->found.ran,
+                            .stop = r->stop,
+                            .row = &read,
+                            .paths = &told};
+    app_document_json(text, r->call, &document, &of);
+    close_paths_of(&told);
 }
 
 /* ---- CSV ---- */
@@ -707,5 +779,6 @@ const app_command app_command_bfs = {
                 app_engine_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &sf_search_table, &sf_drive_table, &reaching_table},
     .tables = {&searches_table, &paths_table},
+    .documents = {&document},
     .run = run,
 };

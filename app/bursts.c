@@ -5,6 +5,7 @@
 #include "app/load.h"
 #include "app/nwb.h"
 
+#include "core/describe/column.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -56,15 +57,19 @@ static int parse(bursts *b, sf_error *error)
 
 /* ---- telling ---- */
 
+#define ROW bursts
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "recording", found.of.path, "the file"),
+    SF_COLUMNS_OF(found, &sf_burst_report_document),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "bursts", .about = "bursts of units and of the network", SF_TABLE_OF(document_rows)};
+
 static void write_json(sf_text *text, const void *what)
 {
-    const bursts *b = what;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", b->found.of.path);
-    sf_burst_report_json(&json, &b->found);
-    app_provenance_json(&json, b->call);
-    sf_json_end_object(&json);
+    app_document_json(text, ((const bursts *)what)->call, &document, what);
 }
 
 static void write_csv(sf_text *text, const void *what)
@@ -238,5 +243,6 @@ const app_command app_command_bursts = {
         "burst by chance. docs/bursts.md says what misleads.",
     .options = {options, app_selection_options},
     .rows = {&sf_activity_table, &sf_burst_report_options_table},
+    .documents = {&document},
     .run = run,
 };

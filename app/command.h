@@ -42,6 +42,7 @@ typedef struct app_option {
 #define APP_OPTION_LISTS 6
 #define APP_ROW_TABLES 8
 #define APP_RESULT_TABLES 6
+#define APP_DOCUMENTS 2
 
 struct app_call;
 
@@ -65,7 +66,8 @@ typedef struct app_command {
     const app_option *options[APP_OPTION_LISTS];
     const sf_key_table *rows[APP_ROW_TABLES];  /**< that describe options; NULL behind the last */
     const sf_table *tables[APP_RESULT_TABLES]; /**< of its results, besides those of the library */
-    const sf_table *document; /**< what app_document_json prints; NULL: it is printed by hand */
+    const sf_table *documents[APP_DOCUMENTS];  /**< that app_document_json prints; docs/schema/ has the first
+                                                  by the command's name */
     int (*run)(struct app_call *call, sf_error *error); /**< returns an sf_status */
 } app_command;
 
@@ -203,9 +205,9 @@ int app_tell_recording(const app_call *call, const sf_recording *recording, sf_e
 /** The field `provenance` of a result's document. */
 void app_provenance_json(sf_json *json, const app_call *call);
 
-/** The document of --json: the struct `of`, by the columns of the command's `document`, and the provenance.
- */
-void app_document_json(sf_text *text, const app_call *call, const void *of);
+/** The document of --json: the struct `of`, by the columns of one of the command's documents, and the
+ * provenance. */
+void app_document_json(sf_text *text, const app_call *call, const sf_table *document, const void *of);
 
 /** The provenance as a document on one line, for files that have room for it; sf_text_free takes it. */
 sf_text app_provenance_text(const app_call *call);

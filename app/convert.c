@@ -58,7 +58,7 @@ static int convert(const app_call *call, const sf_recording *recording, sf_error
                                 .spikes = of.spike_count,
                                 .left_out = lost.length > 0 ? lost.data : NULL};
         if (call->json)
-            app_document_json(&out, call, &told);
+            app_document_json(&out, call, &document, &told);
         else
             print(&out, &told);
         status = app_print(&out, error);
@@ -89,7 +89,7 @@ const app_command app_command_convert = {
     .most_arguments = 2,
     .takes_several = true,
     .writes_last = true,
-    .document = &document,
+    .documents = {&document},
     .example = "synfire simulate demo.h5 --preset sym26 && synfire convert demo.h5 demo.nwb",
     .notes = "Times, names and which unit fired come back as they were, to the nanosecond, from every "
              "layout; what a "

@@ -5,7 +5,9 @@
 #include "app/nwb.h"
 #include "app/significance.h"
 
+#include "analysis/tables.h"
 #include "core/describe/table.h"
+#include "core/error.h"
 #include "core/memory.h"
 #include "core/seconds.h"
 
@@ -65,69 +67,6 @@ static int parse(app_counting *c, sf_error *error)
 
 /* ---- output ---- */
 
-static void add_reals(sf_json *json, const char *key, const double *values, size_t count)
-{
-    sf_json_array(json, key);
-    for (size_t k = 0; k < count; k++)
-        sf_json_real(json, NULL, values[k]);
-    sf_json_end_array(json);
-}
-
-/* What surrogates give, or null. */
-static void add_surrogates(sf_json *json, const sf_correlogram *correlogram)
-{
-    size_t bins = 2 * (size_t)correlogram->half;
-    if (correlogram->surrogate_mean == NULL) {
-        sf_json_null(json, "surrogates");
-        return;
-    }
-    sf_json_object(json, "surrogates");
-    add_reals(json, "mean", correlogram->surrogate_mean, bins);
-    add_reals(json, "low", correlogram->surrogate_low, bins);
-    add_reals(json, "high", correlogram->surrogate_high, bins);
-    sf_json_end_object(json);
-}
-
-static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
-{
-    sf_json_object(json, NULL);
-    sf_json_array(json, "units");
-    sf_json_uint(json, NULL, correlogram->from);
-    sf_json_uint(json, NULL, correlogram->to);
-    sf_json_end_array(json);
-    sf_json_milliseconds(json, "bin_ms", correlogram->bin_ns);
-    sf_json_milliseconds(json, "from_ms", -(int64_t)correlogram->half * correlogram->bin_ns);
-    sf_json_real(json, "expected", correlogram->mean);
-    sf_json_array(json, "counts");
-    for (uint32_t k = 0; k < 2 * correlogram->half; k++)
-        sf_json_uint(json, NULL, correlogram->counts[k]);
-    sf_json_end_array(json);
-    add_reals(json, "expected_counts", correlogram->expected, 2 * (size_t)correlogram->half);
-    add_surrogates(json, correlogram);
-    sf_json_end_object(json);
-}
-
-void app_counting_json(sf_json *json, const app_counting *c)
-{
-    const sf_episodes_columns *told = &c->details.told;
-    const sf_correlogram *correlogram = told->correlograms;
-    sf_json_array(json, "episodes");
-    for (size_t i = 0; i < told->count; i++) {
-        sf_json_object(json, NULL);
-        sf_table_json_row(json, &c->details.table, i);
-        if (correlogram != NULL) {
-            sf_json_array(json, "correlograms");
-            for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++)
-                add_correlogram(json, correlogram++);
-            sf_json_end_array(json);
-        } else {
-            sf_json_null(json, "correlograms");
-        }
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
-}
-
 /* Occurrences a second of what was recorded of the window; NaN where nothing was. */
 static double window_rate(const sf_episodes_columns *told, size_t i, size_t episode)
 {
@@ -135,10 +74,10 @@ static double window_rate(const sf_episodes_columns *told, size_t i, size_t epis
     return seconds > 0 ? (double)told->window_counts[i * told->count + episode] / seconds : NAN;
 }
 
-/* The count; NaN where nothing was recorded, of which nobody knows how often it occurred. */
-static double window_count(const sf_episodes_columns *told, size_t i, size_t episode)
+/* SF_NO_COUNT where nothing was recorded, of which nobody knows how often it occurred. */
+static uint64_t window_count(const sf_episodes_columns *told, size_t i, size_t episode)
 {
-    return told->window_recorded_ns[i] > 0 ? (double)told->window_counts[i * told->count + episode] : NAN;
+    return told->window_recorded_ns[i] > 0 ? told->window_counts[i * told->count + episode] : SF_NO_COUNT;
 }
 
 static bool is_partial(const sf_episodes_columns *told, size_t i)
@@ -146,82 +85,194 @@ static bool is_partial(const sf_episodes_columns *told, size_t i)
     return told->last_is_partial && i + 1 == told->window_count;
 }
 
-static void add_windows(sf_json *json, const sf_episodes_columns *told)
+#define ROW sf_correlogram
+SF_LENGTH(count_bins)
 {
-    sf_json_array(json, "windows");
-    for (size_t i = 0; i < told->window_count; i++) {
-        sf_json_object(json, NULL);
-        sf_json_seconds(json, "from_s", told->windows[i].start_ns);
-        sf_json_seconds(json, "to_s", told->windows[i].stop_ns);
-        sf_json_array(json, "counts");
-        for (size_t k = 0; k < told->count; k++)
-            sf_json_real(json, NULL, window_count(told, i, k));
-        sf_json_end_array(json);
-        sf_json_array(json, "rates_hz");
-        for (size_t k = 0; k < told->count; k++)
-            sf_json_real(json, NULL, window_rate(told, i, k));
-        sf_json_end_array(json);
-        sf_json_seconds(json, "recorded_s", told->window_recorded_ns[i]);
-        sf_json_bool(json, "partial", is_partial(told, i));
-        sf_json_end_object(json);
+    *length = 2 * (size_t)((const sf_correlogram *)of)->half;
+    return true;
+}
+
+SF_GETTER(get_pair)
+{
+    value->known = true;
+    value->group = &((const sf_correlogram *)of)->from; /* and to */
+    value->group_size = 2;
+}
+
+SF_GETTER(get_first_bin)
+{
+    const sf_correlogram *correlogram = of;
+    sf_value_set_time(value, &column->is, -(int64_t)correlogram->half * correlogram->bin_ns);
+}
+
+SF_GETTER(get_surrogates)
+{
+    value->known = ((const sf_correlogram *)of)->surrogate_mean != NULL;
+    value->record.of = of;
+}
+
+#define BINS(kind, column, of, ...)                                                                          \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(kind, column, __VA_ARGS__), .get = sf_column_item, .length = count_bins,          \
+        SF_ROW_ELEMENT(of)                                                                                   \
     }
-    sf_json_end_array(json);
+static const sf_column_row surrogate_rows[] = {
+    BINS(REAL, "mean", surrogate_mean, "their mean in each bin"),
+    BINS(REAL, "low", surrogate_low, "95 % of them have this or more"),
+    BINS(REAL, "high", surrogate_high, "and this or less"),
+};
+
+static const sf_column_row correlogram_rows[] = {
+    SF_GOT_BY(UNITS, "units", get_pair, "from the first to the second"),
+    SF_FIELD_IS(TIME, "bin_ms", bin_ns, "width of a bin", .unit = "ms"),
+    SF_GOT_BY(TIME, "from_ms", get_first_bin, "where the first bin begins", .unit = "ms"),
+    SF_FIELD_IS(REAL, "expected", mean, "pairs in a bin by rates: of independent units at constant rates",
+                .null = "nothing was recorded"),
+    BINS(COUNT, "counts", counts, "pairs of spikes in each bin"),
+    BINS(REAL, "expected_counts", expected, "the same of each bin, as far as it lies in the recording",
+         .item_null = "nothing was recorded"),
+    SF_RECORD_BY("surrogates", get_surrogates, surrogate_rows,
+                 "the counts with the second train moved as the test moves it, at most 200 times: they keep "
+                 "shared bursts, and spread the peak itself around its place",
+                 .null = "without a test by surrogates"),
+};
+#undef ROW
+
+SF_GETTER(get_episode)
+{
+    sf_value_set_record(value, ((const app_counting *)of)->details.table.of, row);
 }
 
-static void open_registered(sf_json *json, const app_counting *c)
+SF_LENGTH(count_correlograms)
 {
-    sf_json_object(json, "registered");
-    sf_json_string(json, "file", c->registered);
-    sf_json_string(json, "sha256", c->sha256);
+    const app_counting *c = of;
+    *length = c->details.told.episodes[row].size - 1;
+    return c->correlograms != NULL;
 }
 
-static void add_registered(sf_json *json, const app_counting *c)
+SF_GETTER(get_correlogram)
 {
-    if (c->registered == NULL) {
-        sf_json_null(json, "registered");
-        return;
+    const app_counting *c = of;
+    sf_value_set_record(value, &c->details.told.correlograms[c->correlograms[row] + item], 0);
+}
+
+static const sf_column_row counted_rows[] = {
+    SF_COLUMNS_BY(get_episode, &sf_episodes_columns_table),
+    SF_RECORDS_BY("correlograms", get_correlogram, count_correlograms, correlogram_rows, "of each link",
+                  .null = "without --correlogram"),
+};
+
+SF_LENGTH(count_episodes)
+{
+    const app_counting *c = of;
+    *length = c->details.told.count;
+    return column->is.null == NULL || !c->is_whole;
+}
+
+SF_LENGTH(count_windows)
+{
+    const app_counting *c = of;
+    *length = c->details.told.window_count;
+    return app_has(c->call, "window");
+}
+
+SF_LENGTH(count_in_window)
+{
+    *length = ((const app_counting *)of)->details.told.count;
+    return true;
+}
+
+SF_GETTER(get_window_count)
+{
+    sf_value_set_count(value, window_count(&((const app_counting *)of)->details.told, row, item));
+}
+
+SF_GETTER(get_window_rate)
+{
+    sf_value_set_real(value, window_rate(&((const app_counting *)of)->details.told, row, item));
+}
+
+SF_GETTER(get_partial)
+{
+    sf_value_set_flag(value, is_partial(&((const app_counting *)of)->details.told, row));
+}
+
+#define ROW app_counting
+#define OF_WINDOW(column, array, part, ...)                                                                  \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(TIME, column, __VA_ARGS__, .unit = "s"), .get = sf_column_value,                    \
+        .member = offsetof(ROW, details.told.array), .element = sizeof *((ROW *)0)->details.told.array,      \
+        .within = (part)                                                                                     \
     }
-    open_registered(json, c);
-    sf_json_null(json, "episodes"); /* as the next: they are the document's own */
-    sf_json_null(json, "methods");
-    sf_json_null(json, "significance");
-    sf_json_end_object(json);
+#define NOT_RECORDED .item_null = "nothing was recorded"
+static const sf_column_row windows_rows[] = {
+    OF_WINDOW("from_s", windows, offsetof(sf_span, start_ns), "start"),
+    OF_WINDOW("to_s", windows, offsetof(sf_span, stop_ns), "stop, not included"),
+    SF_LIST_BY(COUNT, "counts", get_window_count, count_in_window, "of each episode in the window alone",
+               NOT_RECORDED),
+    SF_LIST_BY(REAL, "rates_hz", get_window_rate, count_in_window, "these a second of recorded time",
+               .unit = "Hz", NOT_RECORDED),
+    OF_WINDOW("recorded_s", window_recorded_ns, 0, "how much of the window was recorded"),
+    SF_GOT_BY(FLAG, "partial", get_partial, "the last window may end where the recording does"),
+};
+
+SF_GETTER(get_methods)
+{
+    const app_counting *c = of;
+    if (column->is.null == NULL || !c->is_whole)
+        app_methods_value(value, c->counted, c->call);
 }
 
-static void print_json(sf_text *text, const app_counting *c)
+SF_GETTER(get_significance)
 {
-    const sf_episodes_columns *told = &c->details.told;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    app_counting_json(&json, c);
-    app_details_json(&json, &c->details);
-    app_methods_json(&json, c->counted, c->call);
-    add_registered(&json, c);
-    app_significance_json(&json, told->significance);
-    if (app_has(c->call, "window"))
-        add_windows(&json, told);
-    else
-        sf_json_null(&json, "windows");
-    sf_json_string(&json, "engine", told->ran.engine);
-    sf_json_string(&json, "device", told->ran.device);
-    app_device_json(&json, told->ran.note);
-    sf_json_string(&json, "stopped", app_stopped_name(told));
-    app_provenance_json(&json, c->call);
-    sf_json_end_object(&json);
+    if (!((const app_counting *)of)->is_whole)
+        sf_column_pointed(column, of, row, item, value);
 }
 
-void app_registered_json(sf_json *json, const app_counting *c)
+void app_registered_get(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
-    if (c->counted == NULL) {
-        sf_json_null(json, "registered");
-        return;
-    }
-    open_registered(json, c);
-    app_counting_json(json, c);
-    app_methods_json(json, c->counted, c->call);
-    app_significance_json(json, c->details.told.significance);
-    sf_json_end_object(json);
+    const app_counting *c = (const void *)((const char *)of + column->within);
+    (void)row;
+    (void)item;
+    value->known = c->registered != NULL && c->counted != NULL;
+    value->record.of = c;
 }
+
+#define OF_COUNT "of count, whose own they are"
+static const sf_column_row registered_rows[] = {
+    SF_FIELD_IS(TEXT, "file", registered, "as it was given"),
+    SF_MEMBER_IS(TEXT, sha256, "of the file"),
+    SF_RECORDS_BY("episodes", sf_column_own_row, count_episodes, counted_rows,
+                  "the chains, of which q corrects for these alone", .null = OF_COUNT),
+    SF_GOT_BY(TEXT, "methods", get_methods, "what was done, as a sentence for a paper", .null = OF_COUNT),
+    {.is = SF_WHAT_IS(RECORD, "significance", "their test", .null = OF_COUNT),
+     .get = get_significance,
+     SF_ROW_ELEMENT(details.told.significance),
+     .table = &app_significance_document},
+};
+
+const sf_table app_registered_document = {.name = "registered",
+                                          .row = "registration",
+                                          .about = "chains that were registered",
+                                          SF_TABLE_OF(registered_rows)};
+
+static const sf_column_row document_rows[] = {
+    SF_RECORDS_BY("episodes", sf_column_own_row, count_episodes, counted_rows, "in the order of FILE"),
+    APP_ROWS_DETAILS(details),
+    SF_GOT_BY(TEXT, "methods", get_methods, "what was done, as a sentence for a paper"),
+    APP_REGISTERED_AT(0),
+    APP_ROW_SIGNIFICANCE(details.told.significance),
+    SF_RECORDS_BY("windows", sf_column_own_row, count_windows, windows_rows, "of --window",
+                  .null = "without --window"),
+    APP_ROW_ENGINE(details.told.ran),
+    APP_ROW_DEVICE(details.told.ran),
+    APP_ROW_DEVICE_NOTE(details.told.ran),
+    APP_ROW_STOPPED(stopped),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "counted", .about = "counts of given episodes", SF_TABLE_OF(document_rows)};
 
 void app_registered_print(sf_text *text, const app_counting *c)
 {
@@ -301,7 +352,8 @@ static void print_windows(sf_text *text, const sf_episodes_columns *told)
         app_table_cell(&table, "%s", sf_seconds_of(told->windows[i].start_ns).text);
         app_table_cell(&table, "%s", sf_seconds_of(told->windows[i].stop_ns).text);
         for (size_t k = 0; k < told->count; k++)
-            app_table_cell(&table, told->window_recorded_ns[i] > 0 ? "%.0f" : "-", window_count(told, i, k));
+            app_table_cell(&table, told->window_recorded_ns[i] > 0 ? "%" PRIu64 : "-",
+                           window_count(told, i, k));
         add_note(&table, told, i);
     }
     app_table_print(&table, text, told->count + 3);
@@ -441,7 +493,7 @@ static void print_windows_csv(sf_text *text, const app_counting *c)
         window_row row = {.window = told->windows[i],
                           .partial = is_partial(told, i),
                           .episode = spelt.data,
-                          .count = told->window_recorded_ns[i] > 0 ? told->window_counts[place] : SF_NO_COUNT,
+                          .count = window_count(told, i, k),
                           .rate_hz = window_rate(told, i, k),
                           .recorded_ns = told->window_recorded_ns[i]};
         sf_recording_episode_id(c->recording, &told->episodes[k], row.id);
@@ -510,6 +562,19 @@ static void print_csv(sf_text *text, const app_counting *c)
         print_counts_csv(text, c);
 }
 
+static int place_correlograms(app_counting *c, sf_error *error)
+{
+    const sf_episodes_columns *told = &c->details.told;
+    if (told->correlograms == NULL)
+        return SF_OK;
+    c->correlograms = sf_resize(NULL, told->count, sizeof *c->correlograms);
+    if (c->correlograms == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0, first = 0; i < told->count; first += told->episodes[i++].size - 1)
+        c->correlograms[i] = first;
+    return SF_OK;
+}
+
 static int count(app_counting *c, sf_error *error)
 {
     c->registered = app_value(c->call, "registered", NULL);
@@ -534,6 +599,9 @@ static int count(app_counting *c, sf_error *error)
     if (c->counted == NULL)
         return app_name_option(c->call, status, error);
     int taken = app_details_take(&c->details, c->call, c->counted, error);
+    c->stopped = app_stopped_name(&c->details.told);
+    if (taken == SF_OK)
+        taken = place_correlograms(c, error);
     return taken == SF_OK ? status : taken;
 }
 
@@ -555,6 +623,7 @@ void app_registered_free(app_counting *c)
 {
     app_epochs_free(&c->details.epochs);
     sf_episodes_free(c->counted);
+    sf_free(c->correlograms);
     *c = (app_counting){0};
 }
 
@@ -580,7 +649,7 @@ static int answer(app_counting *c, sf_error *error)
         return status;
     sf_text text = {0};
     if (c->call->json)
-        print_json(&text, c);
+        app_document_json(&text, c->call, &document, c);
     else if (app_has(c->call, "csv"))
         print_csv(&text, c);
     else
@@ -604,12 +673,11 @@ static int run(app_call *call, sf_error *error)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    app_counting c = {.call = call, .recording = recording, .details.recording = recording};
+    app_counting c = {.call = call, .recording = recording, .details.recording = recording, .is_whole = true};
     status = answer(&c, error);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", app_recording_path(recording));
-    app_epochs_free(&c.details.epochs);
-    sf_episodes_free(c.counted);
+    app_registered_free(&c);
     sf_recording_free(recording);
     return status;
 }
@@ -641,5 +709,6 @@ const app_command app_command_count = {
                 app_selection_options},
     .rows = {&sf_counting_table, &sf_significance_table},
     .tables = {&windows_table, &bins_table},
+    .documents = {&document},
     .run = run,
 };

@@ -15,7 +15,10 @@ typedef struct app_counting {
     sf_counting_options options;
     app_test test;
     sf_episodes *counted;
-    app_details details; /**< with the columns of what was counted */
+    app_details details;  /**< with the columns of what was counted */
+    size_t *correlograms; /**< of each episode, the first of those of its links; NULL: there are none */
+    const char *stopped;  /**< as app_stopped_name has it */
+    bool is_whole;        /**< its document is of these alone */
 } app_counting;
 
 #define APP_REGISTERED_OPTION                                                                                \
@@ -33,16 +36,24 @@ int app_registered_count(app_counting *counting, const app_call *call, const sf_
                          const app_test *test, sf_error *error);
 void app_registered_free(app_counting *counting);
 
-/** The field `registered` of a command that counts them beside something else, or null; with `counting` NULL
- * there are none. */
-void app_registered_json(sf_json *json, const app_counting *counting);
+/** Of a document, from an app_counting that is its member `of`, or itself where `at` is 0. */
+extern const sf_table app_registered_document;
+void app_registered_get(const sf_column_row *column, const void *of, size_t row, size_t item,
+                        sf_value *value);
+#define APP_REGISTERED_AT(at)                                                                                \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, "registered",                                                               \
+                         "--registered: chains that were written down before the recording was looked at",   \
+                         .null = "without it"),                                                              \
+        .get = app_registered_get, .within = (at), .table = &app_registered_document                         \
+    }
+#define APP_ROW_REGISTERED(of) APP_REGISTERED_AT(offsetof(ROW, of))
 
 /** Its heading, its table and its sentence of methods; nothing without --registered. */
 void app_registered_print(sf_text *text, const app_counting *counting);
 
-/** The counts of all episodes as a table with what stands above and below it; and the field `episodes`. */
+/** The counts of all episodes as a table with what stands above and below it. */
 void app_counting_print(sf_text *text, const app_counting *counting);
-void app_counting_json(sf_json *json, const app_counting *counting);
 
 /**
  * Draws the answer, pictures in two columns: correlograms where there are any, the counts of

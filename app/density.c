@@ -5,6 +5,7 @@
 #include "app/pictures.h"
 #include "app/samples.h"
 
+#include "core/describe/table.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
 
@@ -371,7 +372,13 @@ static void print_values(sf_json *json, const char *key, const density_result *r
 static void print_epochs(sf_json *json, const density_result *result)
 {
     const app_epochs *epochs = &result->samples->epochs;
-    app_epochs_json(json, epochs);
+    sf_table table = app_epochs_table;
+    table.of = epochs->items;
+    table.row_count = epochs->count;
+    if (epochs->items != NULL)
+        sf_table_json_rows(json, "epochs", &table);
+    else
+        sf_json_null(json, "epochs");
     app_samples_epoch_n_json(json, result->samples, 0);
     if (epochs->items == NULL) {
         static const char *const keys[] = {"epoch_h", "epoch_outside", "epoch_density"};

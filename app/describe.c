@@ -46,11 +46,12 @@ static void print_json(sf_text *text, const app_call *call, const char *asked)
     sf_json_end_array(&json);
     sf_json_array(&json, "documents");
     for (const app_command *const *command = app_commands; *command != NULL && asked == NULL; command++)
-        if ((*command)->document != NULL) {
+        for (size_t d = 0; d < APP_DOCUMENTS && (*command)->documents[d] != NULL; d++) {
             sf_json_object(&json, NULL);
+            sf_json_string(&json, "name", d == 0 ? (*command)->name : (*command)->documents[d]->name);
+            sf_json_string(&json, "about", (*command)->documents[d]->about);
             sf_json_string(&json, "command", (*command)->name);
-            sf_json_string(&json, "arguments", (*command)->arguments);
-            sf_table_json_columns(&json, "columns", (*command)->document);
+            sf_table_json_columns(&json, "columns", (*command)->documents[d]);
             sf_json_end_object(&json);
         }
     sf_json_end_array(&json);

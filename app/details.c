@@ -36,6 +36,9 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
     sf_episodes_get_table(episodes, &d->table);
     d->in_pieces = app_has(call, "memory");
     d->is_wide = call->verbose;
+    d->bursts = d->in_pieces ? SF_NO_COUNT : d->told.burst_count;
+    d->chains = d->told.significance != NULL ? d->told.chains : SF_NO_COUNT;
+    d->parts = d->told.significance != NULL ? d->told.parts : SF_NO_COUNT;
     d->common = app_common_delay(d->told.episodes, sizeof *d->told.episodes, d->told.count);
     if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED && !d->in_pieces)
         app_warn(call,
@@ -45,23 +48,7 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
     return app_epochs_take(&d->epochs, d->told.span_counts, d->told.count, error);
 }
 
-/* ---- JSON ---- */
-
-void app_details_json(sf_json *json, const app_details *d)
-{
-    if (d->in_pieces)
-        sf_json_null(json, "bursts");
-    else
-        sf_json_uint(json, "bursts", d->told.burst_count);
-    if (d->told.significance != NULL) {
-        sf_json_uint(json, "chains", d->told.chains);
-        sf_json_uint(json, "significant_parts", d->told.parts);
-    } else {
-        sf_json_null(json, "chains");
-        sf_json_null(json, "significant_parts");
-    }
-    app_epochs_json(json, &d->epochs);
-}
+/* ---- lines ---- */
 
 bool app_chains_print(sf_text *text, const sf_episodes_columns *told)
 {

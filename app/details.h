@@ -3,18 +3,19 @@
 #ifndef SF_APP_DETAILS_H
 #define SF_APP_DETAILS_H
 
-#include "app/epochs.h"
+#include "app/document.h"
 
 #include <synfire/mine.h>
 
 typedef struct app_details {
     const sf_recording *recording;
     sf_episodes_columns told;
-    sf_table table;    /**< the same as rows */
-    app_epochs epochs; /**< of --epochs, each with its counts */
-    bool in_pieces;    /**< the spikes were read so: nothing is known of bursts and occurrences */
-    bool is_wide;      /**< --verbose: tables have all columns, and names of episodes their delays */
-    sf_delay common;   /**< of every link of all episodes; {0, 0}: there is none */
+    sf_table table;                 /**< the same as rows */
+    app_epochs epochs;              /**< of --epochs, each with its counts */
+    uint64_t bursts, chains, parts; /**< SF_NO_COUNT: not known; without a test the last two are not */
+    bool in_pieces;  /**< the spikes were read so: nothing is known of bursts and occurrences */
+    bool is_wide;    /**< --verbose: tables have all columns, and names of episodes their delays */
+    sf_delay common; /**< of every link of all episodes; {0, 0}: there is none */
 } app_details;
 
 /** The columns of these episodes, and the epochs whose spans were counted; warns where they are too many to
@@ -25,8 +26,16 @@ int app_details_take(app_details *details, const app_call *call, const sf_episod
 /** True where it is known in how many bursts or epochs episodes occur. */
 bool app_details_know_stretches(const app_details *details);
 
-/** Top-level JSON fields: bursts, and epochs as app_epochs_json has them. */
-void app_details_json(sf_json *json, const app_details *details);
+/** Rows of a document, of its member `details`. */
+#define APP_ROWS_DETAILS(details)                                                                            \
+    SF_FIELD_IS(COUNT, "bursts", details.bursts, "network bursts",                                           \
+                .null = "the spikes were read in pieces"),                                                   \
+        SF_FIELD_IS(COUNT, "chains", details.chains,                                                         \
+                    "of those found with a q of 0.05 or less, those that are folded under no other one",     \
+                    .null = "without a test"),                                                               \
+        SF_FIELD_IS(COUNT, "significant_parts", details.parts,                                               \
+                    "the others, which are folded under one of these", .null = "without a test"),            \
+        APP_ROW_EPOCHS(details.epochs)
 
 /** "2 chains, 29 significant parts": what is significant, folded, in every output. False, and nothing, where
  * nothing is significant. */

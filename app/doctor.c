@@ -38,13 +38,9 @@ static const char *word_of_level(const void *level)
     return levels[*(const sf_finding_level *)level];
 }
 
-static void get_ok(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_ok)
 {
-    (void)column;
-    (void)row;
-    (void)item;
-    value->known = true;
-    value->flag = ((const sf_finding *)of)->level != SF_FINDING_BAD;
+    sf_value_set_flag(value, ((const sf_finding *)of)->level != SF_FINDING_BAD);
 }
 
 static const char *const names_of_checks[] = {
@@ -56,12 +52,8 @@ static const char *const names_of_checks[] = {
 static const sf_column_row check_rows[] = {
     SF_MEMBER_IS(TEXT, name, "what was looked at", .words = names_of_checks),
     SF_GOT_BY(FLAG, "ok", get_ok, "the level is not bad"),
-    {.is = SF_WHAT_IS(TEXT, "level",
-                      "advice: a run works and could do better; bad: it would fail here, or lose",
-                      .words = levels),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(level),
-     .word = word_of_level},
+    SF_WORD_IS("level", level, word_of_level,
+               "advice: a run works and could do better; bad: it would fail here, or lose", .words = levels),
     SF_FIELD_IS(TEXT, "detail", found, "what was found"),
     SF_MEMBER_IS(TEXT, advice, "what to do", .null = "it is good"),
 };
@@ -88,14 +80,8 @@ static const sf_column_row loop_rows_told[] = {
 };
 #undef ROW
 
-static void get_loop(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-{
-    (void)column;
-    (void)row;
-    (void)item;
-    value->record.of = ((const examined *)of)->loop;
-    value->known = value->record.of != NULL;
-}
+static const sf_table round_trips = {
+    .name = "loop", .about = "round trips of pulses", SF_TABLE_OF(loop_rows_told)};
 
 #define ROW examined
 static const sf_column_row document_rows[] = {
@@ -104,8 +90,8 @@ static const sf_column_row document_rows[] = {
         checks, sf_finding, check_rows,
         "in a fixed order; one of `gpu` for each device; with RIG those of the rig from `reach` on, and "
         "`buffers`"),
-    SF_RECORD_BY("loop", get_loop, loop_rows_told, "--loop: round trips of pulses; there are no checks then",
-                 .null = "without"),
+    SF_POINTED_IS("loop", loop, &round_trips, "--loop: round trips of pulses; there are no checks then",
+                  .null = "without"),
 };
 #undef ROW
 
@@ -131,7 +117,8 @@ static int print_checks(app_call *call, const sf_findings *checks, sf_error *err
     sf_text text = {0};
     call->wanting = count_of(checks, SF_FINDING_BAD) > 0;
     if (call->json)
-        app_document_json(&text, call, &(examined){!call->wanting, {checks->items, checks->count}, NULL});
+        app_document_json(&text, call, &document,
+                          &(examined){!call->wanting, {checks->items, checks->count}, NULL});
     else
         add_lines(&text, checks);
     return app_print(&text, error);
@@ -214,7 +201,7 @@ static int show_trips(app_call *call, const sf_run_trips *trips, sf_error *error
     call->wanting = trips->answered < trips->pulses;
     if (call->json)
         app_document_json(
-            &text, call,
+            &text, call, &document,
             &(examined){!call->wanting, {trips, 0}, &(awaited){*trips, trips->answered, answer_of(call)}});
     else
         add_trips(&text, call, trips);
@@ -383,7 +370,7 @@ const app_command app_command_doctor = {
         "as a "
         "run would, and nothing else is sent to it; each line says what to press there.",
     .options = {options, rig_options, loop_options},
-    .document = &document,
+    .documents = {&document},
     .rows = {&rig_table, &loop_table},
     .run = run,
 };

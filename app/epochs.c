@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/epochs.h"
 
+#include "core/describe/column.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -78,25 +79,18 @@ void app_epochs_free(app_epochs *epochs)
     *epochs = (app_epochs){0};
 }
 
-void app_epochs_json(sf_json *json, const app_epochs *e)
-{
-    if (e->items == NULL) {
-        sf_json_null(json, "epochs");
-        return;
-    }
-    sf_json_array(json, "epochs");
-    for (size_t k = 0; k < e->count; k++) {
-        const app_epoch *known = &e->items[k];
-        sf_json_object(json, NULL);
-        sf_json_string(json, "label", known->epoch.label);
-        sf_json_seconds(json, "from_s", known->epoch.span.start_ns);
-        sf_json_seconds(json, "to_s", known->epoch.span.stop_ns);
-        sf_json_seconds(json, "duration_s", known->duration_ns);
-        sf_json_uint(json, "spikes", known->spikes);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
-}
+#define ROW app_epoch
+static const sf_column_row epoch_rows[] = {
+    SF_FIELD_IS(TEXT, "label", epoch.label, "as the file of --epochs has it"),
+    SF_FIELD_IS(TIME, "from_s", epoch.span.start_ns, "start", .unit = "s"),
+    SF_FIELD_IS(TIME, "to_s", epoch.span.stop_ns, "stop, not included", .unit = "s"),
+    SF_FIELD_IS(TIME, "duration_s", duration_ns, "recorded and selected of it", .unit = "s"),
+    SF_MEMBER_IS(COUNT, spikes, "in it"),
+};
+#undef ROW
+
+const sf_table app_epochs_table = {
+    .name = "epochs", .row = "epoch", .about = "epochs of a recording", SF_TABLE_OF(epoch_rows)};
 
 uint64_t app_epochs_with(const app_epochs *e, size_t i)
 {
@@ -104,32 +98,6 @@ uint64_t app_epochs_with(const app_epochs *e, size_t i)
     for (size_t k = 0; k < e->count; k++)
         with += e->counts[k * e->item_count + i] > 0;
     return with;
-}
-
-void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
-{
-    if (e->counts == NULL) {
-        sf_json_null(json, "epochs");
-        sf_json_null(json, "epoch_counts");
-        return;
-    }
-    sf_json_uint(json, "epochs", app_epochs_with(e, i));
-    sf_json_array(json, "epoch_counts");
-    for (size_t k = 0; k < e->count; k++)
-        sf_json_uint(json, NULL, e->counts[k * e->item_count + i]);
-    sf_json_end_array(json);
-}
-
-void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *e, size_t i)
-{
-    if (e->items == NULL || e->counts != NULL) {
-        sf_json_null(json, key);
-        return;
-    }
-    sf_json_array(json, key);
-    for (size_t k = 0; k < e->count; k++)
-        sf_json_real(json, NULL, e->values[k * e->item_count + i]);
-    sf_json_end_array(json);
 }
 
 /* ---- the tables ---- */

@@ -35,12 +35,8 @@ int app_epochs_take(app_epochs *epochs, const uint64_t *counts, size_t item_coun
 /** In how many epochs episode i occurs; 0 without --epochs. */
 uint64_t app_epochs_with(const app_epochs *epochs, size_t i);
 
-/** The field `epochs` of the document, and `epochs`, `epoch_counts` of episode i; null without --epochs. */
-void app_epochs_json(sf_json *json, const app_epochs *epochs);
-void app_epochs_item_json(sf_json *json, const app_epochs *epochs, size_t i);
-
-/** The values of item i as an array of this name; null without --epochs, and where counts were taken. */
-void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *epochs, size_t i);
+/** The columns of an app_epoch in documents. */
+extern const sf_table app_epochs_table;
 
 /** Columns of a table of episodes, none without --epochs: by the epochs' labels the counts of all epochs of
  * that label, and how often a second of them that is. Returns how many; a cell of each for episode i; and the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire graph: the functional connectivity graph of a recording. */
 #include "app/connect.h"
+#include "app/document.h"
 #include "app/electrodes.h"
 #include "app/epochs.h"
 #include "app/load.h"
@@ -9,7 +10,8 @@
 #include "app/nwb.h"
 #include "app/significance.h"
 
-#include "core/describe/table.h"
+#include "analysis/tables.h"
+#include "core/describe/column.h"
 #include "core/memory.h"
 #include "io/file.h"
 
@@ -35,6 +37,8 @@ typedef struct drawing {
     const app_call *call;
     const sf_graph *graph;
     sf_graph_columns g; /**< of it */
+    sf_table edges;     /**< its links */
+    sf_column_list names;
     const sf_recording *recording;
     app_epochs epochs;
     int order; /**< of the table: the place of --sort among its words */
@@ -116,64 +120,105 @@ static int look_at_epochs(drawing *d, sf_error *error)
 
 /* ---- output ---- */
 
-static void print_link(sf_json *json, const drawing *d, const sf_table *edges, size_t i)
+SF_GETTER(get_edge)
 {
-    sf_json_object(json, NULL);
-    sf_table_json_row(json, edges, i);
-    app_epochs_item_json(json, &d->epochs, i);
-    app_epochs_values_json(json, "epoch_coefficients", &d->epochs, i);
-    sf_json_end_object(json);
+    sf_value_set_record(value, ((const drawing *)of)->edges.of, row);
 }
 
-/* How many pairs edges with a sign were looked for among. */
-static void print_pairs(sf_json *json, const drawing *d)
+SF_GETTER(get_epochs_with)
 {
-    if (d->g.is_signed) {
-        sf_json_uint(json, "pairs_compared", d->g.pairs_compared);
-        sf_json_uint(json, "troughs_hidden", d->g.troughs_hidden);
-    } else {
-        sf_json_null(json, "pairs_compared");
-        sf_json_null(json, "troughs_hidden");
-    }
+    const app_epochs *epochs = &((const drawing *)of)->epochs;
+    if (epochs->counts != NULL)
+        sf_value_set_count(value, app_epochs_with(epochs, row));
 }
 
-static void print_json(sf_text *text, const drawing *d)
+/* Counts of episodes, or coefficients. */
+SF_LENGTH(count_epoch_values)
 {
-    sf_table edges;
-    sf_graph_get_table(d->graph, &edges);
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_uint(&json, "vertices", d->g.vertex_count);
-    sf_json_uint(&json, "edges", d->g.link_count);
-    sf_json_array(&json, "edge_detail");
-    for (size_t i = 0; i < d->g.link_count; i++)
-        print_link(&json, d, &edges, i);
-    sf_json_end_array(&json);
-    sf_json_uint(&json, "edges_found", d->g.links_found);
-    app_threshold_json(&json, d->g.threshold, d->g.threshold_why);
-    app_edges_json(&json, &d->g);
-    if (d->g.pairs_tested > 0)
-        sf_json_uint(&json, "pairs_tested", d->g.pairs_tested);
+    const app_epochs *epochs = &((const drawing *)of)->epochs;
+    *length = epochs->count;
+    return epochs->items != NULL && (epochs->counts != NULL) == (column->is.type == SF_COLUMN_COUNT);
+}
+
+SF_GETTER(get_epoch_value)
+{
+    const app_epochs *epochs = &((const drawing *)of)->epochs;
+    size_t at = item * epochs->item_count + row;
+    if (column->is.type == SF_COLUMN_COUNT)
+        sf_value_set_count(value, epochs->counts[at]);
     else
-        sf_json_null(&json, "pairs_tested");
-    sf_json_real(&json, "pairs_by_chance", d->g.pairs_by_chance);
-    print_pairs(&json, d);
-    app_epochs_json(&json, &d->epochs);
-    app_significance_json(&json, d->g.significance);
-    sf_json_array(&json, "names");
-    for (uint32_t u = 0; u < d->g.vertex_count; u++)
-        sf_json_string(&json, NULL, d->g.names[u]);
-    sf_json_end_array(&json);
-    app_stop_json(&json, &d->stop);
-    app_provenance_json(&json, d->call);
-    sf_json_end_object(&json);
+        sf_value_set_real(value, epochs->values[at]);
 }
+
+static const sf_column_row edge_rows[] = {
+    SF_COLUMNS_BY(get_edge, &sf_edges_columns_table),
+    SF_GOT_BY(COUNT, "epochs", get_epochs_with, "epochs in which it occurs", .null = "without --epochs"),
+    SF_LIST_BY(COUNT, "epoch_counts", get_epoch_value, count_epoch_values, "the count in each epoch alone",
+               .null = "without --epochs"),
+    SF_LIST_BY(REAL, "epoch_coefficients", get_epoch_value, count_epoch_values,
+               "the coefficient in each epoch alone", .null = "of episodes and without --epochs",
+               .item_null = "it has none there"),
+};
+
+SF_LENGTH(count_edges)
+{
+    *length = ((const drawing *)of)->g.link_count;
+    return true;
+}
+
+SF_GETTER(get_pairs)
+{
+    if (((const drawing *)of)->g.is_signed)
+        sf_column_value(column, of, row, item, value);
+}
+
+SF_GETTER(get_pairs_tested)
+{
+    if (((const drawing *)of)->g.pairs_tested > 0)
+        sf_column_value(column, of, row, item, value);
+}
+
+#define ROW drawing
+#define PAIRS(getter, column, ...)                                                                           \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(COUNT, #column, __VA_ARGS__), .get = (getter), SF_ROW_ELEMENT(g.column)             \
+    }
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(COUNT, "vertices", g.vertex_count, "units"),
+    SF_FIELD_IS(COUNT, "edges", g.link_count, "edges"),
+    SF_RECORDS_BY("edge_detail", sf_column_own_row, count_edges, edge_rows, "by from, to and delay"),
+    SF_FIELD_IS(COUNT, "edges_found", g.links_found, "edges before --max-p and --max-q left some out"),
+    APP_ROW_THRESHOLD(g.threshold),
+    APP_ROW_THRESHOLD_WHY(g.threshold_why),
+    APP_ROW_EDGES_TESTED(g),
+    PAIRS(get_pairs_tested, pairs_tested, "pairs whose coefficients were compared with surrogates",
+          .null = "of episodes and with --surrogates 0"),
+    SF_FIELD_IS(REAL, "pairs_by_chance", g.pairs_by_chance,
+                "of these, so many would be edges on average if no two units had anything to do with each "
+                "other",
+                .null = "where pairs_tested is, and with --max-q, which bounds the chance of any"),
+    PAIRS(get_pairs, pairs_compared, "of edges with a sign: ordered pairs of units that both fire",
+          .null = "edges have no sign"),
+    PAIRS(get_pairs, troughs_hidden,
+          "of these with fewer than 16 coincidences expected by rates, so that none at all would be no sure "
+          "inhibition",
+          .null = "edges have no sign"),
+    APP_ROW_EPOCHS(epochs),
+    APP_ROW_SIGNIFICANCE(g.significance),
+    SF_LIST_IS(TEXT, names, "of all units"),
+    APP_ROW_STOPPED(stop.where),
+};
+#undef ROW
+
+static const sf_table document = {.name = "connected",
+                                  .about = "the graph of a recording, as its --out FILE.json",
+                                  SF_TABLE_OF(document_rows)};
 
 static int write_out(const drawing *d, const char *path, sf_error *error)
 {
     sf_text text = {0};
     if (is_json(path)) {
-        print_json(&text, d);
+        app_document_json(&text, d->call, &document, d);
         sf_text_append(&text, "\n", 1);
     } else {
         text = app_provenance_text(d->call);
@@ -189,14 +234,12 @@ static int write_out(const drawing *d, const char *path, sf_error *error)
 
 static void print_csv(sf_text *text, const drawing *d)
 {
-    sf_table edges;
-    sf_graph_get_table(d->graph, &edges);
     app_stop_print(text, &d->stop, "# ");
-    app_csv csv = app_csv_start_table(text, &edges);
+    app_csv csv = app_csv_start_table(text, &d->edges);
     app_epochs_csv_heads(&csv, &d->epochs);
-    for (size_t i = 0; i < edges.row_count; i++) {
+    for (size_t i = 0; i < d->edges.row_count; i++) {
         app_csv_row(&csv);
-        app_csv_cells(&csv, &edges, i);
+        app_csv_cells(&csv, &d->edges, i);
         app_epochs_csv_cells(&csv, &d->epochs, i);
     }
 }
@@ -444,7 +487,7 @@ static int report(const drawing *d, const sf_table *network, const sf_table *uni
         return app_measures_print(network, units, d->graph, d->call, &d->stop, error);
     sf_text text = {0};
     if (status == SF_OK && d->call->json)
-        print_json(&text, d);
+        app_document_json(&text, d->call, &document, d);
     else if (status == SF_OK && app_has(d->call, "csv"))
         print_csv(&text, d);
     else if (status == SF_OK)
@@ -476,6 +519,8 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
         return status;
     d.graph = graph;
     sf_graph_get_columns(graph, &d.g);
+    sf_graph_get_table(graph, &d.edges);
+    d.names = (sf_column_list){d.g.names, d.g.vertex_count};
     if (d.g.link_count == 0 && d.g.links_found > 0 && d.g.is_tiling)
         app_warn(call, "no edge has a p and q that small: without --max-q and --max-p all are shown");
     else if (d.g.link_count == 0 && d.g.links_found > 0)
@@ -561,5 +606,6 @@ const app_command app_command_graph = {
                 app_engine_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &sf_graph_table, &sf_drive_table,
              &sf_network_options_table},
+    .documents = {&document, &app_network_document},
     .run = run,
 };

@@ -73,15 +73,6 @@ static unit_row row_of(const sf_recording_columns *recording, const sf_overview_
                       .isi_violations = violations(counts)};
 }
 
-/* Times are null where there is no spike to take them from. */
-static void add_time(sf_json *json, const char *key, bool known, int64_t time_ns)
-{
-    if (known)
-        sf_json_seconds(json, key, time_ns);
-    else
-        sf_json_null(json, key);
-}
-
 /* NaN without any. */
 static double mean_burst_s(const sf_overview_columns *overview)
 {
@@ -100,27 +91,6 @@ static uint64_t count_dropped(const sf_recording_columns *recording, bool lost)
     return sum;
 }
 
-static void add_range(sf_json *json, const char *key, const double range[2])
-{
-    sf_json_array(json, key);
-    sf_json_real(json, NULL, range[0]);
-    sf_json_real(json, NULL, range[1]);
-    sf_json_end_array(json);
-}
-
-static void add_geometry(sf_json *json, const sf_overview_columns *overview)
-{
-    if (overview->electrodes == 0) {
-        sf_json_null(json, "geometry");
-        return;
-    }
-    sf_json_object(json, "geometry");
-    sf_json_uint(json, "electrodes", overview->electrodes);
-    add_range(json, "x_um", overview->x_um);
-    add_range(json, "y_um", overview->y_um);
-    sf_json_end_object(json);
-}
-
 /* Units that their owner labelled noise, and their spikes. */
 static size_t count_noise(const sf_recording_columns *recording, const sf_overview_columns *overview,
                           uint64_t *spikes)
@@ -137,47 +107,114 @@ static size_t count_noise(const sf_recording_columns *recording, const sf_overvi
     return units;
 }
 
+/* The document. */
+typedef struct content {
+    sf_recording_columns recording;
+    sf_overview_columns overview;
+    uint64_t noise_units, noise_spikes, dropped, lost, duplicates;
+    double rate_hz, burst_s;
+    sf_table sharpness;
+    unit_row *row; /* that is read */
+} content;
+
+/* Times are null where there is no spike to take them from. */
+SF_GETTER(get_time_of_spike)
+{
+    if (((const content *)of)->recording.spike_count > 0)
+        sf_column_value(column, of, row, item, value);
+}
+
+SF_GETTER(get_tick)
+{
+    if (((const content *)of)->overview.tick_ns > 0)
+        sf_column_value(column, of, row, item, value);
+}
+
+SF_GETTER(get_metadata)
+{
+    const sf_metadata_entry *entry = &((const content *)of)->recording.metadata[item];
+    value->key = entry->key;
+    sf_value_set_text(value, entry->value);
+}
+
+SF_GETTER(get_geometry)
+{
+    const sf_overview_columns *overview = &((const content *)of)->overview;
+    sf_value_set_record(value, overview->electrodes > 0 ? overview : NULL, 0);
+}
+
+SF_GETTER(get_unit)
+{
+    const content *c = of;
+    *c->row = row_of(&c->recording, &c->overview, item);
+    sf_value_set_record(value, c->row, 0);
+}
+
+#define ROW sf_overview_columns
+static const sf_column_row geometry_rows[] = {
+    SF_MEMBER_IS(COUNT, electrodes, "positions"),
+    SF_MEMBER_IS(PAIR, x_um, "least and most", .unit = "um"),
+    SF_MEMBER_IS(PAIR, y_um, "least and most", .unit = "um"),
+};
+#undef ROW
+
+#define ROW content
+#define TIME_BY(getter, column, of, ...)                                                                     \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(TIME, column, __VA_ARGS__, .unit = "s"), .get = (getter), SF_ROW_ELEMENT(of)        \
+    }
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "format", recording.format, "the layout and its version"),
+    SF_FIELD_IS(COUNT, "spikes", recording.spike_count, "spikes"),
+    SF_FIELD_IS(COUNT, "units", recording.unit_count, "units"),
+    TIME_BY(get_time_of_spike, "start_s", overview.first_ns, "first spike", .null = "there is none"),
+    TIME_BY(get_time_of_spike, "stop_s", overview.last_ns, "last spike", .null = "there is none"),
+    TIME_BY(sf_column_value, "duration_s", overview.duration_ns, "recorded"),
+    SF_FIELD_IS(FLAG, "declared", recording.declared,
+                "the file or --recorded says so; else it is from the first to the last spike"),
+    SF_MEMBER_IS(REAL, rate_hz, "all spikes over the recorded duration", .unit = "Hz", .null = "that is 0"),
+    TIME_BY(get_tick, "tick_s", overview.tick_ns,
+            "the step of its clock: as the file says, else the common measure of its time steps",
+            .null = "not known"),
+    SF_FIELD_IS(TEXT, "kind", overview.kind, "of all units, or mixed"),
+    SF_MEMBER_IS(COUNT, noise_units, "units labelled noise, which analyses leave out"),
+    SF_MEMBER_IS(COUNT, noise_spikes, "their spikes"),
+    SF_FIELD_IS(COUNT, "markers", recording.marker_count, "markers"),
+    SF_ITEMS_BY(ENTRY, "metadata", get_metadata, recording.metadata, recording.metadata_count,
+                "as the file has it"),
+    SF_RECORD_BY("geometry", get_geometry, geometry_rows, "where its electrodes are",
+                 .null = "positions are not known"),
+    SF_MEMBER_IS(COUNT, dropped, "spikes left out by the reader and the selection"),
+    SF_MEMBER_IS(COUNT, lost, "spikes not in the file, as the run that recorded it tells"),
+    SF_MEMBER_IS(COUNT, duplicates, "spikes within 0.25 ms after one of the same or a neighbouring unit"),
+    SF_FIELD_IS(COUNT, "network_bursts", overview.burst_count,
+                "bursts of the network, as docs/episodes.md defines them"),
+    SF_FIELD_IS(REAL, "network_burst_s", burst_s, "their duration, mean", .unit = "s",
+                .null = "there are none"),
+    SF_TABLE_IS("sharpness", sharpness, &app_sharpness_table,
+                "how sharp the bursts are that units share, at several delays"),
+    SF_STRUCTS_BY("unit_detail", get_unit, recording.units, recording.unit_count, &units_table, "every unit"),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "content", .about = "what is in a recording", SF_TABLE_OF(document_rows)};
+
 static void write_json(sf_text *out, const app_call *call, const sf_recording_columns *recording,
                        const sf_overview_columns *overview, const app_sharpness *sharpness)
 {
-    sf_json json = sf_json_start(out);
-    bool spikes = recording->spike_count > 0;
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "format", recording->format);
-    sf_json_uint(&json, "spikes", recording->spike_count);
-    sf_json_uint(&json, "units", recording->unit_count);
-    add_time(&json, "start_s", spikes, overview->first_ns);
-    add_time(&json, "stop_s", spikes, overview->last_ns);
-    sf_json_seconds(&json, "duration_s", overview->duration_ns);
-    sf_json_bool(&json, "declared", recording->declared);
-    sf_json_real(&json, "rate_hz", app_rate_hz(overview, recording->spike_count));
-    add_time(&json, "tick_s", overview->tick_ns > 0, overview->tick_ns);
-    uint64_t noise_spikes;
-    sf_json_string(&json, "kind", overview->kind);
-    sf_json_uint(&json, "noise_units", count_noise(recording, overview, &noise_spikes));
-    sf_json_uint(&json, "noise_spikes", noise_spikes);
-    sf_json_uint(&json, "markers", recording->marker_count);
-    sf_json_object(&json, "metadata");
-    for (size_t i = 0; i < recording->metadata_count; i++)
-        sf_json_string(&json, recording->metadata[i].key, recording->metadata[i].value);
-    sf_json_end_object(&json);
-    add_geometry(&json, overview);
-    sf_json_uint(&json, "dropped", count_dropped(recording, false));
-    sf_json_uint(&json, "lost", count_dropped(recording, true));
-    sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
-    sf_json_uint(&json, "network_bursts", overview->burst_count);
-    sf_json_real(&json, "network_burst_s", mean_burst_s(overview));
-    sf_table delays = app_sharpness_table;
-    delays.of = sharpness->delays;
-    sf_table_json_rows(&json, "sharpness", &delays);
-    sf_json_array(&json, "unit_detail");
-    for (size_t i = 0; i < recording->unit_count; i++) {
-        const unit_row row = row_of(recording, overview, i);
-        sf_table_json_struct(&json, &units_table, &row);
-    }
-    sf_json_end_array(&json);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    content of = {.recording = *recording,
+                  .overview = *overview,
+                  .dropped = count_dropped(recording, false),
+                  .lost = count_dropped(recording, true),
+                  .duplicates = overview->repeats + overview->neighbour_repeats,
+                  .rate_hz = app_rate_hz(overview, recording->spike_count),
+                  .burst_s = mean_burst_s(overview),
+                  .sharpness = app_sharpness_table,
+                  .row = &(unit_row){0}};
+    of.noise_units = count_noise(recording, overview, &of.noise_spikes);
+    of.sharpness.of = sharpness->delays;
+    app_document_json(out, call, &document, &of);
 }
 
 static const app_option options[] = {
@@ -582,5 +619,6 @@ const app_command app_command_info = {
         "FILE.h5` is told as what it is.",
     .options = {options, app_selection_options},
     .tables = {&units_table, &app_sharpness_table},
+    .documents = {&document, &app_occurrences_document},
     .run = run,
 };

@@ -31,7 +31,8 @@ static int run(app_call *call, sf_error *error)
     sf_text_printf(&secret_file, "%s.key_secret", path);
     text.failed = public_file.failed || secret_file.failed;
     if (call->json)
-        app_document_json(&text, call, &(made){public_file.data, secret_file.data, keys.public_key});
+        app_document_json(&text, call, &document,
+                          &(made){public_file.data, secret_file.data, keys.public_key});
     else
         sf_text_printf(&text,
                        "%s         %s\n"
@@ -59,6 +60,6 @@ const app_command app_command_keys = {
              "and is refused. They are those of ZeroMQ's CURVE, as czmq and pyzmq write and read them. "
              "docs/operations.md says which socket takes which.",
     .options = {options},
-    .document = &document,
+    .documents = {&document},
     .run = run,
 };

@@ -2,6 +2,7 @@
 /* synfire match: labelled subgraph matching. */
 #include "app/connect.h"
 #include "app/csv.h"
+#include "app/document.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/rewired.h"
@@ -55,6 +56,7 @@ typedef struct matching {
     sf_spread spread;         /**< of the count, where --rewired was given */
     sf_graph_columns g;       /**< of the graph, */
     sf_matches_columns found; /**< and of what was found in it */
+    sf_ran ran;               /**< a copy of its */
 } matching;
 
 /* ---- options ---- */
@@ -179,60 +181,78 @@ static int read_data(matching *m, sf_error *error)
 
 /* ---- output ---- */
 
-/* The names of what is listed, where the graph has names. */
-static void add_names(sf_json *json, const matching *m)
+#define ROW matching
+SF_GETTER(get_order)
 {
-    const sf_matches_columns *found = &m->found;
-    if (m->g.names == NULL) {
-        sf_json_null(json, "names");
-        return;
-    }
-    sf_json_array(json, "names");
-    for (size_t i = 0; i < found->kept; i++) {
-        sf_json_array(json, NULL);
-        for (uint32_t u = 0; u < found->vertex_count; u++)
-            sf_json_string(json, NULL, m->g.names[found->embeddings[i * found->vertex_count + u]]);
-        sf_json_end_array(json);
-    }
-    sf_json_end_array(json);
+    const sf_matches_columns *found = &((const matching *)of)->found;
+    value->known = true;
+    value->group = found->order;
+    value->group_size = found->vertex_count;
 }
 
-static void print_json(sf_text *text, const matching *m)
+SF_LENGTH(count_embeddings)
 {
-    const sf_matches_columns *found = &m->found;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_uint(&json, "count", found->count);
-    sf_json_bool(&json, "truncated", found->truncated);
-    sf_json_real(&json, "seconds", found->ran->seconds);
-    sf_json_array(&json, "order");
-    for (uint32_t i = 0; i < found->vertex_count; i++)
-        sf_json_uint(&json, NULL, found->order[i]);
-    sf_json_end_array(&json);
-    sf_json_uint(&json, "blacklisted", found->blacklisted);
-    sf_json_array(&json, "embeddings");
-    for (size_t i = 0; i < found->kept; i++) {
-        sf_json_array(&json, NULL);
-        for (uint32_t u = 0; u < found->vertex_count; u++)
-            sf_json_uint(&json, NULL, found->embeddings[i * found->vertex_count + u]);
-        sf_json_end_array(&json);
-    }
-    sf_json_end_array(&json);
-    sf_json_uint(&json, "listed", found->kept);
-    add_names(&json, m);
-    sf_json_array(&json, "vertices");
-    for (uint32_t i = 0; i < found->vertex_count; i++)
-        sf_json_string(&json, NULL, found->vertex_names[i]);
-    sf_json_end_array(&json);
-    sf_json_string(&json, "engine", found->ran->engine);
-    sf_json_string(&json, "device", found->ran->device);
-    app_device_json(&json, found->ran->note);
-    app_rewired_json(&json, &m->rewired, &m->spread);
-    app_edges_json(&json, &m->g);
-    app_stop_json(&json, &m->stop);
-    app_provenance_json(&json, m->call);
-    sf_json_end_object(&json);
+    const matching *m = of;
+    *length = m->found.kept;
+    return column->is.type == SF_COLUMN_UNITS || m->g.names != NULL;
 }
+
+SF_GETTER(get_embedding)
+{
+    const matching *m = of;
+    value->known = true;
+    value->names = m->g.names;
+    value->group = m->found.embeddings + item * m->found.vertex_count;
+    value->group_size = m->found.vertex_count;
+}
+
+SF_LENGTH(count_vertices)
+{
+    *length = ((const matching *)of)->found.vertex_count;
+    return true;
+}
+
+SF_GETTER(get_vertex)
+{
+    sf_value_set_text(value, ((const matching *)of)->found.vertex_names[item]);
+}
+
+SF_GETTER(get_rewired)
+{
+    sf_value_set_record(value, ((const matching *)of)->rewired.made > 0 ? of : NULL, 0);
+}
+
+static const sf_column_row rewired_rows[] = {
+    APP_ROWS_REWIRED(rewired.),
+    SF_FIELD_IS(REAL, "mean", spread.mean, "count in them", .null = "not known"),
+    SF_FIELD_IS(REAL, "sd", spread.sd, "standard deviation of their counts", .null = "not known"),
+    SF_FIELD_IS(REAL, "z", spread.z, "(count - mean) / sd", .null = "sd is 0"),
+};
+
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(COUNT, "count", found.count, "embeddings"),
+    SF_FIELD_IS(FLAG, "truncated", found.truncated, "a limit stopped the search: count is a lower bound"),
+    APP_ROW_SECONDS(ran.seconds),
+    SF_GOT_BY(UNITS, "order", get_order, "in which vertices of the pattern were matched"),
+    SF_FIELD_IS(COUNT, "blacklisted", found.blacklisted, "data vertices that can match nothing"),
+    SF_LIST_BY(UNITS, "embeddings", get_embedding, count_embeddings,
+               "the first of them: the data vertex of every vertex of the pattern"),
+    SF_FIELD_IS(COUNT, "listed", found.kept, "how many these are"),
+    SF_LIST_BY(NAMES, "names", get_embedding, count_embeddings, "of the vertices in embeddings",
+               .null = "vertices have none"),
+    SF_LIST_BY(TEXT, "vertices", get_vertex, count_vertices,
+               "names of the pattern's vertices, in the order of embeddings", .item_null = "it has none"),
+    APP_ROW_ENGINE(ran),
+    APP_ROW_DEVICE(ran),
+    APP_ROW_DEVICE_NOTE(ran),
+    SF_RECORD_BY("rewired", get_rewired, rewired_rows, "of --rewired", APP_NO_REWIRED),
+    APP_ROW_EDGES_TESTED(g),
+    APP_ROW_STOPPED(stop.where),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "matches", .about = "where a pattern is in a graph", SF_TABLE_OF(document_rows)};
 
 /* ---- CSV ---- */
 
@@ -410,7 +430,7 @@ static int report(const app_call *call, const matching *m, sf_error *error)
         sf_text_clear(&text);
     }
     if (call->json)
-        print_json(&text, m);
+        app_document_json(&text, call, &document, m);
     else if (app_has(call, "csv"))
         print_csv(&text, m);
     else
@@ -438,6 +458,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
     status = SF_OK;
     m->found.size = sizeof m->found;
     sf_matches_get_columns(m->matches, &m->found);
+    m->ran = *m->found.ran;
     app_device_warn(call, "matched", m->found.ran->device, m->found.ran->note);
     if (m->rewired.asked && !m->stopped)
         status = app_rewired_find(&m->spread, &m->found.count, m->graph, m->motif, &m->options, &m->rewired,
@@ -492,5 +513,6 @@ const app_command app_command_match = {
     .rows = {&features_table, &sf_match_table, &sf_mining_table, &sf_significance_table, &sf_rewired_table,
              &sf_drive_table},
     .tables = {&embeddings_table, &app_triads_table},
+    .documents = {&document, &app_census_document},
     .run = run,
 };

@@ -3,8 +3,10 @@
 
 #include "app/connect.h"
 #include "app/csv.h"
+#include "app/document.h"
 #include "app/significance.h"
 
+#include "analysis/tables.h"
 #include "core/describe/table.h"
 #include "core/memory.h"
 #include "core/reals.h"
@@ -214,22 +216,24 @@ static int print_text(sf_text *text, const sf_table *network, const sf_table *un
 
 /* ---- JSON ---- */
 
-static void print_json(sf_text *text, const sf_table *network, const sf_table *units, const sf_graph *graph,
-                       const app_call *call, const app_stop *stop)
-{
-    sf_graph_columns g = {.size = sizeof g};
-    sf_graph_get_columns(graph, &g);
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_object(&json, "network");
-    sf_table_json_row(&json, network, 0);
-    sf_json_end_object(&json);
-    sf_table_json_rows(&json, "network_units", units);
-    app_edges_json(&json, &g);
-    app_stop_json(&json, stop);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-}
+typedef struct measured {
+    sf_table network, units;
+    sf_graph_columns g;
+    app_stop stop;
+} measured;
+
+#define ROW measured
+static const sf_column_row document_rows[] = {
+    SF_FIRST_ROW_IS("network", network, &sf_network_table, "what the network is like in all"),
+    SF_TABLE_IS("network_units", units, &sf_network_units_table,
+                "what every unit that takes part is like in it"),
+    APP_ROW_EDGES_TESTED(g),
+    APP_ROW_STOPPED(stop.where),
+};
+#undef ROW
+
+const sf_table app_network_document = {
+    .name = "network", .about = "what a network is like, by --measures", SF_TABLE_OF(document_rows)};
 
 int app_measures_print(const sf_table *network, const sf_table *units, const sf_graph *graph,
                        const app_call *call, const app_stop *stop, sf_error *error)
@@ -237,7 +241,9 @@ int app_measures_print(const sf_table *network, const sf_table *units, const sf_
     sf_text text = {0};
     int status = SF_OK;
     if (call->json) {
-        print_json(&text, network, units, graph, call, stop);
+        measured of = {*network, *units, {.size = sizeof of.g}, *stop};
+        sf_graph_get_columns(graph, &of.g);
+        app_document_json(&text, call, &app_network_document, &of);
     } else if (app_has(call, "csv")) {
         app_stop_print(&text, stop, "# ");
         app_csv_table(&text, units);

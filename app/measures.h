@@ -30,6 +30,9 @@ int app_measures_take(sf_table *network, sf_table *units, sf_graph *graph, const
 /** A number of a row, by the name of its column; NaN where it is null, or no number. */
 double app_measures_number(const sf_table *table, const char *column, size_t row);
 
+/** The document of --json. */
+extern const sf_table app_network_document;
+
 /** Prints them: --json both, --csv the units. */
 int app_measures_print(const sf_table *network, const sf_table *units, const sf_graph *graph,
                        const app_call *call, const app_stop *stop, sf_error *error);

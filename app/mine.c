@@ -7,7 +7,8 @@
 #include "app/occurrences.h"
 #include "app/significance.h"
 
-#include "core/describe/table.h"
+#include "analysis/tables.h"
+#include "core/describe/column.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -39,65 +40,61 @@ static const app_option options[] = {
 typedef struct finding {
     const app_call *call;
     const sf_recording *recording;
+    sf_recording_columns of; /* of it */
     app_mining mining;
     app_test test;
     sf_episodes *found;
     app_details details; /* with its columns */
+    const char *stopped; /* as app_stopped_name has it */
     app_counting registered;
     size_t rows; /* of each size, that a table shows */
 } finding;
 
 /* ---- output ---- */
 
-static void add_levels(sf_json *json, const sf_episodes_columns *told)
+SF_GETTER(get_methods)
 {
-    sf_json_array(json, "levels");
-    for (size_t i = 0; i < told->level_count; i++) {
-        const sf_mine_level *level = &told->levels[i];
-        sf_json_object(json, NULL);
-        sf_json_uint(json, "size", level->size);
-        if (level->candidates != SF_NO_COUNT)
-            sf_json_uint(json, "candidates", level->candidates);
-        else
-            sf_json_null(json, "candidates");
-        if (level->culled >= 0)
-            sf_json_int(json, "culled", level->culled);
-        else
-            sf_json_null(json, "culled");
-        sf_json_uint(json, "frequent", level->frequent);
-        sf_json_real(json, "seconds", level->seconds);
-        sf_json_bool(json, "complete", level->complete);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    const finding *f = of;
+    app_methods_value(value, f->found, f->call);
 }
 
-static void print_json(sf_text *text, const finding *f)
-{
-    const sf_episodes_columns *told = &f->details.told;
-    sf_recording_columns of = {.size = sizeof of};
-    sf_recording_get_columns(f->recording, &of);
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", of.path);
-    sf_json_uint(&json, "spikes", of.spike_count);
-    sf_json_uint(&json, "units", of.unit_count);
-    sf_json_string(&json, "engine", told->ran.engine);
-    sf_json_string(&json, "device", told->ran.device);
-    sf_json_real(&json, "seconds", told->ran.seconds);
-    app_methods_json(&json, f->found, f->call);
-    app_registered_json(&json, &f->registered);
-    add_levels(&json, told);
-    sf_table_json_rows(&json, "episodes", &f->details.table);
-    app_details_json(&json, &f->details);
-    app_significance_json(&json, told->significance);
-    app_device_json(&json, told->ran.note);
-    sf_json_uint(&json, "device_memory", told->ran.memory);
-    sf_json_string(&json, "stopped", app_stopped_name(told));
-    app_threshold_json(&json, told->threshold, told->threshold_why);
-    app_provenance_json(&json, f->call);
-    sf_json_end_object(&json);
-}
+#define ROW sf_mine_level
+static const sf_column_row level_rows[] = {
+    SF_MEMBER_IS(COUNT, size, "units of an episode"),
+    SF_MEMBER_IS(COUNT, candidates, "counted, or culled before", .null = "the size before is not complete"),
+    SF_MEMBER_IS(COUNT, culled, "that a bound showed not to be frequent", .null = "not known"),
+    SF_MEMBER_IS(COUNT, frequent, "that were"),
+    APP_ROW_SECONDS(seconds),
+    SF_MEMBER_IS(FLAG, complete, "all frequent ones were found; false only of a result that was stopped"),
+};
+#undef ROW
+
+#define ROW finding
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "recording", of.path, "its path"),
+    SF_FIELD_IS(COUNT, "spikes", of.spike_count, "spikes"),
+    SF_FIELD_IS(COUNT, "units", of.unit_count, "units"),
+    APP_ROW_ENGINE(details.told.ran),
+    APP_ROW_DEVICE(details.told.ran),
+    APP_ROW_SECONDS(details.told.ran.seconds),
+    SF_GOT_BY(TEXT, "methods", get_methods, "what was done, as a paper prints it"),
+    APP_ROW_REGISTERED(registered),
+    SF_RECORDS_OF("levels", details.told.levels, details.told.level_count, level_rows, "by size"),
+    SF_TABLE_IS("episodes", details.table, &sf_episodes_columns_table,
+                "by size, count downwards, units, delays"),
+    APP_ROWS_DETAILS(details),
+    APP_ROW_SIGNIFICANCE(details.told.significance),
+    APP_ROW_DEVICE_NOTE(details.told.ran),
+    SF_FIELD_IS(COUNT, "device_memory", details.told.ran.memory,
+                "bytes of the device that were taken at most"),
+    APP_ROW_STOPPED(stopped),
+    APP_ROW_THRESHOLD(details.told.threshold),
+    APP_ROW_THRESHOLD_WHY(details.told.threshold_why),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "mined", .about = "frequent episodes of a recording", SF_TABLE_OF(document_rows)};
 
 static void print_csv(sf_text *text, const finding *f)
 {
@@ -362,7 +359,7 @@ static int report(const finding *f, sf_error *error)
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
         app_not_tested_warn(call, test);
     if (call->json)
-        print_json(&text, f);
+        app_document_json(&text, f->call, &document, f);
     else if (app_has(call, "csv"))
         print_csv(&text, f);
     else
@@ -424,6 +421,7 @@ static int mine(finding *f, sf_error *error)
     status = app_details_take(&f->details, f->call, f->found, error);
     if (status != SF_OK)
         return status;
+    f->stopped = app_stopped_name(&f->details.told);
     app_significance_warn(f->call, &f->details.told);
     if (mined == SF_OK)
         status = app_registered_count(&f->registered, f->call, f->recording, &f->test, error);
@@ -446,7 +444,9 @@ static int run(app_call *call, sf_error *error)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    finding f = {.call = call, .recording = recording, .details.recording = recording};
+    finding f = {
+        .call = call, .recording = recording, .of.size = sizeof f.of, .details.recording = recording};
+    sf_recording_get_columns(recording, &f.of);
     status = mine(&f, error);
     app_registered_free(&f.registered);
     app_epochs_free(&f.details.epochs);
@@ -487,5 +487,6 @@ const app_command app_command_mine = {
     .options = {options, app_mining_options, app_significance_options, app_surrogate_options,
                 app_engine_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table},
+    .documents = {&document},
     .run = run,
 };

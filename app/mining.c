@@ -35,11 +35,6 @@ void app_device_warn(const app_call *call, const char *job, const char *device, 
         app_warn(call, "%s on %s: %s", job, strcmp(device, "cpu") == 0 ? "the CPU" : device, note);
 }
 
-void app_device_json(sf_json *json, const char *note)
-{
-    sf_json_string(json, "device_note", note[0] != '\0' ? note : NULL);
-}
-
 static int read_delays(void *mining, const char *text, sf_error *error)
 {
     app_mining *own = mining;
@@ -178,12 +173,6 @@ void app_threshold_print(sf_text *text, double threshold, const char *why)
         sf_text_printf(text, " (%s)", why);
 }
 
-void app_threshold_json(sf_json *json, double threshold, const char *why)
-{
-    sf_json_real(json, "threshold", threshold);
-    sf_json_string(json, "threshold_why", why);
-}
-
 /* The first threshold below, halved each time, that any pair of units reaches. */
 static bool look_lower(const app_mining *mining, const sf_recording *recording, double *threshold,
                        uint64_t *most, size_t *pairs)
@@ -264,10 +253,11 @@ int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_c
 
 /* ---- what was stopped ---- */
 
+const char *const app_stopped_words[] = {"searching", "testing", "telling", NULL};
+
 const char *app_stopped_name(const sf_episodes_columns *told)
 {
-    static const char *const names[] = {NULL, "searching", "testing", "telling"}; /* as sf_stopped */
-    return names[told->stopped];
+    return told->stopped == SF_NOT_STOPPED ? NULL : app_stopped_words[told->stopped - 1]; /* as sf_stopped */
 }
 
 void app_stopped_print(sf_text *text, const sf_episodes_columns *told)
@@ -302,11 +292,6 @@ int app_stop_take(app_stop *stop, int status, const char *where, const sf_error 
         return status;
     *stop = (app_stop){.where = where, .reason = *error};
     return SF_OK;
-}
-
-void app_stop_json(sf_json *json, const app_stop *stop)
-{
-    sf_json_string(json, "stopped", stop->where);
 }
 
 void app_stop_print(sf_text *text, const app_stop *stop, const char *before)

@@ -33,9 +33,6 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error);
 /** "a count of 25.9", with the rule that it is of where none was asked for. */
 void app_threshold_print(sf_text *text, double threshold, const char *why);
 
-/** The fields `threshold` and `threshold_why`. */
-void app_threshold_json(sf_json *json, double threshold, const char *why);
-
 /** Where nothing is frequent: warns of it, and says what to try, which it has looked for. */
 void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_recording *recording,
                       const sf_episodes_columns *told);
@@ -54,6 +51,7 @@ int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_c
 /** What a result lacks that was stopped: where it was ("searching", "testing", "telling"), or NULL of one
  * that is whole; and a sentence without its full stop. */
 const char *app_stopped_name(const sf_episodes_columns *told);
+extern const char *const app_stopped_words[];
 void app_stopped_print(sf_text *text, const sf_episodes_columns *told);
 
 /** Fails as `status` has it, with what was printed of a result that was stopped beside where that was. */
@@ -75,8 +73,7 @@ typedef struct app_stop {
  * to go on with. `error` is what the work said. */
 int app_stop_take(app_stop *stop, int status, const char *where, const sf_error *error);
 
-/** The field `stopped`, and the line above tables (with `before` in front of it: "# " in CSV), or nothing. */
-void app_stop_json(sf_json *json, const app_stop *stop);
+/** The line above tables (with `before` in front of it: "# " in CSV), or nothing. */
 void app_stop_print(sf_text *text, const app_stop *stop, const char *before);
 
 /** Says so of a file that is not written then; true where that is so. */
@@ -94,9 +91,6 @@ int app_device(const char **device, const app_call *call, sf_error *error);
 /** Says where a job ("mined", "counted") was done, and why not where it should have been; nothing where the
  * note is empty. */
 void app_device_warn(const app_call *call, const char *job, const char *device, const char *note);
-
-/** `device_note`: what app_device_warn says of it, or null. */
-void app_device_json(sf_json *json, const char *note);
 
 /** The name of a unit, and the path of a recording; as long-lived as the recording. */
 const char *app_unit_name(const sf_recording *recording, uint32_t unit);

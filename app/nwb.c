@@ -59,29 +59,26 @@ static const int64_t *times_of(const listed *l, size_t row)
     return l->found.times_ns[episode] + l->number[row] * l->found.episodes[episode].size;
 }
 
-static bool count_times(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_times)
 {
-    (void)column;
     const listed *l = of;
     *length = l->found.episodes[l->episode[row]].size;
     return true;
 }
 
-static void get_time(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_time)
 {
-    (void)column;
     sf_value_set_real(value, (double)times_of(of, row)[item] / 1e9);
 }
 
-static void get_stop(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_stop)
 {
     size_t length;
-    (void)item;
     count_times(column, of, row, &length);
     get_time(column, of, row, length - 1, value);
 }
 
-static void get_episode(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_episode)
 {
     (void)column, (void)item;
     sf_value_set_count(value, ((const listed *)of)->episode[row]);
@@ -172,21 +169,21 @@ typedef struct curves {
     size_t count;
 } curves;
 
-static void get_series(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_series)
 {
     (void)column, (void)item;
     const curves *c = of;
     sf_value_set_text(value, c->samples->all.names[c->indices[row]]);
 }
 
-static void get_unit(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_unit)
 {
     (void)column, (void)item;
     const curves *c = of;
     sf_value_set_count(value, (uint64_t)c->samples->all.units[c->indices[row]]);
 }
 
-static void get_measure(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_measure)
 {
     (void)column, (void)row, (void)item;
     sf_value_set_text(value, ((const curves *)of)->samples->measure);
@@ -197,9 +194,8 @@ static size_t points_of(const sf_density_columns *density)
     return density->x_count * (density->y != NULL ? density->y_count : 1);
 }
 
-static bool count_points(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_points)
 {
-    (void)column;
     *length = points_of(&((const curves *)of)->densities[row]);
     return true;
 }
@@ -212,7 +208,7 @@ static bool has_points(const sf_column_row *column, const void *of)
     return plane == (column->is.type == SF_COLUMN_PAIR);
 }
 
-static void get_point(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_point)
 {
     const sf_density_columns *density = &((const curves *)of)->densities[row];
     double x = density->x[item % density->x_count];
@@ -222,9 +218,8 @@ static void get_point(const sf_column_row *column, const void *of, size_t row, s
         sf_value_set_real(value, x);
 }
 
-static void get_density(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_density)
 {
-    (void)column;
     sf_value_set_real(value, ((const curves *)of)->densities[row].values[item]);
 }
 

@@ -2,6 +2,8 @@
 #include "app/occurrences.h"
 
 #include "app/mining.h"
+
+#include "core/describe/column.h"
 #include "io/file.h"
 
 #include <inttypes.h>
@@ -97,25 +99,81 @@ static size_t count_units(const sf_occurrences_columns *told)
     return of.unit_count;
 }
 
+/* The document, and a row of its episodes. */
+typedef struct content {
+    const char *format;
+    sf_occurrences_columns told;
+    uint64_t units, occurrences;
+    char *id; /* of the one that is read */
+} content;
+
+SF_LENGTH(count_episodes)
+{
+    *length = ((const content *)of)->told.count;
+    return true;
+}
+
+SF_GETTER(get_id)
+{
+    const content *c = of;
+    sf_recording_episode_id(c->told.recording, &c->told.episodes[row], c->id);
+    sf_value_set_text(value, c->id);
+}
+
+SF_LENGTH(count_units_of)
+{
+    *length = ((const content *)of)->told.episodes[row].size - (column->is.type == SF_COLUMN_PAIR);
+    return true;
+}
+
+SF_GETTER(get_unit)
+{
+    sf_value_set_count(value, ((const content *)of)->told.episodes[row].units[item]);
+}
+
+SF_GETTER(get_name)
+{
+    const content *c = of;
+    sf_value_set_text(value, app_unit_name(c->told.recording, c->told.episodes[row].units[item]));
+}
+
+SF_GETTER(get_delay)
+{
+    const sf_delay delay = ((const content *)of)->told.episodes[row].delays[item];
+    sf_value_set_delay(value, delay.low_ns, delay.high_ns);
+}
+
+#define ROW content
+static const sf_column_row episode_rows[] = {
+    SF_GOT_BY(TEXT, "id", get_id, "of the episode: follows from its units, names and delays"),
+    SF_LIST_BY(UNIT, "units", get_unit, count_units_of,
+               "0-based indices into the units of the recording, in the order of the chain"),
+    SF_LIST_BY(TEXT, "names", get_name, count_units_of, "the names of these units"),
+    SF_LIST_BY(PAIR, "delays_ms", get_delay, count_units_of,
+               "of each link, above the first and at most the second", .unit = "ms"),
+    SF_ARRAY_IS(COUNT, "count", told.counts, "occurrences of which no two overlap"),
+    SF_ARRAY_IS(REAL, "expected", told.expected,
+                "by rates: the count that units which fire independently at their rates would give",
+                .null = "not known"),
+};
+
+static const sf_column_row document_rows[] = {
+    SF_MEMBER_IS(TEXT, format, "the layout: synfire occurrences 1"),
+    SF_FIELD_IS(TEXT, "recording", told.counted_in, "that they were counted in", .null = "not known"),
+    SF_MEMBER_IS(COUNT, units, "units of it"),
+    SF_MEMBER_IS(COUNT, occurrences, "of all episodes"),
+    SF_RECORDS_BY("episodes", sf_column_own_row, count_episodes, episode_rows, "episodes"),
+};
+#undef ROW
+
+const sf_table app_occurrences_document = {
+    .name = "occurrences", .about = "a file of mine --occurrences", SF_TABLE_OF(document_rows)};
+
 static void describe_json(sf_text *text, const app_call *call, const sf_occurrences_columns *told)
 {
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "format", "synfire occurrences 1");
-    sf_json_string(&json, "recording", told->counted_in);
-    sf_json_uint(&json, "units", count_units(told));
-    sf_json_uint(&json, "occurrences", count_all(told));
-    sf_json_array(&json, "episodes");
-    for (size_t i = 0; i < told->count; i++) {
-        sf_json_object(&json, NULL);
-        app_episode_json(&json, told->recording, &told->episodes[i]);
-        sf_json_uint(&json, "count", told->counts[i]);
-        sf_json_real(&json, "expected", told->expected[i]);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    char id[SF_EPISODE_ID_SIZE];
+    const content of = {"synfire occurrences 1", *told, count_units(told), count_all(told), id};
+    app_document_json(text, call, &app_occurrences_document, &of);
 }
 
 #define MOST_LISTED 20

@@ -18,4 +18,7 @@ int app_occurrences_write(const app_call *call, const char *path, const sf_recor
  */
 int app_occurrences_describe(sf_text *text, const app_call *call, const char *path, sf_error *error);
 
+/** What app_occurrences_describe prints with --json. */
+extern const sf_table app_occurrences_document;
+
 #endif

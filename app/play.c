@@ -88,10 +88,8 @@ typedef struct sent {
     bool paced;
 } sent;
 
-static void get_late(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_late)
 {
-    (void)row;
-    (void)item;
     const sent *all = of;
     if (all->paced)
         sf_value_set_time(value, &column->is, all->told->late_ns);
@@ -113,7 +111,7 @@ static int print_result(const app_call *call, const sf_played *told, double spee
 {
     sf_text text = {0};
     if (call->json) {
-        app_document_json(&text, call, &(sent){told, speed > 0});
+        app_document_json(&text, call, &document, &(sent){told, speed > 0});
     } else {
         sf_text_printf(&text, "%" PRIu64 " spikes and %" PRIu64 " markers sent in %.3f s", told->spikes,
                        told->markers, told->seconds);
@@ -174,6 +172,6 @@ const app_command app_command_play = {
              "the stream in order, a second one leaves at once.",
     .options = {options, app_selection_options},
     .rows = {&playing_table},
-    .document = &document,
+    .documents = {&document},
     .run = run,
 };

@@ -75,11 +75,11 @@ void app_provenance_json(sf_json *json, const app_call *call)
     sf_provenance_json(json, "provenance", call->provenance);
 }
 
-void app_document_json(sf_text *text, const app_call *call, const void *of)
+void app_document_json(sf_text *text, const app_call *call, const sf_table *document, const void *of)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_table_json_fields(&json, call->command->document, of);
+    sf_table_json_fields(&json, document, of);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }

@@ -102,7 +102,7 @@ static int run(app_call *call, sf_error *error)
         return status;
     sf_text text = {0};
     if (call->json)
-        app_document_json(&text, call, &told);
+        app_document_json(&text, call, &document, &told);
     else
         print_words(&text, &told);
     sf_recovered_free(&told);
@@ -129,6 +129,6 @@ const app_command app_command_recover = {
              "missing "
              "the new file is marked as not observed.",
     .options = {options},
-    .document = &document,
+    .documents = {&document},
     .run = run,
 };

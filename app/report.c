@@ -8,6 +8,7 @@
 #include "app/responses.h"
 #include "app/sensitivity.h"
 
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/json.h"
 #include "io/file.h"
@@ -445,6 +446,9 @@ static int write_page(app_subject *subject, const app_counting *registered, cons
     return status;
 }
 
+static const sf_column_row registered_row = APP_REGISTERED_AT(0);
+static const sf_table registered_field = {.columns = &registered_row, .column_count = 1};
+
 /* Tells what was written, and with --json all that is drawn on it. */
 static int report(app_subject *subject, const app_counting *registered, const char *path, sf_error *error)
 {
@@ -458,7 +462,7 @@ static int report(app_subject *subject, const app_counting *registered, const ch
     }
     int status = write_page(subject, registered, path, call->json ? &json : NULL, error);
     if (call->json) {
-        app_registered_json(&json, registered);
+        sf_table_json_fields(&json, &registered_field, registered);
         app_provenance_json(&json, call);
         sf_json_end_object(&json);
     } else {

@@ -34,24 +34,6 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
     return status;
 }
 
-void app_rewired_json(sf_json *json, const app_rewired *rewired, const sf_spread *spread)
-{
-    if (rewired->made == 0) {
-        sf_json_null(json, "rewired");
-        return;
-    }
-    sf_json_object(json, "rewired");
-    sf_json_uint(json, "graphs", rewired->made);
-    sf_json_string(json, "device", rewired->ran.device);
-    app_device_json(json, rewired->ran.note);
-    if (spread != NULL) {
-        sf_json_real(json, "mean", spread->mean);
-        sf_json_real(json, "sd", spread->sd);
-        sf_json_real(json, "z", spread->z);
-    }
-    sf_json_end_object(json);
-}
-
 /* ---- the census ---- */
 
 #define EDGES_SIZE 32
@@ -67,6 +49,7 @@ typedef struct census {
     const app_call *call;
     sf_graph_columns graph;
     triad triads[SF_TRIADS];
+    sf_table table; /**< of these */
     const app_rewired *rewired;
     app_stop stop;
     double seconds; /**< of the census alone */
@@ -81,10 +64,7 @@ static const char *spell_edges(const void *edges)
 #define NOT_REWIRED "without --rewired"
 static const sf_column_row triad_rows[] = {
     SF_MEMBER_IS(TEXT, name, "after Holland and Leinhardt, as 030T"),
-    {.is = SF_IS("edges", "between its vertices A, B and C", NULL, NULL, SF_COLUMN_TEXT),
-     .get = sf_column_value,
-     SF_ROW_ELEMENT(edges),
-     .word = spell_edges},
+    SF_WORD_IS("edges", edges, spell_edges, "between its vertices A, B and C"),
     SF_MEMBER_IS(COUNT, count, "sets of three vertices joined so"),
     SF_FIELD_IS(REAL, "mean", spread.mean, "of the count in rewired graphs", .null = NOT_REWIRED),
     SF_FIELD_IS(REAL, "sd", spread.sd, "its standard deviation there", .null = NOT_REWIRED),
@@ -98,20 +78,30 @@ const sf_table app_triads_table = {.name = "triads",
                                    .row_count = SF_TRIADS,
                                    SF_TABLE_OF(triad_rows)};
 
-static void print_json(sf_text *text, const census *c, const sf_table *triads)
+#define ROW app_rewired
+static const sf_column_row rewired_rows[] = {APP_ROWS_REWIRED()};
+#undef ROW
+
+SF_GETTER(get_rewired)
 {
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_uint(&json, "vertices", c->graph.vertex_count);
-    sf_json_uint(&json, "edges", c->graph.edge_count);
-    sf_json_real(&json, "seconds", c->seconds);
-    sf_table_json_rows(&json, "triads", triads);
-    app_rewired_json(&json, c->rewired, NULL);
-    app_edges_json(&json, &c->graph);
-    app_stop_json(&json, &c->stop);
-    app_provenance_json(&json, c->call);
-    sf_json_end_object(&json);
+    const app_rewired *rewired = ((const census *)of)->rewired;
+    sf_value_set_record(value, rewired->made > 0 ? rewired : NULL, 0);
 }
+
+#define ROW census
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(COUNT, "vertices", graph.vertex_count, "of the graph"),
+    SF_FIELD_IS(COUNT, "edges", graph.edge_count, "directed edges"),
+    APP_ROW_SECONDS(seconds),
+    SF_TABLE_IS("triads", table, &app_triads_table, "all of them"),
+    SF_RECORD_BY("rewired", get_rewired, rewired_rows, "of --rewired", APP_NO_REWIRED),
+    APP_ROW_EDGES_TESTED(graph),
+    APP_ROW_STOPPED(stop.where),
+};
+#undef ROW
+
+const sf_table app_census_document = {
+    .name = "census", .about = "triads of a graph", SF_TABLE_OF(document_rows)};
 
 static void name_edges(char text[EDGES_SIZE], uint8_t edges)
 {
@@ -188,13 +178,13 @@ int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired
         name_edges(c.triads[t].edges, sf_triad_list()[t].edges);
     }
     sf_text text = {0};
-    sf_table triads = app_triads_table;
-    triads.of = c.triads;
+    c.table = app_triads_table;
+    c.table.of = c.triads;
     if (call->json) {
-        print_json(&text, &c, &triads);
+        app_document_json(&text, call, &app_census_document, &c);
     } else if (app_has(call, "csv")) {
         app_stop_print(&text, &c.stop, "# ");
-        app_csv_table(&text, &triads);
+        app_csv_table(&text, &c.table);
     } else {
         print_table(&text, &c);
     }

@@ -3,6 +3,7 @@
 #ifndef SF_APP_REWIRED_H
 #define SF_APP_REWIRED_H
 
+#include "app/document.h"
 #include "app/mining.h"
 
 #include <synfire/graph.h>
@@ -26,9 +27,14 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
 
 extern const sf_table app_triads_table;
 
-/** The field `rewired` of an object, with the spread unless that is NULL; null without --rewired, and where
- * none was made. */
-void app_rewired_json(sf_json *json, const app_rewired *rewired, const sf_spread *spread);
+/** Rows of a record, of an app_rewired: `rewired` is empty, or a member of it and a point. */
+#define APP_ROWS_REWIRED(rewired)                                                                            \
+    SF_FIELD_IS(COUNT, "graphs", rewired made, "rewired at random, each with the same degrees"),             \
+        APP_ROW_DEVICE(rewired ran), APP_ROW_DEVICE_NOTE(rewired ran)
+#define APP_NO_REWIRED .null = "without --rewired, and where a signal came before the first"
+
+/** Of the triad census. */
+extern const sf_table app_census_document;
 
 /** Counts, holds against rewired graphs where options ask for it, and prints. */
 int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired, sf_error *error);

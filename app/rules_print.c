@@ -135,7 +135,7 @@ void app_rules_json(sf_text *text, const app_rules *r)
     add_comparisons(&json, r);
     sf_json_uint(&json, "least", r->least);
     sf_json_uint(&json, "seed", r->seed);
-    app_stop_json(&json, &r->stop);
+    sf_json_string(&json, "stopped", r->stop.where);
     app_provenance_json(&json, r->call);
     sf_json_end_object(&json);
 }

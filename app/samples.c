@@ -28,7 +28,8 @@ typedef struct quantity_words {
 } quantity_words;
 
 /* As sf_quantity: */
-static const char *const names[] = {"isi", "delay", "rate", "position", NULL};
+const char *const app_quantity_words[] = {"isi", "delay", "rate", "position", NULL};
+const char *const app_axis_words[] = {"linear", "log", NULL};
 static const quantity_words quantities[] = {
     {"Intervals", "interval", "s", "unit"},
     {"Delays", "delay", "s", "link"},
@@ -47,7 +48,7 @@ static const quantity_request usual = {.window_ns = SF_SECOND};
 
 #define ROW quantity_request
 static const sf_key rows[] = {
-    CHOICE("quantity", quantity, names),
+    CHOICE("quantity", quantity, app_quantity_words),
     TIME("window_ns", window_ns, 1, INFINITY, .unit = "s", .argument = "S", .what = "rate: the window"),
     {0},
 };

@@ -5,6 +5,7 @@
 #include "app/mining.h"
 #include "app/nwb.h"
 
+#include "core/describe/column.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -75,15 +76,19 @@ static int find(sequences *s, const sf_recording *recording, sf_error *error)
 
 /* ---- telling ---- */
 
+#define ROW sequences
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "recording", report.of.path, "the file"),
+    SF_COLUMNS_OF(report, &sf_sequence_report_document),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "sequences", .about = "in which order units fire in network bursts", SF_TABLE_OF(document_rows)};
+
 static void write_json(sf_text *text, const void *what)
 {
-    const sequences *s = what;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", s->report.of.path);
-    sf_sequence_report_json(&json, &s->report);
-    app_provenance_json(&json, s->call);
-    sf_json_end_object(&json);
+    app_document_json(text, ((const sequences *)what)->call, &document, what);
 }
 
 static void write_csv(sf_text *text, const void *what)
@@ -278,5 +283,6 @@ const app_command app_command_sequences = {
         "misleads.",
     .options = {options, app_selection_options},
     .rows = {&sf_activity_table, &sf_sequence_table},
+    .documents = {&document},
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/significance.h"
+#include "app/document.h"
 #include "core/row_macros.h"
 
 #include <inttypes.h>
@@ -164,10 +165,12 @@ const char *app_edges_remark(const sf_graph_columns *graph)
                                               : "";
 }
 
-void app_edges_json(sf_json *json, const sf_graph_columns *graph)
+const char *const app_tested_words[] = {"untested", "tested", "significant", NULL};
+
+const char *app_tested_word(const void *tested)
 {
-    static const char *const words[] = {NULL, "untested", "tested", "significant"}; /* as sf_edges_tested */
-    sf_json_string(json, "edges_tested", words[graph->tested]);
+    const sf_edges_tested is = *(const sf_edges_tested *)tested;
+    return is == SF_EDGES_NOT_COUNTED ? NULL : app_tested_words[is - 1];
 }
 
 /* ---- warnings ---- */
@@ -266,81 +269,147 @@ void app_not_tested_warn(const app_call *call, const sf_significance *told)
     sf_text_free(&text);
 }
 
-/* ---- output ---- */
+/* ---- the document ---- */
 
-/* The analytic test draws none. */
-static void add_surrogates(sf_json *json, const sf_significance_options *done)
+static bool is_analytic(const void *significance)
 {
-    if (done->kind == SF_SIGNIFICANCE_ANALYTIC) {
-        static const char *const keys[] = {"surrogates", "seed", "width_ms", "segment_s", "correction"};
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-            sf_json_null(json, keys[i]);
-        return;
+    return ((const sf_significance *)significance)->options.kind == SF_SIGNIFICANCE_ANALYTIC;
+}
+
+SF_GETTER(get_of_analytic)
+{
+    if (is_analytic(of))
+        sf_column_value(column, of, row, item, value);
+}
+
+SF_GETTER(get_of_surrogates)
+{
+    if (!is_analytic(of))
+        sf_column_value(column, of, row, item, value);
+}
+
+SF_GETTER(get_segment)
+{
+    if (((const sf_significance *)of)->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        sf_column_value(column, of, row, item, value);
+}
+
+SF_GETTER(get_measured)
+{
+    if (!isnan(((const sf_significance *)of)->sharpness.low_share))
+        get_of_surrogates(column, of, row, item, value);
+}
+
+static const char *word_of_kind(const void *kind)
+{
+    return sf_significance_name(*(const sf_significance_kind *)kind);
+}
+
+static const char *const corrections[] = {"maximum", "false-discovery rate", NULL};
+
+static const char *word_of_correction(const void *correction)
+{
+    return corrections[*(const sf_correction *)correction == SF_CORRECTION_RATE];
+}
+
+static const char *word_of_reason(const void *not_tested)
+{
+    return sf_not_tested_text(*(const sf_not_tested *)not_tested);
+}
+
+SF_LENGTH(count_cautions)
+{
+    const sf_significance *told = of;
+    *length = 0;
+    for (unsigned bits = told->cautions; bits != 0; bits &= bits - 1)
+        ++*length;
+    return true;
+}
+
+SF_GETTER(get_caution)
+{
+    unsigned bits = ((const sf_significance *)of)->cautions;
+    for (; item > 0; item--)
+        bits &= bits - 1;
+    sf_value_set_text(value, sf_caution_text((sf_caution)(bits & -bits)));
+}
+
+SF_LENGTH(count_power)
+{
+    const sf_significance *told = of;
+    *length = 0;
+    while (*length < SF_POWER_QUARTERS && told->power[*length].needed > 0)
+        ++*length;
+    return true;
+}
+
+SF_GETTER(get_power)
+{
+    sf_value_set_record(value, &((const sf_significance *)of)->power[item], 0);
+}
+
+#define ROW sf_power
+static const sf_column_row power_rows[] = {
+    SF_MEMBER_IS(REAL, expected_given_rest,
+                 "of a quarter of these pairs so much or less; of half; of three quarters"),
+    SF_MEMBER_IS(COUNT, needed, "the least count that would have had a q below 0.05",
+                 .null = "not computed, or none would"),
+};
+#undef ROW
+
+static const char *const kinds[] = {"segment-shift", "jitter",    "shift", "analytic",
+                                    "dither",        "joint-isi", NULL};
+
+#define ROW sf_significance
+#define GOT(getter, kind, column, of, ...)                                                                   \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(kind, column, __VA_ARGS__), .get = (getter), .form = SF_FORM_IN(of),                \
+        SF_ROW_ELEMENT(of)                                                                                   \
     }
-    bool segments = done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
-    sf_json_uint(json, "surrogates", done->surrogates);
-    sf_json_uint(json, "seed", done->seed);
-    sf_json_real(json, "width_ms", (double)done->width_ns * 1e-6);
-    sf_json_real(json, "segment_s", segments ? (double)done->segment_ns * 1e-9 : NAN);
-    sf_json_string(json, "correction",
-                   done->correction == SF_CORRECTION_RATE ? "false-discovery rate" : "maximum");
-}
-
-static void needed_json(sf_json *json, uint64_t needed)
-{
-    if (needed == SF_NO_COUNT)
-        sf_json_null(json, "needed");
-    else
-        sf_json_uint(json, "needed", needed);
-}
-
-static void add_power(sf_json *json, const sf_significance *told)
-{
-    sf_json_array(json, "power");
-    for (int k = 0; k < SF_POWER_QUARTERS && told->power[k].needed > 0; k++) {
-        sf_json_object(json, NULL);
-        sf_json_real(json, "expected_given_rest", told->power[k].expected_given_rest);
-        needed_json(json, told->power[k].needed);
-        sf_json_end_object(json);
+#define WORD(getter, column, of, spell, ...)                                                                 \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(TEXT, column, __VA_ARGS__), .get = (getter), .word = (spell), SF_ROW_ELEMENT(of)    \
     }
-    sf_json_end_array(json);
-    sf_json_uint(json, "power_pairs", told->power_pairs);
-}
+#define ANALYTIC .null = "of the analytic test"
+static const sf_column_row document_rows[] = {
+    WORD(sf_column_value, "kind", options.kind, word_of_kind, "how surrogates were made, or analytic",
+         .words = kinds),
+    GOT(get_of_analytic, REAL, "link", options.link, "the probability of a link under the null hypothesis",
+        .null = "of tests by surrogates"),
+    GOT(get_of_surrogates, COUNT, "surrogates", options.surrogates, "how many", ANALYTIC),
+    GOT(get_of_surrogates, COUNT, "seed", options.seed, "of their random numbers", ANALYTIC),
+    GOT(get_of_surrogates, TIME, "width_ms", options.width_ns, "by which spikes or trains were moved",
+        .unit = "ms", ANALYTIC),
+    GOT(get_segment, TIME, "segment_s", options.segment_ns, "trains move as wholes so long", .unit = "s",
+        .null = "of other tests than segment-shift"),
+    WORD(get_of_surrogates, "correction", options.correction, word_of_correction, "for all that was searched",
+         .words = corrections, ANALYTIC),
+    SF_FIELD_IS(FLAG, "splits", options.splits,
+                "chains were tested by all splits into two groups, not by ends and links"),
+    WORD(get_of_surrogates, "not_tested", not_tested, word_of_reason, "why a test gave no p",
+         .null = "it did, or is analytic"),
+    GOT(get_measured, REAL, "sharpness", sharpness.sharpness,
+        "of bursts that units share: by how many standard deviations unlinked pairs are nearer to p = 0.05",
+        .null = "there are too few pairs to tell, or the test is analytic"),
+    GOT(get_of_surrogates, REAL, "low_share", sharpness.low_share,
+        "of unlinked pairs that will have p < 0.05, as measured of most pairs", .null = "as sharpness"),
+    GOT(get_of_surrogates, REAL, "blur_divisor", sharpness.divisor,
+        "what shifting blurs of these is this part of what three shifts lose", ANALYTIC),
+    SF_FIELD_IS(COUNT, "grouped_units", sharpness.grouped,
+                "units in groups that share events which the others do not"),
+    SF_LIST_BY(TEXT, "cautions", get_caution, count_cautions,
+               "what was seen in the data that makes p less sure"),
+    SF_RECORDS_BY("power", get_power, count_power, power_rows,
+                  "what pairs had to count for a q below 0.05, of those that surrogates give a count of 1 or "
+                  "more; empty where none was tested, or is such, or of --fdr"),
+    SF_MEMBER_IS(COUNT, power_pairs, "pairs that surrogates give a count of 1 or more"),
+    SF_FIELD_IS(TEXT, "device", ran.device, "where surrogates were counted", .null = "none were"),
+    APP_ROW_DEVICE_NOTE(ran),
+};
+#undef ROW
 
-static void add_cautions(sf_json *json, unsigned cautions)
-{
-    sf_json_array(json, "cautions");
-    for (unsigned bit = 1; bit < SF_CAUTION_AFTER_LAST; bit <<= 1)
-        if (cautions & bit)
-            sf_json_string(json, NULL, sf_caution_text((sf_caution)bit));
-    sf_json_end_array(json);
-}
-
-void app_significance_json(sf_json *json, const sf_significance *told)
-{
-    if (told == NULL) {
-        sf_json_null(json, "significance");
-        return;
-    }
-    const sf_significance_options *done = &told->options;
-    bool analytic = done->kind == SF_SIGNIFICANCE_ANALYTIC;
-    sf_json_object(json, "significance");
-    sf_json_string(json, "kind", sf_significance_name(done->kind));
-    sf_json_real(json, "link", analytic ? done->link : NAN);
-    add_surrogates(json, done);
-    sf_json_bool(json, "splits", done->splits);
-    sf_json_string(json, "not_tested", analytic ? NULL : sf_not_tested_text(told->not_tested));
-    bool measured = !analytic && !isnan(told->sharpness.low_share);
-    sf_json_real(json, "sharpness", measured ? told->sharpness.sharpness : NAN);
-    sf_json_real(json, "low_share", measured ? told->sharpness.low_share : NAN);
-    sf_json_real(json, "blur_divisor", analytic ? NAN : told->sharpness.divisor);
-    sf_json_uint(json, "grouped_units", told->sharpness.grouped);
-    add_cautions(json, told->cautions);
-    add_power(json, told);
-    sf_json_string(json, "device", told->ran.device[0] != '\0' ? told->ran.device : NULL);
-    app_device_json(json, told->ran.note);
-    sf_json_end_object(json);
-}
+const sf_table app_significance_document = {
+    .name = "significance", .row = "test", .about = "tests of significance", SF_TABLE_OF(document_rows)};
 
 void app_verdict_heads(app_table *table)
 {
@@ -389,12 +458,10 @@ void app_power_print(sf_text *text, const sf_significance *told)
         sf_text_printf(text, "; all %" PRIu64 " pairs\n", told->candidates[2]);
 }
 
-void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call *call)
+void app_methods_value(sf_value *value, const sf_episodes *episodes, const app_call *call)
 {
-    sf_text methods = {0};
-    app_methods(&methods, episodes, call, NULL);
-    sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
-    sf_text_free(&methods);
+    app_methods(sf_value_room(value), episodes, call, NULL);
+    sf_value_set_room(value);
 }
 
 int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error)

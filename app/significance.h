@@ -5,6 +5,7 @@
 
 #include "app/mining.h"
 
+#include "core/describe/column.h"
 #include "graph/rows.h"
 
 #include <synfire/graph.h>
@@ -56,15 +57,8 @@ void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed);
 /** The same within a line that tells of what edges make: " (...)", or "". */
 const char *app_edges_remark(const sf_graph_columns *graph);
 
-/** The field `edges_tested`: null where there is nothing to test, "untested", "tested" or "significant". */
-void app_edges_json(sf_json *json, const sf_graph_columns *graph);
-
 /** Warns of what a device did not do, and of episodes that the analytic test says nothing of. */
 void app_significance_warn(const app_call *call, const sf_episodes_columns *told);
-
-/** The field `significance`: the device that the surrogates were counted on, and as device_note why one asked
- * for or chosen did not do it, or null; null without --significance. */
-void app_significance_json(sf_json *json, const sf_significance *told);
 
 /** What the test says of episode i: four cells. */
 void app_verdict_heads(app_table *table);
@@ -74,8 +68,8 @@ void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t
  * chance gives none a count. */
 void app_power_print(sf_text *text, const sf_significance *told);
 
-/** The field `methods`: what app_methods appends. */
-void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call *call);
+/** What app_methods appends, as a text of a document. */
+void app_methods_value(sf_value *value, const sf_episodes *episodes, const app_call *call);
 
 /** Appends what was done as a paper prints it. SF_NO_MEMORY. */
 int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error);

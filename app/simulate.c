@@ -225,7 +225,7 @@ static void print_table(sf_text *text, const made_recording *told)
 static void print(sf_text *text, const app_call *call, const made_recording *told)
 {
     if (call->json)
-        app_document_json(text, call, told);
+        app_document_json(text, call, &document, told);
     else if (app_has(call, "csv"))
         print_csv(text, told);
     else
@@ -330,6 +330,6 @@ const app_command app_command_simulate = {
     .options = {options},
     .rows = {&sf_simulation_table},
     .tables = {&chains_table},
-    .document = &document,
+    .documents = {&document},
     .run = run,
 };

@@ -208,7 +208,8 @@ static int show_once(const app_call *call, sf_watcher *watcher, const char *endp
     if (status != SF_OK)
         return status;
     if (call->json)
-        app_document_json(&text, call, &(watched){endpoint, top.stream, &top, {top.rows, top.count}});
+        app_document_json(&text, call, &document,
+                          &(watched){endpoint, top.stream, &top, {top.rows, top.count}});
     else
         add_table(&text, &top);
     if (text.length > 0 && text.data[text.length - 1] == '\n')
@@ -379,7 +380,7 @@ const app_command app_command_top = {
              "run goes "
              "on.",
     .options = {options},
-    .document = &document,
+    .documents = {&document},
     .rows = {&asking_table},
     .run = run,
 };

@@ -172,14 +172,14 @@ const sf_table sf_message_common_table = {.name = "message",
 /* ---- episodes ---- */
 
 #define ROW sf_episode_count
-static bool count_units(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_units)
 {
     (void)column, (void)row;
     *length = ((const sf_episode_count *)of)->episode.size;
     return true;
 }
 
-static bool count_links(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_links)
 {
     (void)column, (void)row;
     *length = ((const sf_episode_count *)of)->episode.size - 1;
@@ -277,7 +277,7 @@ static const sf_column_row episodes_rows[] = {
 /* ---- triggers, and what became of them ---- */
 
 #define ROW sf_trigger_message
-static bool count_spikes(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_spikes)
 {
     (void)column, (void)row;
     *length = ((const sf_trigger_message *)of)->size;
@@ -562,8 +562,7 @@ static const sf_column_row grid_rows[] = {
 GETTER(get_itself)
 {
     UNUSED;
-    value->known = true;
-    value->record.of = of;
+    sf_value_set_record(value, of, 0);
 }
 
 static const sf_column_row density_rows[] = {
@@ -794,7 +793,7 @@ static const sf_column_row unit_measures_rows[] = {
 #undef ROW
 
 #define ROW sf_graph_message
-static bool count_measures(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_measures)
 {
     (void)column, (void)row;
     *length = ((const sf_graph_message *)of)->measure_count;
@@ -804,8 +803,7 @@ static bool count_measures(const sf_column_row *column, const void *of, size_t r
 GETTER(get_measure)
 {
     (void)column, (void)row;
-    value->known = true;
-    value->record.of = &((const sf_graph_message *)of)->measures[item];
+    sf_value_set_record(value, &((const sf_graph_message *)of)->measures[item], 0);
 }
 
 GETTER(get_metric)
@@ -814,7 +812,7 @@ GETTER(get_metric)
     sf_value_set_text(value, ((const sf_graph_message *)of)->is_tiling ? "sttc" : "episodes");
 }
 
-static bool count_triads(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_triads)
 {
     (void)column, (void)row;
     *length = ((const sf_graph_message *)of)->triad_count;
@@ -824,8 +822,7 @@ static bool count_triads(const sf_column_row *column, const void *of, size_t row
 GETTER(get_triad)
 {
     (void)column, (void)row;
-    value->known = true;
-    value->record.of = &((const sf_graph_message *)of)->triads[item];
+    sf_value_set_record(value, &((const sf_graph_message *)of)->triads[item], 0);
 }
 
 GETTER(get_pairs_tested)
@@ -1028,8 +1025,7 @@ static const sf_column_row stage_rows[] = {
 GETTER(get_armed)
 {
     UNUSED;
-    value->known = true;
-    value->flag = ((const sf_trigger_status *)of)->not_armed == NULL;
+    sf_value_set_flag(value, ((const sf_trigger_status *)of)->not_armed == NULL);
 }
 
 static const sf_column_row armed_rows[] = {
@@ -1056,7 +1052,7 @@ static const sf_column_row armed_rows[] = {
 #undef ROW
 
 #define ROW sf_status_message
-static bool count_stages(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_stages)
 {
     (void)column, (void)row;
     *length = ((const sf_status_message *)of)->stage_count;
@@ -1066,8 +1062,7 @@ static bool count_stages(const sf_column_row *column, const void *of, size_t row
 GETTER(get_stage)
 {
     (void)column, (void)row;
-    value->known = true;
-    value->record.of = &((const sf_status_message *)of)->stages[item];
+    sf_value_set_record(value, &((const sf_status_message *)of)->stages[item], 0);
 }
 
 GETTER(get_program)

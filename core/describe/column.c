@@ -98,6 +98,7 @@ static void take(sf_value *value, const sf_column_row *column, const void *at)
         break;
     case SF_COLUMN_UNITS:
     case SF_COLUMN_NAMES:
+    case SF_COLUMN_ENTRY:
         break; /* a function of their own reads them */
     }
 }
@@ -127,6 +128,35 @@ void sf_column_item(const sf_column_row *column, const void *of, size_t row, siz
         sf_value_set_text(value, column->word(at));
     else
         take(value, column, at);
+}
+
+void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)item;
+    value->record.of = *(const void *const *)element_of(column, of, row);
+    value->known = value->record.of != NULL;
+}
+
+void sf_column_own_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    (void)column;
+    (void)row;
+    sf_value_set_record(value, of, item);
+}
+
+bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    const sf_table *table = element_of(column, of, row);
+    *length = table->row_count;
+    return table->columns != NULL || column->is.null == NULL;
+}
+
+void sf_column_row_of(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+{
+    const sf_table *table = element_of(column, of, row);
+    value->known = item < table->row_count;
+    value->record.of = table->of;
+    value->record_row = item;
 }
 
 /* ---- values ---- */

@@ -26,12 +26,14 @@ typedef enum sf_column_type {
     SF_COLUMN_PAIR,    /**< sf_value.real and .second: the ends of an interval, a position */
     SF_COLUMN_UNITS,   /**< sf_value.group: indices of units */
     SF_COLUMN_NAMES,   /**< sf_value.group, which is written as the names of these units, of sf_value.units */
+    SF_COLUMN_ENTRY,   /**< sf_value.text: one of a list, which is written as a map, with its sf_value.key */
     SF_COLUMN_RECORD   /**< sf_value.record: a row with columns of its own */
 } sf_column_type;
 
 typedef struct sf_column {
-    const char
-        *name; /**< the same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB */
+    /** The same in JSON, CSV, NWB and Python, but for `id`, which is `episode_id` in NWB. NULL, of a record
+     * in a document: the columns of the record are columns of the row. */
+    const char *name;
     const char *about; /**< what it is: a phrase */
     const char *unit;  /**< "ms", "um", "probability"; NULL: none */
     const char *null;  /**< what null means: a phrase; NULL: the column is never null */
@@ -56,9 +58,11 @@ typedef struct sf_value {
     double real, second;
     const uint32_t *group;
     size_t group_size;
-    const sf_units *units;
+    const sf_units *units;    /**< whose names those of a group are, ... */
+    const char *const *names; /**< ... where it is NULL, names by the same index */
     const void *with; /**< given: what columns that name their values go by; what it is, a table says */
     const char *text; /**< valid until the value is used again */
+    const char *key;  /**< of an entry */
     sf_table record;  /**< its row is record_row */
     size_t record_row;
     sf_text room; /**< for a text that is not in memory */
@@ -101,7 +105,22 @@ struct sf_column_row {
         const void *element);    /**< what an element is called; NULL: null, or it is its value */
     const sf_column_row *record; /**< the columns of a record ... */
     size_t record_count;         /**< ... and their number */
+    const sf_table *table;       /**< or the table that has them */
 };
+
+/** The head of a function that is `get` of a row, which need not use all that it is given:
+ *     SF_GETTER(get_ok)
+ *     {
+ *         sf_value_set_flag(value, ((const sf_finding *)of)->level != SF_FINDING_BAD);
+ *     }
+ * and of one that is its `length`. */
+#define SF_MAYBE_UNUSED __attribute__((unused))
+#define SF_GETTER(name)                                                                                      \
+    static void name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,            \
+                     SF_MAYBE_UNUSED size_t row, SF_MAYBE_UNUSED size_t item, sf_value *value)
+#define SF_LENGTH(name)                                                                                      \
+    static bool name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,            \
+                     SF_MAYBE_UNUSED size_t row, size_t *length)
 
 /** `member` of a table whose `of` is itself the array. */
 #define SF_ROWS_THEMSELVES SIZE_MAX
@@ -117,12 +136,37 @@ typedef struct sf_column_list {
  */
 void sf_column_value(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
+/** The struct of a record that an element points to; null where the pointer is. */
+void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/** The row `item` of what `of` is itself. */
+void sf_column_own_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
+/** `length` and `get` of an element that is an sf_table, whose rows are the list. Where the column may be
+ * null it is so of a table without columns. */
+bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
+void sf_column_row_of(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+
 /** `length` and `get` of an array that an element points to. Where the column may be null it is so of a null
  * pointer. */
 bool sf_column_items_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
 void sf_column_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
 /** Sets the value. */
+static inline void sf_value_set_flag(sf_value *value, bool flag)
+{
+    value->known = true;
+    value->flag = flag;
+}
+
+/** To a record: row `row` of what `of` is. NULL: null. */
+static inline void sf_value_set_record(sf_value *value, const void *of, size_t row)
+{
+    value->known = of != NULL;
+    value->record.of = of;
+    value->record_row = row;
+}
+
 void sf_value_set_count(sf_value *value, uint64_t count);
 void sf_value_set_real(sf_value *value, double real);                 /**< not finite: null */
 void sf_value_set_pair(sf_value *value, double first, double second); /**< one is not finite: null */
@@ -142,8 +186,9 @@ static inline sf_table sf_column_record(const sf_column_row *column)
     return (sf_table){.name = column->is.name,
                       .row = column->is.name,
                       .about = column->is.about,
-                      .columns = column->record,
-                      .column_count = column->record_count};
+                      .columns = column->table != NULL ? column->table->columns : column->record,
+                      .column_count =
+                          column->table != NULL ? column->table->column_count : column->record_count};
 }
 
 /** In place of a row: every column is null. */
@@ -291,6 +336,61 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
     {                                                                                                        \
         .is = SF_WHAT_LIST(RECORD, #column, __VA_ARGS__), .get = sf_column_item, .item = sizeof(of),         \
         SF_ITEMS_LENGTH(column.items, column.count), SF_ROWS_ARE(rows)                                       \
+    }
+
+/* What an element of the member `of` is called. */
+#define SF_WORD_IS(column, of, spell, ...)                                                                   \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(TEXT, column, __VA_ARGS__), .get = sf_column_value, .word = (spell),                \
+        SF_ROW_ELEMENT(of)                                                                                   \
+    }
+
+/* The columns of the member `of`, a row of a table with the columns of that at `like`, or of what a function
+ * gives, which are columns of the document. */
+#define SF_COLUMNS_OF(of, like)                                                                              \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, NULL, NULL), .get = sf_column_value, SF_ROW_ELEMENT(of), .table = (like)    \
+    }
+#define SF_COLUMNS_BY(getter, like)                                                                          \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, NULL, NULL), .get = (getter), .table = (like)                               \
+    }
+
+/* What a document has of tables, of which `like` is the address of one with the same columns. A struct that
+ * the member `of` points to; ... */
+#define SF_POINTED_IS(column, of, like, ...)                                                                 \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = sf_column_pointed, SF_ROW_ELEMENT(of),         \
+        .table = (like)                                                                                      \
+    }
+/* ... a list of the structs that it points to; ... */
+#define SF_STRUCTS_ARE(column, of, number, like, ...)                                                        \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_item,                              \
+        .item = sizeof *((ROW *)0)->of, SF_ITEMS_LENGTH(of, number), .table = (like)                         \
+    }
+/* ... a list of the rows of the member `of`, an sf_table; ... */
+#define SF_TABLE_IS(column, of, like, ...)                                                                   \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = sf_column_row_of,                            \
+        .length = sf_column_rows_length, SF_ROW_ELEMENT(of), .table = (like)                                 \
+    }
+/* ... likewise of two functions, or of one and the number of what a member points to; ... */
+#define SF_STRUCTS_BY(column, getter, of, number, like, ...)                                                 \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = (getter), SF_ITEMS_LENGTH(of, number),       \
+        .table = (like)                                                                                      \
+    }
+#define SF_TABLE_BY(column, getter, counter, like, ...)                                                      \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = (getter), .length = (counter),               \
+        .table = (like)                                                                                      \
+    }
+/* ... and its first row. */
+#define SF_FIRST_ROW_IS(column, of, like, ...)                                                               \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(RECORD, column, __VA_ARGS__), .get = sf_column_row_of, SF_ROW_ELEMENT(of),          \
+        .table = (like)                                                                                      \
     }
 
 /** A table of the rows of columns, which are an array. */

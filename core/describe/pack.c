@@ -35,6 +35,7 @@ static bool is_packed(const sf_column *is, bool within)
     case SF_COLUMN_TEXT:
         return !is->list && text_bytes(is) > 0;
     case SF_COLUMN_NAMES:
+    case SF_COLUMN_ENTRY:
         return false;
     case SF_COLUMN_UNITS:
         return is->list;

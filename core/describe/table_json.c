@@ -169,10 +169,11 @@ int sf_table_json(const sf_table *table, bool by_column, char **text, sf_error *
 const char *sf_column_type_name(sf_column_type type)
 {
     static const char *const names[] = {
-        [SF_COLUMN_TEXT] = "text",   [SF_COLUMN_COUNT] = "count", [SF_COLUMN_INTEGER] = "integer",
-        [SF_COLUMN_REAL] = "real",   [SF_COLUMN_TIME] = "real",   [SF_COLUMN_FLAG] = "flag",
-        [SF_COLUMN_UNIT] = "unit",   [SF_COLUMN_ROW] = "row",     [SF_COLUMN_PAIR] = "pair",
-        [SF_COLUMN_UNITS] = "units", [SF_COLUMN_NAMES] = "names", [SF_COLUMN_RECORD] = "record"};
+        [SF_COLUMN_TEXT] = "text",    [SF_COLUMN_COUNT] = "count", [SF_COLUMN_INTEGER] = "integer",
+        [SF_COLUMN_REAL] = "real",    [SF_COLUMN_TIME] = "real",   [SF_COLUMN_FLAG] = "flag",
+        [SF_COLUMN_UNIT] = "unit",    [SF_COLUMN_ROW] = "row",     [SF_COLUMN_PAIR] = "pair",
+        [SF_COLUMN_UNITS] = "units",  [SF_COLUMN_NAMES] = "names", [SF_COLUMN_ENTRY] = "entry",
+        [SF_COLUMN_RECORD] = "record"};
     return names[type];
 }
 
@@ -188,25 +189,47 @@ static void put_words(sf_json *json, const char *const *words)
     sf_json_end_array(json);
 }
 
+/* `beyond`: what null means of all of them, or NULL. */
+static void put_description(sf_json *json, const sf_column_row *column, const char *beyond)
+{
+    const sf_column *is = &column->is;
+    const sf_table record = sf_column_record(column); /* has none, but of a record */
+    sf_text null = {0};
+    sf_text_printf(&null, "%s%s%s", is->null != NULL ? is->null : "",
+                   is->null != NULL && beyond != NULL ? "; " : "", beyond != NULL ? beyond : "");
+    sf_json_object(json, NULL);
+    sf_json_string(json, "name", is->name);
+    sf_json_string(json, "type", sf_column_type_name(is->type));
+    sf_json_bool(json, "list", is->list);
+    sf_json_string(json, "unit", is->unit);
+    sf_json_string(json, "about", is->about);
+    sf_json_string(json, "null", is->null != NULL || beyond != NULL ? null.data : NULL);
+    sf_json_string(json, "item_null", is->item_null);
+    put_words(json, is->words);
+    sf_json_string(json, "first_name", is->first_name);
+    sf_json_string(json, "second_name", is->second_name);
+    sf_json_string(json, "table", column->table != NULL ? column->table->name : NULL);
+    sf_table_json_columns(json, "columns", &record);
+    sf_json_end_object(json);
+    json->out->failed = json->out->failed || null.failed;
+    sf_text_free(&null);
+}
+
+static void put_described(sf_json *json, const sf_table *table, const char *beyond)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const sf_column_row *column = sf_table_row_of(table, i);
+        const sf_table record = sf_column_record(column);
+        if (column->is.name == NULL)
+            put_described(json, &record, column->is.null);
+        else
+            put_description(json, column, beyond);
+    }
+}
+
 void sf_table_json_columns(sf_json *json, const char *key, const sf_table *table)
 {
     sf_json_array(json, key);
-    for (size_t i = 0; i < table->column_count; i++) {
-        const sf_column *is = sf_table_column(table, i);
-        sf_json_object(json, NULL);
-        sf_json_string(json, "name", is->name);
-        sf_json_string(json, "type", sf_column_type_name(is->type));
-        sf_json_bool(json, "list", is->list);
-        sf_json_string(json, "unit", is->unit);
-        sf_json_string(json, "about", is->about);
-        sf_json_string(json, "null", is->null);
-        sf_json_string(json, "item_null", is->item_null);
-        put_words(json, is->words);
-        sf_json_string(json, "first_name", is->first_name);
-        sf_json_string(json, "second_name", is->second_name);
-        sf_table record = sf_table_record(table, i); /* has none, but of a record */
-        sf_table_json_columns(json, "columns", &record);
-        sf_json_end_object(json);
-    }
+    put_described(json, table, NULL);
     sf_json_end_array(json);
 }

@@ -27,13 +27,19 @@ static void tell_units(const sf_value *value, const char *key, const sf_encoding
     as->end_list(to);
 }
 
-/* Of a unit that is none of them, which no table has, null. */
+/* Of a unit that is none of them, which no table has, NULL. */
+static const char *name_of(const sf_value *value, uint32_t unit)
+{
+    if (value->units == NULL)
+        return value->names[unit];
+    return unit < value->units->count ? value->units->items[unit].name : NULL;
+}
+
 static void tell_names(const sf_value *value, const char *key, const sf_encoding *as, void *to)
 {
-    const sf_units *units = value->units;
     as->list(to, key, value->group_size);
     for (size_t i = 0; i < value->group_size; i++)
-        as->string(to, NULL, value->group[i] < units->count ? units->items[value->group[i]].name : NULL);
+        as->string(to, NULL, name_of(value, value->group[i]));
     as->end_list(to);
 }
 
@@ -55,6 +61,7 @@ bool sf_value_tell(const sf_value *value, const char *key, const sf_column *colu
     }
     switch (column->type) {
     case SF_COLUMN_TEXT:
+    case SF_COLUMN_ENTRY:
         as->string(to, key, value->text);
         break;
     case SF_COLUMN_COUNT:
@@ -89,11 +96,14 @@ bool sf_value_tell(const sf_value *value, const char *key, const sf_column *colu
     return true;
 }
 
-static bool tell_item(const sf_table *table, const sf_column_row *column, size_t row, size_t item,
-                      const char *key, sf_value *value, const sf_encoding *as, void *to)
+static bool tell_one(const sf_table *table, const sf_column_row *column, size_t row, sf_value *value,
+                     const sf_encoding *as, void *to)
 {
-    sf_table_read(table, column, row, item, value);
-    return sf_value_tell(value, key, &column->is, as, to);
+    sf_table_read(table, column, row, 0, value);
+    if (column->is.name == NULL)
+        return sf_table_tell_row(&value->record, value->known ? value->record_row : SF_NO_ROW, value->with,
+                                 as, to);
+    return sf_value_tell(value, column->is.name, &column->is, as, to);
 }
 
 static bool tell_list(const sf_table *table, const sf_column_row *column, size_t row, sf_value *value,
@@ -104,11 +114,13 @@ static bool tell_list(const sf_table *table, const sf_column_row *column, size_t
         as->string(to, column->is.name, NULL);
         return true;
     }
-    bool told = true;
-    as->list(to, column->is.name, length);
-    for (size_t item = 0; item < length; item++)
-        told = tell_item(table, column, row, item, NULL, value, as, to) && told;
-    as->end_list(to);
+    bool told = true, entries = column->is.type == SF_COLUMN_ENTRY;
+    (entries ? as->map : as->list)(to, column->is.name, length);
+    for (size_t item = 0; item < length; item++) {
+        sf_table_read(table, column, row, item, value);
+        told = sf_value_tell(value, entries ? value->key : NULL, &column->is, as, to) && told;
+    }
+    (entries ? as->end_map : as->end_list)(to);
     return told;
 }
 
@@ -119,7 +131,7 @@ bool sf_table_tell_row(const sf_table *table, size_t row, const void *with, cons
     bool told = true;
     for (const sf_column_row *column = columns; column < columns + table->column_count; column++) {
         bool this_one = column->is.list ? tell_list(table, column, row, &value, as, to)
-                                        : tell_item(table, column, row, 0, column->is.name, &value, as, to);
+                                        : tell_one(table, column, row, &value, as, to);
         told = told && this_one;
     }
     if (value.room.data != NULL)

@@ -93,6 +93,11 @@ shown = [(r[0], r[2]) for r in rows if r[1] == "-(4,6]->"]
 worth = [(i, e) for i, e in enumerate(out["episodes"]) if e["count"] >= 20 and e["q"] is not None and e["q"] < 0.05]
 narrow = [tuple(e["names"]) for _, e in worth if e["delays_ms"] == [[4, 6]]]
 assert 5 < len(worth) <= 20 and len(rows) == 20 + sum(i >= 20 for i, _ in worth) and 5 < len(narrow) and shown == narrow'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic --json >out
+check "
+test = out['significance']
+assert test['kind'] == 'analytic' and test['link'] > 0, test
+assert all(test[key] is None for key in ('surrogates', 'seed', 'width_ms', 'segment_s', 'correction', 'blur_divisor')), test"
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
 grep -q 'expected  *ratio  95 %  *p  q' out
 grep -q 'Sastry' out

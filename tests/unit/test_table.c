@@ -31,16 +31,14 @@ static const char *spell(const void *kind)
     return words[*(const int *)kind];
 }
 
-static void get_pair(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_pair)
 {
-    (void)column, (void)item;
     const found *f = of;
     sf_value_set_pair(value, f->reals[row], (double)f->counts[row]);
 }
 
-static bool count_items(const sf_column_row *column, const void *of, size_t row, size_t *length)
+SF_LENGTH(count_items)
 {
-    (void)column;
     *length = ((const found *)of)->lengths[row];
     return *length != 9;
 }
@@ -51,22 +49,20 @@ static bool has_items(const sf_column_row *column, const void *of)
     return ((const found *)of)->counts != NULL;
 }
 
-static void get_item(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_item)
 {
     (void)column, (void)of;
     sf_value_set_count(value, 10 * row + item);
 }
 
-static void get_record(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_record)
 {
-    (void)column, (void)item;
     value->known = row != 1;
     value->record.of = &((const found *)of)->details[row];
 }
 
-static void get_peak(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_peak)
 {
-    (void)column, (void)row, (void)item;
     sf_value_set_real(value, ((const detail *)of)->peak);
 }
 
@@ -272,7 +268,7 @@ typedef struct thing {
     size_t part_count;
 } thing;
 
-static void get_group(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_group)
 {
     (void)column, (void)of, (void)row, (void)item;
     static const uint32_t group[] = {4, 2};
@@ -367,6 +363,106 @@ static void tables_of_results_are_described(void **state)
     }
 }
 
+/* ---- documents ---- */
+
+typedef struct setting {
+    const char *key, *value;
+} setting;
+
+typedef struct document_of {
+    const detail *pointed;
+    sf_table first, all;
+    const setting *settings;
+    size_t setting_count;
+    detail within;
+} document_of;
+
+SF_GETTER(get_setting)
+{
+    const setting *of_it = &((const document_of *)of)->settings[item];
+    value->key = of_it->key;
+    sf_value_set_text(value, of_it->value);
+}
+
+static const sf_table details_table = {
+    .name = "details", .row = "detail", .about = "details", .columns = record_rows, .column_count = 1};
+
+#define ROW document_of
+static const sf_column_row document_rows[] = {
+    SF_POINTED_IS("pointed", pointed, &details_table, "a struct", .null = "none"),
+    SF_FIRST_ROW_IS("first", first, &details_table, "a row", .null = "none"),
+    SF_TABLE_IS("all", all, &details_table, "rows", .null = "none"),
+    SF_ITEMS_BY(ENTRY, "settings", get_setting, settings, setting_count, "by their keys"),
+    SF_COLUMNS_OF(within, &details_table),
+};
+#undef ROW
+
+static const sf_table a_document = {.name = "document", SF_TABLE_OF(document_rows)};
+
+SF_GETTER(get_own_peak)
+{
+    sf_value_set_real(value, (double)row);
+}
+
+static const sf_column_row own_rows[] = {SF_GOT_BY(REAL, "peak", get_own_peak, "of the row")};
+static const sf_column_row numbered_rows[] = {
+    SF_RECORD_BY("second", sf_column_own_row, own_rows, "row 0 of itself")};
+static const sf_table numbered = {.name = "numbered", SF_TABLE_OF(numbered_rows)};
+
+static void assert_written(const sf_table *table, const void *of, const char *expected)
+{
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_table_json_struct(&json, table, of);
+    assert_false(text.failed);
+    assert_string_equal(text.data, expected);
+    sf_text_free(&text);
+}
+
+static void a_document_has_rows_of_tables_and_texts_by_key(void **state)
+{
+    (void)state;
+    static const setting settings[] = {{"a \"b\"", "1"}, {"c", "two"}};
+    document_of of = {.pointed = &three.details[2],
+                      .first = details_table,
+                      .all = details_table,
+                      .settings = settings,
+                      .setting_count = 2,
+                      .within = {1, 9.5}};
+    of.first.of = of.all.of = three.details;
+    of.first.row_count = 1;
+    assert_written(&a_document, &of,
+                   "{\"pointed\":{\"peak\":2.5},\"first\":{\"peak\":0.5},\"all\":[],"
+                   "\"settings\":{\"a \\\"b\\\"\":\"1\",\"c\":\"two\"},\"peak\":9.5}");
+    of = (document_of){.within = {1, 9.5}};
+    assert_written(&a_document, &of,
+                   "{\"pointed\":null,\"first\":null,\"all\":null,\"settings\":{},\"peak\":9.5}");
+    assert_written(&numbered, &of, "{\"second\":{\"peak\":0}}");
+}
+
+static void columns_of_a_document_tell_their_table_and_stand_in_its_place(void **state)
+{
+    (void)state;
+    static const sf_column_row several_rows[] = {
+        {.is = {.name = NULL, .type = SF_COLUMN_RECORD, .null = "there are several"},
+         .get = sf_column_own_row,
+         .table = &details_table}};
+    const sf_table several = {.name = "several", SF_TABLE_OF(several_rows)};
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_table_json_columns(&json, NULL, &a_document);
+    assert_non_null(strstr(text.data, "\"name\":\"pointed\""));
+    assert_non_null(strstr(text.data, "\"table\":\"details\""));
+    assert_non_null(strstr(text.data, "\"name\":\"settings\",\"type\":\"entry\""));
+    sf_text_clear(&text);
+    json = sf_json_start(&text);
+    sf_table_json_columns(&json, NULL, &several);
+    assert_non_null(strstr(text.data, "\"name\":\"peak\""));
+    assert_non_null(strstr(text.data, "\"null\":\"there are several\""));
+    sf_text_free(&text);
+    assert_written(&several, NULL, "{\"peak\":null}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +475,8 @@ int main(void)
         cmocka_unit_test(members_of_a_struct_are_columns),
         cmocka_unit_test(every_failed_allocation_is_told),
         cmocka_unit_test(tables_of_results_are_described),
+        cmocka_unit_test(a_document_has_rows_of_tables_and_texts_by_key),
+        cmocka_unit_test(columns_of_a_document_tell_their_table_and_stand_in_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
