@@ -59,7 +59,9 @@ static void go_on(run *r)
 {
     bool ready;
     int64_t until_ns = test_random_below(&r->random, 2) == 0 ? 0 : INT64_MAX;
+    bool prepares = r->counting.preparing;
     assert_int_equal(sf_counting_go_on(&r->counting, &r->history, until_ns, &ready, NULL), SF_OK);
+    assert_true(ready == prepares || until_ns == 0); /* whoever leaves meanwhile */
     if (!ready)
         return;
     memcpy(r->present, r->wanted, sizeof r->wanted);
