@@ -136,7 +136,8 @@ void sf_criticality_run_tell(const sf_criticality_run *run, sf_status_message *s
     status->branching_high = newest != NULL ? newest->branching_high : NAN;
     status->branching_at_s = newest != NULL ? (double)newest->window.stop_ns * 1e-9 : NAN;
     status->branching_missed = run->missed;
-    for (size_t i = 0; newest != NULL && i < newest->caution_count; i++)
+    for (size_t i = 0; newest != NULL && i < newest->caution_count && used < sizeof status->branching_cautions;
+         i++)
         used += (size_t)snprintf(status->branching_cautions + used, sizeof status->branching_cautions - used,
                                  "%s%s", i > 0 ? ", " : "", newest->cautions[i].caution);
 }
