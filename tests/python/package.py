@@ -93,13 +93,14 @@ class Examples(unittest.TestCase):
         recording = synfire.Recording.from_trains(
             {"a": answer, "b": answer + 0.005, "c": random.uniform(0, 200, 1000)}, recorded=(0, 201),
             markers=[(time, "light") for time in at])
-        told = synfire.responses(recording, "light", response=(0, 50), bin=10, episodes="a -(4,6]-> b")
+        told = synfire.responses(recording, "light", response=(2, 40), bin=10, episodes="a -(4,6]-> b")
         a, b, c, chain = told.records()
         self.assertEqual((a["latency_ms"], b["latency_ms"], chain["kind"], chain["unit"]), (12, 17, "chain", None))
         self.assertEqual((a["spikes"], a["baseline_spikes"]), (len(answer), 0))
         self.assertIsNone(a["baseline_latency_ms"])
         self.assertLess(a["q"], 0.01)
         self.assertGreater(c["p"], 0.001)
+        self.assertEqual((told.fields["from_ms"], told.fields["to_ms"]), (2, 40))
         self.assertEqual((told.fields["units_more"], len(told.records("trials"))), (2, 199))
         bins = [row for row in told.records("histogram") if row["name"] == "a"]
         self.assertEqual([row["from_ms"] for row in bins if row["spikes"]], [10])
