@@ -136,8 +136,8 @@ void sf_criticality_run_tell(const sf_criticality_run *run, sf_status_message *s
     status->branching_high = newest != NULL ? newest->branching_high : NAN;
     status->branching_at_s = newest != NULL ? (double)newest->window.stop_ns * 1e-9 : NAN;
     status->branching_missed = run->missed;
-    for (size_t i = 0; newest != NULL && i < newest->caution_count && used < sizeof status->branching_cautions;
-         i++)
+    for (size_t i = 0;
+         newest != NULL && i < newest->caution_count && used < sizeof status->branching_cautions; i++)
         used += (size_t)snprintf(status->branching_cautions + used, sizeof status->branching_cautions - used,
                                  "%s%s", i > 0 ? ", " : "", newest->cautions[i].caution);
 }
@@ -209,8 +209,9 @@ static void forget(sf_criticality_run *run)
 static int start(sf_criticality_run *run, int64_t arrival_ns, sf_error *error)
 {
     sf_criticality_job *job = &run->job;
-    job->window = (sf_span){sf_time_plus(run->due_ns, -run->length_ns), run->due_ns};
-    job->partial = job->window.start_ns < run->began_ns;
+    int64_t start_ns = sf_time_plus(run->due_ns, -run->length_ns);
+    job->partial = start_ns < run->began_ns;
+    job->window = (sf_span){job->partial ? run->began_ns : start_ns, run->due_ns};
     job->arrival_ns = arrival_ns;
     job->chunk_count = run->chunk_count;
     if (sf_reserve(&job->chunks, &job->chunk_room, run->chunk_count, sizeof *job->chunks) != 0)
