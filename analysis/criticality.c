@@ -342,7 +342,8 @@ static void doubt_branching(sf_criticality *found)
         caution(found, of, "misfit", "the autocorrelation is no exponential: look at it (plot avalanches)");
     if ((b->cautions & SF_BRANCHING_LONG) != 0)
         caution(found, of, "long",
-                "the time constant is no shorter than half the longest lag, %.3g s: take more lags", longest_s);
+                "the time constant is no shorter than half the longest lag, %.3g s: take more lags",
+                longest_s);
     if (found->measures[SF_CRITICAL_OWN_SHARE].value > 0.5)
         caution(
             found, of, "own-bursts",

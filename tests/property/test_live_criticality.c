@@ -261,7 +261,7 @@ static void ratios_of_a_run_are_those_of_a_recording(void **state)
         passed += hold_windows(&all, m, &asked);
         for (size_t i = 0; i < all.count; i++) {
             hold(&all.messages[i]->criticality, recording, &options, blanks);
-            known += isfinite(all.messages[i]->criticality.branching_low);
+            known += isfinite(all.messages[i]->criticality.branching_low) ? 1 : 0;
         }
         hold_status(&all);
         windows += all.count;
