@@ -24,13 +24,11 @@ static void put_id(const sf_episodes *e, size_t row, sf_value *value)
 
 SF_GETTER(get_id)
 {
-    (void)column, (void)item;
     put_id(of, row, value);
 }
 
 SF_GETTER(get_spelt)
 {
-    (void)column, (void)item;
     const sf_episodes *e = of;
     sf_episode_print(sf_value_room(value), &e->episodes[row], units_of(e));
     sf_value_set_room(value);
@@ -38,7 +36,6 @@ SF_GETTER(get_spelt)
 
 SF_GETTER(get_size)
 {
-    (void)column, (void)item;
     sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].size);
 }
 
@@ -75,14 +72,12 @@ SF_GETTER(get_delay)
 
 SF_GETTER(get_ratio)
 {
-    (void)column, (void)item;
     const sf_episodes *e = of;
     sf_value_set_pair(value, e->ratio_low[row], e->ratio_high[row]);
 }
 
 SF_GETTER(get_worth)
 {
-    (void)column, (void)item;
     const sf_episodes *e = of;
     value->known = e->is_tested && e->worth_showing != NULL;
     value->flag = value->known && e->worth_showing[row];
@@ -95,7 +90,6 @@ static const char *spell_reason(const void *reason)
 
 SF_GETTER(get_one_electrode)
 {
-    (void)column, (void)item;
     const sf_episodes *e = of;
     value->known = e->one_electrode != NULL;
     value->flag = value->known && e->one_electrode[row] != 0;
@@ -103,7 +97,6 @@ SF_GETTER(get_one_electrode)
 
 SF_GETTER(get_parent)
 {
-    (void)column, (void)item;
     const sf_episodes *e = of;
     if (e->parents != NULL && e->parents[row] != SF_NO_PARENT)
         put_id(e, e->parents[row], value);
@@ -113,7 +106,6 @@ SF_GETTER(get_parent)
 
 SF_GETTER(get_quantile)
 {
-    (void)row, (void)item;
     const sf_link_delays *link = of;
     uint64_t occurrences = 0;
     for (size_t bin = 0; bin < SF_DELAY_BINS; bin++)
@@ -123,14 +115,12 @@ SF_GETTER(get_quantile)
 
 SF_LENGTH(count_bins)
 {
-    (void)column, (void)of, (void)row;
     *length = SF_DELAY_BINS;
     return true;
 }
 
 SF_GETTER(get_bin)
 {
-    (void)column, (void)row;
     sf_value_set_count(value, ((const sf_link_delays *)of)->histogram[item]);
 }
 
@@ -163,7 +153,6 @@ SF_GETTER(get_link)
 
 SF_GETTER(get_epochs)
 {
-    (void)column, (void)item;
     const sf_episodes *e = of;
     uint64_t with = 0;
     for (size_t k = 0; e->span_counts != NULL && k < e->span_count; k++)
@@ -179,7 +168,6 @@ static bool has_epochs(const sf_column_row *column, const void *of)
 
 SF_LENGTH(count_epochs)
 {
-    (void)column, (void)row;
     const sf_episodes *e = of;
     *length = e->span_count;
     return e->span_counts != NULL;

@@ -15,7 +15,6 @@ SF_GETTER(get_name)
 
 SF_GETTER(get_delay)
 {
-    (void)column, (void)item;
     const sf_graph_columns *g = of;
     sf_value_set_delay(value, g->low_ns[row], g->high_ns[row]);
 }
@@ -28,7 +27,6 @@ SF_GETTER(get_count)
 
 SF_GETTER(get_sign)
 {
-    (void)column, (void)item;
     const sf_graph_columns *g = of;
     if (g->is_signed)
         sf_value_set_real(value, g->sign[row]);
@@ -36,7 +34,6 @@ SF_GETTER(get_sign)
 
 SF_GETTER(get_ratio)
 {
-    (void)column, (void)item;
     const sf_graph_columns *g = of;
     sf_value_set_pair(value, g->ratio_low[row], g->ratio_high[row]);
 }

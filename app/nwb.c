@@ -80,7 +80,6 @@ SF_GETTER(get_stop)
 
 SF_GETTER(get_episode)
 {
-    (void)column, (void)item;
     sf_value_set_count(value, ((const listed *)of)->episode[row]);
 }
 
@@ -171,21 +170,18 @@ typedef struct curves {
 
 SF_GETTER(get_series)
 {
-    (void)column, (void)item;
     const curves *c = of;
     sf_value_set_text(value, c->samples->all.names[c->indices[row]]);
 }
 
 SF_GETTER(get_unit)
 {
-    (void)column, (void)item;
     const curves *c = of;
     sf_value_set_count(value, (uint64_t)c->samples->all.units[c->indices[row]]);
 }
 
 SF_GETTER(get_measure)
 {
-    (void)column, (void)row, (void)item;
     sf_value_set_text(value, ((const curves *)of)->samples->measure);
 }
 

@@ -37,10 +37,6 @@ static void set_name(sf_value *value, uint32_t unit)
     sf_value_set_text(value, unit < units->count ? units->items[unit].name : NULL);
 }
 
-#define GETTER(name)                                                                                         \
-    static void name(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
-#define UNUSED (void)column, (void)of, (void)row, (void)item
-
 /* ---- what several have ---- */
 
 #define WINDOW_IN_NS                                                                                         \
@@ -74,9 +70,8 @@ static void set_name(sf_value *value, uint32_t unit)
 #define OF_EPISODE "of the episode: follows from its units, names and delays"
 
 #define ROW sf_left_out
-GETTER(get_limit)
+SF_GETTER(get_limit)
 {
-    (void)row, (void)item;
     const double *limit = (const void *)((const char *)of + column->member);
     sf_value_set_real(value, *limit > 0 ? *limit : NAN);
 }
@@ -89,9 +84,8 @@ static const sf_column_row left_out_rows[] = {
 };
 #undef ROW
 
-GETTER(get_left_out)
+SF_GETTER(get_left_out)
 {
-    (void)row, (void)item;
     const sf_left_out *left_out = (const void *)((const char *)of + column->member);
     value->known = left_out->max_p > 0 || left_out->max_q > 0;
     value->record.of = left_out;
@@ -121,27 +115,23 @@ static const sf_column_row latency_rows[] = {TOOK, LONGEST};
 /* ---- every message ---- */
 
 #define ROW sf_message
-GETTER(get_version)
+SF_GETTER(get_version)
 {
-    UNUSED;
     set_natural(value, SF_MESSAGE_VERSION);
 }
 
-GETTER(get_topic)
+SF_GETTER(get_topic)
 {
-    UNUSED;
     sf_value_set_text(value, sf_topic_name(((const sf_message *)of)->topic));
 }
 
-GETTER(get_stream)
+SF_GETTER(get_stream)
 {
-    UNUSED;
     sf_value_set_text(value, told_of(value)->stream->name);
 }
 
-GETTER(get_age)
+SF_GETTER(get_age)
 {
-    UNUSED;
     sf_value_set_real(value, sf_message_age_ms(of));
 }
 
@@ -174,40 +164,34 @@ const sf_table sf_message_common_table = {.name = "message",
 #define ROW sf_episode_count
 SF_LENGTH(count_units)
 {
-    (void)column, (void)row;
     *length = ((const sf_episode_count *)of)->episode.size;
     return true;
 }
 
 SF_LENGTH(count_links)
 {
-    (void)column, (void)row;
     *length = ((const sf_episode_count *)of)->episode.size - 1;
     return true;
 }
 
-GETTER(get_unit)
+SF_GETTER(get_unit)
 {
-    (void)column, (void)row;
     set_natural(value, ((const sf_episode_count *)of)->episode.units[item]);
 }
 
-GETTER(get_unit_name)
+SF_GETTER(get_unit_name)
 {
-    (void)column, (void)row;
     set_name(value, ((const sf_episode_count *)of)->episode.units[item]);
 }
 
-GETTER(get_delay)
+SF_GETTER(get_delay)
 {
-    (void)column, (void)row;
     const sf_delay *delay = &((const sf_episode_count *)of)->episode.delays[item];
     sf_value_set_delay(value, delay->low_ns, delay->high_ns);
 }
 
-GETTER(get_folded)
+SF_GETTER(get_folded)
 {
-    UNUSED;
     const char *parent = ((const sf_episode_count *)of)->folded_under;
     sf_value_set_text(value, parent[0] != '\0' ? parent : NULL);
 }
@@ -279,14 +263,12 @@ static const sf_column_row episodes_rows[] = {
 #define ROW sf_trigger_message
 SF_LENGTH(count_spikes)
 {
-    (void)column, (void)row;
     *length = ((const sf_trigger_message *)of)->size;
     return true;
 }
 
-GETTER(get_spike_time)
+SF_GETTER(get_spike_time)
 {
-    (void)column, (void)row;
     set_integer(value, true, ((const sf_trigger_message *)of)->spike_times_ns[item]);
 }
 
@@ -307,9 +289,8 @@ static const sf_column_row trigger_rows[] = {
 #undef ROW
 
 #define ROW sf_decision_message
-GETTER(get_trigger_seq)
+SF_GETTER(get_trigger_seq)
 {
-    UNUSED;
     value->count = ((const sf_decision_message *)of)->trigger_seq;
     value->known = value->count > 0;
 }
@@ -392,9 +373,8 @@ static const sf_column_row burst_rows[] = {
 #undef ROW
 
 #define ROW sf_response_unit
-GETTER(get_response_name)
+SF_GETTER(get_response_name)
 {
-    UNUSED;
     set_name(value, ((const sf_response_unit *)of)->unit);
 }
 
@@ -516,30 +496,26 @@ static bool is_plane(const void *of)
     return ((const sf_density_message *)of)->rows > 0;
 }
 
-GETTER(get_axis)
+SF_GETTER(get_axis)
 {
-    UNUSED;
     sf_value_set_text(value, ((const sf_density_message *)of)->log_axis ? "log" : "linear");
 }
 
-GETTER(get_bins)
+SF_GETTER(get_bins)
 {
-    UNUSED;
     const sf_density_message *density = of;
     set_natural(value, is_plane(of) ? density->count / density->rows : density->count);
 }
 
 /* Of a plane alone. */
-GETTER(get_of_rows)
+SF_GETTER(get_of_rows)
 {
-    (void)row, (void)item;
     const double *real = (const void *)((const char *)of + column->member);
     sf_value_set_real(value, is_plane(of) ? *real : NAN);
 }
 
-GETTER(get_rows)
+SF_GETTER(get_rows)
 {
-    UNUSED;
     value->known = is_plane(of);
     value->count = ((const sf_density_message *)of)->rows;
 }
@@ -559,9 +535,8 @@ static const sf_column_row grid_rows[] = {
     SF_GOT_BY(COUNT, "rows", get_rows, "of `position`: bins in y", .null = "of all else"),
 };
 
-GETTER(get_itself)
+SF_GETTER(get_itself)
 {
-    UNUSED;
     sf_value_set_record(value, of, 0);
 }
 
@@ -585,28 +560,24 @@ static const sf_column_row density_rows[] = {
 /* ---- graph ---- */
 
 #define ROW sf_edge_change
-GETTER(get_from_name)
+SF_GETTER(get_from_name)
 {
-    UNUSED;
     set_name(value, ((const sf_edge_change *)of)->from);
 }
 
-GETTER(get_to_name)
+SF_GETTER(get_to_name)
 {
-    UNUSED;
     set_name(value, ((const sf_edge_change *)of)->to);
 }
 
-GETTER(get_edge_delay)
+SF_GETTER(get_edge_delay)
 {
-    UNUSED;
     const sf_edge_change *edge = of;
     sf_value_set_delay(value, edge->delay.low_ns, edge->delay.high_ns);
 }
 
-GETTER(get_edge_count)
+SF_GETTER(get_edge_count)
 {
-    UNUSED;
     value->known = !told_of(value)->message->graph.is_tiling;
     value->count = ((const sf_edge_change *)of)->count;
 }
@@ -637,28 +608,24 @@ static const sf_column_row change_rows[] = {
 #undef ROW
 
 #define ROW sf_reach_result
-GETTER(get_source_name)
+SF_GETTER(get_source_name)
 {
-    UNUSED;
     set_name(value, ((const sf_reach_result *)of)->source);
 }
 
-GETTER(get_reached_name)
+SF_GETTER(get_reached_name)
 {
-    UNUSED;
     set_name(value, ((const sf_reach_result *)of)->units[item]);
 }
 
-GETTER(get_parent)
+SF_GETTER(get_parent)
 {
-    UNUSED;
     uint32_t parent = ((const sf_reach_result *)of)->parents[item];
     set_integer(value, true, parent == SF_NO_UNIT ? -1 : (int64_t)parent);
 }
 
-GETTER(get_path_delay)
+SF_GETTER(get_path_delay)
 {
-    UNUSED;
     const sf_delay *delay = &((const sf_reach_result *)of)->delays[item];
     sf_value_set_delay(value, delay->low_ns, delay->high_ns);
 }
@@ -681,9 +648,8 @@ static const sf_column_row reach_rows[] = {
 #undef ROW
 
 #define ROW sf_graph_message
-GETTER(get_reach_all)
+SF_GETTER(get_reach_all)
 {
-    UNUSED;
     value->known = ((const sf_graph_message *)of)->reach_all.reached != NULL;
     value->record.of = of;
 }
@@ -695,9 +661,8 @@ static const sf_column_row reach_all_rows[] = {
                  "by unit: the most steps that one of them takes"),
 };
 
-GETTER(get_components)
+SF_GETTER(get_components)
 {
-    UNUSED;
     value->known = ((const sf_graph_message *)of)->components.of_unit != NULL;
     value->record.of = of;
 }
@@ -722,9 +687,8 @@ static const sf_column_row spread_rows[] = {
 };
 #undef ROW
 
-GETTER(get_spread)
+SF_GETTER(get_spread)
 {
-    (void)row, (void)item;
     const sf_motif_spread *spread = (const void *)((const char *)of + column->member);
     value->known = spread->graphs > 0;
     value->record.of = spread;
@@ -741,17 +705,15 @@ static const uint32_t *embedding(const void *of, size_t item)
     return motif->embeddings + item * motif->size;
 }
 
-GETTER(get_embedding)
+SF_GETTER(get_embedding)
 {
-    (void)column, (void)row;
     value->known = true;
     value->group = embedding(of, item);
     value->group_size = ((const sf_motif_result *)of)->size;
 }
 
-GETTER(get_embedding_names)
+SF_GETTER(get_embedding_names)
 {
-    (void)column, (void)row;
     set_names(value, embedding(of, item), ((const sf_motif_result *)of)->size);
 }
 
@@ -795,39 +757,33 @@ static const sf_column_row unit_measures_rows[] = {
 #define ROW sf_graph_message
 SF_LENGTH(count_measures)
 {
-    (void)column, (void)row;
     *length = ((const sf_graph_message *)of)->measure_count;
     return ((const sf_graph_message *)of)->measured;
 }
 
-GETTER(get_measure)
+SF_GETTER(get_measure)
 {
-    (void)column, (void)row;
     sf_value_set_record(value, &((const sf_graph_message *)of)->measures[item], 0);
 }
 
-GETTER(get_metric)
+SF_GETTER(get_metric)
 {
-    UNUSED;
     sf_value_set_text(value, ((const sf_graph_message *)of)->is_tiling ? "sttc" : "episodes");
 }
 
 SF_LENGTH(count_triads)
 {
-    (void)column, (void)row;
     *length = ((const sf_graph_message *)of)->triad_count;
     return *length > 0;
 }
 
-GETTER(get_triad)
+SF_GETTER(get_triad)
 {
-    (void)column, (void)row;
     sf_value_set_record(value, &((const sf_graph_message *)of)->triads[item], 0);
 }
 
-GETTER(get_pairs_tested)
+SF_GETTER(get_pairs_tested)
 {
-    UNUSED;
     value->count = ((const sf_graph_message *)of)->pairs_tested;
     value->known = value->count > 0;
 }
@@ -871,28 +827,24 @@ static bool is_paired(const sf_source_status *source)
     return source->pulses != NULL && source->pulse_ns != INT64_MIN;
 }
 
-GETTER(get_state)
+SF_GETTER(get_state)
 {
-    UNUSED;
     sf_value_set_text(value, sf_source_state_name(((const sf_source_status *)of)->state));
 }
 
-GETTER(get_behind)
+SF_GETTER(get_behind)
 {
-    UNUSED;
     int64_t behind_ns = ((const sf_source_status *)of)->behind_ns;
     sf_value_set_real(value, behind_ns >= 0 ? (double)behind_ns * 1e-9 : NAN);
 }
 
-GETTER(get_pulse_time)
+SF_GETTER(get_pulse_time)
 {
-    (void)row, (void)item;
     set_integer(value, is_paired(of), *(const int64_t *)(const void *)((const char *)of + column->member));
 }
 
-GETTER(get_pulse_real)
+SF_GETTER(get_pulse_real)
 {
-    (void)row, (void)item;
     sf_value_set_real(
         value, is_paired(of) ? *(const double *)(const void *)((const char *)of + column->member) : NAN);
 }
@@ -1022,9 +974,8 @@ static const sf_column_row stage_rows[] = {
 #undef ROW
 
 #define ROW sf_trigger_status
-GETTER(get_armed)
+SF_GETTER(get_armed)
 {
-    UNUSED;
     sf_value_set_flag(value, ((const sf_trigger_status *)of)->not_armed == NULL);
 }
 
@@ -1054,34 +1005,29 @@ static const sf_column_row armed_rows[] = {
 #define ROW sf_status_message
 SF_LENGTH(count_stages)
 {
-    (void)column, (void)row;
     *length = ((const sf_status_message *)of)->stage_count;
     return true;
 }
 
-GETTER(get_stage)
+SF_GETTER(get_stage)
 {
-    (void)column, (void)row;
     sf_value_set_record(value, &((const sf_status_message *)of)->stages[item], 0);
 }
 
-GETTER(get_program)
+SF_GETTER(get_program)
 {
-    UNUSED;
     sf_text_printf(sf_value_room(value), "synfire %s", sf_version());
     sf_value_set_room(value);
 }
 
-GETTER(get_command)
+SF_GETTER(get_command)
 {
-    UNUSED;
     const sf_provenance *provenance = told_of(value)->stream->provenance;
     sf_value_set_text(value, provenance != NULL ? provenance->command : NULL);
 }
 
-GETTER(get_selection)
+SF_GETTER(get_selection)
 {
-    UNUSED;
     const sf_provenance *provenance = told_of(value)->stream->provenance;
     if (provenance == NULL || !provenance->of_recording)
         return;
