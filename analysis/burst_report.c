@@ -328,32 +328,22 @@ SF_GETTER(get_within)
         sf_value_set_time(value, &column->is, within_ns);
 }
 
-SF_LENGTH(count_rows)
+SF_LENGTH(count_summary)
 {
-    *length = sf_burst_report_table(of, column->item).row_count;
+    *length = SF_BURST_SUMMARY;
     return true;
 }
 
-SF_GETTER(get_row)
+SF_GETTER(get_summary)
 {
-    sf_value_set_record(value, sf_burst_report_table(of, column->item).of, item);
-}
-
-static const char *word_of_method(const void *method)
-{
-    return sf_network_method_names[*(const sf_network_method *)method];
+    sf_value_set_record(value, ((const sf_burst_report *)of)->summary, item);
 }
 
 #define ROW sf_burst_report
-#define LISTED(column, which, like, ...)                                                                     \
-    {                                                                                                        \
-        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = get_row, .length = count_rows,               \
-        .item = (which), .table = (like)                                                                     \
-    }
 static const sf_column_row document_rows[] = {
     SF_WORD_IS("burst_method", options.activity.bursts.method, word_of_bursts, "--burst-method",
                .words = sf_burst_method_names),
-    SF_WORD_IS("network_method", options.activity.network.method, word_of_method, "--network-method",
+    SF_WORD_IS("network_method", options.activity.network.method, sf_network_method_word, "--network-method",
                .words = sf_network_method_names),
     SF_GOT_BY(TIME, "network_within_ms", get_within, "the threshold of ISI_N", .unit = "ms",
               .null = "another method, or no valley"),
@@ -364,10 +354,13 @@ static const sf_column_row document_rows[] = {
     SF_FIELD_IS(COUNT, "units", activity.unit_count, "units"),
     SF_FIELD_IS(COUNT, "active_units", activity.active_units, "units at the rate of --active or more"),
     SF_FIELD_IS(REAL, "duration_s", activity.duration_s, "recorded", .unit = "s"),
-    LISTED("summary", 3, &sf_burst_summary_table, "what bursts are like, beside chance"),
-    LISTED("unit_detail", 0, &sf_burst_units_table, "every unit"),
-    LISTED("network_bursts", 1, &sf_network_bursts_table, "bursts of the network, in order"),
-    LISTED("bursts", 2, &sf_bursts_table, "bursts of the network, then of each unit"),
+    SF_TABLE_BY("summary", get_summary, count_summary, &sf_burst_summary_table,
+                "what bursts are like, beside chance"),
+    SF_STRUCTS_ARE("unit_detail", units, of.unit_count, &sf_burst_units_table, "every unit"),
+    SF_STRUCTS_ARE("network_bursts", network, activity.network.count, &sf_network_bursts_table,
+                   "bursts of the network, in order"),
+    SF_STRUCTS_ARE("bursts", bursts, burst_count, &sf_bursts_table,
+                   "bursts of the network, then of each unit"),
 };
 #undef ROW
 

@@ -54,7 +54,7 @@ const sf_table sf_responses_table = {.name = "responses",
                                      SF_TABLE_OF(response_rows)};
 
 #define ROW sf_response_bin
-static void get_bin(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
+SF_GETTER(get_bin);
 
 #define BIN(kind, column, member_of, ...)                                                                    \
     {                                                                                                        \
@@ -286,7 +286,7 @@ static sf_response_bin row_of_bin(const sf_response_report *r, size_t i, size_t 
 }
 
 /* A row for each bin of each item, which is made when it is looked at. */
-static void get_bin(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
+SF_GETTER(get_bin)
 {
     const sf_response_report *r = of;
     const sf_response_bin bin = row_of_bin(r, row / r->units.bin_count, row % r->units.bin_count);

@@ -375,37 +375,20 @@ sf_table sf_sequence_report_table(const sf_sequence_report *report, size_t which
     return sf_table_with(&parts[which]);
 }
 
-SF_LENGTH(count_rows)
-{
-    *length = sf_sequence_report_table(of, column->item).row_count;
-    return true;
-}
-
-SF_GETTER(get_row)
-{
-    sf_value_set_record(value, sf_sequence_report_table(of, column->item).of, item);
-}
-
-static const char *word_of_method(const void *method)
-{
-    return sf_network_method_names[*(const sf_network_method *)method];
-}
-
 #define ROW sf_sequence_report
-#define LISTED(column, which, like, ...)                                                                     \
-    {                                                                                                        \
-        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = get_row, .length = count_rows,               \
-        .item = (which), .table = (like)                                                                     \
-    }
 static const sf_column_row document_rows[] = {
-    SF_WORD_IS("network_method", activity.network.method, word_of_method, "--network-method",
+    SF_WORD_IS("network_method", activity.network.method, sf_network_method_word, "--network-method",
                .words = sf_network_method_names),
     SF_COLUMNS_OF(all, &sf_sequence_summary_table),
-    LISTED("unit_detail", 0, &sf_sequence_units_table, "every unit"),
-    LISTED("burst_detail", 1, &sf_sequence_bursts_table, "network bursts, in order"),
-    LISTED("latencies", 2, &sf_sequence_latencies_table, "first spikes of backbone units in each burst"),
-    LISTED("similarity", 3, &sf_burst_similarity_table, "every two bursts"),
-    LISTED("chains", 4, &sf_sequence_chains_table, "those of --episodes; empty without it"),
+    SF_STRUCTS_ARE("unit_detail", units, found.unit_count, &sf_sequence_units_table, "every unit"),
+    SF_STRUCTS_ARE("burst_detail", bursts, found.burst_count, &sf_sequence_bursts_table,
+                   "network bursts, in order"),
+    SF_STRUCTS_ARE("latencies", latencies, latency_count, &sf_sequence_latencies_table,
+                   "first spikes of backbone units in each burst"),
+    SF_STRUCTS_ARE("similarity", similarities, similarity_count, &sf_burst_similarity_table,
+                   "every two bursts"),
+    SF_STRUCTS_ARE("chains", chains, chain_count, &sf_sequence_chains_table,
+                   "those of --episodes; empty without it"),
 };
 #undef ROW
 

@@ -24,6 +24,11 @@ static const int64_t scales[SCALES] = {1, 2, LONGEST};
 
 const char *const sf_network_method_names[] = {"rate", "isi-n", NULL};
 
+const char *sf_network_method_word(const void *method)
+{
+    return sf_network_method_names[*(const sf_network_method *)method];
+}
+
 /* ---- what trains hold by themselves ---- */
 
 typedef struct train {

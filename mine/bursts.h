@@ -29,6 +29,7 @@ typedef enum sf_network_method { SF_NETWORK_RATE, SF_NETWORK_ISI_N } sf_network_
 
 /** "rate", "isi-n"; NULL at the end. */
 extern const char *const sf_network_method_names[];
+const char *sf_network_method_word(const void *method); /**< of one, as sf_column_row has it */
 
 /** A unit is active that fires at the rate `active_hz` or more over the recorded time. */
 typedef struct sf_network_rule {

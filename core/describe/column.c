@@ -133,8 +133,7 @@ void sf_column_item(const sf_column_row *column, const void *of, size_t row, siz
 void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
     (void)item;
-    value->record.of = *(const void *const *)element_of(column, of, row);
-    value->known = value->record.of != NULL;
+    sf_value_set_record(value, *(const void *const *)element_of(column, of, row), 0);
 }
 
 void sf_column_own_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
@@ -154,9 +153,7 @@ bool sf_column_rows_length(const sf_column_row *column, const void *of, size_t r
 void sf_column_row_of(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
 {
     const sf_table *table = element_of(column, of, row);
-    value->known = item < table->row_count;
-    value->record.of = table->of;
-    value->record_row = item;
+    sf_value_set_record(value, item < table->row_count ? table->of : NULL, item);
 }
 
 /* ---- values ---- */
