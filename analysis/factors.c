@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/factors.h"
 
+#include "analysis/rare.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
@@ -9,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define RARE 0.05      /* of dealings, beside which statistics of measures are put */
-#define TIES 1e-9      /* statistics so close are equal but for rounding */
 #define ROUNDING 1e-24 /* squares of so little of all are 0 */
 #define DEPENDENT 1e-9 /* a column of which no more is left is one of those before */
 
@@ -129,14 +128,6 @@ static double coded(size_t level, size_t count, size_t column)
     return level == column ? 1 : level == count - 1 ? -1 : 0;
 }
 
-static double product(const double *a, const double *b, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 static void take_off(double *from, const double *what, double times, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -157,14 +148,14 @@ static void centre(const model *m, double *values)
 /* Adds a column to the basis; false where it is one of those that are there. */
 static bool add_column(model *m, size_t at)
 {
-    double *column = m->basis + at * m->count, before = sqrt(product(column, column, m->count));
+    double *column = m->basis + at * m->count, before = sqrt(sf_reals_product(column, column, m->count));
     centre(m, column);
     for (int twice = 0; twice < 2; twice++) /* once leaves rounding */
         for (size_t k = 0; k < at; k++) {
             const double *other = m->basis + k * m->count;
-            take_off(column, other, product(column, other, m->count), m->count);
+            take_off(column, other, sf_reals_product(column, other, m->count), m->count);
         }
-    double length = sqrt(product(column, column, m->count));
+    double length = sqrt(sf_reals_product(column, column, m->count));
     if (!(length > DEPENDENT * before))
         return false;
     for (size_t i = 0; i < m->count; i++)
@@ -326,13 +317,13 @@ static bool factor(double *covariance, size_t count, double squares)
 {
     for (size_t k = 0; k < count; k++) {
         double *row = covariance + k * count;
-        row[k] -= product(row, row, k);
+        row[k] -= sf_reals_product(row, row, k);
         if (!(row[k] > ROUNDING * squares))
             return false;
         row[k] = sqrt(row[k]);
         for (size_t i = k + 1; i < count; i++)
             covariance[i * count + k] =
-                (covariance[i * count + k] - product(covariance + i * count, row, k)) / row[k];
+                (covariance[i * count + k] - sf_reals_product(covariance + i * count, row, k)) / row[k];
     }
     return true;
 }
@@ -361,8 +352,9 @@ static double spread_of(model *m)
             solve(part + k * df, 1, m->covariance, df);
         for (size_t k = 0; k < df; k++)
             trace += part[k * df + k];
-        spread +=
-            m->freedom[g] > 0 ? (product(part, part, df * df) + trace * trace) / (2 * m->freedom[g]) : 0;
+        spread += m->freedom[g] > 0
+                      ? (sf_reals_product(part, part, df * df) + trace * trace) / (2 * m->freedom[g])
+                      : 0;
     }
     return spread;
 }
@@ -375,7 +367,7 @@ static void fit(model *m, const double *values)
     const double *basis = m->basis + m->rest * n;
     memcpy(m->left, values, n * sizeof *values);
     for (size_t k = 0; k < m->rest + df; k++) {
-        const double *column = m->basis + k * n, part = product(values, column, n);
+        const double *column = m->basis + k * n, part = sf_reals_product(values, column, n);
         take_off(m->left, column, part, n);
         if (k >= m->rest)
             m->found[k - m->rest] = part;
@@ -399,14 +391,14 @@ static void fit(model *m, const double *values)
  * chi-square that is as rare (of Johansen's F by Bartlett's logarithm). */
 static double statistic(model *m, const double *values, double *wald)
 {
-    const double squares = product(values, values, m->count), df = (double)m->tested;
+    const double squares = sf_reals_product(values, values, m->count), df = (double)m->tested;
     fit(m, values);
-    const double effect = product(m->found, m->found, m->tested);
+    const double effect = sf_reals_product(m->found, m->found, m->tested);
     *wald = effect > ROUNDING * squares ? INFINITY : 0;
     if (!factor(m->covariance, m->tested, squares))
         return *wald;
     solve(m->found, 1, m->covariance, m->tested);
-    *wald = product(m->found, m->found, m->tested);
+    *wald = sf_reals_product(m->found, m->found, m->tested);
     const double spread = spread_of(m), freedom = df * (df + 2) / (3 * spread);
     return (freedom + df / 2 - 1) * log1p(df * *wald / (freedom * (df + 2 * spread - 6 * spread / (df + 2))));
 }
@@ -476,11 +468,6 @@ static int open_testing(testing *t, const sf_factors_input *in, sf_factor effect
     return open_sample(&t->sample, in, effect, error);
 }
 
-static double just_below(double statistic)
-{
-    return statistic * (1 - TIES) - TIES;
-}
-
 static double share_from(const double *statistics, uint64_t count, double least)
 {
     uint64_t as_great = 0;
@@ -496,13 +483,13 @@ static void describe(sf_factor_effect *of, model *m, sf_factor effect)
     double squares = 0, freedom = (double)(m->count - m->block_count - m->rest - m->tested),
            df = (double)m->tested;
     for (size_t k = 0; k < m->tested; k++) {
-        const double part = product(m->values, first + k * m->count, m->count);
+        const double part = sf_reals_product(m->values, first + k * m->count, m->count);
         squares += part * part;
         if (m->tested == 1) /* coded 1 and -1 */
             of->difference = (effect == SF_FACTOR_BOTH ? 4 : -2) * part / m->length;
     }
     fit(m, m->values);
-    const double left = product(m->left, m->left, m->count), f = squares / df / (left / freedom);
+    const double left = sf_reals_product(m->left, m->left, m->count), f = squares / df / (left / freedom);
     of->eta_squared = squares / (squares + left);
     of->epsilon_squared = left > 0 ? (f - 1) * df / (f * df + freedom) : 1;
 }
@@ -510,24 +497,16 @@ static void describe(sf_factor_effect *of, model *m, sf_factor effect)
 /* What the model without the effect leaves of the values, by place in the sample. */
 static bool leave(testing *t, model *m)
 {
-    const double before = product(m->values, m->values, m->count);
+    const double before = sf_reals_product(m->values, m->values, m->count);
     for (size_t k = 0; k < m->rest; k++) {
         const double *column = m->basis + k * m->count;
-        take_off(m->values, column, product(m->values, column, m->count), m->count);
+        take_off(m->values, column, sf_reals_product(m->values, column, m->count), m->count);
     }
     for (size_t i = 0; i < t->sample.count; i++)
         t->values[i] = NAN;
     for (size_t i = 0; i < m->count; i++)
         t->values[m->members[i]] = m->values[i];
-    return product(m->values, m->values, m->count) > ROUNDING * before;
-}
-
-/* What one dealing in twenty reaches; puts them in order. */
-static double rare_of(double *statistics, uint64_t count, double otherwise)
-{
-    sf_reals_sort(statistics, (size_t)count);
-    const double rare = statistics[(size_t)((1 - RARE) * (double)count)];
-    return rare > 0 && isfinite(rare) ? rare : otherwise;
+    return sf_reals_product(m->values, m->values, m->count) > ROUNDING * before;
 }
 
 /* `of->q` is then how far beyond what is rare it was found. */
@@ -542,10 +521,10 @@ static void test_by_dealing(testing *t, model *m, sf_factor_effect *of)
         of->statistic = i == 0 ? wald : of->statistic;
         most = fmax(most, t->statistics[i]);
     }
-    of->p = share_from(t->statistics, dealings, just_below(t->statistics[0]));
-    of->least = share_from(t->statistics, dealings, just_below(most));
+    of->p = share_from(t->statistics, dealings, sf_just_below(t->statistics[0]));
+    of->least = share_from(t->statistics, dealings, sf_just_below(most));
     memcpy(t->ascending, t->statistics, (size_t)dealings * sizeof *t->ascending);
-    const double rare = rare_of(t->ascending, dealings, (double)of->degrees);
+    const double rare = sf_rare_of(t->ascending, (size_t)dealings, (double)of->degrees);
     of->q = t->statistics[0] / rare;
     for (uint64_t i = 0; i < dealings; i++)
         t->greatest[i] = fmax(t->greatest[i], t->statistics[i] / rare);
@@ -570,7 +549,7 @@ static int test_measure(testing *t, sf_factor_effect *of, sf_factor effect, size
             m.values[i] = t->values[m.members[i]];
         centre(&m, m.values);
     }
-    if (status == SF_OK && m.sound && product(m.values, m.values, m.count) > 0) {
+    if (status == SF_OK && m.sound && sf_reals_product(m.values, m.values, m.count) > 0) {
         describe(of, &m, effect);
         if (leave(t, &m))
             test_by_dealing(t, &m, of);
@@ -591,7 +570,7 @@ static int test_effect(sf_factors *factors, const sf_factors_input *in, sf_facto
         status = test_measure(&t, &of[k], effect, k, error);
     for (size_t k = 0; status == SF_OK && k < in->measure_count; k++)
         if (!isnan(of[k].p))
-            of[k].q = fmax(of[k].p, share_from(t.greatest, in->most, just_below(of[k].q)));
+            of[k].q = fmax(of[k].p, share_from(t.greatest, in->most, sf_just_below(of[k].q)));
     close_testing(&t);
     return status;
 }

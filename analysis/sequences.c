@@ -173,14 +173,6 @@ typedef struct ordering {
     bool *has;    /* whether a burst has an order */
 } ordering;
 
-static double product(const double *a, const double *b, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 typedef struct ranked {
     int64_t time_ns;
     size_t at; /* its unit, in the list */
@@ -289,7 +281,7 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
 /* Brings a burst's positions to length 1; false where all are 0. */
 static bool bring_to_1(double *row, size_t units)
 {
-    double squares = product(row, row, units);
+    double squares = sf_reals_product(row, row, units);
     for (size_t i = 0; i < units && squares > 0; i++)
         row[i] /= sqrt(squares);
     return squares > 0;
@@ -361,7 +353,9 @@ static void compare_bursts(finder *f, const ordering *o)
     for (size_t b = 0; b < o->bursts; b++)
         for (size_t c = 0; c < o->bursts; c++)
             f->s->similarity[b * o->bursts + c] =
-                o->has[b] && o->has[c] ? product(o->of + b * o->units, o->of + c * o->units, o->units) : NAN;
+                o->has[b] && o->has[c]
+                    ? sf_reals_product(o->of + b * o->units, o->of + c * o->units, o->units)
+                    : NAN;
 }
 
 /* Mean similarity of two ordered bursts where burst b is played backwards by bit b, or by a drawn one: the
@@ -381,15 +375,16 @@ static double mean_similarity(const ordering *o, sf_random *random, uint64_t sig
         ordered++;
     }
     double count = (double)o->ordered;
-    return o->ordered > 1 ? (product(o->sum, o->sum, o->units) - count) / (count * (count - 1)) : NAN;
+    return o->ordered > 1 ? (sf_reals_product(o->sum, o->sum, o->units) - count) / (count * (count - 1))
+                          : NAN;
 }
 
 /* Each burst beside the mean of the others; `sum` is that of all bursts as they were. */
 static void compare_with_mean(finder *f, const ordering *o)
 {
     for (size_t b = 0; b < o->bursts && o->ordered > 1; b++) {
-        double with_others = product(o->of + b * o->units, o->sum, o->units) - 1;
-        double others = product(o->sum, o->sum, o->units) - 2 * with_others - 1;
+        double with_others = sf_reals_product(o->of + b * o->units, o->sum, o->units) - 1;
+        double others = sf_reals_product(o->sum, o->sum, o->units) - 2 * with_others - 1;
         if (o->has[b] && others > 1e-12)
             f->s->bursts[b].mean_similarity = with_others / sqrt(others);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/statistics.h"
 
+#include "analysis/rare.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
@@ -11,8 +12,7 @@
 #include <string.h>
 
 #define NORMAL_95 1.959963984540054
-#define LEVEL 0.05     /* of intervals, and of what is rare */
-#define TIES 1e-9      /* statistics so close are equal but for rounding */
+#define LEVEL 0.05     /* of intervals */
 #define ROUNDING 1e-24 /* a variance of so little of all squares is 0 */
 #define HELD 100000u   /* dealings that an interval is of at most */
 #define HALVINGS 26    /* of the way to an end of an interval */
@@ -518,7 +518,7 @@ static void describe_groups(sf_compared *of, const measure *m)
     const design *d = &m->design;
     double n = (double)(d->counts[0] + d->counts[1]), degrees = n - (double)d->block_count - 1;
     double square = (m->squares - d->weight * of->difference * of->difference) / degrees;
-    if (degrees < 2 || !(square > TIES * TIES * m->squares))
+    if (degrees < 2 || !(square > SF_TIES * SF_TIES * m->squares))
         return;
     double factor = correction(degrees), g = of->difference / sqrt(square) * factor;
     set_g(of, of->difference / sqrt(square), factor, 1 / d->weight + g * g / (2 * n));
@@ -611,15 +611,10 @@ static double least_p(const measure *m, const dealer *d)
     return d->exact ? least : fmax(least, 1 / (double)d->dealings);
 }
 
-static double just_below(double statistic)
-{
-    return statistic * (1 - TIES) - TIES;
-}
-
 /* The share of dealings that are as far apart as what was found, were the second group `shift` lower. */
 static double p_at(const measure *m, const dealt *held, size_t count, double shift)
 {
-    double found = just_below(statistic(m, &m->found, shift));
+    double found = sf_just_below(statistic(m, &m->found, shift));
     size_t as_great = 0;
     for (size_t i = 0; i < count; i++)
         as_great += statistic(m, &held[i], shift) >= found;
@@ -646,14 +641,6 @@ static double end_of_interval(const measure *m, const dealt *held, size_t count,
     return m->found.effect + in + (out - in) / 2;
 }
 
-/* Of the statistics of so many dealings; a normal deviate's where it tells nothing. */
-static double rare_of(double *statistics, size_t count)
-{
-    sf_reals_sort(statistics, count);
-    double rare = statistics[(size_t)((1 - LEVEL) * (double)count)];
-    return rare > 0 && isfinite(rare) ? rare : NORMAL_95;
-}
-
 /* Deals the replicates that have the measure, and no others. */
 static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
 {
@@ -668,13 +655,13 @@ static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
         dealt now;
         deal(&d);
         statistics[i] = statistic_dealt(m, &d, &now);
-        m->as_great += statistics[i] >= just_below(m->found_statistic);
+        m->as_great += statistics[i] >= sf_just_below(m->found_statistic);
         if (i % every == 0)
             t->held[held++] = now;
     }
     if (status == SF_OK) {
         double freedom, step = sqrt(variance_of(m, &m->found, 0, &freedom));
-        m->rare = rare_of(statistics, (size_t)d.dealings);
+        m->rare = sf_rare_of(statistics, (size_t)d.dealings, NORMAL_95);
         of->p = (double)m->as_great / (double)d.dealings;
         of->least = least_p(m, &d);
         of->low = step > 0 ? end_of_interval(m, t->held, held, -step) : of->difference;
@@ -706,7 +693,7 @@ static int test_together(testing *t, sf_contrast *contrast, sf_error *error)
         }
         for (size_t k = 0; k < t->in->measure_count; k++) {
             measure *m = &t->measures[k];
-            m->as_great_of_all += m->tested && greatest >= just_below(m->found_statistic / m->rare);
+            m->as_great_of_all += m->tested && greatest >= sf_just_below(m->found_statistic / m->rare);
         }
     }
     contrast->dealings = d.dealings;

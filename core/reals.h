@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Numbers in ascending order; none of them is NaN. Of none the pointer may be NULL. */
+/** Numbers; in ascending order none of them is NaN. Of none the pointer may be NULL. */
 #ifndef SF_CORE_REALS_H
 #define SF_CORE_REALS_H
 
@@ -15,6 +15,15 @@ double sf_reals_median(double *values, size_t count);
 
 /** Index of the first that is at least `least`; `count` where none is. */
 size_t sf_reals_lower_bound(const double *ascending, size_t count, double least);
+
+/** The sum of a[i] b[i], from the first on. */
+static inline double sf_reals_product(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
 
 /** How much of something there is at `index` elsewhere. */
 typedef struct sf_rank {
