@@ -275,22 +275,23 @@ int sf_criticality_run_finish(sf_criticality_run *run, sf_publisher *publisher, 
 
 /* ---- opening and closing ---- */
 
-int sf_criticality_run_open(sf_criticality_run *run, const sf_criticality_setup *setup, sf_error *error)
+int sf_criticality_run_open(sf_criticality_run *run, const sf_live_options *config, const sf_inputs *inputs,
+                            bool waits, sf_error *error)
 {
-    const sf_live_criticality *asked = &setup->config->criticality;
-    sf_background_place beside = setup->waits ? SF_BACKGROUND_AWAITED : SF_BACKGROUND_BESIDE;
+    const sf_live_criticality *asked = &config->criticality;
+    sf_background_place beside = waits ? SF_BACKGROUND_AWAITED : SF_BACKGROUND_BESIDE;
     *run = (sf_criticality_run){.began_ns = INT64_MAX, .due_ns = INT64_MIN};
     if (asked->every_s <= 0)
         return SF_OK;
-    run->inputs = setup->inputs;
+    run->inputs = inputs;
     run->options = SF_CRITICALITY_OPTIONS;
     run->options.branching_bin_ns = llround(asked->bin_ms * 1e6);
     run->options.lags = asked->lags;
     run->every_ns = sf_seconds_to_ns(asked->every_s);
     run->length_ns = sf_seconds_to_ns(asked->length_s);
-    run->waits = setup->waits;
+    run->waits = waits;
     return sf_background_open(&run->background, "synfire-branch",
-                              setup->inside ? SF_BACKGROUND_INSIDE : beside, work, run, error);
+                              inputs->virtual_clock ? SF_BACKGROUND_INSIDE : beside, work, run, error);
 }
 
 void sf_criticality_run_close(sf_criticality_run *run)

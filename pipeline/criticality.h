@@ -50,15 +50,10 @@ typedef struct sf_criticality_run {
     sf_message *newest; /**< what was told last, or NULL */
 } sf_criticality_run;
 
-typedef struct sf_criticality_setup {
-    const sf_live_options *config;
-    const sf_inputs *inputs;
-    bool inside; /**< estimates are made within the call that reaches their window's end */
-    bool waits;
-} sf_criticality_setup;
-
-/** SF_NO_MEMORY; close it whatever happened. */
-int sf_criticality_run_open(sf_criticality_run *run, const sf_criticality_setup *setup, sf_error *error);
+/** On a virtual clock estimates are made within the call that reaches their window's end. SF_NO_MEMORY; close
+ * it whatever happened. */
+int sf_criticality_run_open(sf_criticality_run *run, const sf_live_options *config, const sf_inputs *inputs,
+                            bool waits, sf_error *error);
 void sf_criticality_run_close(sf_criticality_run *run);
 
 /** A span that is not analysed; spikes. Each in order of time, and all before what is reached. */

@@ -392,10 +392,6 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                          .bursts = live->bursts.within_ms > 0 ? &live->bursts : NULL,
                          .responses = sf_trials_wanted(live) ? &live->responses : NULL,
                          .criticality = live->criticality.every_s > 0 ? &live->criticality : NULL};
-    const sf_criticality_setup criticality = {.config = options->live,
-                                              .inputs = &pipeline->inputs,
-                                              .inside = pipeline->inputs.virtual_clock,
-                                              .waits = all_are_replayed(&pipeline->inputs)};
     sf_hops_options hops = {.config = options->live,
                             .stream = &pipeline->stream,
                             .observed = pipeline->inputs.observed,
@@ -412,10 +408,10 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)
-        status = sf_trials_open(&pipeline->trials, options->live, &pipeline->inputs,
-                                pipeline->inputs.virtual_clock, error);
+        status = sf_trials_open(&pipeline->trials, live, &pipeline->inputs, error);
     if (status == SF_OK)
-        status = sf_criticality_run_open(&pipeline->criticality, &criticality, error);
+        status = sf_criticality_run_open(&pipeline->criticality, live, &pipeline->inputs,
+                                         all_are_replayed(&pipeline->inputs), error);
     if (status == SF_OK)
         status = sf_handoff_open(&pipeline->handoff,
                                  options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,

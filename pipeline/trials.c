@@ -332,8 +332,7 @@ static int open_chains(sf_trials *t, const sf_live_options *config, const sf_res
     return status;
 }
 
-int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs *inputs, bool inside,
-                   sf_error *error)
+int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs *inputs, sf_error *error)
 {
     const sf_live_responses *asked = &config->responses;
     sf_response_options options = SF_RESPONSE_OPTIONS;
@@ -362,7 +361,8 @@ int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs 
         status = open_chains(t, config, &options, error);
     return status == SF_OK
                ? sf_background_open(&t->background, "synfire-trial",
-                                    inside ? SF_BACKGROUND_INSIDE : SF_BACKGROUND_AWAITED, work, t, error)
+                                    inputs->virtual_clock ? SF_BACKGROUND_INSIDE : SF_BACKGROUND_AWAITED,
+                                    work, t, error)
                : status;
 }
 

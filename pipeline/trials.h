@@ -66,9 +66,9 @@ typedef struct sf_trials {
 /** Whether the run looks for any. */
 bool sf_trials_wanted(const sf_live_options *config);
 
-/** `inside`: trials are counted within the call that reaches their end. SF_NO_MEMORY; close it whatever
- * happened. */
-int sf_trials_open(sf_trials *trials, const sf_live_options *config, const sf_inputs *inputs, bool inside,
+/** On a virtual clock trials are counted within the call that reaches their end. SF_NO_MEMORY; close it
+ * whatever happened. */
+int sf_trials_open(sf_trials *trials, const sf_live_options *config, const sf_inputs *inputs,
                    sf_error *error);
 void sf_trials_close(sf_trials *trials);
 

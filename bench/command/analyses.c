@@ -168,14 +168,13 @@ static int open_all(analyses *a, size_t hops, sf_error *error)
     int status = sf_isi_n_open(&a->bursts, BURST_SPIKES, BURST_WITHIN_NS, BENCH_UNITS, error);
     a->inputs.units.count = BENCH_UNITS;
     if (status == SF_OK)
-        status = sf_trials_open(&a->off, &config, &a->inputs, false, error);
+        status = sf_trials_open(&a->off, &config, &a->inputs, error);
     config.responses.marker = "light";
     config.criticality.every_s = 10;
-    const sf_criticality_setup setup = {.config = &config, .inputs = &a->inputs, .waits = true};
     if (status == SF_OK)
-        status = sf_trials_open(&a->trials, &config, &a->inputs, false, error);
+        status = sf_trials_open(&a->trials, &config, &a->inputs, error);
     if (status == SF_OK)
-        status = sf_criticality_run_open(&a->criticality, &setup, error);
+        status = sf_criticality_run_open(&a->criticality, &config, &a->inputs, true, error);
     a->trials.began_ns = a->criticality.began_ns = 0;
     for (int row = 0; status == SF_OK && row < ROWS; row++)
         status = (a->ms[row] = sf_alloc(hops, sizeof *a->ms[row])) != NULL ? SF_OK : sf_fail_memory(error);
