@@ -3,6 +3,8 @@
 #ifndef SF_CORE_AHEAD_H
 #define SF_CORE_AHEAD_H
 
+#include "core/memory.h"
+
 #include <stdint.h>
 
 #define SF_AHEAD_SURPLUS 1.1
@@ -20,6 +22,15 @@ static inline uint64_t sf_room_ahead(uint64_t needed, int64_t passed_ns, int64_t
     double ahead = SF_AHEAD_SURPLUS * (double)needed * parts;
     uint64_t all = ahead < (double)SF_AHEAD_MOST ? (uint64_t)ahead : SF_AHEAD_MOST;
     return all > needed ? all : needed;
+}
+
+/** As sf_reserve, for the whole where there is room for it. */
+static inline int sf_reserve_ahead(void *items_at, size_t *capacity, size_t needed, size_t size,
+                                   int64_t passed_ns, int64_t whole_ns)
+{
+    if (needed > *capacity)
+        (void)sf_reserve(items_at, capacity, (size_t)sf_room_ahead(needed, passed_ns, whole_ns), size);
+    return sf_reserve(items_at, capacity, needed, size);
 }
 
 #endif

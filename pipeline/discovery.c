@@ -287,14 +287,12 @@ static void let_go(sf_arrived arrived[2])
 static int make_room(sf_discovery *discovery, const sf_discovery_window *window, size_t needed)
 {
     sf_arrived *newer = &discovery->arrived[1];
-    if (needed > newer->room && needed > 0) {
-        int64_t first_ns =
-            window->spikes[newer->begin > window->begin ? newer->begin - window->begin : 0].time_ns;
-        uint64_t all = sf_room_ahead(needed, window->span.stop_ns - first_ns,
-                                     sf_seconds_to_ns(discovery->config->window.length_s));
-        (void)sf_reserve(&newer->spikes, &newer->room, (size_t)all, sizeof *newer->spikes);
-    }
-    return sf_reserve(&newer->spikes, &newer->room, needed, sizeof *newer->spikes);
+    if (needed <= newer->room)
+        return 0;
+    uint64_t first = newer->begin > window->begin ? newer->begin - window->begin : 0;
+    return sf_reserve_ahead(&newer->spikes, &newer->room, needed, sizeof *newer->spikes,
+                            window->span.stop_ns - window->spikes[first].time_ns,
+                            sf_seconds_to_ns(discovery->config->window.length_s));
 }
 
 int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)

@@ -601,19 +601,14 @@ int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tr
     return settle(testing, tracking, graph, error);
 }
 
-/* For so many spikes by now, and for the rest of the stretch, or less where there is no room for all. */
+/* For so many spikes by now, and for the rest of the stretch. */
 static int make_room(sf_testing *testing, const sf_segment *segment, size_t count, sf_error *error)
 {
     sf_stretch_test *now = &testing->now;
-    void *room = now->spikes;
-    size_t all =
-        (size_t)sf_room_ahead(count, segment->window.stop_ns - now->span.start_ns, testing->length_ns);
-    if (count > now->capacity)
-        (void)sf_reserve(&room, &now->capacity, all, sizeof *now->spikes);
-    if (sf_reserve(&room, &now->capacity, count, sizeof *now->spikes) != 0)
-        return sf_fail_memory(error);
-    now->spikes = room;
-    return SF_OK;
+    return sf_reserve_ahead(&now->spikes, &now->capacity, count, sizeof *now->spikes,
+                            segment->window.stop_ns - now->span.start_ns, testing->length_ns) == 0
+               ? SF_OK
+               : sf_fail_memory(error);
 }
 
 static int gather(sf_testing *testing, const sf_segment *segment, const sf_history *history, sf_error *error)

@@ -35,10 +35,9 @@ static int make_room(sf_queue *train, int64_t time_ns, int64_t span_ns)
     if (count < train->capacity)
         return 0;
     int64_t passed_ns = count > 0 ? time_ns - sf_train_at(train, train->begin)->time_ns : 0;
-    uint64_t ahead = sf_room_ahead(count + 1, passed_ns, count >= LEAST_AHEAD ? span_ns : 0);
-    return sf_queue_grow_plain(train, ahead < MOST_AHEAD    ? ahead
-                                      : count >= MOST_AHEAD ? count + 1
-                                                            : MOST_AHEAD);
+    uint64_t ahead = sf_room_ahead(count + 1, passed_ns, count >= LEAST_AHEAD ? span_ns : 0),
+             most = count < MOST_AHEAD ? MOST_AHEAD : count + 1;
+    return sf_queue_grow_plain(train, ahead < most ? ahead : most);
 }
 
 int sf_trains_append(sf_trains *trains, const sf_spike *spikes, size_t count, uint64_t position,

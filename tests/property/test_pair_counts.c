@@ -196,31 +196,35 @@ static void devices_count_each_window_alone(void **state)
     sf_devices_close();
 }
 
+/* A spike a nanosecond of three units in turn, for pairs of the test's device. */
+static void open_on_test_device(sf_pairing *pairs, sf_history *history, sf_pairing_setup setup, size_t count)
+{
+    *history = (sf_history){0};
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    setup.unit_count = 3;
+    setup.delay_count = 1;
+    setup.most = 100;
+    setup.threads = 1;
+    setup.device = sf_device_at(0);
+    assert_int_equal(sf_pairing_open(pairs, &setup, NULL), SF_OK);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(sf_history_append(history, &(sf_spike){.time_ns = i, .unit = i % 3}, 1, NULL),
+                         SF_OK);
+}
+
 /* Whoever waits for the device has it between two of them. */
 static void long_moves_are_made_in_pieces(void **state)
 {
     (void)state;
     enum { SPIKES = 120, PIECE = 10 };
-    sf_spike spikes[SPIKES];
     const sf_delay delay = {0, 5};
-    for (uint32_t i = 0; i < SPIKES; i++)
-        spikes[i] = (sf_spike){.time_ns = i, .unit = i % 3};
     for (uint64_t piece = 0; piece <= PIECE; piece += PIECE) {
-        sf_history history = {0};
+        sf_history history;
         sf_pairing pairs;
-        sf_devices_close();
-        assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
-        const sf_pairing_setup setup = {.unit_count = 3,
-                                        .delays = &delay,
-                                        .delay_count = 1,
-                                        .most = 100,
-                                        .threads = 1,
-                                        .device = sf_device_at(0),
-                                        .always = true,
-                                        .piece = piece};
+        open_on_test_device(&pairs, &history,
+                            (sf_pairing_setup){.delays = &delay, .always = true, .piece = piece}, SPIKES);
         const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
-        assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
-        assert_int_equal(sf_history_append(&history, spikes, SPIKES, NULL), SF_OK);
         assert_int_equal(sf_pairing_slide(&pairs, &history, 0, SPIKES / 2, 1, NULL), SF_OK);
         assert_int_equal(work->counted, piece == 0 ? 1 : SPIKES / 2 / PIECE);
         assert_int_equal(sf_pairing_slide(&pairs, &history, SPIKES / 2, SPIKES, 1, NULL), SF_OK);
@@ -236,24 +240,12 @@ static void dense_spikes_are_the_devices_from_the_first_hop_on(void **state)
 {
     (void)state;
     enum { SPIKES = 2000 };
-    static sf_spike spikes[SPIKES];
     const sf_delay delay = {0, 500};
-    for (uint32_t i = 0; i < SPIKES; i++)
-        spikes[i] = (sf_spike){.time_ns = i, .unit = i % 3};
     for (int sure = 0; sure < 2; sure++) {
-        sf_history history = {0};
+        sf_history history;
         sf_pairing pairs;
-        sf_devices_close();
-        assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
-        const sf_pairing_setup setup = {.unit_count = 3,
-                                        .delays = &delay,
-                                        .delay_count = 1,
-                                        .most = 100,
-                                        .threads = 1,
-                                        .device = sf_device_at(0)};
-        assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
+        open_on_test_device(&pairs, &history, (sf_pairing_setup){.delays = &delay}, SPIKES);
         pairs.sure_ns = sure != 0 ? 1e6 : 5e6;
-        assert_int_equal(sf_history_append(&history, spikes, SPIKES, NULL), SF_OK);
         assert_int_equal(sf_pairing_slide(&pairs, &history, 0, SPIKES, 1, NULL), SF_OK);
         assert_string_equal(sf_pairing_device(&pairs), sure != 0 ? "test:0" : "cpu");
         sf_pairing_close(&pairs);
