@@ -3,13 +3,16 @@
  * Are the verdicts of `compare` calibrated? bench_compare [PART [ROUNDS [THREADS [SEED]]]], by default `all`,
  * 2000 rounds, all cores, 1.
  *
- * `factors`  two factors that both have effects: the share of rounds with p of the interaction of 0.05 or
- * less, without one and with one of 2.5 `tests`    groups without a difference of means (and with one of 1.5
- * where it says power): the share of rounds with p and with any q of 0.05 or less, of intervals that miss the
- * difference, and of p below their own least `bursts`   two groups of cultures of Poisson trains, of other
- * rates: the share of rounds in which a measure of bursts has q of 0.05 or less, each and any, with chance
- * taken off and without; ROUNDS / 10 rounds `network`  60 bursts planted in ten minutes: how many are found,
- * how many bursts are found in all, and how many seconds they last; ROUNDS / 100 rounds
+ * - `factors`: two factors that both have effects: the share of rounds with p of the interaction of 0.05 or
+ * less, without one and with one of 2.5
+ * - `tests`: groups without a difference of means (and with one of 1.5 where it says power): the share of
+ * rounds with p and with any q of 0.05 or less, of intervals that miss the difference, and of p below their
+ * own least
+ * - `bursts`: two groups of cultures of Poisson trains, of other rates: the share of rounds in which a
+ * measure of bursts has q of 0.05 or less, each and any, with chance taken off and without; ROUNDS / 10
+ * rounds
+ * - `network`: 60 bursts planted in ten minutes: how many are found, how many bursts are found in all, and
+ * how many seconds they last; ROUNDS / 100 rounds
  */
 #include "analysis/activity.h"
 #include "analysis/factors.h"

@@ -5,10 +5,21 @@ import json
 import os
 import socket
 import struct
+import sys
 import urllib.error
 import urllib.request
 
 HELLO, MESSAGE, RASTER, EDGES, MARKS, ANSWER = 1, 2, 3, 4, 5, 6
+
+
+def page_of(lines):
+    """The address, the token and the port of the page that a run tells of on its standard error; ends the program where it tells of
+    none."""
+    for line in lines:
+        if "the page of this run is at" in line:
+            address, token = line.split()[-1].split("#")
+            return address, token, int(address.rsplit(":", 1)[1].strip("/"))
+    sys.exit("the run did not say where its page is")
 
 
 class Refused(Exception):

@@ -27,14 +27,9 @@ def start(browsers, *words):
                             "--set", f"sinks.1.top={TOP}", "--set", f"sinks.1.wait_browsers={browsers}", *words],
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     atexit.register(run.kill)  # where a check fails
-    for line in run.stderr:
-        if "the page of this run is at" in line:
-            address, token = line.split()[-1].split("#")
-            break
-    else:
-        sys.exit("the run did not say where its page is")
+    _, token, port = web_client.page_of(run.stderr)
     threading.Thread(target=lambda: [None for _ in run.stderr], daemon=True).start()
-    return run, int(address.rsplit(":", 1)[1].strip("/")), token
+    return run, port, token
 
 
 TOP = 30  # so few that a frame of them goes out as soon as there is one
