@@ -15,84 +15,10 @@
 
 const sf_measure_kind *sf_measure_about(sf_measured measure)
 {
-    static const sf_measure_kind kinds[SF_MEASURES] = {
-        [SF_MEASURE_RATE] = {"rate_hz", "Hz", "firing rate, Hz", "mean firing rate of active units"},
-        [SF_MEASURE_ACTIVE] = {"active_units", "", "active units", "units that are active"},
-        [SF_MEASURE_ISI_CV] =
-            {"isi_cv", "", "CV of intervals",
-             "coefficient of variation of inter-spike intervals above 0 s, median over active "
-             "units"},
-        [SF_MEASURE_BURST_RATE] = {"burst_rate", "1/min", "bursts of a unit, 1/min",
-                                   "bursts of a unit a minute, mean over active units"},
-        [SF_MEASURE_BURST_SHARE] = {"burst_share", "", "spikes in bursts, share",
-                                    "share of a unit's spikes in its bursts, mean over active units"},
-        [SF_MEASURE_BURST_DURATION] = {"burst_s", "s", "burst, s",
-                                       "duration of a burst of an active unit, mean over bursts"},
-        [SF_MEASURE_BURST_SPIKES] = {"burst_spikes", "", "spikes in a burst",
-                                     "spikes in such a burst, mean over bursts"},
-        [SF_MEASURE_NETWORK_RATE] = {"network_burst_rate", "1/min", "network bursts, 1/min",
-                                     "network bursts a minute"},
-        [SF_MEASURE_NETWORK_DURATION] = {"network_burst_s", "s", "network burst, s",
-                                         "duration of a network burst, mean"},
-        [SF_MEASURE_NETWORK_SHARE] = {"network_burst_share", "", "spikes in network bursts, share",
-                                      "share of all spikes in network bursts"},
-        [SF_MEASURE_NETWORK_UNITS] = {"network_burst_units", "", "units in network bursts, share",
-                                      "share of active units that fire in a network burst, mean"},
-        [SF_MEASURE_BRANCHING] =
-            {"branching_ratio", "", "branching ratio",
-             "spikes that a spike brings about in the next bin, by multistep regression"},
-        [SF_MEASURE_AVALANCHE_SIZE] = {"avalanche_size_exponent", "", "exponent of avalanche sizes",
-                                       "exponent of the power law fitted to the sizes of avalanches"},
-        [SF_MEASURE_AVALANCHE_DURATION] = {"avalanche_duration_exponent", "",
-                                           "exponent of avalanche durations",
-                                           "exponent of the power law fitted to the durations of avalanches"},
-        [SF_MEASURE_DENSITY] = {"density", "", "edge density",
-                                "edges between active units, of the ordered pairs that there are"},
-        [SF_MEASURE_DEGREE] = {"degree", "", "neighbours of a unit",
-                               "neighbours of an active unit in the graph, mean"},
-        [SF_MEASURE_CLUSTERING] = {"clustering", "", "clustering",
-                                   "share of a unit's pairs of neighbours that are neighbours, mean"},
-        [SF_MEASURE_RECIPROCITY] = {"reciprocity", "", "reciprocity",
-                                    "share of edges whose reverse is an edge too"},
-        [SF_MEASURE_PATH_LENGTH] =
-            {"path_length", "", "path length",
-             "edges on the shortest path between two active units that one joins, mean"},
-        [SF_MEASURE_EFFICIENCY] = {"efficiency", "", "efficiency",
-                                   "1 / path length over all ordered pairs of active units, mean"},
-        [SF_MEASURE_LOCAL_EFFICIENCY] = {"local_efficiency", "", "local efficiency",
-                                         "efficiency among a unit's neighbours, mean"},
-        [SF_MEASURE_MODULARITY] = {"modularity", "", "modularity",
-                                   "share of edges within modules less that of chance"},
-        [SF_MEASURE_PARTICIPATION] = {"participation", "", "participation",
-                                      "how evenly a unit's edges spread over modules, mean"},
-        [SF_MEASURE_SMALL_WORLD] = {"small_world", "", "small-worldness",
-                                    "clustering over path length, each over its mean in rewired graphs"},
-        [SF_MEASURE_CHAINS] = {"chains", "", "chains", "significant chains of three and more units"},
-        [SF_MEASURE_RESPONDING] = {"responding_units", "", "units that respond, share",
-                                   "share of active units that respond to --marker, with q of 0.05 or less"},
-        [SF_MEASURE_EVOKED] =
-            {"evoked_spikes", "", "evoked spikes a trial",
-             "spikes of an active unit in the response window beyond its baseline, a trial, "
-             "mean"},
-        [SF_MEASURE_RELIABILITY] = {"reliability", "", "reliability of responses",
-                                    "share of trials with a spike of an active unit in the response window, "
-                                    "mean"},
-        [SF_MEASURE_LATENCY] = {"response_latency_ms", "ms", "first-spike latency, ms",
-                                "median first-spike latency of active units that respond with more spikes, "
-                                "mean"},
-        [SF_MEASURE_SIMILARITY] = {"burst_similarity", "", "similarity of bursts",
-                                   "similarity of the order of units in two network bursts, mean"},
-        [SF_MEASURE_PLACED] = {"placed_units", "", "units that keep their place, share",
-                               "share of the backbone that keeps its place in network bursts, with q of 0.05 "
-                               "or less"},
-    };
+#define PLAIN(place, ...) {__VA_ARGS__, false},
+#define CHANCE(place, ...) {__VA_ARGS__, true},
+    static const sf_measure_kind kinds[SF_MEASURES] = {SF_MEASURES_ARE(PLAIN, CHANCE)};
     return &kinds[measure];
-}
-
-bool sf_measure_has_chance(sf_measured measure)
-{
-    return (measure >= SF_MEASURE_BURST_RATE && measure <= SF_MEASURE_NETWORK_UNITS) ||
-           measure == SF_MEASURE_RELIABILITY;
 }
 
 /* ---- units ---- */

@@ -17,54 +17,81 @@
 
 #include <synfire/graph.h>
 
-/** What recordings are compared by, in the order of all output. */
-typedef enum sf_measured {
-    SF_MEASURE_RATE,
-    SF_MEASURE_ACTIVE,
-    SF_MEASURE_ISI_CV,
-    SF_MEASURE_BURST_RATE,
-    SF_MEASURE_BURST_SHARE,
-    SF_MEASURE_BURST_DURATION,
-    SF_MEASURE_BURST_SPIKES,
-    SF_MEASURE_NETWORK_RATE,
-    SF_MEASURE_NETWORK_DURATION,
-    SF_MEASURE_NETWORK_SHARE,
-    SF_MEASURE_NETWORK_UNITS,
-    SF_MEASURE_BRANCHING,
-    SF_MEASURE_AVALANCHE_SIZE,
-    SF_MEASURE_AVALANCHE_DURATION,
-    SF_MEASURE_DENSITY,
-    SF_MEASURE_DEGREE,
-    SF_MEASURE_CLUSTERING,
-    SF_MEASURE_RECIPROCITY,
-    SF_MEASURE_PATH_LENGTH,
-    SF_MEASURE_EFFICIENCY,
-    SF_MEASURE_LOCAL_EFFICIENCY,
-    SF_MEASURE_MODULARITY,
-    SF_MEASURE_PARTICIPATION,
-    SF_MEASURE_SMALL_WORLD,
-    SF_MEASURE_CHAINS,
-    SF_MEASURE_RESPONDING,
-    SF_MEASURE_EVOKED,
-    SF_MEASURE_RELIABILITY,
-    SF_MEASURE_LATENCY,
-    SF_MEASURE_SIMILARITY,
-    SF_MEASURE_PLACED,
-    SF_MEASURES
-} sf_measured;
+/* What recordings are compared by, in the order of all output: its name, unit ("" of a plain number), label
+ * of an axis with its unit, and what it is, without a full stop. CHANCE: chance gives of it something that is
+ * not 0: of bursts, as sf_activity_chance knows, and of how reliable responses are, as the baseline says. */
+#define SF_MEASURES_ARE(PLAIN, CHANCE)                                                                       \
+    PLAIN(RATE, "rate_hz", "Hz", "firing rate, Hz", "mean firing rate of active units")                      \
+    PLAIN(ACTIVE, "active_units", "", "active units", "units that are active")                               \
+    PLAIN(ISI_CV, "isi_cv", "", "CV of intervals",                                                           \
+          "coefficient of variation of inter-spike intervals above 0 s, median over active units")           \
+    CHANCE(BURST_RATE, "burst_rate", "1/min", "bursts of a unit, 1/min",                                     \
+           "bursts of a unit a minute, mean over active units")                                              \
+    CHANCE(BURST_SHARE, "burst_share", "", "spikes in bursts, share",                                        \
+           "share of a unit's spikes in its bursts, mean over active units")                                 \
+    CHANCE(BURST_DURATION, "burst_s", "s", "burst, s",                                                       \
+           "duration of a burst of an active unit, mean over bursts")                                        \
+    CHANCE(BURST_SPIKES, "burst_spikes", "", "spikes in a burst",                                            \
+           "spikes in such a burst, mean over bursts")                                                       \
+    CHANCE(NETWORK_RATE, "network_burst_rate", "1/min", "network bursts, 1/min", "network bursts a minute")  \
+    CHANCE(NETWORK_DURATION, "network_burst_s", "s", "network burst, s",                                     \
+           "duration of a network burst, mean")                                                              \
+    CHANCE(NETWORK_SHARE, "network_burst_share", "", "spikes in network bursts, share",                      \
+           "share of all spikes in network bursts")                                                          \
+    CHANCE(NETWORK_UNITS, "network_burst_units", "", "units in network bursts, share",                       \
+           "share of active units that fire in a network burst, mean")                                       \
+    PLAIN(BRANCHING, "branching_ratio", "", "branching ratio",                                               \
+          "spikes that a spike brings about in the next bin, by multistep regression")                       \
+    PLAIN(AVALANCHE_SIZE, "avalanche_size_exponent", "", "exponent of avalanche sizes",                      \
+          "exponent of the power law fitted to the sizes of avalanches")                                     \
+    PLAIN(AVALANCHE_DURATION, "avalanche_duration_exponent", "", "exponent of avalanche durations",          \
+          "exponent of the power law fitted to the durations of avalanches")                                 \
+    PLAIN(DENSITY, "density", "", "edge density",                                                            \
+          "edges between active units, of the ordered pairs that there are")                                 \
+    PLAIN(DEGREE, "degree", "", "neighbours of a unit", "neighbours of an active unit in the graph, mean")   \
+    PLAIN(CLUSTERING, "clustering", "", "clustering",                                                        \
+          "share of a unit's pairs of neighbours that are neighbours, mean")                                 \
+    PLAIN(RECIPROCITY, "reciprocity", "", "reciprocity", "share of edges whose reverse is an edge too")      \
+    PLAIN(PATH_LENGTH, "path_length", "", "path length",                                                     \
+          "edges on the shortest path between two active units that one joins, mean")                        \
+    PLAIN(EFFICIENCY, "efficiency", "", "efficiency",                                                        \
+          "1 / path length over all ordered pairs of active units, mean")                                    \
+    PLAIN(LOCAL_EFFICIENCY, "local_efficiency", "", "local efficiency",                                      \
+          "efficiency among a unit's neighbours, mean")                                                      \
+    PLAIN(MODULARITY, "modularity", "", "modularity", "share of edges within modules less that of chance")   \
+    PLAIN(PARTICIPATION, "participation", "", "participation",                                               \
+          "how evenly a unit's edges spread over modules, mean")                                             \
+    PLAIN(SMALL_WORLD, "small_world", "", "small-worldness",                                                 \
+          "clustering over path length, each over its mean in rewired graphs")                               \
+    PLAIN(CHAINS, "chains", "", "chains", "significant chains of three and more units")                      \
+    PLAIN(RESPONDING, "responding_units", "", "units that respond, share",                                   \
+          "share of active units that respond to --marker, with q of 0.05 or less")                          \
+    PLAIN(EVOKED, "evoked_spikes", "", "evoked spikes a trial",                                              \
+          "spikes of an active unit in the response window beyond its baseline, a trial, mean")              \
+    CHANCE(RELIABILITY, "reliability", "", "reliability of responses",                                       \
+           "share of trials with a spike of an active unit in the response window, mean")                    \
+    PLAIN(LATENCY, "response_latency_ms", "ms", "first-spike latency, ms",                                   \
+          "median first-spike latency of active units that respond with more spikes, mean")                  \
+    PLAIN(SIMILARITY, "burst_similarity", "", "similarity of bursts",                                        \
+          "similarity of the order of units in two network bursts, mean")                                    \
+    PLAIN(PLACED, "placed_units", "", "units that keep their place, share",                                  \
+          "share of the backbone that keeps its place in network bursts, with q of 0.05 or less")
+
+#define SF_MEASURE_PLACE(place, ...) SF_MEASURE_##place,
+typedef enum sf_measured { SF_MEASURES_ARE(SF_MEASURE_PLACE, SF_MEASURE_PLACE) SF_MEASURES } sf_measured;
 
 typedef struct sf_measure_kind {
-    const char *name, *unit; /**< "" of a plain number */
-    const char *label;       /**< of an axis, with its unit */
-    const char *what;        /**< in plain words, without a full stop */
+    const char *name, *unit, *label, *what;
+    bool has_chance;
 } sf_measure_kind;
-
-/** Whether chance gives of it something that is not 0: of bursts, as sf_activity_chance knows, and of how
- * reliable responses are, as the baseline says. */
-bool sf_measure_has_chance(sf_measured measure);
 
 /** By sf_measured. */
 const sf_measure_kind *sf_measure_about(sf_measured measure);
+
+static inline bool sf_measure_has_chance(sf_measured measure)
+{
+    return sf_measure_about(measure)->has_chance;
+}
 
 typedef struct sf_activity_options {
     sf_network_rule network; /**< SF_NETWORK_RULE; which units are active, too */

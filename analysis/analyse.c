@@ -112,10 +112,8 @@ static int find_criticality(sf_json *json, const asked *a, sf_error *error)
     int status = read_options(&options, a->options, error);
     if (status == SF_OK)
         status = sf_criticality_find(&found, a->recording, &how, a->progress, error);
-    for (size_t i = 0; i < SF_CRITICALITY_TABLES && status == SF_OK; i++) {
-        const sf_table table = sf_criticality_table(&found, i);
-        sf_table_json_rows(json, table.name, &table);
-    }
+    if (status == SF_OK)
+        sf_table_json_fields(json, &sf_criticality_document, &found);
     sf_criticality_free(&found);
     return status;
 }
@@ -153,7 +151,7 @@ static int find_responses(sf_json *json, const asked *a, sf_error *error)
         status = sf_response_report_find(&found, a->recording, &how, options.episodes, options.episode_count,
                                          a->progress, error);
     if (status == SF_OK)
-        sf_response_report_json(json, &found);
+        sf_table_json_fields(json, &sf_response_report_document, &found);
     sf_response_report_free(&found);
     sf_free(options.episodes);
     return status;

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +175,69 @@ int sf_burst_place_test(sf_sequence_place *place, const sf_burst_frame *frame, c
     sf_free(moved);
     sf_free(scan.steps);
     return status;
+}
+
+/* ---- whether time courses are alike ---- */
+
+typedef struct course {
+    sf_rank *events; /* by time, in ns from the burst's zero; the index is the burst */
+    double *weights; /* by burst */
+} course;
+
+/* Over all pairs of events, each with itself, too: their weights times exp(-distance / width). */
+static double sum_of_pairs(const course *c, size_t from, size_t end, double width_ns)
+{
+    double sum = 0, before = 0; /* the weights of those before, as they reach this one */
+    for (size_t i = from; i < end; i++) {
+        double weight = c->weights[c->events[i].index];
+        if (i > from)
+            before *= exp(-(c->events[i].amount - c->events[i - 1].amount) / width_ns);
+        sum += weight * (weight + 2 * before);
+        before += weight;
+    }
+    return sum;
+}
+
+static double shape_of(const course *c, const sf_burst_frame *frame, const sf_burst_train *train,
+                       const int64_t *zero_ns, const uint32_t *moved)
+{
+    const double width_ns = (double)frame->window_ns;
+    double bursts = 0;
+    for (size_t from = 0, to; from < train->count; from = to, bursts++) {
+        uint32_t b = train->bursts[from];
+        for (to = from; to < train->count && train->bursts[to] == b; to++) {
+            int64_t at_ns = event_ns(frame, train, to, zero_ns[b], moved != NULL ? moved[b] : 0);
+            c->events[to] = (sf_rank){(double)at_ns, b};
+        }
+        sf_ranks_sort(c->events + from, to - from);
+        c->weights[b] = 1;
+        c->weights[b] = 1 / sqrt(sum_of_pairs(c, from, to, width_ns));
+    }
+    sf_ranks_sort(c->events, train->count);
+    return bursts > 1 ? (sum_of_pairs(c, 0, train->count, width_ns) - bursts) / (bursts * (bursts - 1)) : NAN;
+}
+
+int sf_burst_shape_find(sf_burst_shape *shape, const sf_burst_frame *frame, const sf_burst_train *train,
+                        const int64_t *zero_ns, uint64_t stream, sf_error *error)
+{
+    const course c = {sf_alloc(train->count, sizeof *c.events),
+                      sf_alloc(frame->burst_count, sizeof *c.weights)};
+    uint32_t *moved = sf_alloc(frame->burst_count, sizeof *moved);
+    bool complete = c.events != NULL && c.weights != NULL && moved != NULL;
+    *shape = (sf_burst_shape){NAN, NAN};
+    if (complete) {
+        double sum = 0;
+        shape->shape = shape_of(&c, frame, train, zero_ns, NULL);
+        for (uint64_t drawing = 0; drawing < SF_SHAPE_DRAWINGS; drawing++) {
+            draw_moves(moved, frame, stream, drawing);
+            sum += shape_of(&c, frame, train, zero_ns, moved);
+        }
+        shape->chance = sum / SF_SHAPE_DRAWINGS;
+    }
+    sf_free(c.events);
+    sf_free(c.weights);
+    sf_free(moved);
+    return complete ? SF_OK : sf_fail_memory(error);
 }
 
 /* ---- bursts laid above each other ---- */

@@ -65,6 +65,24 @@ int sf_burst_place_find(sf_best_place *best, sf_place_scan *scan, const sf_burst
 int sf_burst_place_test(sf_sequence_place *place, const sf_burst_frame *frame, const sf_burst_train *train,
                         const int64_t *zero_ns, uint64_t stream, sf_error *error);
 
+/**
+ * How alike the train's time courses in two bursts are: the mean cosine, over all pairs of bursts with an
+ * event, of its events there under exponentials that decay with the window's width (van Rossum, Neural Comput
+ * 13, 2001, doi:10.1162/089976601300014321; the mean over pairs after Schreiber et al., Neurocomputing 52,
+ * 2003, doi:10.1016/S0925-2312(02)00838-X). 1: all at the same times, 0: none near another. NaN of fewer than
+ * two such bursts.
+ */
+typedef struct sf_burst_shape {
+    double shape;
+    double chance; /**< the same of trains moved round the burst, the mean of SF_SHAPE_DRAWINGS */
+} sf_burst_shape;
+
+#define SF_SHAPE_DRAWINGS 20
+
+/** Moved as by sf_burst_place_test of the same `stream`. SF_NO_MEMORY. */
+int sf_burst_shape_find(sf_burst_shape *shape, const sf_burst_frame *frame, const sf_burst_train *train,
+                        const int64_t *zero_ns, uint64_t stream, sf_error *error);
+
 /** The event of a burst that lies nearest to the place, from there; false: none lies in the window. `next`
  * is that of the burst's first event, and is moved behind its last. */
 bool sf_burst_place_nearest(int64_t *off_ns, const sf_burst_frame *frame, const sf_burst_train *train,

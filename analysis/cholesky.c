@@ -88,14 +88,15 @@ static int update_rows(void *context, unsigned worker, size_t tile)
     return 0;
 }
 
-int sf_cholesky(double *matrix, size_t size, unsigned threads)
+int sf_cholesky(double *matrix, size_t size, unsigned threads, const sf_progress *progress)
 {
     factor f = {.matrix = matrix, .size = size, .panel = sf_resize(NULL, BLOCK * size + 1, sizeof *f.panel)};
     int status = f.panel != NULL ? SF_OK : SF_NO_MEMORY;
     for (; f.from < size && status == SF_OK; f.from = f.end) {
         f.end = f.from + BLOCK < size ? f.from + BLOCK : size;
         size_t tiles = (size - f.end + BLOCK - 1) / BLOCK;
-        status = factor_block(&f) ? SF_OK : SF_DATA;
+        bool go_on = sf_progress_update(progress, "factors", sf_cholesky_share(size, f.from), 1);
+        status = !go_on ? SF_CANCELLED : factor_block(&f) ? SF_OK : SF_DATA;
         if (status == SF_OK)
             status = sf_parallel_for(threads, tiles, solve_rows, &f);
         if (status == SF_OK)

@@ -3,6 +3,8 @@
 #ifndef SF_ANALYSIS_CHOLESKY_H
 #define SF_ANALYSIS_CHOLESKY_H
 
+#include "core/progress.h"
+
 #include <stddef.h>
 
 /** Columns of right sides that are solved at once. */
@@ -10,10 +12,18 @@
 
 /**
  * Replaces the lower triangle of a row-major matrix of `size` rows by L; what is above the diagonal is
- * neither read nor changed. The numbers do not depend on the threads. SF_DATA where it is not positive
- * definite; then the matrix is undefined. SF_NO_MEMORY.
+ * neither read nor changed. The numbers do not depend on the threads. `progress` may be NULL. SF_DATA where
+ * it is not positive definite; then, and where it was stopped, the matrix is undefined. SF_NO_MEMORY,
+ * SF_CANCELLED.
  */
-int sf_cholesky(double *matrix, size_t size, unsigned threads);
+int sf_cholesky(double *matrix, size_t size, unsigned threads, const sf_progress *progress);
+
+/** The share of the work on a triangle that is done once its first `from` rows are. */
+static inline double sf_cholesky_share(size_t size, size_t from)
+{
+    double left = 1 - (double)from / (double)size;
+    return 1 - left * left * left;
+}
 
 /** right := L^-1 right, of rows of SF_CHOLESKY_WIDTH; those before row `first` are 0. */
 void sf_cholesky_forward(double *right, const double *matrix, size_t size, size_t first);

@@ -150,14 +150,7 @@ static int correlate(sf_episodes *e, const sf_progress *progress, sf_error *erro
 static void take_verdict(sf_episodes *e, size_t i, const sf_mine_result *tested)
 {
     const sf_mine_item *item = &tested->items[i];
-    e->p[i] = item->p;
-    e->q[i] = item->q;
-    e->p_last[i] = item->p_last;
-    e->p_first[i] = item->p_first;
-    e->p_links[i] = item->p_links;
-    e->expected_given_rest[i] = item->expected_given_rest;
-    e->needed[i] = item->needed;
-    e->not_tested[i] = item->not_tested;
+    sf_episodes_take_verdict(e, i, item);
     e->returning += item->not_tested == SF_UNIT_RETURNS;
     if (e->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return;
@@ -207,15 +200,7 @@ static void keep_within(sf_episodes *e, sf_limits limits)
     for (size_t i = 0; i < e->count; i++) {
         if (!sf_within_limits(limits, e->p[i], e->q[i]))
             continue;
-        double *const reals[] = {e->expected, e->ratio_low, e->ratio_high, e->strength,           e->p, e->q,
-                                 e->p_last,   e->p_first,   e->p_links,    e->expected_given_rest};
-        for (size_t c = 0; c < sizeof reals / sizeof *reals; c++)
-            reals[c][kept] = reals[c][i];
-        e->episodes[kept] = e->episodes[i];
-        e->counts[kept] = e->counts[i];
-        e->needed[kept] = e->needed[i];
-        e->not_tested[kept] = e->not_tested[i];
-        e->worth_showing[kept++] = e->worth_showing[i];
+        sf_episodes_move(e, i, kept++);
     }
     e->count = kept;
 }

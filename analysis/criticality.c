@@ -60,9 +60,10 @@ static int find_growth(growth *found, const sf_avalanches *avalanches, uint64_t 
     uint64_t most = 0;
     for (size_t i = 0; i < avalanches->count; i++)
         most = avalanches->items[i].bins > most ? avalanches->items[i].bins : most;
-    double *sizes = sf_alloc(2 * ((size_t)most + 1), sizeof *sizes), *counts = sizes + most + 1;
+    double *sizes = sf_alloc(2 * ((size_t)most + 1), sizeof *sizes);
     if (sizes == NULL)
         return sf_fail_memory(error);
+    double *counts = sizes + most + 1;
     for (size_t i = 0; i < avalanches->count; i++) {
         sizes[avalanches->items[i].bins] += (double)avalanches->items[i].spikes;
         counts[avalanches->items[i].bins]++;
@@ -312,13 +313,17 @@ __attribute__((format(printf, 4, 5))) static void caution(sf_criticality *found,
 
 #define FEW_SPIKES 1000
 
-static void doubt_branching(sf_criticality *found)
+static void doubt_branching(sf_criticality *found, const sf_recording *recording)
 {
     static const char of[] = "branching_ratio";
     const sf_branching *b = &found->branching;
     double longest_s = (double)b->lags * (double)b->bin_ns * 1e-9;
     if (found->spikes < FEW_SPIKES)
         caution(found, of, "few-spikes", "%zu spikes are too few for any of this", (size_t)found->spikes);
+    if (b->bin_ns < 2 * recording->tick_ns && b->bin_ns % recording->tick_ns != 0)
+        caution(found, of, "coarse-clock",
+                "bins of %.4g ms hold different numbers of the clock's steps of %.4g ms: take a multiple",
+                (double)b->bin_ns * 1e-6, (double)recording->tick_ns * 1e-6);
     if ((b->cautions & SF_BRANCHING_SHORT) != 0)
         caution(found, of, "short", "%.4g s hold %zu blocks of the longest lag, expected %d: no interval",
                 found->duration_s, b->blocks, SF_BRANCHING_LEAST);
@@ -439,7 +444,7 @@ int sf_criticality_find_branching(sf_criticality *found, const sf_recording *rec
     if (status == SF_OK && recording->spike_count > 1)
         measure_branching(found, &by_chance);
     if (status == SF_OK)
-        doubt_branching(found);
+        doubt_branching(found, recording);
     return status;
 }
 
@@ -460,7 +465,7 @@ int sf_criticality_find(sf_criticality *found, const sf_recording *recording,
         measure_avalanches(found, &grown);
     }
     if (status == SF_OK) {
-        doubt_branching(found);
+        doubt_branching(found, recording);
         doubt_avalanches(found);
     }
     return status;

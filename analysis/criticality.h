@@ -113,4 +113,7 @@ void sf_criticality_free(sf_criticality *found);
 #define SF_CRITICALITY_TABLES 6
 sf_table sf_criticality_table(const sf_criticality *found, size_t which);
 
+/** All of these, of an sf_criticality. */
+extern const sf_table sf_criticality_document;
+
 #endif

@@ -160,3 +160,33 @@ sf_table sf_criticality_table(const sf_criticality *found, size_t which)
         {&sf_criticality_cautions_table, found->cautions, found->caution_count}};
     return sf_table_with(&parts[which]);
 }
+
+/* ---- all of them ---- */
+
+SF_LENGTH(count_part)
+{
+    *length = sf_criticality_table(of, column->member).row_count;
+    return true;
+}
+
+SF_GETTER(get_part)
+{
+    sf_value_set_record(value, sf_criticality_table(of, column->member).of, item);
+}
+
+#define PART(which, name, like, phrase)                                                                      \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, name, phrase), .get = get_part, .length = count_part, .member = (which),  \
+        .table = (like)                                                                                      \
+    }
+static const sf_column_row parts[SF_CRITICALITY_TABLES] = {
+    PART(0, "criticality", &sf_criticality_measures_table, "branching ratio, exponents and what they are of"),
+    PART(1, "avalanche_fits", &sf_avalanche_fits_table, "power laws of the sizes and the durations"),
+    PART(2, "avalanches", &sf_avalanches_table, "every avalanche, in order"),
+    PART(3, "avalanche_shapes", &sf_avalanche_shapes_table, "mean shapes, by duration"),
+    PART(4, "autocorrelation", &sf_autocorrelation_table, "what the branching ratio is fitted to"),
+    PART(5, "criticality_cautions", &sf_criticality_cautions_table, "why a number may not be believed"),
+};
+
+const sf_table sf_criticality_document = {
+    .name = "criticality", .about = "how near a network is to criticality", SF_TABLE_OF(parts)};

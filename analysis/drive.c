@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/normal.h"
+#include "core/poisson.h"
 #include "core/reals.h"
 #include "core/thread.h"
 
@@ -193,6 +194,47 @@ double sf_drive_expected(const sf_drive_job *job, size_t from, size_t to)
 {
     double lags = job->last_lag - job->first_lag + 1;
     return sf_binned_spikes(job->trains, from) * sf_binned_spikes(job->trains, to) * lags / job->trains->bins;
+}
+
+/* ---- few coincidences ---- */
+
+/* At lags first .. last. */
+static double count_coincidences(const sf_binned *trains, size_t from, size_t to, uint32_t first,
+                                 uint32_t last)
+{
+    size_t low = trains->first[to], high = low, end = trains->first[to + 1], count = 0;
+    for (size_t i = trains->first[from]; i < trains->first[from + 1]; i++) {
+        uint32_t bin = bin_at(trains, i);
+        while (low < end && bin_at(trains, low) < bin + first)
+            low++;
+        while (high < end && bin_at(trains, high) <= bin + last)
+            high++;
+        count += high > low ? high - low : 0;
+    }
+    return (double)count;
+}
+
+/* The normal variable, 0 to 38, that is exceeded with this chance. */
+static double normal_beyond(double p)
+{
+    double low = 0, high = 38;
+    for (int round = 0; round < 50; round++) {
+        double middle = (low + high) / 2;
+        *(0.5 * erfc(middle * M_SQRT1_2) > p ? &low : &high) = middle;
+    }
+    return low;
+}
+
+double sf_drive_most_score(const sf_drive_pairs *pairs, const sf_drive_job *job, size_t from, size_t to)
+{
+    size_t place = from * pairs->unit_count + to;
+    uint32_t first = pairs->first[place], last = pairs->last[place];
+    double windows = (double)(job->last_lag - job->first_lag + 1) / (last - first + 1),
+           expected = sf_drive_expected(job, from, to) / windows;
+    if (!(expected < SF_DRIVE_LEAST_EXPECTED))
+        return INFINITY;
+    double count = count_coincidences(job->trains, from, to, first, last);
+    return normal_beyond(fmin(1, windows * exp(-sf_poisson_surprise(expected, count))));
 }
 
 /* ---- what most pairs are like ---- */

@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define DEFAULT_LOW_NS 1000000
-#define DEFAULT_HIGH_NS 15000000
 #define DEFAULT_FALSE 0.05
 #define WIDTH_OF_DELAY 1.5 /* of the shifts, in greatest delays */
 
@@ -36,7 +34,7 @@ typedef struct drive {
 static int choose_lags(sf_drive_job *job, const sf_drive_options *how, sf_error *error)
 {
     bool given = how->low_ns != 0 || how->high_ns != 0;
-    int64_t low_ns = given ? how->low_ns : DEFAULT_LOW_NS, high_ns = given ? how->high_ns : DEFAULT_HIGH_NS;
+    int64_t low_ns = given ? how->low_ns : SF_DRIVE_LOW_NS, high_ns = given ? how->high_ns : SF_DRIVE_HIGH_NS;
     if (low_ns < 0 || high_ns / SF_LAG_BIN_NS <= low_ns / SF_LAG_BIN_NS ||
         high_ns > (int64_t)SF_DRIVE_MOST_LAG * SF_LAG_BIN_NS)
         return sf_fail(error, SF_USAGE, "delays",
@@ -73,14 +71,30 @@ static void list_pairs(drive *d)
                 d->places[d->count++] = from * units + to;
 }
 
-/* Scores against what most pairs are like. */
-static int score_pairs(drive *d, sf_error *error)
+/* What most pairs are like. Where most have no coincidence they differ by less than counting alone makes of a
+ * pair, whose standard deviation is 1: one coincidence would stand out. */
+static sf_drive_null find_null(drive *d)
 {
     for (size_t i = 0; i < d->count; i++)
         d->scores[i] = d->pairs.statistic[d->places[i]];
     sf_drive_null null = sf_drive_null_of(d->scores, d->count);
-    for (size_t i = 0; i < d->count; i++)
-        d->scores[i] = sf_drive_standardise(&null, d->pairs.statistic[d->places[i]]);
+    null.below = fmax(null.below, 1);
+    null.above = fmax(null.above, 1);
+    return null;
+}
+
+/* Scores against what most pairs are like; of few coincidences no more than they can tell. */
+static int score_pairs(drive *d, sf_error *error)
+{
+    const sf_drive_null null = find_null(d);
+    const size_t units = d->pairs.unit_count;
+    for (size_t i = 0; i < d->count; i++) {
+        size_t place = d->places[i];
+        d->scores[i] = sf_drive_standardise(&null, d->pairs.statistic[place]);
+        if (d->scores[i] > 0)
+            d->scores[i] =
+                fmin(d->scores[i], sf_drive_most_score(&d->pairs, &d->job, place / units, place % units));
+    }
     return sf_drive_confidence(d->confidence, d->scores, d->count, error);
 }
 
@@ -114,6 +128,19 @@ static void compare_with(drive *d, const sf_drive_pairs *surrogate, uint32_t num
     }
 }
 
+/* Work on one surrogate is asked whether to go on, too. */
+typedef struct surrogate_progress {
+    const drive *d;
+    uint32_t number;
+} surrogate_progress;
+
+static bool update_surrogates(void *user, const char *what, double done, double total)
+{
+    (void)what, (void)done, (void)total;
+    const surrogate_progress *at = user;
+    return sf_progress_update(at->d->job.progress, "surrogates", at->number, at->d->how->surrogates);
+}
+
 static int make_surrogate(drive *d, sf_spike *shifted, uint32_t number, sf_error *error)
 {
     const sf_recording *r = d->recording;
@@ -130,8 +157,10 @@ static int make_surrogate(drive *d, sf_spike *shifted, uint32_t number, sf_error
     int status = sf_spikes_sort(shifted, r->spike_count, error);
     if (status == SF_OK)
         status = bin(&trains, d, shifted, error);
+    surrogate_progress at = {d, number};
+    const sf_progress progress = {update_surrogates, &at};
     job.trains = &trains;
-    job.progress = NULL;
+    job.progress = &progress;
     if (status == SF_OK)
         status = sf_drive_pairs_open(&pairs, &job, error);
     if (status == SF_OK) {
@@ -147,12 +176,8 @@ static int make_surrogates(drive *d, sf_error *error)
     uint32_t surrogates = d->count > 0 ? d->how->surrogates : 0;
     sf_spike *shifted = sf_resize(NULL, d->recording->spike_count, sizeof *shifted);
     int status = shifted != NULL ? SF_OK : sf_fail_memory(error);
-    for (uint32_t s = 0; s < surrogates && status == SF_OK; s++) {
-        if (!sf_progress_update(d->job.progress, "surrogates", s, surrogates))
-            status = sf_fail(error, SF_CANCELLED, NULL, "stopped in the surrogates");
-        if (status == SF_OK)
-            status = make_surrogate(d, shifted, s, error);
-    }
+    for (uint32_t s = 0; s < surrogates && status == SF_OK; s++)
+        status = make_surrogate(d, shifted, s, error);
     sf_free(shifted);
     return status;
 }

@@ -124,6 +124,9 @@ static int solve_errors(void *context, unsigned worker, size_t block)
     const regression *r = context;
     double *right = r->right + worker * r->size * WIDTH, sums[WIDTH] = {0};
     size_t from = block * WIDTH, end = from + WIDTH < r->unit_count ? from + WIDTH : r->unit_count;
+    if (worker == 0 &&
+        !sf_progress_update(r->job->progress, "errors", sf_cholesky_share(r->unit_count, from), 1))
+        return SF_CANCELLED;
     memset(right, 0, r->size * WIDTH * sizeof *right);
     for (size_t unit = from; unit < end; unit++)
         for (size_t k = 0; k < r->window_count; k++)
@@ -196,7 +199,7 @@ static int factor_covariance(regression *r)
             for (size_t j = 0; j < i; j++)
                 r->covariance[i * r->size + j] = r->covariance[j * r->size + i];
         }
-        status = sf_cholesky(r->covariance, r->size, r->job->threads);
+        status = sf_cholesky(r->covariance, r->size, r->job->threads, r->job->progress);
     }
     sf_free(diagonal);
     return status;

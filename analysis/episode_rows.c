@@ -1,71 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of episodes that were found or counted: what each is called and means, in every output. */
+#include "analysis/episode_columns.h"
 #include "analysis/episodes.h"
 #include "analysis/tables.h"
-#include "core/describe/column.h"
 #include "core/episode.h"
 
 #include <stddef.h>
 
-static const sf_units *units_of(const sf_episodes *e)
-{
-    return &e->recording->units;
-}
-
 /* ---- what names an episode ---- */
 
-static void put_id(const sf_episodes *e, size_t row, sf_value *value)
+static const sf_episode *episode_of(const sf_column_row *column, const void *of, size_t row)
+{
+    return *(const sf_episode *const *)((const char *)of + column->member) + row;
+}
+
+static const sf_units *units_of(const sf_column_row *column, const void *of)
+{
+    return &(*(const sf_recording *const *)((const char *)of + column->within))->units;
+}
+
+static void put_id(const sf_episode *episode, const sf_units *units, sf_value *value)
 {
     char id[SF_EPISODE_ID_SIZE];
-    sf_episode_id(id, &e->episodes[row], units_of(e));
+    sf_episode_id(id, episode, units);
     sf_text_append(sf_value_room(value), id, sizeof id - 1);
     sf_value_set_room(value);
 }
 
-SF_GETTER(get_id)
+SF_SHARED_GETTER(sf_episode_get_id)
 {
-    put_id(of, row, value);
+    put_id(episode_of(column, of, row), units_of(column, of), value);
 }
 
-SF_GETTER(get_spelt)
+SF_SHARED_GETTER(sf_episode_get_size)
 {
-    const sf_episodes *e = of;
-    sf_episode_print(sf_value_room(value), &e->episodes[row], units_of(e));
+    sf_value_set_count(value, episode_of(column, of, row)->size);
+}
+
+SF_SHARED_GETTER(sf_episode_get_words)
+{
+    sf_episode_print(sf_value_room(value), episode_of(column, of, row), units_of(column, of));
     sf_value_set_room(value);
 }
 
-SF_GETTER(get_size)
+SF_SHARED_GETTER(sf_episode_get_unit)
 {
-    sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].size);
+    sf_value_set_count(value, episode_of(column, of, row)->units[item]);
 }
 
-SF_LENGTH(count_units)
+SF_SHARED_GETTER(sf_episode_get_name)
 {
-    *length = ((const sf_episodes *)of)->episodes[row].size;
-    return true;
+    sf_value_set_text(value, units_of(column, of)->items[episode_of(column, of, row)->units[item]].name);
 }
 
-SF_LENGTH(count_links)
+SF_SHARED_GETTER(sf_episode_get_delay)
 {
-    *length = ((const sf_episodes *)of)->episodes[row].size - 1;
-    return true;
-}
-
-SF_GETTER(get_unit)
-{
-    sf_value_set_count(value, ((const sf_episodes *)of)->episodes[row].units[item]);
-}
-
-SF_GETTER(get_name)
-{
-    const sf_episodes *e = of;
-    sf_value_set_text(value, units_of(e)->items[e->episodes[row].units[item]].name);
-}
-
-SF_GETTER(get_delay)
-{
-    const sf_delay *delay = &((const sf_episodes *)of)->episodes[row].delays[item];
+    const sf_delay *delay = &episode_of(column, of, row)->delays[item];
     sf_value_set_delay(value, delay->low_ns, delay->high_ns);
+}
+
+bool sf_episode_length(const sf_column_row *column, const void *of, size_t row, size_t *length)
+{
+    *length = episode_of(column, of, row)->size - (column->is.type == SF_COLUMN_PAIR);
+    return true;
 }
 
 /* ---- what is known of it ---- */
@@ -99,7 +96,7 @@ SF_GETTER(get_parent)
 {
     const sf_episodes *e = of;
     if (e->parents != NULL && e->parents[row] != SF_NO_PARENT)
-        put_id(e, e->parents[row], value);
+        put_id(&e->episodes[e->parents[row]], &e->recording->units, value);
 }
 
 /* ---- its links ---- */
@@ -141,7 +138,9 @@ static const sf_column_row link_rows[] = {
 
 SF_LENGTH(count_detailed)
 {
-    return ((const sf_episodes *)of)->details != NULL && count_links(column, of, row, length);
+    const sf_episodes *e = of;
+    *length = e->episodes[row].size - 1;
+    return e->details != NULL;
 }
 
 SF_GETTER(get_link)
@@ -190,14 +189,10 @@ SF_GETTER(get_epoch_count)
 #define DETAIL(of) MEMBER(details), .element = sizeof(sf_details), .within = offsetof(sf_details, of)
 
 static const sf_column_row episode_rows[] = {
-    SF_GOT_BY(TEXT, "id", get_id, "16 digits that follow from names and delays: the same everywhere"),
-    SF_GOT_BY(COUNT, "size", get_size, "number of units"),
-    SF_GOT_BY(TEXT, "episode", get_spelt, "A -(low,high]-> B: names, and delays in ms"),
-    SF_LIST_BY(UNIT, "units", get_unit, count_units,
-               "0-based indices into the units of the recording, in the order of the chain"),
-    SF_LIST_BY(TEXT, "names", get_name, count_units, "the names of these units"),
-    SF_LIST_BY(PAIR, "delays_ms", get_delay, count_links,
-               "of each link: above the first and at most the second", .unit = "ms"),
+    SF_EPISODE_ID_IS("id", episodes, recording),
+    SF_EPISODE_IS(COUNT, "size", sf_episode_get_size, episodes, recording, "number of units"),
+    SF_EPISODE_WORDS_ARE(episodes, recording),
+    SF_EPISODE_UNITS_ARE(episodes, recording),
     SF_ARRAY_IS(COUNT, "count", counts, "occurrences of which no two overlap"),
     SF_ARRAY_IS(
         REAL, "expected", expected,

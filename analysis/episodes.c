@@ -72,10 +72,13 @@ static int reserve_reals(double **const *reals, size_t columns, size_t count, sf
     return complete ? SF_OK : sf_fail_memory(error);
 }
 
+#define COUNTED_REALS(e) &(e)->expected, &(e)->ratio_low, &(e)->ratio_high
+#define VERDICT_REALS(e)                                                                                     \
+    &(e)->strength, &(e)->p, &(e)->q, &(e)->p_last, &(e)->p_first, &(e)->p_links, &(e)->expected_given_rest
+
 int sf_episodes_reserve_verdicts(sf_episodes *e, sf_error *error)
 {
-    double **const reals[] = {&e->strength,           &e->p, &e->q, &e->p_last, &e->p_first, &e->p_links,
-                              &e->expected_given_rest};
+    double **const reals[] = {VERDICT_REALS(e)};
     e->needed = sf_resize(e->needed, e->count, sizeof *e->needed);
     e->not_tested = sf_resize(e->not_tested, e->count, sizeof *e->not_tested);
     e->worth_showing = sf_resize(e->worth_showing, e->count, sizeof *e->worth_showing);
@@ -91,7 +94,7 @@ int sf_episodes_reserve_verdicts(sf_episodes *e, sf_error *error)
 
 int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
 {
-    double **const reals[] = {&e->expected, &e->ratio_low, &e->ratio_high};
+    double **const reals[] = {COUNTED_REALS(e)};
     e->episodes = sf_resize(NULL, count, sizeof *e->episodes);
     e->counts = sf_alloc(count, sizeof *e->counts);
     e->count = count;
@@ -101,22 +104,40 @@ int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
     return status == SF_OK && e->result != NULL ? sf_episodes_reserve_verdicts(e, error) : status;
 }
 
+void sf_episodes_take_verdict(sf_episodes *e, size_t i, const sf_mine_item *item)
+{
+    e->p[i] = item->p;
+    e->q[i] = item->q;
+    e->p_last[i] = item->p_last;
+    e->p_first[i] = item->p_first;
+    e->p_links[i] = item->p_links;
+    e->expected_given_rest[i] = item->expected_given_rest;
+    e->needed[i] = item->needed;
+    e->not_tested[i] = item->not_tested;
+}
+
+void sf_episodes_move(sf_episodes *e, size_t from, size_t to)
+{
+    double **const reals[] = {COUNTED_REALS(e), VERDICT_REALS(e)};
+    for (size_t c = 0; c < sizeof reals / sizeof *reals; c++)
+        (*reals[c])[to] = (*reals[c])[from];
+    e->episodes[to] = e->episodes[from];
+    e->counts[to] = e->counts[from];
+    e->needed[to] = e->needed[from];
+    e->not_tested[to] = e->not_tested[from];
+    e->worth_showing[to] = e->worth_showing[from];
+}
+
 void sf_episodes_clear(sf_episodes *e)
 {
-    void *const columns[] = {e->items,       e->episodes,
-                             e->counts,      e->expected,
-                             e->ratio_low,   e->ratio_high,
-                             e->needed,      e->strength,
-                             e->p,           e->q,
-                             e->p_last,      e->p_first,
-                             e->p_links,     e->expected_given_rest,
-                             e->not_tested,  e->worth_showing,
-                             e->details,     e->reverse,
-                             e->asymmetry,   e->one_electrode,
-                             e->parents,     e->stretches,
-                             e->span_counts, e->window_counts};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        sf_free(columns[i]);
+    double **const reals[] = {COUNTED_REALS(e), VERDICT_REALS(e)};
+    void *const others[] = {e->items,         e->episodes,  e->counts,      e->needed,       e->not_tested,
+                            e->worth_showing, e->details,   e->reverse,     e->asymmetry,    e->one_electrode,
+                            e->parents,       e->stretches, e->span_counts, e->window_counts};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        sf_free(*reals[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        sf_free(others[i]);
     for (size_t i = 0; i < e->correlogram_count; i++)
         sf_correlogram_free(&e->correlograms[i]);
     sf_free(e->correlograms);

@@ -73,6 +73,12 @@ int sf_episodes_reserve(sf_episodes *episodes, size_t count, sf_error *error);
 /** Makes room for what a test says, of given ones too; nothing is known yet. SF_NO_MEMORY. */
 int sf_episodes_reserve_verdicts(sf_episodes *episodes, sf_error *error);
 
+/** Fills row i with what a test said of it. */
+void sf_episodes_take_verdict(sf_episodes *e, size_t i, const sf_mine_item *item);
+
+/** Moves row `from` to row `to`: what is counted and its verdict. */
+void sf_episodes_move(sf_episodes *e, size_t from, size_t to);
+
 /** What a test says of given episodes, as sf_episodes_test; counts stand. */
 int sf_episodes_test_given(sf_episodes *episodes, const sf_significance_options *options,
                            const sf_progress *progress, sf_error *error);

@@ -92,9 +92,11 @@ static const sf_column_row edge_rows[] = {
         "1 less the share of edges of its sign, as far out or further, that are like most pairs: that most "
         "pairs do not explain it, not that there is a synapse",
         .unit = "probability", .null = UNSIGNED),
-    SF_ARRAY_IS(REAL, "score", score,
-                "how far out the pair lies, in standard deviations of most pairs on its side of their median",
-                .null = UNSIGNED),
+    SF_ARRAY_IS(
+        REAL, "score", score,
+        "how far out the pair lies, in standard deviations of most pairs on its side of their median; of few "
+        "coincidences no further than a Poisson variable so large is unlikely",
+        .null = UNSIGNED),
 };
 
 const sf_table sf_edges_columns_table = {

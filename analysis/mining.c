@@ -153,8 +153,9 @@ static ranked rank_of(const sf_episodes *e, size_t i)
     } else if (e->mining.order == SF_ORDER_STRENGTH) {
         rank.first = -item->strength;
     } else if (e->mining.order == SF_ORDER_STANDING) {
-        rank.first = sf_standing_class(item->q, false, item->size);
-        rank.second = -sf_above_chance(item->count, item->expected);
+        double above = sf_above_chance(item->count, item->expected);
+        rank.first = sf_standing_class(item->q, false, above, item->size);
+        rank.second = -above;
     }
     return rank;
 }
@@ -209,15 +210,8 @@ static void spell_out(sf_episodes *e)
         sf_ratio_interval interval = sf_ratio_interval_of(item->count, item->expected);
         e->ratio_low[i] = interval.low;
         e->ratio_high[i] = interval.high;
-        e->needed[i] = item->needed;
         e->strength[i] = item->strength;
-        e->p[i] = item->p;
-        e->q[i] = item->q;
-        e->p_last[i] = item->p_last;
-        e->p_first[i] = item->p_first;
-        e->p_links[i] = item->p_links;
-        e->expected_given_rest[i] = item->expected_given_rest;
-        e->not_tested[i] = item->not_tested;
+        sf_episodes_take_verdict(e, i, item);
         e->worth_showing[i] = is_worth(e, e->items[i]);
     }
 }
@@ -238,8 +232,9 @@ static int order_by_standing(sf_episodes *e, sf_error *error)
     bool made = ranks != NULL && items != NULL && places != NULL && (parents != NULL || e->parents == NULL);
     for (size_t i = 0; made && i < e->count; i++) {
         bool folded = parents != NULL && e->parents[i] != SF_NO_PARENT;
-        ranks[i] = (ranked){.first = sf_standing_class(e->q[i], folded, e->episodes[i].size),
-                            .second = -sf_above_chance(e->counts[i], e->expected[i]),
+        double above = sf_above_chance(e->counts[i], e->expected[i]);
+        ranks[i] = (ranked){.first = sf_standing_class(e->q[i], folded, above, e->episodes[i].size),
+                            .second = -above,
                             .item = i};
     }
     if (made && e->count > 0)

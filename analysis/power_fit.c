@@ -360,9 +360,10 @@ static sf_rival compare(const tail *t, const double *power_logs, const double *o
 static int compare_both(sf_power_fit *fit, const tail *t, sf_error *error)
 {
     const histogram *h = t->h;
-    double *power_logs = sf_alloc(2 * h->size, sizeof *power_logs), *logs = power_logs + h->size;
+    double *power_logs = sf_alloc(2 * h->size, sizeof *power_logs);
     if (power_logs == NULL)
         return sf_fail_memory(error);
+    double *logs = power_logs + h->size;
     double xmin = (double)h->values[t->first], all = log(sf_hurwitz_zeta(fit->exponent, xmin)), sum = 0;
     for (size_t i = t->first; i < h->size; i++) {
         power_logs[i] = -fit->exponent * log((double)h->values[i]) - all;

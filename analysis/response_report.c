@@ -303,31 +303,84 @@ sf_table sf_response_report_table(const sf_response_report *report, size_t which
     return sf_table_with(&parts[which]);
 }
 
-void sf_response_report_json(sf_json *json, const sf_response_report *report)
+/* ---- the document ---- */
+
+SF_GETTER(get_exposed)
 {
-    static const char *const keys[SF_RESPONSE_TABLES] = {"responses", "histogram", "trials"};
-    const sf_responses *units = &report->units;
-    size_t more, fewer;
-    sf_response_report_standing(report, &more, &fewer);
-    sf_json_string(json, "marker", units->options.marker);
-    sf_json_uint(json, "markers", units->markers);
-    sf_json_uint(json, "trial_count", units->trial_count);
-    sf_json_real(json, "exposed", sf_responses_exposed(units));
-    sf_json_milliseconds(json, "from_ms", units->options.from_ns);
-    sf_json_milliseconds(json, "to_ms", units->options.to_ns);
-    sf_json_uint(json, "baseline_windows", units->options.baseline);
-    sf_json_uint(json, "units", units->item_count);
-    sf_json_uint(json, "units_more", more);
-    sf_json_uint(json, "units_fewer", fewer);
-    sf_json_real(json, "interval_s", units->interval_s);
-    sf_json_real(json, "interval_cv", units->interval_cv);
-    sf_json_bool(json, "regular", sf_responses_regular(units));
-    sf_json_uint(json, "overlapping", units->overlapping);
-    sf_json_uint(json, "permutations", units->options.permutations);
-    sf_json_uint(json, "longest_block", units->longest_block);
-    sf_json_real(json, "least_p", units->least_p);
-    for (size_t i = 0; i < SF_RESPONSE_TABLES; i++) {
-        const sf_table table = sf_response_report_table(report, i);
-        sf_table_json_rows(json, keys[i], &table);
-    }
+    sf_value_set_real(value, sf_responses_exposed(&((const sf_response_report *)of)->units));
 }
+
+SF_GETTER(get_regular)
+{
+    sf_value_set_flag(value, sf_responses_regular(&((const sf_response_report *)of)->units));
+}
+
+/* Those with more spikes, or with fewer, as column->member says. */
+SF_GETTER(get_standing)
+{
+    size_t standing[2];
+    sf_response_report_standing(of, &standing[0], &standing[1]);
+    sf_value_set_count(value, standing[column->member]);
+}
+
+SF_GETTER(get_row)
+{
+    sf_value_set_record(value, ((const sf_response_report *)of)->rows, item);
+}
+
+SF_LENGTH(count_rows)
+{
+    *length = sf_response_report_count(of);
+    return true;
+}
+
+SF_LENGTH(count_bins)
+{
+    *length = sf_response_report_table(of, 1).row_count;
+    return true;
+}
+
+#define ROW sf_response_report
+#define STANDING(column, place, phrase)                                                                      \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(COUNT, column, phrase), .get = get_standing, .member = (place)                      \
+    }
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "marker", units.options.marker, "--marker"),
+    SF_FIELD_IS(COUNT, "markers", units.markers, "markers of that name"),
+    SF_FIELD_IS(COUNT, "trial_count", units.trial_count,
+                "of these, those whose windows were recorded at some offset"),
+    SF_GOT_BY(REAL, "exposed", get_exposed,
+              "share of the windows of all trials that was recorded and not blanked in any of the trial",
+              .unit = "probability"),
+    SF_FIELD_IS(TIME, "from_ms", units.options.from_ns,
+                "start of the response window after the marker, --response", .unit = "ms"),
+    SF_FIELD_IS(TIME, "to_ms", units.options.to_ns, "its end, excluded", .unit = "ms"),
+    SF_FIELD_IS(COUNT, "baseline_windows", units.options.baseline,
+                "windows of the same length before the marker, --baseline"),
+    SF_FIELD_IS(COUNT, "units", units.item_count, "units"),
+    STANDING("units_more", 0, "units with a q of 0.05 or less that fire more after the marker"),
+    STANDING("units_fewer", 1, "units with a q of 0.05 or less that fire less"),
+    SF_FIELD_IS(REAL, "interval_s", units.interval_s, "between trials, mean", .unit = "s",
+                .null = "there is one trial"),
+    SF_FIELD_IS(REAL, "interval_cv", units.interval_cv, "coefficient of variation of these intervals",
+                .null = "there are fewer than three trials"),
+    SF_GOT_BY(
+        FLAG, "regular", get_regular,
+        "it is below 0.05: a rhythm of a unit near the rate of the markers, or a multiple, looks like a "
+        "response"),
+    SF_FIELD_IS(COUNT, "overlapping", units.overlapping,
+                "trials whose baseline begins before the response window of the trial before has ended"),
+    SF_FIELD_IS(COUNT, "permutations", units.options.permutations, "--permutations"),
+    SF_FIELD_IS(COUNT, "longest_block", units.longest_block, "trials that were permuted together at most"),
+    SF_FIELD_IS(REAL, "least_p", units.least_p, "no p can be below it, with so many trials and permutations",
+                .unit = "probability"),
+    SF_TABLE_BY("responses", get_row, count_rows, &sf_responses_table, "every unit, then every chain"),
+    SF_TABLE_BY("histogram", sf_column_own_row, count_bins, &sf_response_histogram_table,
+                "bins of every unit, then of every chain"),
+    SF_STRUCTS_ARE("trials", trials, units.trial_count, &sf_response_trials_table, "trials in order"),
+};
+#undef ROW
+
+const sf_table sf_response_report_document = {
+    .name = "responses", .about = "what units and chains do after each marker", SF_TABLE_OF(document_rows)};

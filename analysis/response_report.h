@@ -7,7 +7,6 @@
 #define SF_ANALYSIS_RESPONSE_REPORT_H
 
 #include "analysis/responses.h"
-#include "core/json.h"
 
 #include <synfire/mine.h>
 #include <synfire/table.h>
@@ -81,7 +80,7 @@ bool sf_responses_regular(const sf_responses *responses);
 #define SF_RESPONSE_TABLES 3
 sf_table sf_response_report_table(const sf_response_report *report, size_t which);
 
-/** All of it as fields of the object that is open. */
-void sf_response_report_json(sf_json *json, const sf_response_report *report);
+/** All of it, of an sf_response_report. */
+extern const sf_table sf_response_report_document;
 
 #endif

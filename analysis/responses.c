@@ -166,9 +166,9 @@ static int find_trials(sf_responses *r, const sf_recording *recording, sf_error 
     if (status == SF_OK && r->trial_count == 0)
         return sf_fail(
             error, SF_DATA, NULL,
-            "no window around any of %zu markers '%s' was recorded: blanked, or outside of what is "
+            "no window around any of %zu marker%s '%s' was recorded: blanked, or outside of what is "
             "looked at",
-            r->markers, r->options.marker);
+            r->markers, r->markers == 1 ? "" : "s", r->options.marker);
     return status;
 }
 

@@ -31,9 +31,17 @@ static const sf_column_row sequence_rows[] = {
                  FEW_BURSTS),
     SF_MEMBER_IS(REAL, placed_p, "the same as p of these among themselves", .unit = "probability",
                  FEW_BURSTS),
+    SF_MEMBER_IS(REAL, without_one,
+                 "placed_similarity without one of these: the one without which it is least",
+                 .null = "fewer than three units keep their place, or fewer than two bursts have an order"),
+    SF_MEMBER_IS(REAL, dealt_p,
+                 "of so high a placed_similarity where the spikes of these from the first place to the last "
+                 "are dealt anew among them",
+                 .unit = "probability", .null = "something else already says that there is no sequence"),
     SF_MEMBER_IS(FLAG, sequence,
-                 "three units or more keep their place, both p are --alpha or less, and placed_similarity is "
-                 "--least-similarity or more"),
+                 "three units or more keep their place, p is --alpha or less and placed_p a fifth of it, "
+                 "placed_similarity is --least-similarity or more and without_one a quarter of it, and "
+                 "dealt_p is --alpha or less"),
     SF_MEMBER_IS(COUNT, members, "units of the sequence: those that keep their place; 0 without one"),
 };
 #undef ROW
@@ -71,6 +79,12 @@ static const sf_column_row unit_rows[] = {
                  NO_BACKBONE),
     SF_MEMBER_IS(REAL, q, "p, corrected among backbone units by the false-discovery rate",
                  .unit = "probability", NO_BACKBONE),
+    SF_MEMBER_IS(REAL, shape,
+                 "how alike its time courses in two bursts are: mean cosine of its spikes under exponentials "
+                 "that decay with the width of a place",
+                 NO_BACKBONE ", or fires in one burst"),
+    SF_MEMBER_IS(REAL, shape_chance, "shape, where its train begins anywhere in the burst, mean",
+                 NO_BACKBONE ", or fires in one burst"),
     SF_MEMBER_IS(FLAG, member, "it is of the sequence"),
     SF_MEMBER_IS(COUNT, order, "its number in the sequence, from 1 on; 0: it is not of it"),
 };
@@ -230,6 +244,8 @@ static sf_sequence_summary_row row_of_all(const sf_sequence_report *s)
                                      .placed = f->placed,
                                      .placed_similarity = f->placed_similarity,
                                      .placed_p = f->placed_p,
+                                     .without_one = f->without_one,
+                                     .dealt_p = f->dealt_p,
                                      .sequence = f->sequence,
                                      .members = f->members};
 }
@@ -251,6 +267,8 @@ static sf_sequence_unit_row row_of_unit(const sf_sequence_report *s, size_t u)
                                   .kept_chance = unit->place.kept_chance,
                                   .p = unit->place.p,
                                   .q = unit->place.q,
+                                  .shape = unit->shape.shape,
+                                  .shape_chance = unit->shape.chance,
                                   .member = unit->member,
                                   .order = unit->order};
 }

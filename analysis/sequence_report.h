@@ -21,7 +21,7 @@ typedef struct sf_sequence_summary_row {
     bool counted;
     double window_ms;
     uint64_t placed;
-    double placed_similarity, placed_p;
+    double placed_similarity, placed_p, without_one, dealt_p;
     bool sequence;
     uint64_t members;
 } sf_sequence_summary_row;
@@ -34,7 +34,7 @@ typedef struct sf_sequence_unit_row {
     bool backbone;
     double position;
     uint64_t kept;
-    double place_ms, jitter_ms, kept_chance, p, q;
+    double place_ms, jitter_ms, kept_chance, p, q, shape, shape_chance;
     bool member;
     uint64_t order;
 } sf_sequence_unit_row;

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- options ---- */
 
@@ -143,6 +144,7 @@ static void look_at_unit(finder *f, uint32_t unit)
     size_t spikes = 0;
     *u = (sf_sequence_unit){.unit = unit, .position = NAN};
     u->place = (sf_sequence_place){NAN, NAN, 0, NAN, NAN, NAN};
+    u->shape = (sf_burst_shape){NAN, NAN};
     for (size_t b = 0; b < s->burst_count; b++)
         s->first_ns[unit * s->burst_count + b] = INT64_MIN;
     for (size_t from = 0, to; from < train.count; from = to) {
@@ -278,17 +280,21 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
         back[others[i].at] = -back[others[i].at];
 }
 
+#define NO_SQUARES 1e-20 /* what is left of positions that are all at their mean */
+
 /* Brings a burst's positions to length 1; false where all are 0. */
 static bool bring_to_1(double *row, size_t units)
 {
     double squares = sf_reals_product(row, row, units);
-    for (size_t i = 0; i < units && squares > 0; i++)
-        row[i] /= sqrt(squares);
-    return squares > 0;
+    bool has = squares > NO_SQUARES;
+    for (size_t i = 0; i < units; i++)
+        row[i] = has ? row[i] / sqrt(squares) : 0;
+    return has;
 }
 
 static void normalise(ordering *o)
 {
+    o->ordered = 0;
     for (size_t b = 0; b < o->bursts; b++) {
         o->has[b] = bring_to_1(o->of + b * o->units, o->units);
         if (o->back != NULL)
@@ -305,12 +311,10 @@ static void order_free(ordering *o)
     sf_free(o->sum);
 }
 
-/* order_free in any case. */
-static int order_find(ordering *o, const finder *f, const uint32_t *list, size_t units, sf_error *error)
+/* Room for one; order_free in any case. */
+static int order_open(ordering *o, const finder *f, const uint32_t *list, size_t units, sf_error *error)
 {
     size_t bursts = f->s->burst_count;
-    size_t *next = sf_alloc(units, sizeof *next);
-    ranked *firsts = sf_alloc(units, sizeof *firsts), *lasts = sf_alloc(units, sizeof *lasts);
     *o = (ordering){.list = list,
                     .units = units,
                     .bursts = bursts,
@@ -319,14 +323,23 @@ static int order_find(ordering *o, const finder *f, const uint32_t *list, size_t
                     .sum = sf_alloc(units, sizeof *o->sum)};
     bool both = f->options->order_by == SF_ORDER_FIRST_SPIKE;
     o->back = both ? sf_alloc(units * bursts, sizeof *o->back) : NULL;
-    bool has = next != NULL && firsts != NULL && lasts != NULL && o->of != NULL && o->has != NULL &&
-               o->sum != NULL && (!both || o->back != NULL);
-    for (size_t b = 0; has && b < bursts; b++)
+    bool has = o->of != NULL && o->has != NULL && o->sum != NULL && (!both || o->back != NULL);
+    return has ? SF_OK : sf_fail_memory(error);
+}
+
+/* order_free in any case. */
+static int order_find(ordering *o, const finder *f, const uint32_t *list, size_t units, sf_error *error)
+{
+    size_t *next = sf_alloc(units, sizeof *next);
+    ranked *firsts = sf_alloc(units, sizeof *firsts), *lasts = sf_alloc(units, sizeof *lasts);
+    int status = order_open(o, f, list, units, error);
+    bool has = next != NULL && firsts != NULL && lasts != NULL;
+    for (size_t b = 0; status == SF_OK && has && b < o->bursts; b++)
         order_burst(o, f, b, next, firsts, lasts);
     sf_free(next);
     sf_free(firsts);
     sf_free(lasts);
-    return has ? SF_OK : sf_fail_memory(error);
+    return has ? status : sf_fail_memory(error);
 }
 
 /* What the units' positions are, before they are normalised. */
@@ -412,7 +425,7 @@ static double test_order(const ordering *o, double similarity, const sf_sequence
     return (1 + (double)as_similar) / (1 + (double)drawings);
 }
 
-enum { STREAM_BACKBONE, STREAM_PLACED }; /* places have those from 2^32 on */
+enum { STREAM_BACKBONE, STREAM_PLACED, STREAM_DEALT }; /* places have those from 2^32 on */
 
 static int judge_order(finder *f, sf_error *error)
 {
@@ -433,6 +446,50 @@ static int judge_order(finder *f, sf_error *error)
     return status;
 }
 
+/* A burst's positions of all units but that one, from their mean. */
+static void leave_out(double *row, const finder *f, const ordering *o, size_t burst, size_t without)
+{
+    const int64_t *first_ns = f->s->first_ns + burst;
+    double sum = 0, count = 0;
+    row[without] = 0;
+    for (size_t i = 0; i < o->units; i++) {
+        sum += row[i];
+        count += i != without && first_ns[o->list[i] * o->bursts] != INT64_MIN;
+    }
+    for (size_t i = 0; i < o->units; i++)
+        if (i != without && first_ns[o->list[i] * o->bursts] != INT64_MIN)
+            row[i] -= sum / count;
+}
+
+static void order_without(ordering *others, const finder *f, const ordering *o, size_t without)
+{
+    memcpy(others->of, o->of, o->bursts * o->units * sizeof *o->of);
+    if (o->back != NULL)
+        memcpy(others->back, o->back, o->bursts * o->units * sizeof *o->back);
+    for (size_t b = 0; b < o->bursts; b++) {
+        leave_out(others->of + b * o->units, f, o, b, without);
+        if (o->back != NULL)
+            leave_out(others->back + b * o->units, f, o, b, without);
+    }
+    normalise(others);
+}
+
+/* How similar bursts are without one of the units, where that is least; 0 where it leaves no order. */
+static int judge_without_one(finder *f, const ordering *o, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    ordering others;
+    int status = order_open(&others, f, o->list, o->units, error);
+    bool is_asked = o->units >= SF_SEQUENCE_LEAST && !isnan(s->placed_similarity);
+    for (size_t i = 0; i < o->units && status == SF_OK && is_asked; i++) {
+        order_without(&others, f, o, i);
+        double similarity = mean_similarity(&others, NULL, 0);
+        s->without_one = fmin(s->without_one, isnan(similarity) ? 0 : similarity);
+    }
+    order_free(&others);
+    return status;
+}
+
 /* The same of the units that keep their place, among themselves. */
 static int judge_placed(finder *f, const uint32_t *placed, size_t count, sf_error *error)
 {
@@ -442,6 +499,7 @@ static int judge_placed(finder *f, const uint32_t *placed, size_t count, sf_erro
         normalise(&o);
         f->s->placed_similarity = mean_similarity(&o, NULL, 0);
         f->s->placed_p = test_order(&o, f->s->placed_similarity, f->options, STREAM_PLACED);
+        status = judge_without_one(f, &o, error);
     }
     order_free(&o);
     return status;
@@ -534,8 +592,12 @@ static int test_place(void *context, unsigned worker, size_t item)
     finder *f = context;
     const sf_burst_frame frame = frame_of(f);
     const sf_burst_train train = train_of(f, f->backbone[item]);
-    return sf_burst_place_test(&f->s->units[f->backbone[item]].place, &frame, &train,
-                               f->zero_ns + item * f->s->burst_count, f->backbone[item] + (uint64_t)1, NULL);
+    sf_sequence_unit *unit = &f->s->units[f->backbone[item]];
+    const int64_t *zero_ns = f->zero_ns + item * f->s->burst_count;
+    const uint64_t stream = f->backbone[item] + (uint64_t)1;
+    int status = sf_burst_place_test(&unit->place, &frame, &train, zero_ns, stream, NULL);
+    return status == SF_OK ? sf_burst_shape_find(&unit->shape, &frame, &train, zero_ns, stream, NULL)
+                           : status;
 }
 
 int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *error)
@@ -616,6 +678,123 @@ static void choose_placed(finder *f)
     }
 }
 
+/* ---- whether the placed units lead in any order ---- */
+
+/* Spikes of placed units between the first place and the last: of which unit, and where in rank_of. A burst
+ * after the other, and in it a unit after the other. */
+typedef struct dealt {
+    size_t at;
+    uint32_t unit;
+} dealt;
+
+typedef struct deal {
+    dealt *spikes;
+    size_t *first;   /* those of burst b at first[b] .. first[b + 1] */
+    uint32_t *ranks; /* room for those of a burst */
+} deal;
+
+static int64_t find_last_place(const finder *f)
+{
+    double last_ms = 0;
+    for (size_t i = 0; i < f->s->backbone; i++) {
+        const sf_sequence_unit *unit = &f->s->units[f->backbone[i]];
+        last_ms = unit->placed ? fmax(last_ms, unit->place.place_ms) : last_ms;
+    }
+    return (int64_t)(last_ms * 1e6);
+}
+
+/* Takes those of one burst; `next` is, by unit, where its spikes of this burst begin. */
+static size_t take_dealt(dealt *spikes, size_t count, const finder *f, size_t b, int64_t last_place_ns,
+                         size_t *next, const uint32_t *placed)
+{
+    const sf_sequence_burst *burst = &f->s->bursts[b];
+    const int64_t half_ns = f->options->window_ns / 2, first_ns = burst->begin_ns - half_ns,
+                  last_ns = burst->begin_ns + last_place_ns + half_ns;
+    for (size_t i = 0; i < f->s->placed; i++) {
+        const size_t end = f->first[placed[i] + 1];
+        for (; next[i] < end && f->burst_of[next[i]] == b; next[i]++) {
+            int64_t at_ns = f->recording->spikes[burst->first_spike + f->rank_of[next[i]]].time_ns;
+            if (at_ns >= first_ns && at_ns < last_ns)
+                spikes[count++] = (dealt){next[i], placed[i]};
+        }
+    }
+    return count;
+}
+
+/* Deals a burst's spikes anew among the units: each has as many as before, in the order of time. */
+static void deal_burst(finder *f, const deal *d, size_t b, sf_random *random)
+{
+    const dealt *spikes = d->spikes + d->first[b];
+    size_t count = d->first[b + 1] - d->first[b];
+    for (size_t i = 0; i < count; i++)
+        d->ranks[i] = f->rank_of[spikes[i].at];
+    for (size_t i = count; i > 1; i--) {
+        size_t other = (size_t)sf_random_below(random, i);
+        uint32_t rank = d->ranks[i - 1];
+        d->ranks[i - 1] = d->ranks[other];
+        d->ranks[other] = rank;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t at = spikes[i].at;
+        for (size_t k = i; k > 0 && spikes[k - 1].unit == spikes[i].unit && f->rank_of[at - 1] > d->ranks[i];
+             k--, at--)
+            f->rank_of[at] = f->rank_of[at - 1];
+        f->rank_of[at] = d->ranks[i];
+    }
+}
+
+static int open_deal(deal *d, const finder *f, const uint32_t *placed, sf_error *error)
+{
+    const sf_sequences *s = f->s;
+    const int64_t last_place_ns = find_last_place(f);
+    size_t *next = sf_alloc(s->placed, sizeof *next), count = 0, most = 0;
+    for (size_t i = 0; i < s->placed; i++)
+        most += f->first[placed[i] + 1] - f->first[placed[i]];
+    *d = (deal){sf_alloc(most, sizeof *d->spikes), sf_alloc(s->burst_count + 1, sizeof *d->first),
+                sf_alloc(most, sizeof *d->ranks)};
+    bool has = next != NULL && d->spikes != NULL && d->first != NULL && d->ranks != NULL;
+    for (size_t i = 0; has && i < s->placed; i++)
+        next[i] = f->first[placed[i]];
+    for (size_t b = 0; has && b < s->burst_count; b++)
+        d->first[b + 1] = count = take_dealt(d->spikes, count, f, b, last_place_ns, next, placed);
+    sf_free(next);
+    return has ? SF_OK : sf_fail_memory(error);
+}
+
+static void free_deal(deal *d)
+{
+    sf_free(d->spikes);
+    sf_free(d->first);
+    sf_free(d->ranks);
+}
+
+#define ENOUGH_DEALT 20
+
+/* p of so similar an order where their spikes are dealt anew. The trains are left as they were dealt. */
+static int judge_dealt(finder *f, const uint32_t *placed, sf_error *error)
+{
+    sf_sequences *s = f->s;
+    sf_random random = sf_random_start(f->options->seed, STREAM_DEALT);
+    uint64_t drawings = 0, as_similar = 0;
+    deal d;
+    int status = open_deal(&d, f, placed, error);
+    while (status == SF_OK && drawings < f->options->surrogates && as_similar < ENOUGH_DEALT) {
+        ordering o;
+        for (size_t b = 0; b < s->burst_count; b++)
+            deal_burst(f, &d, b, &random);
+        status = order_find(&o, f, placed, s->placed, error);
+        if (status == SF_OK) {
+            normalise(&o);
+            as_similar += mean_similarity(&o, NULL, 0) >= s->placed_similarity - 1e-9;
+            drawings++;
+        }
+        order_free(&o);
+    }
+    free_deal(&d);
+    s->dealt_p = (1 + (double)as_similar) / (1 + (double)drawings);
+    return status;
+}
+
 /* Units that keep their place are a sequence where their order is one, too. */
 static int choose_members(finder *f, sf_error *error)
 {
@@ -628,9 +807,13 @@ static int choose_members(finder *f, sf_error *error)
         if (s->units[u].placed)
             placed[count++] = u;
     int status = judge_placed(f, placed, count, error);
-    s->sequence = s->placed >= SF_SEQUENCE_LEAST && s->p <= f->options->alpha &&
-                  s->placed_p <= f->options->alpha / SF_SEQUENCE_CHOSEN &&
-                  s->placed_similarity >= f->options->least_similarity;
+    bool similar = s->placed >= SF_SEQUENCE_LEAST && s->p <= f->options->alpha &&
+                   s->placed_p <= f->options->alpha / SF_SEQUENCE_CHOSEN &&
+                   s->without_one >= s->placed_similarity / SF_SEQUENCE_LEFT &&
+                   s->placed_similarity >= f->options->least_similarity;
+    if (status == SF_OK && similar)
+        status = judge_dealt(f, placed, error);
+    s->sequence = similar && s->dealt_p <= f->options->alpha;
     s->members = status == SF_OK && s->sequence ? s->placed : 0;
     for (size_t i = 0; i < s->members; i++)
         s->units[placed[i]].member = true;
@@ -697,8 +880,12 @@ int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, co
                       const sf_sequence_options *options, sf_error *error)
 {
     finder f = {.s = sequences, .recording = recording, .chosen = *options, .options = options};
-    *sequences = (sf_sequences){
-        .unit_count = recording->units.count, .burst_count = bursts->count, .mean_similarity = NAN, .p = NAN};
+    *sequences = (sf_sequences){.unit_count = recording->units.count,
+                                .burst_count = bursts->count,
+                                .mean_similarity = NAN,
+                                .p = NAN,
+                                .without_one = NAN,
+                                .dealt_p = NAN};
     int status = make_room(&f, error);
     if (status == SF_OK) {
         take_bursts(&f, bursts);

@@ -29,7 +29,13 @@
  *
  * There is a sequence where both say so, of three units or more, and where the units that keep their place
  * are in order among themselves: the same test of these alone, at a fifth of alpha, as the same bursts chose
- * them, and a mean similarity of `least_similarity`. Units that are first in any order are none.
+ * them, and a mean similarity of `least_similarity`. Units that are first in any order are none. Together
+ * with one that comes late by itself they would be similar by that unit alone: so a quarter of the similarity
+ * has to be left without any one of them, of the positions of the others, from their mean in each burst.
+ * And a unit that has many other spikes is late by itself among some that lead in any order. So in each burst
+ * the spikes of placed units that lie between the first place and the last, half a window around, are dealt
+ * anew among these units, each of which has as many as before; its other spikes stay. The similarity has to
+ * be higher than such drawings give, p at alpha.
  */
 #ifndef SF_ANALYSIS_SEQUENCES_H
 #define SF_ANALYSIS_SEQUENCES_H
@@ -69,6 +75,9 @@ extern const sf_key_table sf_sequence_table;
 /** The order of units that were chosen by the same bursts has to have a p of alpha over this. */
 #define SF_SEQUENCE_CHOSEN 5
 
+/** What is left of their similarity without one of them has to be one over this. */
+#define SF_SEQUENCE_LEFT 4
+
 /** Bursts up to which all signs are counted. */
 #define SF_SEQUENCE_COUNTED 14
 
@@ -81,9 +90,10 @@ typedef struct sf_sequence_unit {
     double first_ms; /**< its first spike, from the start of the burst, median */
     double position; /**< mean of d over the bursts; NaN: it is not of the backbone */
     sf_sequence_place place;
-    bool placed;    /**< q <= alpha */
-    bool member;    /**< of a sequence: placed */
-    uint64_t order; /**< of a member, from 1 on by place; else 0 */
+    sf_burst_shape shape; /**< NaN: it is not of the backbone */
+    bool placed;          /**< q <= alpha */
+    bool member;          /**< of a sequence: placed */
+    uint64_t order;       /**< of a member, from 1 on by place; else 0 */
 } sf_sequence_unit;
 
 /** Zero-initialise. */
@@ -98,8 +108,10 @@ typedef struct sf_sequences {
     double mean_similarity, p;          /**< NaN of fewer than two ordered bursts */
     size_t placed;                      /**< backbone units whose place has q <= alpha */
     double placed_similarity, placed_p; /**< of the order of these among themselves */
-    bool counted;                       /**< p is of all signs */
-    bool sequence;                      /**< see above; the placed units are its members */
+    double without_one; /**< placed_similarity without one of them, the least; NaN of fewer than three */
+    double dealt_p;     /**< of their spikes dealt among them; NaN: something else says that there is none */
+    bool counted;       /**< p is of all signs */
+    bool sequence;      /**< see above; the placed units are its members */
     /* What other events are placed by: how each backbone unit tells each burst's begin (INT64_MIN: it does
      * not), and what it is worth. */
     uint32_t *backbone_units;

@@ -4,6 +4,7 @@
 #include "analysis/rare.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "core/random.h"
 #include "core/reals.h"
 
@@ -45,7 +46,8 @@ static double incomplete_beta(double a, double b, double x)
 {
     if (x <= 0 || x >= 1)
         return x >= 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    double front = exp(sf_platform_log_gamma(a + b) - sf_platform_log_gamma(a) - sf_platform_log_gamma(b) +
+                       a * log(x) + b * log1p(-x));
     return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
                                      : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -502,7 +504,8 @@ static double sd_of(const double *values, size_t count)
 /* Hedges' correction for small samples. */
 static double correction(double degrees)
 {
-    return exp(lgamma(degrees / 2) - lgamma((degrees - 1) / 2)) * sqrt(2 / degrees);
+    return exp(sf_platform_log_gamma(degrees / 2) - sf_platform_log_gamma((degrees - 1) / 2)) *
+           sqrt(2 / degrees);
 }
 
 static void set_g(sf_compared *of, double d, double factor, double variance)

@@ -732,6 +732,7 @@ static int report(const reaching *r, sf_error *error)
     else {
         (one ? print_one_table : print_many_table)(&text, r);
         spell_paths(&text, r);
+        app_doubts_print(&text, r->call);
     }
     while (text.length > 0 && text.data[text.length - 1] == '\n')
         text.data[--text.length] = '\0'; /* app_print ends the last line */

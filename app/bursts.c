@@ -67,16 +67,9 @@ static const sf_column_row document_rows[] = {
 static const sf_table document = {
     .name = "bursts", .about = "bursts of units and of the network", SF_TABLE_OF(document_rows)};
 
-static void write_json(sf_text *text, const void *what)
+static sf_table table_of(const void *what, size_t which)
 {
-    app_document_json(text, ((const bursts *)what)->call, &document, what);
-}
-
-static void write_csv(sf_text *text, const void *what)
-{
-    const bursts *b = what;
-    const sf_table table = sf_burst_report_table(&b->found, (size_t)b->table);
-    app_csv_table(text, &table);
+    return sf_burst_report_table(&((const bursts *)what)->found, which);
 }
 
 static void print_summary(sf_text *text, const bursts *b)
@@ -126,7 +119,8 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
         app_table_real(&table, 4, row->burst_s);
         app_table_real(&table, 4, row->burst_spikes);
     }
-    app_table_print(&table, text, 10);
+    static const char *const drop[] = {"spikes", "lasts s", "Hz", NULL};
+    app_table_fit(&table, text, 10, drop, b->call->verbose);
     if (listed < count)
         sf_text_printf(text, "the busiest %zu of %zu units; --verbose, --csv and --json list all\n", listed,
                        count);
@@ -157,12 +151,12 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     return status;
 }
 
-static const app_telling telling = {write_json, write_csv, print_text};
+static const app_telling telling = {&document, SF_BURST_TABLES, table_of, print_text};
 
 void app_bursts_warn(const app_call *call, const sf_bursts *network, uint64_t n)
 {
     if (network->from_silence)
-        app_warn(
+        app_doubt(
             call,
             "the threshold of ISI_N, %.4g ms, parts activity from silence and not network bursts from other "
             "activity: nearly all spikes are in bursts. Set --network-within, or --network-spikes above "
@@ -177,26 +171,11 @@ static void warn(const bursts *b)
     double share = b->found.measured[SF_MEASURE_BURST_SHARE],
            chance = b->found.by_chance[SF_MEASURE_BURST_SHARE];
     if (isfinite(share) && isfinite(chance) && chance > share / 2 && chance > 0.05)
-        app_warn(
+        app_doubt(
             b->call,
             "bursts of units are rate for the most part: a share of %.2g of the spikes lies in them, and "
             "%.2g of Poisson trains as fast",
             share, chance);
-}
-
-static int write_nwb(const bursts *b, const sf_recording *recording, sf_error *error)
-{
-    sf_table tables[SF_BURST_TABLES];
-    sf_text what = {0};
-    for (size_t i = 0; i < SF_BURST_TABLES; i++)
-        tables[i] = sf_burst_report_table(&b->found, i);
-    sf_text_printf(&what, "Bursts of units by %s, and of the network by %s.",
-                   sf_burst_method_names[b->options.activity.bursts.method],
-                   sf_network_method_names[b->options.activity.network.method]);
-    int status = what.failed ? sf_fail_memory(error)
-                             : app_nwb_tables(b->call, recording, tables, SF_BURST_TABLES, what.data, error);
-    sf_text_free(&what);
-    return status;
 }
 
 static int run(app_call *call, sf_error *error)
@@ -214,10 +193,13 @@ static int run(app_call *call, sf_error *error)
     status = sf_burst_report_find(&b.found, recording, &b.options, error);
     if (status == SF_OK) {
         warn(&b);
-        status = write_nwb(&b, recording, error);
+        status = app_nwb_tables(call, recording, &telling, &b, error,
+                                "Bursts of units by %s, and of the network by %s.",
+                                sf_burst_method_names[b.options.activity.bursts.method],
+                                sf_network_method_names[b.options.activity.network.method]);
     }
     if (status == SF_OK) {
-        status = app_tell(call, &telling, &b, error);
+        status = app_tell(call, &telling, &b, b.table, error);
         app_tell_undeclared(call);
     }
     sf_burst_report_free(&b.found);

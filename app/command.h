@@ -87,14 +87,19 @@ typedef struct app_call {
     bool json, quiet, verbose;
     bool wanting; /**< set by a command that is done and found what is not as it should be: exit code 1 */
     sf_provenance *provenance; /**< of its result: whoever reads the recording or draws numbers tells it */
-    struct app_said *said;     /**< what app_warn printed, which it prints once; NULL: it prints all */
+    struct app_said
+        *said; /**< what app_warn printed and app_doubt has to say, each once; NULL: all is printed at once */
 } app_call;
 
 /** Sentences of one call. Zero-initialise; app_said_free. */
 #define APP_MOST_SAID 64
-typedef struct app_said {
-    char *sentences[APP_MOST_SAID];
+typedef struct app_sentences {
+    char *items[APP_MOST_SAID];
     size_t count;
+} app_sentences;
+
+typedef struct app_said {
+    app_sentences warnings, doubts;
 } app_said;
 
 void app_said_free(app_said *said);
@@ -169,6 +174,19 @@ int app_stop_signal(void); /**< 0 while none came */
 /** Prints a warning `synfire: COMMAND: ...` to stderr unless --quiet; the same one is printed once. */
 void app_warn(const app_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Says what makes numbers of the result doubtful: it is part of the result, below its lines, also with
+ * --quiet; where a call prints no lines it is a warning at the end. The same one is said once. */
+void app_doubt(const app_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The lines of what is doubtful, the heading and an empty line before them; nothing without any. */
+void app_doubts_print(sf_text *text, const app_call *call);
+
+/** The same call, which neither warns nor keeps a doubt. */
+app_call app_silenced(const app_call *call);
+
+/** Warns of what no lines have said. */
+void app_doubts_warn(const app_call *call);
+
 /** Main thread: prints what waits in the log to stderr: errors always, the rest unless --quiet. */
 void app_print_log(const app_call *call);
 
@@ -179,14 +197,20 @@ bool app_write(FILE *out, sf_text *text);
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
  * it failed. A reader that has gone has had enough: no failure. */
 int app_print(sf_text *text, sf_error *error);
-/** How a command tells what it found: --json, --csv, or lines for people, which end in a newline. */
+
+/** How a command tells what it found: --json, a table as --csv or all as --nwb, and lines for people, what is
+ * doubtful below them. */
 typedef struct app_telling {
-    void (*json)(sf_text *text, const void *what);
-    void (*csv)(sf_text *text, const void *what);
-    int (*lines)(sf_text *text, const void *what, sf_error *error);
+    const sf_table *document;
+    size_t table_count;
+    sf_table (*table)(const void *what, size_t which);              /**< in the order of --table */
+    int (*lines)(sf_text *text, const void *what, sf_error *error); /**< which end in a newline */
 } app_telling;
-/** Prints it as the call asks for. */
-int app_tell(const app_call *call, const app_telling *telling, const void *what, sf_error *error);
+
+#define APP_TOLD_TABLES 8 /* at most */
+
+/** Prints it as the call asks for; `table`: what app_table_asked read. */
+int app_tell(const app_call *call, const app_telling *telling, const void *what, int table, sf_error *error);
 
 bool app_has_printed(void); /**< app_print was called */
 void app_print_anew(void);  /**< of a process that was just made: it has printed nothing */
@@ -225,6 +249,9 @@ typedef struct app_table {
 
 void app_table_heads(app_table *table, const char *const *heads, size_t count);
 void app_table_cell(app_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Characters of the first `length` bytes on the screen: UTF-8 continuation bytes take no place. */
+size_t app_width(const char *text, size_t length);
+
 /** So many digits of a number, or - where it is not finite. */
 void app_table_real(app_table *table, int digits, double value);
 void app_table_print(app_table *table, sf_text *out, size_t columns); /**< appends the table and empties it */

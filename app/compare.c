@@ -61,6 +61,7 @@ static const app_option options[] = {
     {.name = "backbone"},
     {.name = "least-spikes"},
     {.name = "window"},
+    {.name = "sequence-surrogates"},
     {"max-size", NULL, "units of the longest chains to look for (3 to 16, default 4)"},
     {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
     {"shared-scale", NULL,
@@ -93,7 +94,7 @@ static int read_bursts(void *comparing, const char *text, sf_error *error)
 }
 
 static const char *const may_lack[] = {"graph", "chains", "none", NULL}; /* as app_part */
-static const app_comparing usual = {.seed = 1};
+static const app_comparing usual = {.seed = 1, .sequence = {.surrogates = 999}};
 
 #define ROW app_comparing
 static const sf_key comparing_rows[] = {
@@ -105,6 +106,11 @@ static const sf_key comparing_rows[] = {
         .what = "leave out graph, chains or both (graph,chains): these take most of the time"),
     SWITCH("sequences", sequences,
            .what = "the order of units within network bursts, too: sequences.csv and two measures"),
+    COUNT(
+        "sequence_surrogates", sequence.surrogates, 19, 1000000, .argument = "N",
+        .what =
+            "drawings of each null of --sequences, at most: a unit of hundreds keeps its place by more than "
+            "999"),
     {SF_ROW_SEED, AT(seed), .what = "of what is drawn at random"},
     {0},
 };
@@ -180,11 +186,10 @@ static int add_defaults(app_call *call, const app_call *given, size_t jobs, sf_e
 /* What the analysis of every recording would refuse, refused once and before any. */
 static int check_options(const app_call *call, sf_error *error)
 {
-    app_call silent = *call;
+    const app_call silent = app_silenced(call);
     app_mining mining;
     app_test test;
     int metric = 0;
-    silent.quiet = true;
     int status = app_word(call, "metric", &metric, error);
     if (status == SF_OK)
         status = app_mining_parse(&mining, &silent, error);
@@ -224,14 +229,16 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     c->how.criticality.rounds = 0; /* no test of a power law is told */
     if (status == SF_OK)
         status = app_responses_parse(&c->how.response, c->call, false, error);
+    const uint64_t surrogates = c->how.sequence.surrogates; /* --surrogates is of chains and edges */
     c->how.sequence = SF_SEQUENCE_OPTIONS;
     if (status == SF_OK && c->how.sequences)
         status = app_options_read(c->call, &sf_sequence_table, &c->how.sequence, error);
     else if (status == SF_OK)
-        status =
-            app_refuse(c->call, (const char *const[]){"order-by", "backbone", "least-spikes", "window", NULL},
-                       "goes with --sequences", error);
-    c->how.sequence.surrogates = SF_SEQUENCE_OPTIONS.surrogates;     /* --surrogates is of chains and edges */
+        status = app_refuse(c->call,
+                            (const char *const[]){"order-by", "backbone", "least-spikes", "window",
+                                                  "sequence-surrogates", NULL},
+                            "goes with --sequences", error);
+    c->how.sequence.surrogates = surrogates;
     c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
     if (status == SF_OK)
         status = add_defaults(call, c->call, *jobs, error);
@@ -464,7 +471,7 @@ static void warn_of_lengths(const app_comparison *c)
         most = fmax(most, c->rows[i].duration_s);
     }
     if (most > ALIKE * least && (c->how.without != (APP_PART_GRAPH | APP_PART_CHAINS)))
-        app_warn(
+        app_doubt(
             c->call,
             "recordings last from %.4g to %.4g s, and of longer ones more edges and chains are found: --from "
             "+0 --to +%.4g takes as much of each",
@@ -498,11 +505,11 @@ static void warn_of_rates(const app_comparison *c)
             by_chance = c->rows[i].chance[SF_MEASURE_BURST_SHARE];
         }
     if (rate >= FAST_HZ)
-        app_warn(c->call,
-                 "units fire at up to %.3g Hz, and from %g Hz on Poisson trains have bursts too: where %.2g "
-                 "of the "
-                 "spikes lie in bursts, %.2g do by chance. Tests are of what lies beyond chance",
-                 rate, FAST_HZ, share, by_chance);
+        app_doubt(c->call,
+                  "units fire at up to %.3g Hz, and from %g Hz on Poisson trains have bursts too: where %.2g "
+                  "of the "
+                  "spikes lie in bursts, %.2g do by chance. Tests are of what lies beyond chance",
+                  rate, FAST_HZ, share, by_chance);
 }
 
 static void warn_of_groups(const app_comparison *c)
@@ -525,7 +532,7 @@ static void warn_of_groups(const app_comparison *c)
         for (size_t m = 0; m < c->groups.measure_count; m++)
             least = fmin(least, contrast->told.measures[m].least); /* not NaN */
         if (isfinite(least) && least * (double)c->groups.tested > 0.05)
-            app_warn(
+            app_doubt(
                 c->call,
                 "%s and %s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
                 first, second, least, fmin(1, least * (double)c->groups.tested));
@@ -543,11 +550,11 @@ static void warn_of_factors(const app_comparison *c)
         for (size_t m = 0; m < groups->measure_count; m++)
             least = fmin(least, groups->factors.effects[e][m].least); /* not NaN */
         if (isinf(least))
-            app_warn(c->call,
-                     "%s is not tested: each combination of %s and %s needs two replicates, and replicates "
-                     "that are "
-                     "compared with themselves more than the levels they are compared at",
-                     words, sf_delimited_name(&c->table, c->grouping.by), groups->factor);
+            app_doubt(c->call,
+                      "%s is not tested: each combination of %s and %s needs two replicates, and replicates "
+                      "that are "
+                      "compared with themselves more than the levels they are compared at",
+                      words, sf_delimited_name(&c->table, c->grouping.by), groups->factor);
         else if (groups->factors.within[e])
             app_warn(c->call,
                      "%s is tested within replicates, since some have several values of %s: where these are "
@@ -555,9 +562,9 @@ static void warn_of_factors(const app_comparison *c)
                      words,
                      e == SF_FACTOR_FIRST ? sf_delimited_name(&c->table, c->grouping.by) : groups->factor);
         if (isfinite(least) && least * (double)groups->effects_tested > 0.05)
-            app_warn(c->call,
-                     "%s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
-                     words, least, fmin(1, least * (double)groups->effects_tested));
+            app_doubt(c->call,
+                      "%s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
+                      words, least, fmin(1, least * (double)groups->effects_tested));
     }
 }
 
@@ -595,16 +602,16 @@ static int tell(const app_comparison *c, sf_error *error)
     int status = app_compare_write(c, error);
     if (status != SF_OK)
         return status;
-    if (c->call->json)
-        app_compare_json(&text, c);
-    else
-        app_compare_print(&text, c);
-    status = app_print(&text, error);
     warn_of_lengths(c);
     warn_of_undeclared(c);
     warn_of_rates(c);
     warn_of_groups(c);
     warn_of_factors(c);
+    if (c->call->json)
+        app_compare_json(&text, c);
+    else
+        app_compare_print(&text, c);
+    status = app_print(&text, error);
     for (size_t i = 0; i < c->input_count; i++)
         if (c->results[i].status != SF_OK)
             app_warn(c->call, "left out: %s%s%s", c->results[i].error.place,
@@ -681,6 +688,8 @@ const app_command app_command_compare = {
                 app_compare_connect_options, app_significance_options},
     .rows = {&sf_mining_table, &sf_significance_table, &comparing_table, &app_grouping_table,
              &sf_activity_table, &sf_criticality_options_table, &sf_response_table, &sf_sequence_table},
-    .tables = {&app_compared_units, &app_compared_tests_table, &app_compared_effects_table},
+    .tables = {&app_compared_recordings, &app_compared_units, &app_compared_tests_table,
+               &app_compared_effects_table},
+    .documents = {&app_compare_document},
     .run = run,
 };

@@ -28,7 +28,8 @@ typedef enum app_compared_file {
 
 extern const char *const app_compared_names[APP_COMPARED_FILES]; /**< "recordings.csv", ... */
 
-extern const sf_table app_compared_units, app_compared_tests_table, app_compared_effects_table;
+extern const sf_table app_compared_recordings, app_compared_units, app_compared_tests_table,
+    app_compared_effects_table, app_compare_document;
 
 /** Appends the columns of a file, which begin with `well`, as they stand in its first line. */
 void app_compared_columns(sf_text *text, app_compared_file file);

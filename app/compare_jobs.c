@@ -22,10 +22,9 @@ typedef struct comparing {
 static int work(void *context, size_t item)
 {
     const comparing *c = context;
-    static app_compared result; /* zero in all its bytes */
-    app_call silent = *c->how->call;
+    static app_compared result;                         /* zero in all its bytes */
+    const app_call silent = app_silenced(c->how->call); /* many at once: the one that started them speaks */
     app_comparing how = *c->how;
-    silent.quiet = true; /* many at once: the one that started them speaks */
     how.call = &silent;
     app_catch_signals();
     app_compare_recording(&result, &how, &c->inputs[item], c->folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compare writes of one recording. */
 #include "app/bursts.h"
-#include "app/compare.h"
+#include "app/compare_rows.h"
 #include "app/connect.h"
 #include "app/load.h"
 #include "app/responses.h"
@@ -65,20 +65,49 @@ const sf_table app_compared_units = {.name = "compared_units",
                                      .about = "what units are like that compare looked at",
                                      SF_TABLE_OF(unit_rows)};
 
-static void put_recording_columns(sf_text *text)
+/* A recording or a well of it. */
+typedef struct recording_row {
+    uint64_t spikes, units, active_electrodes, edges, edges_found, chains_found;
+    double duration_s;
+    bool declared;
+    const char *edges_not_tested, *chains_not_tested;
+    double values[SF_MEASURES], chance[SF_MEASURES];
+} recording_row;
+
+SF_SHARED_GETTER(app_compared_get)
 {
-    sf_text_printf(text, "spikes,duration_s,declared,units,active_electrodes");
-    for (int m = 0; m < SF_MEASURES; m++)
-        sf_text_printf(text, ",%s", sf_measure_about((sf_measured)m)->name);
-    sf_text_printf(text, ",edges,edges_found,edges_not_tested,chains_found,chains_not_tested");
-    for (int m = 0; m < SF_MEASURES; m++)
-        if (sf_measure_has_chance((sf_measured)m))
-            sf_text_printf(text, ",%s_chance", sf_measure_about((sf_measured)m)->name);
+    sf_value_set_real(value,
+                      ((const double *)(const void *)((const char *)of + column->within))[column->member]);
 }
+
+#define NO_GRAPH "with --without graph"
+#define ROW recording_row
+static const sf_column_row recording_rows[] = {
+    SF_MEMBER_IS(COUNT, spikes, "its spikes"),
+    SF_MEMBER_IS(REAL, duration_s, "recorded", .unit = "s"),
+    SF_MEMBER_IS(FLAG, declared,
+                 "the file or the table says how long; else it is from the first to the last spike"),
+    SF_MEMBER_IS(COUNT, units, "units that were looked at"),
+    SF_MEMBER_IS(COUNT, active_electrodes, "electrodes with a unit that is active",
+                 .null = "electrodes are not known"),
+    APP_MEASURES_ARE SF_MEMBER_IS(COUNT, edges, "significant edges", .null = NO_GRAPH ", or not tested"),
+    SF_MEMBER_IS(COUNT, edges_found, "edges that were counted", .null = NO_GRAPH),
+    SF_MEMBER_IS(TEXT, edges_not_tested, "why no edge was tested", .null = "they were, or " NO_GRAPH),
+    SF_MEMBER_IS(COUNT, chains_found, "chains that were counted", .null = "with --without chains"),
+    SF_MEMBER_IS(TEXT, chains_not_tested, "why no chain was tested",
+                 .null = "they were, or with --without chains"),
+    APP_NAMED_CHANCE_ARE};
+#undef ROW
+
+const sf_table app_compared_recordings = {.name = "compared_recordings",
+                                          .row = "compared_recording",
+                                          .about = "recordings, or wells of them, that compare looked at",
+                                          SF_TABLE_OF(recording_rows)};
 
 void app_compared_columns(sf_text *text, app_compared_file file)
 {
-    const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_UNITS] = &app_compared_units,
+    const sf_table *const tables[APP_COMPARED_FILES] = {[APP_COMPARED_RECORDINGS] = &app_compared_recordings,
+                                                        [APP_COMPARED_UNITS] = &app_compared_units,
                                                         [APP_COMPARED_BURSTS] = sf_table_find("bursts"),
                                                         [APP_COMPARED_EDGES] = sf_table_find("edges"),
                                                         [APP_COMPARED_CHAINS] = sf_table_find("episodes"),
@@ -86,10 +115,7 @@ void app_compared_columns(sf_text *text, app_compared_file file)
                                                         [APP_COMPARED_SEQUENCES] =
                                                             sf_table_find("sequence_units")};
     sf_text_printf(text, "well,");
-    if (tables[file] != NULL)
-        app_csv_heads(text, tables[file]);
-    else
-        put_recording_columns(text);
+    app_csv_heads(text, tables[file]);
 }
 
 /* What is found of one well; `files` gather rows of all wells. */
@@ -244,20 +270,25 @@ static int measure_criticality(const analysis *a, double values[SF_MEASURES], sf
 
 static int write_recording(analysis *a, size_t chains, sf_error *error)
 {
-    double values[SF_MEASURES], chance[SF_MEASURES];
-    const char *edges_why = a->graph != NULL ? not_tested(a->g.significance) : NULL;
-    const char *chains_why = a->chains != NULL ? not_tested(a->c.significance) : NULL;
+    recording_row row = {.spikes = a->activity.spikes,
+                         .duration_s = a->activity.duration_s,
+                         .declared = a->of.declared || a->of.observed_count > 0,
+                         .active_electrodes = a->activity.active_electrodes, /* SIZE_MAX: null */
+                         .edges_not_tested = a->graph != NULL ? not_tested(a->g.significance) : NULL,
+                         .chains_not_tested = a->chains != NULL ? not_tested(a->c.significance) : NULL,
+                         .edges_found = a->graph != NULL ? a->g.links_found : SF_NO_COUNT,
+                         .chains_found = a->chains != NULL ? count_chains_found(&a->c) : SF_NO_COUNT};
+    double *values = row.values, *chance = row.chance;
     sf_network_measures measures = {0};
     const sf_network *network = &measures.network;
     bool *active = sf_alloc(a->of.unit_count, sizeof *active);
-    size_t units = 0;
     if (active == NULL)
         return sf_fail_memory(error);
     for (size_t u = 0; u < a->of.unit_count; u++) {
         active[u] = a->activity.units[u].active;
-        units += is_looked_at(a, u);
+        row.units += is_looked_at(a, u);
     }
-    const bool connected = a->graph != NULL && edges_why == NULL;
+    const bool connected = a->graph != NULL && row.edges_not_tested == NULL;
     int status = connected ? sf_network_measure(&measures, a->graph, active, REWIRED, error) : SF_OK;
     sf_free(active);
     if (status == SF_OK)
@@ -279,7 +310,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     for (int m = SF_MEASURE_DENSITY; m <= SF_MEASURE_SMALL_WORLD; m++)
         values[m] = connected ? of_graph[m - SF_MEASURE_DENSITY] : NAN;
     sf_network_measures_free(&measures);
-    values[SF_MEASURE_CHAINS] = a->chains != NULL && chains_why == NULL ? (double)chains : NAN;
+    values[SF_MEASURE_CHAINS] = a->chains != NULL && row.chains_not_tested == NULL ? (double)chains : NAN;
     for (int m = SF_MEASURE_RESPONDING; m <= SF_MEASURE_LATENCY; m++)
         values[m] = NAN;
     if (a->how->response.marker != NULL)
@@ -288,23 +319,8 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     bool ordered = a->how->sequences && sequences->ordered > 1;
     values[SF_MEASURE_SIMILARITY] = ordered ? sequences->mean_similarity : NAN;
     values[SF_MEASURE_PLACED] = ordered ? (double)sequences->placed / (double)sequences->backbone : NAN;
-    app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
-    app_csv_uint(csv, a->activity.spikes);
-    app_csv_real(csv, a->activity.duration_s);
-    app_csv_uint(csv, a->of.declared || a->of.observed_count > 0);
-    app_csv_uint(csv, units);
-    app_csv_real(csv,
-                 a->activity.active_electrodes != SIZE_MAX ? (double)a->activity.active_electrodes : NAN);
-    for (int m = 0; m < SF_MEASURES; m++)
-        app_csv_real(csv, values[m]);
-    app_csv_real(csv, a->graph != NULL && edges_why == NULL ? (double)a->g.link_count : NAN);
-    app_csv_real(csv, a->graph != NULL ? (double)a->g.links_found : NAN);
-    app_csv_string(csv, edges_why);
-    app_csv_real(csv, a->chains != NULL ? (double)count_chains_found(&a->c) : NAN);
-    app_csv_string(csv, chains_why);
-    for (int m = 0; m < SF_MEASURES; m++)
-        if (sf_measure_has_chance((sf_measured)m))
-            app_csv_real(csv, chance[m]);
+    row.edges = connected ? a->g.link_count : SF_NO_COUNT;
+    write_row(a, APP_COMPARED_RECORDINGS, &app_compared_recordings, &row);
     return SF_OK;
 }
 

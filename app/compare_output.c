@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compare writes and prints of all recordings. */
-#include "app/compare.h"
+#include "app/compare_rows.h"
 
-#include "core/describe/table.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "io/file.h"
@@ -86,39 +85,65 @@ static int write_parts(const app_comparison *c, app_compared_file file, sf_error
 
 /* ---- replicates and tests ---- */
 
+/* The means of a replicate in a condition. */
+typedef struct replicate_row {
+    const char *name, *block;
+    double values[SF_MEASURES], chance[SF_MEASURES];
+} replicate_row;
+
+#define ROW replicate_row
+static const sf_column_row chance_rows[] = {APP_CHANCE_ARE};
+static const sf_column_row replicate_rows[] = {
+    SF_MEMBER_IS(TEXT, name, "as the table has it"),
+    SF_MEMBER_IS(TEXT, block, "its value in the column `block`", .null = "without one"),
+    APP_MEASURES_ARE SF_RECORD_BY("chance", sf_column_own_row, chance_rows,
+                                  "what chance gives of the measures of bursts (of units those of Poisson "
+                                  "trains as fast, of the network "
+                                  "those of the same trains, each shifted as a whole), and of reliability"),
+};
+static const sf_column_row mean_rows[] = {APP_MEASURES_ARE APP_NAMED_CHANCE_ARE};
+#undef ROW
+
+static const sf_table means_table = {.name = "means", .row = "means", SF_TABLE_OF(mean_rows)};
+
+static replicate_row replicate_of(const app_groups *groups, const app_condition *condition, size_t r)
+{
+    replicate_row row = {.name = condition->replicates[r].name,
+                         .block =
+                             groups->block != NULL ? groups->blocks[condition->replicates[r].block] : NULL};
+    memcpy(row.values, condition->values + r * SF_MEASURES, sizeof row.values);
+    memcpy(row.chance, condition->chance + r * SF_MEASURES, sizeof row.chance);
+    return row;
+}
+
+/* The first columns are named as in the table. */
 static int write_replicates(const app_comparison *c, sf_error *error)
 {
+    const app_groups *groups = &c->groups;
     sf_text text = {0};
     app_csv csv = {.out = &text};
     app_csv_string(&csv, sf_delimited_name(&c->table, c->grouping.by));
-    if (c->groups.factor != NULL)
-        app_csv_string(&csv, c->groups.factor);
-    app_csv_string(&csv, c->groups.replicate != NULL ? c->groups.replicate : "file");
-    if (c->groups.block != NULL)
-        app_csv_string(&csv, c->groups.block);
-    for (int m = 0; m < SF_MEASURES; m++)
-        app_csv_string(&csv, sf_measure_about((sf_measured)m)->name);
-    for (int m = 0; m < SF_MEASURES; m++)
-        if (sf_measure_has_chance((sf_measured)m)) {
-            char name[64];
-            snprintf(name, sizeof name, "%s_chance", sf_measure_about((sf_measured)m)->name);
-            app_csv_string(&csv, name);
-        }
-    for (size_t k = 0; k < c->groups.condition_count; k++) {
-        const app_condition *condition = &c->groups.conditions[k];
+    if (groups->factor != NULL)
+        app_csv_string(&csv, groups->factor);
+    app_csv_string(&csv, groups->replicate != NULL ? groups->replicate : "file");
+    if (groups->block != NULL)
+        app_csv_string(&csv, groups->block);
+    sf_text_printf(&text, ",");
+    app_csv_heads(&text, &means_table);
+    for (size_t k = 0; k < groups->condition_count; k++) {
+        const app_condition *condition = &groups->conditions[k];
         for (size_t r = 0; r < condition->count; r++) {
+            const replicate_row row = replicate_of(groups, condition, r);
+            sf_table means = means_table;
+            means.of = &row;
             app_csv_row(&csv);
             app_csv_string(&csv, condition->name);
-            if (c->groups.factor != NULL)
-                app_csv_string(&csv, c->groups.levels[condition->level]);
-            app_csv_string(&csv, condition->replicates[r].name);
-            if (c->groups.block != NULL)
-                app_csv_string(&csv, c->groups.blocks[condition->replicates[r].block]);
-            for (size_t m = 0; m < SF_MEASURES; m++)
-                app_csv_real(&csv, condition->values[r * SF_MEASURES + m]);
-            for (size_t m = 0; m < SF_MEASURES; m++)
-                if (sf_measure_has_chance((sf_measured)m))
-                    app_csv_real(&csv, condition->chance[r * SF_MEASURES + m]);
+            if (groups->factor != NULL)
+                app_csv_string(&csv, groups->levels[condition->level]);
+            app_csv_string(&csv, row.name);
+            if (groups->block != NULL)
+                app_csv_string(&csv, row.block);
+            app_csv_cells(&csv, &means, 0);
         }
     }
     return write_file(&text, c->folder, "replicates.csv", error);
@@ -260,10 +285,15 @@ const sf_table app_compared_effects_table = {.name = "effects",
                                              .about = "effects of two factors on measures",
                                              SF_TABLE_OF(effect_rows)};
 
-static effect_row effect_of(const app_groups *groups, sf_factor effect, size_t m, const char *words)
+/* Effect i, of the first factor on each measure, then of the second and of both; words: room for its name. */
+static effect_row effect_of(const app_comparison *c, size_t i, char words[APP_EFFECT_WORDS])
 {
+    const app_groups *groups = &c->groups;
+    const sf_factor effect = (sf_factor)(i / groups->measure_count);
+    const size_t m = i % groups->measure_count;
     const sf_factor_effect *of = &groups->factors.effects[effect][m];
     const sf_measure_kind *about = sf_measure_about(groups->measures[m]);
+    app_effect_words(words, c, effect);
     return (effect_row){.measure = about->name,
                         .unit = about->unit,
                         .effect = words,
@@ -279,34 +309,20 @@ static effect_row effect_of(const app_groups *groups, sf_factor effect, size_t m
                         .least_p = of->least};
 }
 
-/* Calls for each effect on each measure; none without a second factor. */
-static void each_effect(const app_comparison *c, void (*take)(void *into, const effect_row *row), void *into)
+static size_t count_of_effects(const app_groups *groups)
 {
-    for (int e = 0; e < SF_FACTOR_EFFECTS && c->groups.factor != NULL; e++) {
-        char words[APP_EFFECT_WORDS];
-        app_effect_words(words, c, (sf_factor)e);
-        for (size_t m = 0; m < c->groups.measure_count; m++) {
-            const effect_row row = effect_of(&c->groups, (sf_factor)e, m, words);
-            take(into, &row);
-        }
-    }
-}
-
-static void put_effect_in_csv(void *csv, const effect_row *row)
-{
-    app_csv_struct(csv, &app_compared_effects_table, row);
-}
-
-static void put_effect_in_json(void *json, const effect_row *row)
-{
-    sf_table_json_struct(json, &app_compared_effects_table, row);
+    return groups->factor != NULL ? SF_FACTOR_EFFECTS * groups->measure_count : 0;
 }
 
 static int write_effects(const app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
     app_csv csv = app_csv_start_table(&text, &app_compared_effects_table);
-    each_effect(c, put_effect_in_csv, &csv);
+    for (size_t i = 0; i < count_of_effects(&c->groups); i++) {
+        char words[APP_EFFECT_WORDS];
+        const effect_row row = effect_of(c, i, words);
+        app_csv_struct(&csv, &app_compared_effects_table, &row);
+    }
     return write_file(&text, c->folder, "effects.csv", error);
 }
 
@@ -347,83 +363,214 @@ int app_compare_write(const app_comparison *c, sf_error *error)
 
 /* ---- JSON ---- */
 
-static void add_recordings(sf_json *json, const app_comparison *c)
+/* A row of the table. */
+typedef struct recording_row {
+    const app_comparison *compared;
+    size_t row;
+    const char *path, *part, *status, *error;
+    uint64_t wells;
+} recording_row;
+
+typedef struct condition_row {
+    const app_groups *groups;
+    const app_condition *condition;
+    const char *name, *level;
+    size_t replicates;
+    replicate_row *replicate; /* that is read */
+} condition_row;
+
+typedef struct contrast_row {
+    const app_groups *groups;
+    const app_contrast *contrast;
+    const char *first, *second, *level;
+    uint64_t blocks;
+    size_t measures;
+    test_row *test; /* that is read */
+} contrast_row;
+
+/* The document. */
+typedef struct content {
+    const app_comparison *compared;
+    const char *by, *test, *methods;
+    uint64_t failed;
+    size_t measures, recordings, conditions, contrasts, effects;
+    /* What is read: */
+    recording_row *recording;
+    condition_row *condition;
+    contrast_row *contrast;
+    effect_row *effect;
+    char *words; /* its name */
+} content;
+
+static const char *const status_words[] = {"done", "kept", "failed", NULL};
+
+SF_LENGTH(count_cells)
 {
-    sf_json_array(json, "recordings");
-    for (size_t row = 0; row < c->table.row_count; row++) {
-        const app_compared *result = &c->results[c->files[row]];
-        size_t rows = 0;
-        for (size_t i = 0; i < c->row_count; i++)
-            rows += c->rows[i].table_row == row;
-        sf_json_object(json, NULL);
-        sf_json_object(json, "table");
-        for (size_t k = 0; k < c->table.column_count; k++)
-            sf_json_string(json, sf_delimited_name(&c->table, k), sf_delimited_cell(&c->table, row, k));
-        sf_json_end_object(json);
-        sf_json_string(json, "path", c->inputs[c->files[row]].path);
-        sf_json_string(json, "part", result->key[0] != '\0' ? result->key : NULL);
-        sf_json_string(json, "status", result->status != SF_OK ? "failed" : result->kept ? "kept" : "done");
-        sf_json_string(json, "error", result->status != SF_OK ? result->error.text : NULL);
-        sf_json_uint(json, "wells", rows);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    *length = ((const recording_row *)of)->compared->table.column_count;
+    return true;
 }
 
-static void add_conditions(sf_json *json, const app_groups *groups)
+SF_GETTER(get_cell)
 {
-    sf_json_array(json, "conditions");
-    for (size_t k = 0; k < groups->condition_count; k++) {
-        const app_condition *condition = &groups->conditions[k];
-        sf_json_object(json, NULL);
-        sf_json_string(json, "name", condition->name);
-        sf_json_string(json, "level", level_of(groups, k));
-        sf_json_uint(json, "wells", condition->rows);
-        sf_json_array(json, "replicates");
-        for (size_t r = 0; r < condition->count; r++) {
-            sf_json_object(json, NULL);
-            sf_json_string(json, "name", condition->replicates[r].name);
-            sf_json_string(json, "block",
-                           groups->block != NULL ? groups->blocks[condition->replicates[r].block] : NULL);
-            for (size_t m = 0; m < SF_MEASURES; m++)
-                sf_json_real(json, sf_measure_about((sf_measured)m)->name,
-                             condition->values[r * SF_MEASURES + m]);
-            sf_json_object(json, "chance");
-            for (size_t m = 0; m < SF_MEASURES; m++)
-                if (sf_measure_has_chance((sf_measured)m))
-                    sf_json_real(json, sf_measure_about((sf_measured)m)->name,
-                                 condition->chance[r * SF_MEASURES + m]);
-            sf_json_end_object(json);
-            sf_json_end_object(json);
-        }
-        sf_json_end_array(json);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    const recording_row *r = of;
+    value->key = sf_delimited_name(&r->compared->table, item);
+    sf_value_set_text(value, sf_delimited_cell(&r->compared->table, r->row, item));
 }
 
-static void add_contrast(sf_json *json, const app_groups *groups, const app_contrast *contrast)
+SF_GETTER(get_recording)
 {
-    sf_json_object(json, NULL);
-    sf_json_string(json, "first", groups->conditions[contrast->first].name);
-    sf_json_string(json, "second", groups->conditions[contrast->second].name);
-    sf_json_string(json, "level", level_of(groups, contrast->first));
-    sf_json_bool(json, "paired", contrast->paired);
-    sf_json_uint(json, "left_out", contrast->left_out);
-    if (groups->block != NULL && !contrast->paired)
-        sf_json_uint(json, "blocks", contrast->told.blocks);
-    else
-        sf_json_null(json, "blocks");
-    sf_json_uint(json, "permutations", contrast->told.dealings);
-    sf_json_bool(json, "all_permutations", contrast->told.exact);
-    sf_json_array(json, "measures");
-    for (size_t m = 0; m < groups->measure_count; m++) {
-        const test_row row = test_of(groups, contrast, m);
-        sf_table_json_struct(json, &app_compared_tests_table, &row);
-    }
-    sf_json_end_array(json);
-    sf_json_end_object(json);
+    const content *told = of;
+    const app_comparison *c = told->compared;
+    const app_compared *result = &c->results[c->files[item]];
+    const bool failed = result->status != SF_OK;
+    *told->recording = (recording_row){.compared = c,
+                                       .row = item,
+                                       .path = c->inputs[c->files[item]].path,
+                                       .part = result->key[0] != '\0' ? result->key : NULL,
+                                       .status = status_words[failed ? 2 : result->kept],
+                                       .error = failed ? result->error.text : NULL};
+    for (size_t i = 0; i < c->row_count; i++)
+        told->recording->wells += c->rows[i].table_row == item;
+    sf_value_set_record(value, told->recording, 0);
 }
+
+SF_GETTER(get_measure)
+{
+    sf_value_set_record(value, sf_measure_about((sf_measured)item), 0);
+}
+
+SF_GETTER(get_replicate)
+{
+    const condition_row *c = of;
+    *c->replicate = replicate_of(c->groups, c->condition, item);
+    sf_value_set_record(value, c->replicate, 0);
+}
+
+SF_GETTER(get_condition)
+{
+    const content *c = of;
+    const app_groups *groups = &c->compared->groups;
+    c->condition->groups = groups;
+    c->condition->condition = &groups->conditions[item];
+    c->condition->name = groups->conditions[item].name;
+    c->condition->level = level_of(groups, item);
+    c->condition->replicates = groups->conditions[item].count;
+    sf_value_set_record(value, c->condition, 0);
+}
+
+SF_GETTER(get_test)
+{
+    const contrast_row *c = of;
+    *c->test = test_of(c->groups, c->contrast, item);
+    sf_value_set_record(value, c->test, 0);
+}
+
+SF_GETTER(get_contrast)
+{
+    const content *c = of;
+    const app_groups *groups = &c->compared->groups;
+    const app_contrast *contrast = &groups->contrasts[item];
+    *c->contrast = (contrast_row){.groups = groups,
+                                  .contrast = contrast,
+                                  .first = groups->conditions[contrast->first].name,
+                                  .second = groups->conditions[contrast->second].name,
+                                  .level = level_of(groups, contrast->first),
+                                  .blocks = groups->block != NULL && !contrast->paired ? contrast->told.blocks
+                                                                                       : SF_NO_COUNT,
+                                  .measures = groups->measure_count,
+                                  .test = c->contrast->test};
+    sf_value_set_record(value, c->contrast, 0);
+}
+
+SF_GETTER(get_effect)
+{
+    const content *c = of;
+    *c->effect = effect_of(c->compared, item, c->words);
+    sf_value_set_record(value, c->effect, 0);
+}
+
+/* A list of structs that a function gives, of so many as the member `number` says; `of`: a pointer of ROW. */
+#define RECORDS(column, getter, of, number, rows, phrase)                                                    \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, phrase), .get = (getter), SF_ITEMS_LENGTH(of, number),            \
+        SF_ROWS_ARE(rows)                                                                                    \
+    }
+#define WITHOUT_ONE .null = "without one"
+#define ROW sf_measure_kind
+static const sf_column_row measure_rows[] = {
+    SF_MEMBER_IS(TEXT, name, "a column of recordings.csv and replicates.csv"),
+    SF_MEMBER_IS(TEXT, unit, "empty of a plain number"),
+    SF_MEMBER_IS(TEXT, what, "in plain words"),
+};
+#undef ROW
+
+#define ROW recording_row
+static const sf_column_row recording_rows[] = {
+    SF_LIST_BY(ENTRY, "table", get_cell, count_cells, "the row as it stands, by its columns"),
+    SF_MEMBER_IS(TEXT, path, "the file"),
+    SF_MEMBER_IS(TEXT, part, "its folder in parts: a hash of content and options", .null = "it was not read"),
+    SF_MEMBER_IS(TEXT, status, "kept: it was done before", .words = status_words),
+    SF_MEMBER_IS(TEXT, error, "why it failed", .null = "it did not"),
+    SF_MEMBER_IS(COUNT, wells, "rows that it has in recordings.csv"),
+};
+#undef ROW
+
+#define ROW condition_row
+static const sf_column_row condition_rows[] = {
+    SF_MEMBER_IS(TEXT, name, "a value of the column `by`"),
+    SF_MEMBER_IS(TEXT, level, "and one of the column `factor`", WITHOUT_ONE),
+    SF_INSIDE_IS(COUNT, "wells", condition, app_condition, rows, "rows of recordings.csv"),
+    RECORDS("replicates", get_replicate, condition, replicates, replicate_rows,
+            "means over their recordings of means over their wells"),
+};
+#undef ROW
+
+#define ROW contrast_row
+#define OF_CONTRAST(kind, column, of, ...) SF_INSIDE_IS(kind, column, contrast, app_contrast, of, __VA_ARGS__)
+static const sf_column_row contrast_rows[] = {
+    SF_MEMBER_IS(TEXT, first, "a condition"),
+    SF_MEMBER_IS(TEXT, second, "another"),
+    SF_MEMBER_IS(TEXT, level, "value of the second factor that both have", WITHOUT_ONE),
+    OF_CONTRAST(FLAG, "paired", paired, "of the replicates that are in both"),
+    OF_CONTRAST(
+        COUNT, "left_out", left_out,
+        "replicates that are in one alone, where it is paired, or in a block without any of the other"),
+    SF_MEMBER_IS(COUNT, blocks, "blocks with replicates of both, which are dealt within",
+                 .null = "it is paired, or there are none"),
+    OF_CONTRAST(COUNT, "permutations", told.dealings,
+                "that q is of, and p where no replicate lacks the measure; 0 by Welch's test"),
+    OF_CONTRAST(FLAG, "all_permutations", told.exact, "these are all that there are"),
+    SF_STRUCTS_BY("measures", get_test, groups, measures, &app_compared_tests_table, "those asked for"),
+};
+#undef ROW
+
+#define ROW content
+#define COMPARED(column, of, ...) SF_INSIDE_IS(TEXT, column, compared, app_comparison, of, __VA_ARGS__)
+static const sf_column_row document_rows[] = {
+    COMPARED("table", table_path, "the file"),
+    COMPARED("folder", folder, "--out"),
+    SF_MEMBER_IS(TEXT, by, "the column whose values are compared"),
+    COMPARED("factor", groups.factor, "the column of the second factor", .null = "there is none"),
+    COMPARED("replicate", groups.replicate, "the column that replicates are of", .null = "each file is one"),
+    COMPARED("block", groups.block, "the column within whose values replicates are dealt",
+             .null = "all together"),
+    SF_MEMBER_IS(TEXT, test, "--test", .words = app_compared_tests),
+    SF_MEMBER_IS(COUNT, failed, "files that could not be analysed, and are left out"),
+    RECORDS("measures", get_measure, compared, measures, measure_rows, "all that there are"),
+    RECORDS("recordings", get_recording, compared, recordings, recording_rows, "rows of the table"),
+    RECORDS("conditions", get_condition, compared, conditions, condition_rows, "in the order of the table"),
+    RECORDS("contrasts", get_contrast, compared, contrasts, contrast_rows,
+            "pairs of conditions, of two factors those at each value of the second one"),
+    SF_STRUCTS_BY(
+        "effects", get_effect, compared, effects, &app_compared_effects_table,
+        "of the first factor, the second and both on each measure asked for; empty without a second "
+        "factor"),
+    SF_MEMBER_IS(TEXT, methods, "what was done, in sentences for a paper"),
+};
+#undef ROW
+
+const sf_table app_compare_document = {
+    .name = "compare", .about = "recordings compared", SF_TABLE_OF(document_rows)};
 
 /* Whether one of the measures from `first` to `last` is. */
 static bool is_tested(const app_groups *groups, sf_measured first, sf_measured last)
@@ -519,43 +666,26 @@ static void put_methods(sf_text *out, const app_comparison *c)
 
 void app_compare_json(sf_text *text, const app_comparison *c)
 {
-    sf_json json = sf_json_start(text);
     sf_text methods = {0};
-    size_t failed = 0;
-    for (size_t i = 0; i < c->input_count; i++)
-        failed += c->results[i].status != SF_OK;
     put_methods(&methods, c);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "table", c->table_path);
-    sf_json_string(&json, "folder", c->folder);
-    sf_json_string(&json, "by", sf_delimited_name(&c->table, c->grouping.by));
-    sf_json_string(&json, "factor", c->groups.factor);
-    sf_json_string(&json, "replicate", c->groups.replicate);
-    sf_json_string(&json, "block", c->groups.block);
-    sf_json_string(&json, "test", app_compared_tests[c->groups.by]);
-    sf_json_uint(&json, "failed", failed);
-    sf_json_array(&json, "measures");
-    for (int m = 0; m < SF_MEASURES; m++) {
-        const sf_measure_kind *about = sf_measure_about((sf_measured)m);
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "name", about->name);
-        sf_json_string(&json, "unit", about->unit);
-        sf_json_string(&json, "what", about->what);
-        sf_json_end_object(&json);
-    }
-    sf_json_end_array(&json);
-    add_recordings(&json, c);
-    add_conditions(&json, &c->groups);
-    sf_json_array(&json, "contrasts");
-    for (size_t i = 0; i < c->groups.contrast_count; i++)
-        add_contrast(&json, &c->groups, &c->groups.contrasts[i]);
-    sf_json_end_array(&json);
-    sf_json_array(&json, "effects");
-    each_effect(c, put_effect_in_json, &json);
-    sf_json_end_array(&json);
-    sf_json_string(&json, "methods", methods.failed ? NULL : methods.data);
-    app_provenance_json(&json, c->call);
-    sf_json_end_object(&json);
+    content of = {.compared = c,
+                  .by = sf_delimited_name(&c->table, c->grouping.by),
+                  .test = app_compared_tests[c->groups.by],
+                  .methods = methods.data,
+                  .measures = SF_MEASURES,
+                  .recordings = c->table.row_count,
+                  .conditions = c->groups.condition_count,
+                  .contrasts = c->groups.contrast_count,
+                  .effects = count_of_effects(&c->groups),
+                  .recording = &(recording_row){0},
+                  .condition = &(condition_row){.replicate = &(replicate_row){0}},
+                  .contrast = &(contrast_row){.test = &(test_row){0}},
+                  .effect = &(effect_row){0},
+                  .words = (char[APP_EFFECT_WORDS]){0}};
+    for (size_t i = 0; i < c->input_count; i++)
+        of.failed += c->results[i].status != SF_OK;
+    app_document_json(text, c->call, &app_compare_document, &of);
+    text->failed = text->failed || methods.failed;
     sf_text_free(&methods);
 }
 
@@ -665,7 +795,8 @@ void app_compare_print(sf_text *text, const app_comparison *c)
     if (is_tested(&c->groups, SF_MEASURE_BURST_RATE, SF_MEASURE_NETWORK_UNITS))
         sf_text_printf(
             text, "\n[in brackets] what chance gives at these rates: the difference, and all behind it, is "
-                  "of what lies beyond");
+                  "of what lies beyond\n");
+    app_doubts_print(text, c->call);
     sf_text_append(text, "\n", 1);
     put_methods(text, c);
     sf_text_printf(text, "\nThe tables, and measures.svg, are in %s", c->folder);

@@ -274,8 +274,8 @@ static void warn_few_surrogates(const app_call *call, uint32_t surrogates, const
     if (as->max_q > 0 && as->max_q < most)
         most = as->max_q;
     if (surrogates > 0 && least > most + 1e-9)
-        app_warn(call, "%u surrogates give no p or q below %.2g, so no pair can be an edge: take %.0f",
-                 surrogates, least, ceil(1 / most - 1 - 1e-9));
+        app_doubt(call, "%u surrogates give no p or q below %.2g, so no pair can be an edge: take %.0f",
+                  surrogates, least, ceil(1 / most - 1 - 1e-9));
 }
 
 static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recording *recording,
@@ -337,6 +337,19 @@ static int read_drive(sf_drive_options *options, const app_call *call, sf_error 
     return SF_OK;
 }
 
+int app_connect_drive(sf_graph **graph, const app_call *call, const sf_recording *recording,
+                      const sf_drive_options *drive, const sf_graph_options *as, sf_error *error)
+{
+    bool given = drive->low_ns != 0 || drive->high_ns != 0;
+    const sf_delay delay =
+        given ? (sf_delay){drive->low_ns, drive->high_ns} : (sf_delay){SF_DRIVE_LOW_NS, SF_DRIVE_HIGH_NS};
+    const sf_progress progress = app_progress(call);
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    app_delay_doubt(call, delay, of.tick_ns);
+    return sf_graph_of_drive(graph, recording, drive, as, &progress, error);
+}
+
 static int connect_drive(sf_graph **graph, const app_call *call, const sf_recording *recording,
                          const sf_graph_options *as, sf_drive_method method, sf_error *error)
 {
@@ -346,7 +359,6 @@ static int connect_drive(sf_graph **graph, const app_call *call, const sf_record
     static const char *const engines[] = {"engine", "device", NULL};
     static const char with[] = "goes with --metric episodes";
     sf_drive_options options = sf_drive_options_default();
-    const sf_progress progress = app_progress(call);
     int status = app_refuse(call, others, with, error);
     if (status == SF_OK && app_takes(call, app_engine_options))
         status = app_refuse(call, engines, with, error);
@@ -356,7 +368,7 @@ static int connect_drive(sf_graph **graph, const app_call *call, const sf_record
         return status;
     options.method = method;
     app_catch_signals();
-    status = sf_graph_of_drive(graph, recording, &options, as, &progress, error);
+    status = app_connect_drive(graph, call, recording, &options, as, error);
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 

@@ -19,6 +19,11 @@ extern const app_option app_connect_options[], app_compare_connect_options[], ap
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
                 const sf_graph_options *as, app_stop *stop, sf_error *error);
 
+/** Who drives whom by these options; a delay that the recording's clock does not tell apart is doubted. As
+ * sf_graph_of_drive. */
+int app_connect_drive(sf_graph **graph, const app_call *call, const sf_recording *recording,
+                      const sf_drive_options *drive, const sf_graph_options *as, sf_error *error);
+
 /** How spike trains are tiled, by --delay, --preset, --min-distance, --surrogates and --seed. SF_USAGE. */
 int app_connect_tiling(sf_tiling_options *options, const app_call *call, sf_error *error);
 

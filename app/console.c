@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_WIDTH 80 /* of the closing table */
 #define NOTHING_FOR_NS (2 * SF_SECOND)
 #define DRAW_EVERY_NS (SF_SECOND / 2) /* so that a silence is seen to last */
-#define WIDE 110                      /* columns from which reasons are told in full */
+#define WAITING_FROM 1000             /* spikes, more than a window has: analysis is behind */
 
 /* The order of `standing`. */
 #define BY_STANDING "what stands out most first: q <= 0.05, the longest, most above chance"
@@ -175,106 +176,128 @@ static size_t too_early(const sf_episodes_message *episodes)
 
 #define WAITS "waits for its first test"
 
-/* The reason in a word, where there is no room for it. */
-static const char *in_short(const char *reason)
-{
-    static const char *const words[][2] = {
-        {WAITS, "waits"},
-        {"a unit returns", "returns"},
-        {"delays too long", "too long"},
-        {"bursts too sharp", "too sharp"},
-        {"too few so far", "too few"},
-        {"random pairs stand out", "random too"},
-        {"pairs too unlike", "unlike"},
-        {"shared events", "shared"},
-        {"observation gap", "gap"},
-        {"spikes were lost", "losses"},
-        {"tests are behind", "behind"},
-        {"too many to test", "too many"},
-        {"tests are off", "off"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(reason, words[i][0]) == 0)
-            return words[i][1];
-    return reason;
-}
-
 /* A run that is over has no first test to come. */
 static bool is_over(const app_console *console)
 {
     return console->status != NULL && console->status->status.last;
 }
 
-static const char *why_not_tested(const app_console *console, const char *reason, bool in_full)
+static const char *why_not_tested(const app_console *console, const char *reason)
 {
-    if (is_over(console) && strcmp(reason, WAITS) == 0)
-        return in_full ? "not tested by the end" : "untested";
-    return in_full ? reason : in_short(reason);
+    return is_over(console) && strcmp(reason, WAITS) == 0 ? "not tested by the end" : reason;
 }
+
+/* The cells before the name, each set to the right. */
+enum { COUNT, CHANCE, RATIO, Q, CELLS };
+static const char *const heads[CELLS] = {"count", "by chance", "ratio", "q"};
+
+typedef struct row {
+    char cells[CELLS][40];
+    char name[4096];
+} row;
 
 /* How rows are written. */
 typedef struct row_form {
-    bool has_reasons; /* in full */
-    sf_delay common;  /* of every link; {0, 0}: there is none */
+    int widths[CELLS]; /* 0: left out */
+    sf_delay common;   /* of every link; {0, 0}: there is none */
 } row_form;
 
-#define REASON_WIDTH 24
-#define Q_WIDTH 9
-
-static void add_head(const row_form *form, app_page *page)
+static void write_row(row *to, const app_console *console, const sf_episode_count *item, const row_form *form)
 {
-    char head[64];
-    app_episode_head(head, sizeof head, "episode", form->common);
-    app_page_line(page, "%7s  %8s  %5s  %*s  %s", "count", "by chance", "ratio",
-                  form->has_reasons ? REASON_WIDTH : Q_WIDTH, "q", head);
+    enum { SIZE = sizeof to->cells[0] };
+    double times = (double)item->count / item->expected;
+    sf_live_print_episode(console->live, &item->episode, to->name, sizeof to->name);
+    if (form->common.high_ns > 0)
+        app_episode_shorten(to->name);
+    snprintf(to->cells[COUNT], SIZE, "%" PRIu64, item->count);
+    snprintf(to->cells[CHANCE], SIZE, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
+    snprintf(to->cells[RATIO], SIZE, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
+    if (item->not_tested != NULL)
+        snprintf(to->cells[Q], SIZE, "%s", why_not_tested(console, item->not_tested));
+    else if (is_too_early(item))
+        snprintf(to->cells[Q], SIZE, "too early");
+    else
+        snprintf(to->cells[Q], SIZE, "%.2g", item->q);
+}
+
+static void add_cells(const row_form *form, const char *const cells[CELLS], const char *name, app_page *page)
+{
+    sf_text line = {0};
+    for (int c = 0; c < CELLS; c++)
+        if (form->widths[c] > 0)
+            sf_text_printf(&line, "%*s  ", form->widths[c], cells[c]);
+    sf_text_printf(&line, "%s", name);
+    app_page_line(page, "%s", line.data != NULL && !line.failed ? line.data : "");
+    sf_text_free(&line);
 }
 
 static void add_row(const app_console *console, const sf_episode_count *item, const row_form *form,
                     app_page *page)
 {
-    char name[4096], chance[32], ratio[32], q[32];
-    bool wide = form->has_reasons;
-    double times = (double)item->count / item->expected;
-    sf_live_print_episode(console->live, &item->episode, name, sizeof name);
-    if (form->common.high_ns > 0)
-        app_episode_shorten(name);
-    snprintf(chance, sizeof chance, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
-    snprintf(ratio, sizeof ratio, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
-    if (item->not_tested != NULL)
-        snprintf(q, sizeof q, "%s", why_not_tested(console, item->not_tested, wide));
-    else if (is_too_early(item))
-        snprintf(q, sizeof q, wide ? "too early: %.2g at least" : "too early", item->least_q);
-    else
-        snprintf(q, sizeof q, "%.2g", item->q);
+    row of;
+    write_row(&of, console, item, form);
     page->tint = item->q <= SF_SIGNIFICANT_Q                      ? APP_GOOD
                  : item->not_tested != NULL || is_too_early(item) ? APP_FAINT
                                                                   : APP_PLAIN;
-    app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio,
-                  wide ? REASON_WIDTH : Q_WIDTH, q, name);
+    const char *const cells[CELLS] = {of.cells[COUNT], of.cells[CHANCE], of.cells[RATIO], of.cells[Q]};
+    add_cells(form, cells, of.name, page);
     page->tint = APP_PLAIN;
 }
 
-/* As many episodes as there are rows for, but for so many. */
-static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes,
-                             bool has_reasons, app_page *page, int left)
+static int width_of(const char *text)
 {
-    row_form form = {.has_reasons = has_reasons};
+    return (int)app_width(text, strlen(text));
+}
+
+/* As wide as what is in them; what is by chance is left out where a line has no room for it. */
+static void fit_rows(row_form *form, const app_console *console, const sf_episode_count *const *order,
+                     size_t shown, int columns)
+{
+    int longest = 0, all = 0;
+    for (int c = 0; c < CELLS; c++)
+        form->widths[c] = width_of(heads[c]);
+    for (size_t i = 0; i < shown; i++) {
+        row of;
+        write_row(&of, console, order[i], form);
+        for (int c = 0; c < CELLS; c++) {
+            int width = width_of(of.cells[c]);
+            form->widths[c] = width > form->widths[c] ? width : form->widths[c];
+        }
+        int name = width_of(of.name);
+        longest = name > longest ? name : longest;
+    }
+    for (int c = 0; c < CELLS; c++)
+        all += form->widths[c] + 2;
+    form->widths[CHANCE] = all + longest <= columns ? form->widths[CHANCE] : 0;
+}
+
+/* As many episodes as there are rows for, but for so many, in lines of `columns`. */
+static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes, int columns,
+                             app_page *page, int left)
+{
+    row_form form = {.widths = {0}};
+    char head[64];
     if (episodes->count > 0)
         form.common = app_common_delay(&episodes->items->episode, sizeof *episodes->items, episodes->count);
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
     if (order == NULL)
         return;
     size_t kept = list_whole(order, episodes);
-    add_head(&form, page);
-    size_t shown = 0;
-    for (; shown < kept && page->used + left + 1 < page->rows; shown++)
-        add_row(console, order[shown], &form, page);
+    int room = page->rows - page->used - left - 2; /* the head and the last line */
+    size_t shown = room <= 0 ? 0 : kept < (size_t)room ? kept : (size_t)room;
+    fit_rows(&form, console, order, shown, columns);
+    app_episode_head(head, sizeof head, "episode", form.common);
+    add_cells(&form, heads, head, page);
+    for (size_t i = 0; i < shown; i++)
+        add_row(console, order[i], &form, page);
     if (shown < kept && kept < episodes->count)
-        app_page_line(page, "%zu more, and %zu parts of these", kept - shown, episodes->count - kept);
+        app_page_line(page, "%zu more, and %zu part%s of these", kept - shown, episodes->count - kept,
+                      episodes->count - kept == 1 ? "" : "s");
     else if (shown < kept)
         app_page_line(page, "%zu more", kept - shown);
     else if (kept < episodes->count)
-        app_page_line(page, "and %zu parts of these", episodes->count - kept);
+        app_page_line(page, "and %zu part%s of these", episodes->count - kept,
+                      episodes->count - kept == 1 ? "" : "s");
     sf_free(order);
 }
 
@@ -314,6 +337,8 @@ static void add_losses(sf_text *text, const sf_source_status *source)
         }
     if (before[0] == ',')
         sf_text_append(text, ")", 1);
+    if (source->other_streams > 0)
+        sf_text_printf(text, "  %" PRIu64 " of other streams", source->other_streams);
 }
 
 static const char *state_of(sf_source_state state)
@@ -322,11 +347,32 @@ static const char *state_of(sf_source_state state)
     return words[state];
 }
 
-static void describe_source(const app_console *console, const sf_source_status *source, sf_text *text)
+/* Its middle left out where it is longer than `most` bytes, so that there is room for the numbers behind it.
+ */
+static void add_name(sf_text *text, const char *name, size_t most)
+{
+    size_t length = strlen(name), head = most / 2, tail = length - (most - head);
+    if (length <= most) {
+        sf_text_printf(text, "%s", name);
+        return;
+    }
+    while (head > 0 && (name[head] & 0xc0) == 0x80) /* not inside a character */
+        head--;
+    while ((name[tail] & 0xc0) == 0x80)
+        tail++;
+    sf_text_printf(text, "%.*s...%s", (int)head, name, name + tail);
+}
+
+/* most: bytes of its name. */
+static void describe_source(const app_console *console, const sf_source_status *source, size_t most,
+                            sf_text *text)
 {
     double silent_s = (double)(sf_clock_monotonic_ns() - console->heard_ns) * 1e-9;
-    sf_text_printf(text, "from %s  %s  %" PRIu64 " spikes", source->name, state_of(source->state),
-                   source->spikes);
+    sf_text_printf(text, "from ");
+    add_name(text, source->name, most);
+    sf_text_printf(text, "  %s  %" PRIu64 " spike%s",
+                   source->state == SF_SOURCE_LIVE && is_over(console) ? "stopped" : state_of(source->state),
+                   source->spikes, source->spikes == 1 ? "" : "s");
     add_losses(text, source);
     if (source->state == SF_SOURCE_STALLED || source->state == SF_SOURCE_LOST)
         sf_text_printf(text, "  nothing heard for %.0f s", (double)source->silent_ns * 1e-9);
@@ -340,15 +386,17 @@ static void describe_source(const app_console *console, const sf_source_status *
         sf_text_printf(text, "  unauthenticated");
 }
 
-static void describe_sink(const sf_sink_status *sink, sf_text *text)
+static void describe_sink(const sf_sink_status *sink, size_t most, sf_text *text)
 {
     bool failed = strcmp(sink->state, "failed") == 0, records = strncmp(sink->name, "hdf5 ", 5) == 0;
+    sf_text_printf(text, "to   ");
+    add_name(text, sink->name, most);
     if (failed)
-        sf_text_printf(text, "to   %s FAILED: %s", sink->name, sink->note);
+        sf_text_printf(text, " FAILED: %s", sink->note);
     else if (records)
-        sf_text_printf(text, "to   %s  recording, %" PRIu64 " spikes", sink->name, sink->spikes);
+        sf_text_printf(text, "  recording, %" PRIu64 " spikes", sink->spikes);
     else
-        sf_text_printf(text, "to   %s  %" PRIu64 " messages", sink->name, sink->published);
+        sf_text_printf(text, "  %" PRIu64 " messages", sink->published);
     if (sink->dropped + sink->failed > 0)
         sf_text_printf(text, "  %" PRIu64 " messages lost", sink->dropped + sink->failed);
     if (sink->spikes_lost > 0)
@@ -373,11 +421,13 @@ static void describe_window(const app_console *console, sf_text *text)
         return;
     }
     const sf_episodes_message *episodes = &console->episodes->episodes;
-    sf_text_printf(text, "  window %.1f-%.1f s%s  %" PRIu64 " spikes",
+    sf_text_printf(text, "  window %.1f-%.1f s%s  %" PRIu64 " spike%s",
                    (double)episodes->window.start_ns * 1e-9, (double)episodes->window.stop_ns * 1e-9,
-                   episodes->partial ? " (not full)" : "", episodes->spikes);
-    if (has_status_of_window(console) && isfinite(console->status->status.rate_hz))
-        sf_text_printf(text, "  %.0f Hz", console->status->status.rate_hz);
+                   episodes->partial ? " (not full)" : "", episodes->spikes,
+                   episodes->spikes == 1 ? "" : "s");
+    double rate_hz = has_status_of_window(console) ? console->status->status.rate_hz : NAN;
+    if (isfinite(rate_hz))
+        sf_text_printf(text, "  %.*f Hz", app_screen_digits(rate_hz), rate_hz);
 }
 
 static void describe_work(const app_console *console, const sf_status_message *status, sf_text *text)
@@ -394,6 +444,9 @@ static void describe_work(const app_console *console, const sf_status_message *s
     sf_text_printf(text, "  a hop of %g s takes %.1f ms", console->config->window.hop_s, hop_ms);
     if (strcmp(status->device, "cpu") != 0)
         sf_text_printf(text, "  on %s", status->device);
+    if (console->episodes != NULL && status->window_fill > WAITING_FROM &&
+        status->window_fill > console->episodes->episodes.spikes)
+        sf_text_printf(text, "  %" PRIu64 " spikes wait", status->window_fill);
 }
 
 /* What the limits keep back, where there are any. */
@@ -435,18 +488,30 @@ static void describe_chains(const sf_episodes_message *episodes, const sf_status
                        status != NULL && status->last ? "" : " so far");
     }
     sf_text_printf(text, " of %" PRIu64 " episode%s", all, all == 1 ? "" : "s");
-    if (early > 0)
-        sf_text_printf(text, ", %zu too early to say", early);
     if (episodes->chains == 0 && status != NULL && status->tests < LEAST_STRETCHES)
         sf_text_printf(text, ": it takes %d stretches of %g s or more", LEAST_STRETCHES,
                        status->test_length_s);
+    if (early > 0)
+        sf_text_printf(text, ", %zu too early to say", early);
 }
 
-static void describe_verdicts(const app_console *console, const sf_status_message *status, sf_text *text)
+/* Stretches came, and none gave a p: that it takes four of them is not why there is no q. */
+static bool gave_no_p(const sf_status_message *status)
 {
-    const sf_episodes_message *episodes = console->episodes != NULL ? &console->episodes->episodes : NULL;
+    return status->tests == 0 && status->not_tested != NULL && strcmp(status->not_tested, WAITS) != 0 &&
+           strcmp(status->not_tested, "not tested by the end") != 0;
+}
+
+/* `window`: the message of the window that is shown beside it, or NULL. */
+static void describe_verdicts(const app_console *console, const sf_message *window,
+                              const sf_status_message *status, sf_text *text)
+{
+    const sf_episodes_message *episodes = window != NULL ? &window->episodes : NULL;
     if (console->config->significance.kind == 0)
         sf_text_printf(text, "no q: significance.kind is off");
+    else if (gave_no_p(status))
+        sf_text_printf(text, "no q: no stretch has a p%s, the last one for this: %s",
+                       status->last ? "" : " so far", status->not_tested);
     else if (status->tests == 0 || episodes == NULL)
         sf_text_printf(text, "no q%s: it takes %d stretches of %g s or more after the first find%s",
                        status->last ? "" : " yet", LEAST_STRETCHES, status->test_length_s,
@@ -464,11 +529,13 @@ static void describe_tests(const app_console *console, const sf_status_message *
     const char *stretches = status->tests == 1 ? "stretch" : "stretches";
     if (console->config->significance.kind == 0)
         return;
-    if (status->not_tested != NULL && status->tests == 0)
-        sf_text_printf(text, "no stretch has a p: %s", why_not_tested(console, status->not_tested, true));
+    if (gave_no_p(status))
+        before = ""; /* describe_verdicts says it */
+    else if (status->not_tested != NULL && status->tests == 0)
+        sf_text_printf(text, "no stretch has a p: %s", why_not_tested(console, status->not_tested));
     else if (status->not_tested != NULL)
         sf_text_printf(text, "%" PRIu64 " %s, the last without a p: %s", status->tests, stretches,
-                       why_not_tested(console, status->not_tested, true));
+                       why_not_tested(console, status->not_tested));
     else if (status->tests > 0)
         sf_text_printf(text, "%" PRIu64 " %s tested, the last in %.1f %% of its time", status->tests,
                        stretches, 100 * status->test_share);
@@ -548,6 +615,14 @@ static void describe_triggers(const app_console *console, sf_text *text)
     }
 }
 
+/* With as many occurrences as are enough in the window that there is. */
+static void suggest_longer(const sf_live_options *config, const char *what, app_page *page)
+{
+    double length_s = 6 * config->window.length_s;
+    app_page_line(page, "try %s--set window.length_s=%g --set mine.min_rate_hz=%.2g", what, length_s,
+                  5 / length_s);
+}
+
 /* What to set so that five occurrences in a window are enough, which is the least that a rate asks for. */
 static void suggest(const sf_live_options *config, app_page *page)
 {
@@ -560,8 +635,7 @@ static void suggest(const sf_live_options *config, app_page *page)
     else if (mine->min_rate_hz * length_s > 5)
         app_page_line(page, "try --set mine.min_rate_hz=%.2g", 5 / length_s);
     else
-        app_page_line(page, "try --set window.length_s=%g --set mine.min_rate_hz=%.2g", 6 * length_s,
-                      5 / (6 * length_s));
+        suggest_longer(config, "", page);
     app_page_line(page, "or longer delays, as --set mine.delays_ms=0.5:50");
 }
 
@@ -580,10 +654,9 @@ static void describe_nothing(const app_console *console, const sf_episodes_messa
         sf_text_printf(text, "episodes were not looked for yet: the first time after %g s",
                        config->mine.every * config->window.hop_s);
     else if (edges > 0)
-        sf_text_printf(text,
-                       "nothing was frequent in the window that ended %g s ago; by now %" PRIu64
-                       " pair%s: episodes follow",
-                       window->list_age_s, edges, edges == 1 ? " is" : "s are");
+        sf_text_printf(
+            text, "nothing was frequent in the window %.*f s before; in this one %" PRIu64 " pair%s",
+            app_screen_digits(window->list_age_s), window->list_age_s, edges, edges == 1 ? " is" : "s are");
     else if (console->full == NULL)
         sf_text_printf(text, "nothing is frequent so far; the window of %g s is not full",
                        config->window.length_s);
@@ -593,19 +666,14 @@ static void describe_nothing(const app_console *console, const sf_episodes_messa
 }
 
 /* And which key would change that. */
-static void add_hint(const app_console *console, app_page *page)
+static void add_hint(const app_console *console, const sf_episodes_message *window, app_page *page)
 {
     const sf_live_options *config = console->config;
-    const sf_episodes_message *window = &console->episodes->episodes;
     uint64_t edges = console->status != NULL ? console->status->status.edges : 0;
-    sf_text text = {0};
-    describe_nothing(console, window, &text);
-    app_page_line(page, "%s", text.data != NULL && !text.failed ? text.data : "");
-    sf_text_free(&text);
     if (window->left_out.count > 0)
         app_page_line(page, "--set significance.max_q=0 --set significance.max_p=0 shows all of it");
     else if (config->mine.every > 0 && console->full != NULL && window->spikes == 0)
-        app_page_line(page, "try a longer one, as --set window.length_s=%g", 6 * config->window.length_s);
+        suggest_longer(config, "a longer one, as ", page);
     else if (config->mine.every > 0 && console->full != NULL && edges == 0)
         suggest(config, page);
 }
@@ -621,11 +689,11 @@ static void add_text(app_page *page, sf_text *text)
 /* A third of the page at most for either; the troubled ones are told of in the log as well. */
 static void add_ends(const app_console *console, const sf_status_message *status, app_page *page)
 {
-    size_t most = page->rows > 30 ? 8 : 3;
+    size_t most = page->rows > 30 ? 8 : 3, name = (size_t)page->columns / 2;
     for (size_t i = 0; i < status->source_count && i < most; i++) {
         sf_text text = {0};
         const sf_source_status *source = &status->sources[i];
-        describe_source(console, source, &text);
+        describe_source(console, source, name, &text);
         bool well = source->state == SF_SOURCE_LIVE || source->state == SF_SOURCE_ENDED;
         page->tint = !well || lost_by(source) > 0 ? APP_BAD : APP_PLAIN;
         add_text(page, &text);
@@ -635,7 +703,7 @@ static void add_ends(const app_console *console, const sf_status_message *status
     for (size_t i = 0; i < status->sink_count && i < most; i++) {
         sf_text text = {0};
         const sf_sink_status *sink = &status->sinks[i];
-        describe_sink(sink, &text);
+        describe_sink(sink, name, &text);
         bool lost = sink->dropped + sink->failed + sink->spikes_lost > 0;
         page->tint = lost || strcmp(sink->state, "failed") == 0 ? APP_BAD : APP_PLAIN;
         add_text(page, &text);
@@ -679,7 +747,7 @@ static void draw_page(const app_console *console)
         add_ends(console, &console->status->status, &page);
         describe_work(console, &console->status->status, &text);
         add_text(&page, &text);
-        describe_verdicts(console, &console->status->status, &text);
+        describe_verdicts(console, console->episodes, &console->status->status, &text);
         add_text(&page, &text);
         describe_tests(console, &console->status->status, &text);
         if (text.length > 0)
@@ -699,9 +767,12 @@ static void draw_page(const app_console *console)
     bool any = console->episodes != NULL && console->episodes->episodes.count > 0;
     app_page_line(&page, "%s", any ? BY_STANDING : "");
     if (any)
-        add_top_episodes(console, &console->episodes->episodes, page.columns >= WIDE, &page, below);
-    else if (console->episodes != NULL)
-        add_hint(console, &page);
+        add_top_episodes(console, &console->episodes->episodes, page.columns, &page, below);
+    else if (console->episodes != NULL) {
+        describe_nothing(console, &console->episodes->episodes, &text);
+        add_text(&page, &text);
+        add_hint(console, &console->episodes->episodes, &page);
+    }
     if (large) {
         app_page_line(&page, "%s", "");
         app_rate_map_add(console->rates, console->live, &page);
@@ -753,15 +824,21 @@ void app_console_draw(app_console *console)
 
 /* ---- at the end ---- */
 
+static void append_page(sf_text *text, app_page *page)
+{
+    if (page->text.data != NULL && !page->text.failed)
+        sf_text_append(text, page->text.data, page->text.length);
+    sf_text_free(&page->text);
+}
+
 static void add_last_table(const app_console *console, const sf_episodes_message *window, sf_text *text)
 {
     app_page page = {.columns = 200, .rows = 16}; /* a long chain is not cut */
+    int columns = app_screen_columns(fileno(console->out));
     sf_text_printf(text, "the last full window, %.1f-%.1f s, " BY_STANDING ":\n",
                    (double)window->window.start_ns * 1e-9, (double)window->window.stop_ns * 1e-9);
-    add_top_episodes(console, window, false, &page, 0);
-    if (page.text.data != NULL && !page.text.failed)
-        sf_text_append(text, page.text.data, page.text.length);
-    sf_text_free(&page.text);
+    add_top_episodes(console, window, columns > LEAST_WIDTH ? columns : LEAST_WIDTH, &page, 0);
+    append_page(text, &page);
 }
 
 static void add_last_nothing(const app_console *console, const sf_episodes_message *window, sf_text *text)
@@ -771,6 +848,9 @@ static void add_last_nothing(const app_console *console, const sf_episodes_messa
                    window->spikes);
     describe_nothing(console, window, text);
     sf_text_append(text, "\n", 1);
+    app_page page = {.columns = 200, .rows = 2};
+    add_hint(console, window, &page);
+    append_page(text, &page);
 }
 
 void app_console_summarise(const app_console *console, sf_text *text)
@@ -782,10 +862,10 @@ void app_console_summarise(const app_console *console, sf_text *text)
     sf_text_printf(text, "%s: %" PRIu64 " spikes of %" PRIu32 " units, lost %" PRIu64 "\n",
                    console->config->stream, status->spikes, console->unit_count, total_lost(status));
     for (size_t i = 0; i < status->source_count; i++) {
-        describe_source(console, &status->sources[i], text);
+        describe_source(console, &status->sources[i], SIZE_MAX, text);
         sf_text_append(text, "\n", 1);
     }
-    describe_verdicts(console, status, text);
+    describe_verdicts(console, window, status, text);
     sf_text_append(text, "\n", 1);
     size_t before = text->length;
     describe_tests(console, status, text);

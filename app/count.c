@@ -430,6 +430,7 @@ static void print_tables(sf_text *text, const app_counting *c)
     }
     for (size_t i = 0; i < told->correlogram_count; i++)
         print_correlogram(text, &told->correlograms[i], c->recording);
+    app_doubts_print(text, c->call);
     if (told->significance != NULL) {
         sf_text_printf(text, "\n");
         text->failed = text->failed || app_methods(text, c->counted, c->call, NULL) != SF_OK;

@@ -4,7 +4,7 @@
 #include "app/load.h"
 #include "app/nwb.h"
 
-#include "core/describe/table.h"
+#include "core/describe/column.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
@@ -45,34 +45,34 @@ static int parse(criticality *c, sf_error *error)
 
 /* ---- telling ---- */
 
-static void write_json(sf_text *text, const void *what)
+SF_GETTER(get_bin)
 {
-    const criticality *c = what;
-    sf_json json = sf_json_start(text);
-    const sf_branching *b = &c->found.branching;
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", c->of.path);
-    sf_json_uint(&json, "spikes", c->found.spikes);
-    sf_json_uint(&json, "units", c->of.unit_count);
-    sf_json_real(&json, "duration_s", c->found.duration_s);
-    sf_json_real(&json, "avalanche_bin_ms",
-                 c->found.avalanches.bin_ns > 0 ? (double)c->found.avalanches.bin_ns * 1e-6 : NAN);
-    sf_json_real(&json, "branching_bin_ms", (double)b->bin_ns * 1e-6);
-    sf_json_uint(&json, "lags", b->lags);
-    sf_json_uint(&json, "blocks", b->blocks);
-    for (size_t i = 0; i < SF_CRITICALITY_TABLES; i++) {
-        const sf_table table = sf_criticality_table(&c->found, i);
-        sf_table_json_rows(&json, table.name, &table);
-    }
-    app_provenance_json(&json, c->call);
-    sf_json_end_object(&json);
+    const int64_t bin_ns = *(const int64_t *)((const char *)of + column->member);
+    sf_value_set_real(value, bin_ns > 0 ? (double)bin_ns * 1e-6 : NAN);
 }
 
-static void write_csv(sf_text *text, const void *what)
+#define ROW criticality
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "recording", of.path, "the file"),
+    SF_FIELD_IS(COUNT, "spikes", found.spikes, "spikes"),
+    SF_FIELD_IS(COUNT, "units", of.unit_count, "units"),
+    SF_FIELD_IS(REAL, "duration_s", found.duration_s, "recorded", .unit = "s"),
+    SF_GOT_FROM(REAL, "avalanche_bin_ms", get_bin, found.avalanches.bin_ns, "the bin of avalanches",
+                .unit = "ms", .null = "there are no two spikes to take it from"),
+    SF_GOT_FROM(REAL, "branching_bin_ms", get_bin, found.branching.bin_ns, "the bin of the branching ratio",
+                .unit = "ms"),
+    SF_FIELD_IS(COUNT, "lags", found.branching.lags, "lags that it is fitted to, in these bins"),
+    SF_FIELD_IS(COUNT, "blocks", found.branching.blocks, "blocks that its interval is drawn from"),
+    SF_COLUMNS_OF(found, &sf_criticality_document),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "criticality", .about = "how near a network is to criticality", SF_TABLE_OF(document_rows)};
+
+static sf_table table_of(const void *what, size_t which)
 {
-    const criticality *c = what;
-    const sf_table table = sf_criticality_table(&c->found, (size_t)c->table);
-    app_csv_table(text, &table);
+    return sf_criticality_table(&((const criticality *)what)->found, which);
 }
 
 static void print_measures(sf_text *text, const criticality *c)
@@ -104,13 +104,14 @@ static void print_fits(sf_text *text, const criticality *c)
         app_table_cell(&table, "%" PRIu64, law->xmin);
         app_table_cell(&table, "%" PRIu64, law->tail);
         app_table_real(&table, 4, law->exponent);
-        app_table_real(&table, 4, law->p);
+        app_table_real(&table, 2, law->p);
         app_table_real(&table, 4, law->lognormal.ratio);
-        app_table_real(&table, 4, law->lognormal.p);
+        app_table_real(&table, 2, law->lognormal.p);
         app_table_real(&table, 4, law->exponential.ratio);
-        app_table_real(&table, 4, law->exponential.p);
+        app_table_real(&table, 2, law->exponential.p);
     }
-    app_table_print(&table, text, 9);
+    static const char *const drop[] = {"avalanches", NULL};
+    app_table_fit(&table, text, 9, drop, c->call->verbose);
 }
 
 static int print_text(sf_text *text, const void *what, sf_error *error)
@@ -130,16 +131,7 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     return SF_OK;
 }
 
-static const app_telling telling = {write_json, write_csv, print_text};
-
-static int write_nwb(const criticality *c, const sf_recording *recording, sf_error *error)
-{
-    sf_table tables[SF_CRITICALITY_TABLES];
-    for (size_t i = 0; i < SF_CRITICALITY_TABLES; i++)
-        tables[i] = sf_criticality_table(&c->found, i);
-    return app_nwb_tables(c->call, recording, tables, SF_CRITICALITY_TABLES,
-                          "How near the network is to criticality.", error);
-}
+static const app_telling telling = {&document, SF_CRITICALITY_TABLES, table_of, print_text};
 
 static int run(app_call *call, sf_error *error)
 {
@@ -158,11 +150,12 @@ static int run(app_call *call, sf_error *error)
     status = sf_criticality_find(&c.found, recording, &c.options, &progress, error);
     if (status == SF_OK) {
         for (size_t i = 0; i < c.found.caution_count; i++)
-            app_warn(call, "%s: %s", c.found.cautions[i].of, c.found.cautions[i].text);
-        status = write_nwb(&c, recording, error);
+            app_doubt(call, "%s: %s", c.found.cautions[i].of, c.found.cautions[i].text);
+        status =
+            app_nwb_tables(call, recording, &telling, &c, error, "How near the network is to criticality.");
     }
     if (status == SF_OK) {
-        status = app_tell(call, &telling, &c, error);
+        status = app_tell(call, &telling, &c, c.table, error);
         app_tell_undeclared(call);
     }
     sf_criticality_free(&c.found);
@@ -183,8 +176,9 @@ const app_command app_command_criticality = {
         "The branching ratio by multistep regression (Wilting and Priesemann 2018), which does not depend on "
         "how many of the units are recorded. Avalanches of Beggs and Plenz (2003), power laws of their sizes "
         "and durations as Clauset et al. (2009) fit and test them, and whether size grows with duration as "
-        "both exponents have it. A warning says what of it not to believe, and docs/criticality.md why.",
+        "both exponents have it. Lines say what of it not to believe, and docs/criticality.md why.",
     .options = {options, app_selection_options},
     .rows = {&sf_criticality_options_table},
+    .documents = {&document},
     .run = run,
 };

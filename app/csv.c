@@ -154,6 +154,7 @@ static void put_value(app_csv *csv, const sf_column *is, const sf_value *value)
     case SF_COLUMN_UNITS:
     case SF_COLUMN_NAMES:
     case SF_COLUMN_ENTRY:
+    case SF_COLUMN_NUMBERS:
     case SF_COLUMN_RECORD:
         break; /* have no place among these columns */
     }

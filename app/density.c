@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
+#include "app/document.h"
 #include "app/load.h"
 #include "app/nwb.h"
 #include "app/pictures.h"
 #include "app/samples.h"
 
-#include "core/describe/table.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
 
@@ -345,92 +345,133 @@ static int write_plot(const char *path, const density_result *result, const char
 
 /* ---- text ---- */
 
-static void print_reals(sf_json *json, const char *key, const double *values, size_t count)
+/* The document. */
+typedef struct content {
+    density_result result;
+    app_epochs epochs;
+    const char *quantity, *name;
+    uint32_t unit;
+    double tick;
+    bool reflected;
+} content;
+
+static const char *axis_word(const void *domain)
 {
-    sf_json_array(json, key);
-    for (size_t k = 0; k < count; k++)
-        sf_json_real(json, NULL, values[k]);
-    sf_json_end_array(json);
+    return app_axis_words[*(const sf_domain *)domain == SF_DOMAIN_LOG];
 }
 
-/* A list, or of two columns a list of rows, one for each y; all null where `values` is NULL. */
-static void print_values(sf_json *json, const char *key, const density_result *result, const double *values)
+static bool is_plane(const content *c)
 {
-    size_t rows = result->of.y != NULL ? result->of.y_count : 1, columns = result->of.x_count;
-    if (result->of.y != NULL)
-        sf_json_array(json, key);
-    for (size_t r = 0; r < rows; r++) {
-        sf_json_array(json, result->of.y != NULL ? NULL : key);
-        for (size_t k = 0; k < columns; k++)
-            sf_json_real(json, NULL, values != NULL ? values[r * columns + k] : NAN);
-        sf_json_end_array(json);
-    }
-    if (result->of.y != NULL)
-        sf_json_end_array(json);
+    return c->result.of.y != NULL;
 }
 
-static void print_epochs(sf_json *json, const density_result *result)
+/* Of one column its points, of two those of each. */
+SF_LENGTH(count_grid)
 {
-    const app_epochs *epochs = &result->samples->epochs;
-    sf_table table = app_epochs_table;
-    table.of = epochs->items;
-    table.row_count = epochs->count;
-    if (epochs->items != NULL)
-        sf_table_json_rows(json, "epochs", &table);
+    const content *c = of;
+    *length = is_plane(c) ? 2 : c->result.of.x_count;
+    return true;
+}
+
+SF_GETTER(get_grid)
+{
+    const sf_density_columns *at = &((const content *)of)->result.of;
+    if (!is_plane(of))
+        sf_value_set_real(value, at->x[item]);
     else
-        sf_json_null(json, "epochs");
-    app_samples_epoch_n_json(json, result->samples, 0);
-    if (epochs->items == NULL) {
-        static const char *const keys[] = {"epoch_h", "epoch_outside", "epoch_density"};
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-            sf_json_null(json, keys[i]);
-        return;
-    }
-    sf_json_array(json, "epoch_h");
-    for (size_t k = 0; k < epochs->count; k++)
-        sf_json_real(json, NULL, result->of_epochs[k].h);
-    sf_json_end_array(json);
-    sf_json_array(json, "epoch_outside");
-    for (size_t k = 0; k < epochs->count; k++)
-        sf_json_real(json, NULL, result->of_epochs[k].outside);
-    sf_json_end_array(json);
-    sf_json_array(json, "epoch_density");
-    for (size_t k = 0; k < epochs->count; k++)
-        print_values(json, NULL, result, result->of_epochs[k].values);
-    sf_json_end_array(json);
+        sf_value_set_numbers(value, item == 0 ? at->x : at->y, item == 0 ? at->x_count : at->y_count, 0);
 }
 
-/* Of two columns `grid` is the points of each. `density` is per unit of `axis`: of the natural logarithm. */
+/* Of one column a number for each point, of two a row for each y. */
+SF_LENGTH(count_values)
+{
+    const content *c = of;
+    *length = is_plane(c) ? c->result.of.y_count : c->result.of.x_count;
+    return true;
+}
+
+SF_GETTER(get_value)
+{
+    const sf_density_columns *at = &((const content *)of)->result.of;
+    if (!is_plane(of))
+        sf_value_set_real(value, at->values[item]);
+    else
+        sf_value_set_numbers(value, at->values + item * at->x_count, at->x_count, 0);
+}
+
+SF_LENGTH(count_epochs)
+{
+    const app_epochs *epochs = &((const content *)of)->epochs;
+    *length = epochs->count;
+    return epochs->items != NULL;
+}
+
+SF_GETTER(get_epoch_n)
+{
+    sf_value_set_count(value, app_samples_epoch_n(((const content *)of)->result.samples, item, 0));
+}
+
+SF_GETTER(get_epoch_h)
+{
+    sf_value_set_real(value, ((const content *)of)->result.of_epochs[item].h);
+}
+
+SF_GETTER(get_epoch_outside)
+{
+    sf_value_set_real(value, ((const content *)of)->result.of_epochs[item].outside);
+}
+
+SF_GETTER(get_epoch_values)
+{
+    const density_result *r = &((const content *)of)->result;
+    size_t rows = is_plane(of) ? r->of.y_count : 1;
+    sf_value_set_numbers(value, r->of_epochs[item].values, r->of.x_count * rows,
+                         is_plane(of) ? r->of.x_count : 0);
+}
+
+#define ROW content
+#define NO_EPOCHS .null = "without --epochs"
+#define TOO_FEW .item_null = "it has too few samples"
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(COUNT, "n", result.of.n, "samples"),
+    SF_FIELD_IS(REAL, "h", result.of.h, "bandwidth", .null = "there is none"),
+    SF_FIELD_IS(TEXT, "method", result.of.method, "how it was found, or given"),
+    SF_WORD_IS("axis", result.domain, axis_word,
+               "what density is per unit of: the samples, or their natural logarithm",
+               .words = app_axis_words),
+    SF_MEMBER_IS(FLAG, reflected, "at 0"),
+    SF_MEMBER_IS(REAL, tick, "step of the samples' clock", .null = "there is none"),
+    SF_FIELD_IS(REAL, "outside", result.of.outside, "share of the density outside the grid",
+                .null = "not known"),
+    SF_LIST_BY(NUMBERS, "grid", get_grid, count_grid, "points; of two columns a list of each one's"),
+    SF_LIST_BY(NUMBERS, "density", get_value, count_values,
+               "at these points; of two columns rows, one for each point of the second"),
+    SF_MEMBER_IS(TEXT, quantity, "--quantity", .null = "of numbers", .words = app_quantity_words),
+    SF_MEMBER_IS(UNIT, unit, "whose samples they are", .null = "of a link, of positions and of numbers"),
+    SF_MEMBER_IS(TEXT, name, "of the unit or link", .null = "of positions and of numbers"),
+    APP_ROW_EPOCHS(epochs),
+    SF_LIST_BY(COUNT, "epoch_n", get_epoch_n, count_epochs, "samples in each epoch", NO_EPOCHS),
+    SF_LIST_BY(REAL, "epoch_h", get_epoch_h, count_epochs, "bandwidth in each", NO_EPOCHS, TOO_FEW),
+    SF_LIST_BY(REAL, "epoch_outside", get_epoch_outside, count_epochs, "outside in each", NO_EPOCHS, TOO_FEW),
+    SF_LIST_BY(NUMBERS, "epoch_density", get_epoch_values, count_epochs,
+               "as density, of each epoch alone; of one with too few samples all null", NO_EPOCHS),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "density", .about = "a density on a grid", SF_TABLE_OF(document_rows)};
+
 static void print_json(sf_text *text, const app_call *call, const density_result *result)
 {
-    sf_json json = sf_json_start(text);
-    const sf_density_columns *of = &result->of;
-    sf_json_object(&json, NULL);
-    sf_json_uint(&json, "n", of->n);
-    sf_json_real(&json, "h", of->h);
-    sf_json_string(&json, "method", of->method);
-    sf_json_string(&json, "axis", result->domain == SF_DOMAIN_LOG ? "log" : "linear");
-    sf_json_bool(&json, "reflected", result->domain == SF_DOMAIN_REFLECT);
-    sf_json_real(&json, "tick", result->samples->all.tick > 0 ? result->samples->all.tick : NAN);
-    sf_json_real(&json, "outside", of->outside);
-    if (of->y == NULL) {
-        print_reals(&json, "grid", of->x, of->x_count);
-    } else {
-        sf_json_array(&json, "grid");
-        print_reals(&json, NULL, of->x, of->x_count);
-        print_reals(&json, NULL, of->y, of->y_count);
-        sf_json_end_array(&json);
-    }
-    print_values(&json, "density", result, of->values);
-    sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
-    if (app_samples_unit(result->samples, 0) != UINT32_MAX)
-        sf_json_uint(&json, "unit", app_samples_unit(result->samples, 0));
-    else
-        sf_json_null(&json, "unit");
-    sf_json_string(&json, "name", app_samples_name(result->samples, 0));
-    print_epochs(&json, result);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    const app_samples *samples = result->samples;
+    const content of = {.result = *result,
+                        .epochs = samples->epochs,
+                        .quantity = app_value(call, "quantity", NULL),
+                        .name = app_samples_name(samples, 0),
+                        .unit = app_samples_unit(samples, 0),
+                        .tick = samples->all.tick > 0 ? samples->all.tick : NAN,
+                        .reflected = result->domain == SF_DOMAIN_REFLECT};
+    app_document_json(text, call, &document, &of);
 }
 
 /* The density is named by what it is per: s, or ln s on a logarithmic axis. Epochs by their numbers, from 0,
@@ -702,5 +743,6 @@ const app_command app_command_density = {
         "logarithm, delays and rates reflected at 0, unless --log, --linear or --reflect says otherwise.",
     .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
     .rows = {&app_quantity_table, &grid_table},
+    .documents = {&document},
     .run = run,
 };

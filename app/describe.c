@@ -3,6 +3,7 @@
 
 #include "core/describe/table.h"
 #include "core/error.h"
+#include "core/provenance.h"
 
 #include <string.h>
 
@@ -147,5 +148,6 @@ const app_command app_command_describe = {
         "`episode_id` in NWB. CSV leaves lists out and gives a pair two columns; NWB writes NaN and empty "
         "texts where there is null, and leaves `links` out.",
     .options = {options},
+    .tables = {&sf_provenance_table},
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/reals.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +98,10 @@ static int mark_chain(sf_panel *panel, const app_time_axis *time, const sf_occur
 {
     const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.3, .opacity = 0.8};
     const size_t units = of->episodes[k].size, each = units + 1, count = (size_t)of->counts[k];
-    double *x = sf_alloc(2 * each * count + 1, sizeof *x), *y = x + each * count;
+    double *x = sf_alloc(2 * each * count + 1, sizeof *x);
     if (x == NULL)
         return sf_fail_memory(error);
+    double *y = x + each * count;
     for (size_t n = 0; n < count; n++)
         for (size_t u = 0; u < each; u++) {
             bool last = u == units; /* lifts the pen */
@@ -292,8 +294,7 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
     size_t units = subject->of.unit_count, placed = 0;
     int status = app_subject_overview(subject, &told, error);
     if (status == SF_OK && told.electrodes == 0)
-        status = sf_fail(error, SF_DATA, NULL,
-                         "this recording has no positions: nothing can be drawn on the array");
+        status = sf_fail(error, SF_DATA, NULL, "its units have no positions on an array");
     const sf_unit **order = sf_alloc(units, sizeof *order);
     double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
     double *rates = sf_alloc(units + 1, sizeof *rates);
@@ -585,7 +586,9 @@ static void draw_densities(sf_figure *figure, const busiest *found, double least
     sf_panel_end(&panel);
 }
 
-static void explain_intervals(sf_text *caption, size_t count, const busiest *found, size_t refractory)
+/* refractory: intervals under REFRACTORY_S, among them `coincident` of length 0, which `count` is without. */
+static void explain_intervals(sf_text *caption, size_t count, const busiest *found, size_t refractory,
+                              uint64_t coincident)
 {
     sf_text_printf(caption,
                    "Intervals between the spikes of each unit, on a logarithmic axis: how many of all "
@@ -608,6 +611,11 @@ static void explain_intervals(sf_text *caption, size_t count, const busiest *fou
                        refractory, refractory == 1 ? "is" : "are");
     else
         sf_text_printf(caption, "None is under 2 ms. ");
+    if (coincident > 0)
+        sf_text_printf(caption,
+                       "%" PRIu64 " of these %s 0, two spikes of a unit at one time, and not drawn: a "
+                       "logarithmic axis has no 0. ",
+                       coincident, coincident == 1 ? "is" : "are");
 }
 
 static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
@@ -619,21 +627,22 @@ static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *capt
     if (status != SF_OK)
         return status;
     sf_series_get_columns(series, &all);
-    size_t count = all.first[all.count], refractory = 0;
+    size_t count = all.first[all.count], refractory = (size_t)all.coincident;
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < count; i++) {
         least = fmin(least, all.values[i]);
         most = fmax(most, all.values[i]);
         refractory += all.values[i] < REFRACTORY_S;
     }
-    status = count == 0 ? sf_fail(error, SF_DATA, NULL, "no unit has two spikes: there are no intervals")
-                        : find_densities(&found, series, &all, error);
+    status = count == 0
+                 ? sf_fail(error, SF_DATA, NULL, "no unit has spikes at two times: there are no intervals")
+                 : find_densities(&found, series, &all, error);
     if (status == SF_OK) {
         most = most > least ? most * 1.0001 : least * 2;
         draw_histogram(figure, &all, least, most, found.count > 0 ? 1 : figure->columns);
         if (found.count > 0)
             draw_densities(figure, &found, least, most);
-        explain_intervals(caption, count, &found, refractory);
+        explain_intervals(caption, count, &found, refractory, all.coincident);
     }
     for (size_t k = 0; k < DENSITIES; k++)
         sf_density_free(found.densities[k]);

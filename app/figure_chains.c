@@ -50,9 +50,15 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
     }
 }
 
+/* Of the recording as a whole; NULL where it was tested. */
+static const char *why_no_verdict(const sf_episodes_columns *told)
+{
+    return told->significance != NULL ? sf_not_tested_text(told->significance->not_tested) : NULL;
+}
+
 static int nothing_stands_out(const sf_episodes_columns *told, sf_error *error)
 {
-    const char *why = told->significance != NULL ? sf_not_tested_text(told->significance->not_tested) : NULL;
+    const char *why = why_no_verdict(told);
     if (why != NULL)
         return sf_fail(error, SF_DATA, NULL, "no chain can be tested here: %s", why);
     if (told->found == 0)
@@ -156,9 +162,10 @@ static int draw_begins(sf_panel *panel, const app_time_axis *time, const sf_occu
 {
     const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.12};
     size_t count = (size_t)of->counts[k];
-    double *x = sf_alloc(2 * count + 1, sizeof *x), *y = x + count;
+    double *x = sf_alloc(2 * count + 1, sizeof *x);
     if (x == NULL)
         return sf_fail_memory(error);
+    double *y = x + count;
     for (size_t n = 0; n < count; n++) {
         x[n] = app_time_at(time, of->times_ns[k][n * of->episodes[k].size]);
         y[n] = (double)k;
@@ -497,7 +504,7 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
 static void explain_band(sf_text *caption, const sf_episodes_columns *told)
 {
     const sf_significance *test = told->significance;
-    const char *why = test != NULL ? sf_not_tested_text(test->not_tested) : NULL;
+    const char *why = why_no_verdict(told);
     sf_text_printf(caption,
                    "Grey line and band: what is expected by rates, of units that fire independently, and 2 "
                    "standard deviations. ");
@@ -541,6 +548,7 @@ static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *c
             "Cross-correlograms of %s, in bins of %g ms, by the lag of the second unit after the first. ",
             app_has(subject->call, "episodes") ? "the pairs that were given"
             : standing                         ? "the pairs that stand out most (q of 0.05 or less)"
+            : why_no_verdict(&told) != NULL    ? "the most frequent pairs, which cannot be tested"
                                                : "the most frequent pairs, of which none stands out",
             (double)told.correlograms[0].bin_ns * 1e-6);
         explain_band(caption, &told);
@@ -666,8 +674,9 @@ static void draw_aligned(sf_figure *figure, const alignment *a, const char *titl
 
 #define ALIGNED_CHAINS 5
 
+/* `why`: no chain could be tested, and for what; else NULL. */
 static int align_chains(sf_figure *figure, app_subject *subject, const alignment *a, size_t *drawn,
-                        sf_error *error)
+                        const char **why, sf_error *error)
 {
     sf_episodes_columns told;
     sf_occurrences_columns columns;
@@ -676,6 +685,7 @@ static int align_chains(sf_figure *figure, app_subject *subject, const alignment
     int status = app_subject_chains(subject, &told, error);
     if (status != SF_OK)
         return status;
+    *why = why_no_verdict(&told);
     choose(&best, subject, &told, 2);
     best.count = best.count < ALIGNED_CHAINS ? best.count : ALIGNED_CHAINS;
     *drawn = best.count;
@@ -696,6 +706,7 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
     alignment a;
     double bins[ALIGN_BINS] = {0};
     size_t chains = 0;
+    const char *why = NULL;
     int status = align(&a, subject, error);
     if (status == SF_OK) {
         for (size_t i = 0; i < subject->of.spike_count; i++)
@@ -705,7 +716,7 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
         for (size_t k = 0; k < ALIGN_BINS; k++)
             bins[k] /= seconds;
         draw_aligned(figure, &a, "Rate", "rate of a mean unit, Hz", false, bins);
-        status = align_chains(figure, subject, &a, &chains, error);
+        status = align_chains(figure, subject, &a, &chains, &why, error);
     }
     if (status == SF_OK)
         sf_text_printf(caption, "Around %zu marker%s '%s': the rate of a mean unit", a.count,
@@ -713,6 +724,8 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
     if (status == SF_OK && chains > 0)
         sf_text_printf(caption, ", and of %zu chain%s that stand%s out how many occurrences begin when. ",
                        chains, chains == 1 ? "" : "s", chains == 1 ? "s" : "");
+    else if (status == SF_OK && why != NULL)
+        sf_text_printf(caption, "; no chain can be tested here: %s. ", why);
     else if (status == SF_OK)
         sf_text_printf(caption, "; no chain stands out. ");
     sf_free(a.markers);

@@ -131,10 +131,11 @@ static int draw_lags(sf_figure *figure, const sf_criticality *found, sf_error *e
     const sf_ink line = {.line = SF_BLUE, .fill = SF_NO_COLOUR, .width_mm = 0.3},
                  fit = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.4};
     size_t count = found->branching.lags;
-    double *x = sf_alloc(3 * count, sizeof *x), *r = x + count, *fitted = x + 2 * count;
+    double *x = sf_alloc(3 * count, sizeof *x);
     char words[60];
     if (x == NULL)
         return sf_fail_memory(error);
+    double *r = x + count, *fitted = x + 2 * count;
     sf_panel_form form = {.title = "Autocorrelation of all spikes",
                           .name = "autocorrelation",
                           .x = {.label = "lag, s"},

@@ -56,7 +56,7 @@ static int take_graph(sf_graph_columns *g, app_subject *subject, bool standing, 
 #define TURN 6.283185307179586
 #define SHARED_PITCH 0.18 /* of the distance of electrodes, from a place to the units that share it */
 #define FEW_UNITS 300     /* have larger marks */
-#define NAMED_UNITS 70    /* of more only those with an edge have their names */
+#define NAMED_UNITS 70    /* of more only those with an edge have their names, as far as they are no more */
 #define EDGE_BEND 0.12
 
 /* Units that were seen at one place stand on a small circle around it. */
@@ -123,6 +123,45 @@ static void draw_edge(sf_panel *panel, const sf_graph_columns *g, size_t i, cons
                    EDGE_BEND, g->is_signed ? g->score[i] : ratio, note);
 }
 
+#define MOST_EDGES 200 /* drawn of either sign; more hide each other */
+
+/* The edges of one sign that are drawn: those stronger than `above`, and the first `level` as strong as that.
+ */
+typedef struct strongest {
+    double above;
+    size_t level, all; /* all: edges of the sign that stand out */
+} strongest;
+
+static bool is_of(const sf_graph_columns *g, size_t i, bool inhibiting)
+{
+    return stands_out(g, i) && (g->sign[i] < 0) == inhibiting;
+}
+
+static strongest find_strongest(const sf_graph_columns *g, bool inhibiting)
+{
+    double kept[MOST_EDGES]; /* the largest first */
+    size_t count = 0;
+    strongest found = {.above = -1};
+    for (size_t i = 0; i < g->link_count; i++) {
+        double weight = fabs(g->weight[i]);
+        if (!is_of(g, i, inhibiting))
+            continue;
+        found.all++;
+        if (count == MOST_EDGES && !(weight > kept[count - 1]))
+            continue;
+        size_t at = count < MOST_EDGES ? count++ : count - 1;
+        for (; at > 0 && kept[at - 1] < weight; at--)
+            kept[at] = kept[at - 1];
+        kept[at] = weight;
+    }
+    if (found.all <= MOST_EDGES)
+        return found;
+    found.above = kept[MOST_EDGES - 1];
+    while (found.level < MOST_EDGES && !(kept[MOST_EDGES - 1 - found.level] > found.above))
+        found.level++;
+    return found;
+}
+
 /* As wide as heavy; those that inhibit, which are few, above the others. */
 static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double *x, const double *y,
                        const sf_colour_scale *scale, double radius_mm)
@@ -130,10 +169,24 @@ static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double 
     double most = 0;
     for (size_t i = 0; i < g->link_count; i++)
         most = stands_out(g, i) ? fmax(most, fabs(g->weight[i])) : most;
-    for (int inhibiting = 0; inhibiting < 2; inhibiting++)
-        for (size_t i = 0; i < g->link_count; i++)
-            if (stands_out(g, i) && (g->sign[i] < 0) == (inhibiting == 1))
-                draw_edge(panel, g, i, x, y, scale, most > 0 ? fabs(g->weight[i]) / most : 1, radius_mm);
+    for (int inhibiting = 0; inhibiting < 2; inhibiting++) {
+        strongest drawn = find_strongest(g, inhibiting == 1);
+        for (size_t i = 0; i < g->link_count; i++) {
+            double weight = fabs(g->weight[i]);
+            bool at_level = weight <= drawn.above;
+            if (!is_of(g, i, inhibiting == 1) || weight < drawn.above || (at_level && drawn.level == 0))
+                continue;
+            drawn.level -= at_level;
+            draw_edge(panel, g, i, x, y, scale, most > 0 ? weight / most : 1, radius_mm);
+        }
+    }
+}
+
+static void tell_drawn(sf_text *caption, const sf_graph_columns *g)
+{
+    if (find_strongest(g, false).all > MOST_EDGES || find_strongest(g, true).all > MOST_EDGES)
+        sf_text_printf(caption, "Drawn are the %d strongest%s. ", MOST_EDGES,
+                       g->is_signed ? " of either sign" : "");
 }
 
 /* Where names have been written, in mm. */
@@ -170,7 +223,7 @@ static void name_unit(sf_panel *panel, written *w, const char *name, double x, d
     sf_panel_words(panel, x + right * x_mm, y + up * y_mm, SF_ANCHOR_MIDDLE, name);
 }
 
-/* Those with an edge first. */
+/* Names of those with an edge first; of many, which edges cross, none. */
 static int draw_units(sf_panel *panel, const app_subject *subject, const sf_graph_columns *g, const double *x,
                       const double *y, bool known, double radius_mm, sf_error *error)
 {
@@ -183,12 +236,15 @@ static int draw_units(sf_panel *panel, const app_subject *subject, const sf_grap
     for (size_t i = 0; status == SF_OK && i < g->link_count; i++)
         if (stands_out(g, i))
             has_edge[g->from[i]] = has_edge[g->to[i]] = true;
+    size_t linked_units = 0;
+    for (size_t u = 0; status == SF_OK && u < units; u++)
+        linked_units += has_edge[u];
     for (size_t u = 0; status == SF_OK && u < units; u++)
         sf_panel_dot(panel, has_edge[u] ? &linked : &alone, x[u], y[u], radius_mm, NAN,
                      subject->of.units[u].name);
     for (int pass = 0; status == SF_OK && pass < 2; pass++)
         for (size_t u = 0; u < units; u++)
-            if (has_edge[u] == (pass == 0) && (pass == 0 || units <= NAMED_UNITS))
+            if (has_edge[u] == (pass == 0) && (pass == 0 ? linked_units : units) <= NAMED_UNITS)
                 name_unit(panel, &w, subject->of.units[u].name, x[u], y[u], known, radius_mm);
     sf_free(has_edge);
     sf_free(w.boxes);
@@ -253,6 +309,7 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
             count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
             g.significance->options.surrogates, units,
             known ? " where they were recorded, those of one place around it" : ", which have no positions");
+        tell_drawn(caption, &g);
     }
     sf_free(x);
     sf_free(y);
@@ -321,7 +378,8 @@ enum { MODULE_COLOURS = sizeof module_colours / sizeof *module_colours };
 
 static void draw_modules(sf_figure *figure, const app_subject *subject, const network *n)
 {
-    sf_panel_form form = network_form(subject, n, "Modules, and hubs ringed");
+    bool has_hubs = app_measures_number(&n->all, "hubs", 0) > 0;
+    sf_panel_form form = network_form(subject, n, has_hubs ? "Modules, and hubs ringed" : "Modules");
     sf_panel panel = sf_panel_begin(figure, &form);
     double most = 1;
     for (size_t u = 0; u < n->units.row_count; u++)
@@ -401,16 +459,25 @@ static int draw_network(sf_figure *figure, app_subject *subject, sf_text *captio
         status = place_units(n.x, n.y, &n.known, subject, error);
     }
     if (status == SF_OK) {
+        double hubs = app_measures_number(&n.all, "hubs", 0),
+               modules = app_measures_number(&n.all, "modules", 0);
         draw_modules(figure, subject, &n);
         draw_measure(figure, subject, &n);
         sf_text_printf(
             caption,
-            "The network of the %zu edges that stand out (q of 0.05 or less): left by its %g modules "
-            "(modularity %.2g), the area of a unit growing with its degree, %g hubs ringed; right by %s. "
-            "Random "
-            "graphs have modules, too: synfire graph --measures --rewired 100 tells. ",
-            n.g.link_count, app_measures_number(&n.all, "modules", 0),
-            app_measures_number(&n.all, "modularity", 0), app_measures_number(&n.all, "hubs", 0), n.measure);
+            "The network of the %zu edge%s that stand%s out (q of 0.05 or less): left by its %g module%s "
+            "(modularity %.2g), the area of a unit growing with its degree, ",
+            n.g.link_count, n.g.link_count == 1 ? "" : "s", n.g.link_count == 1 ? "s" : "", modules,
+            modules > 1 ? "s" : "", app_measures_number(&n.all, "modularity", 0));
+        if (hubs > 0)
+            sf_text_printf(caption, "%g hub%s ringed", hubs, hubs == 1 ? "" : "s");
+        else
+            sf_text_printf(caption, "none of them a hub");
+        sf_text_printf(
+            caption,
+            "; right by %s. Random graphs have modules, too: synfire graph --measures --rewired 100 "
+            "tells. ",
+            n.measure);
     }
     sf_free(n.x);
     sf_free(n.y);
@@ -592,7 +659,6 @@ const app_figure_kind app_figure_matrix = {
 
 static int find_drive(sf_graph **graph, app_subject *subject, sf_error *error)
 {
-    const sf_progress progress = app_progress(subject->call);
     sf_drive_options how = sf_drive_options_default();
     int method = 0;
     int status = app_word(subject->call, "metric", &method, error);
@@ -609,7 +675,7 @@ static int find_drive(sf_graph **graph, app_subject *subject, sf_error *error)
         how.low_ns = subject->mining.delays[0].low_ns;
         how.high_ns = subject->mining.delays[0].high_ns;
     }
-    return sf_graph_of_drive(graph, subject->recording, &how, NULL, &progress, error);
+    return app_connect_drive(graph, subject->call, subject->recording, &how, NULL, error);
 }
 
 /* Of the units that fire, which all pairs are of. */
@@ -674,6 +740,7 @@ static void tell_signs(sf_text *caption, const app_subject *subject, const sf_gr
         "others, in their standard deviations. ",
         app_value(subject->call, "metric", "regression"), standing, g->pairs_compared,
         standing == 1 ? "s" : "", CONFIDENT, inhibiting);
+    tell_drawn(caption, g);
     if (g->troughs_hidden > 0)
         sf_text_printf(caption, "In %zu pair%s the units are too slow for a trough to be seen. ",
                        g->troughs_hidden, g->troughs_hidden == 1 ? "" : "s");

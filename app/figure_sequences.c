@@ -185,10 +185,14 @@ static void explain(sf_text *caption, const shown_sequences *s, const sf_sequenc
     if (!isnan(f->placed_p))
         sf_text_printf(caption, "; among themselves bursts are similar by %.3g, p %.3g", f->placed_similarity,
                        f->placed_p);
+    if (!isnan(f->without_one))
+        sf_text_printf(caption, ", without any one of them by %.3g or more", f->without_one);
+    if (!isnan(f->dealt_p))
+        sf_text_printf(caption, ", p %.3g with their spikes dealt among them", f->dealt_p);
     if (f->sequence)
         sf_text_printf(caption, ". There is a sequence, of these %zu units. ", f->members);
     else
-        sf_text_printf(caption, ". No sequence is told. ");
+        sf_text_printf(caption, ". There is no sequence. ");
 }
 
 static int show(sf_figure *figure, const app_subject *subject, const sf_sequences *found, sf_text *caption,

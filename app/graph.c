@@ -469,6 +469,7 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
         print_shown(text, d, links, shown);
     if (shown < count)
         sf_text_printf(text, "... and %zu more: --json or --out G gives all\n", count - shown);
+    app_doubts_print(text, d->call);
     sf_text_printf(text,
                    "\nEdges are functional: a shared input or a burst makes one where there is no synapse.");
     return SF_OK;

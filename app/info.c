@@ -330,6 +330,8 @@ static void print_metadata(sf_text *out, const app_call *call, const sf_recordin
     }
 }
 
+#define REPEATS_MS 0.25 /* within which a spike is one again, for a clock that tells */
+
 static void print_quality_lines(sf_text *out, const sf_recording_columns *recording,
                                 const sf_overview_columns *overview)
 {
@@ -344,10 +346,11 @@ static void print_quality_lines(sf_text *out, const sf_recording_columns *record
         sf_text_printf(out, "  intervals   %.3g %% of inter-spike intervals are under 2 ms\n",
                        100 * share(overview->short_intervals, overview->intervals));
     if (recording->spike_count > 0)
-        sf_text_printf(
-            out, "  repeats     within 0.25 ms: %.3g %% on a neighbouring unit, %.3g %% on the same unit\n",
-            100 * share(overview->neighbour_repeats, recording->spike_count),
-            100 * share(overview->repeats, recording->spike_count));
+        sf_text_printf(out,
+                       "  repeats     within %s: %.3g %% on a neighbouring unit, %.3g %% on the same unit\n",
+                       (double)overview->tick_ns * 1e-6 > REPEATS_MS ? "one tick" : "0.25 ms",
+                       100 * share(overview->neighbour_repeats, recording->spike_count),
+                       100 * share(overview->repeats, recording->spike_count));
     if (recording->marker_count > 0)
         sf_text_printf(out, "  markers     %zu\n", recording->marker_count);
     for (size_t i = 0; i < recording->dropped_count; i++)
@@ -400,14 +403,21 @@ static void print_warnings(sf_text *out, const sf_recording_columns *recording,
         sf_text_printf(
             out, "  ! intervals under 2 ms: some units are more than one neuron, are detected twice, or "
                  "fire in bursts that fast\n");
-    if (share(overview->neighbour_repeats + overview->repeats, recording->spike_count) > 0.01)
+    bool repeats = share(overview->neighbour_repeats + overview->repeats, recording->spike_count) > 0.01;
+    if (repeats && tick_ms > REPEATS_MS)
+        sf_text_printf(
+            out,
+            "  ! repeats within one tick, %g ms: the clock does not tell one spike seen twice from two\n",
+            tick_ms);
+    else if (repeats)
         sf_text_printf(
             out,
             "  ! repeats within 0.25 ms: short delays then link one spike to itself; see --dedup 0.4,100\n");
     if (overview->array_events > 0)
-        sf_text_printf(
-            out, "  ! %" PRIu64 " array-wide events: a quarter of the units spike in one tick; see --blank\n",
-            overview->array_events);
+        sf_text_printf(out,
+                       "  ! %" PRIu64
+                       " array-wide event%s: a quarter of the units spike in one tick; see --blank\n",
+                       overview->array_events, overview->array_events == 1 ? "" : "s");
 }
 
 #define MOST_LISTED 10

@@ -44,6 +44,7 @@ static int perform(app_call *call, sf_error *error)
         status = call->command->run(call, error);
     if (status == SF_OK)
         app_tell_undeclared(call);
+    app_doubts_warn(call);
     app_print_log(call);
     return status;
 }

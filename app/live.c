@@ -134,6 +134,7 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
         app_delays_warn(call, delays, delay_count);
     if (status == SF_OK)
         app_limits_warn(call);
+    app_doubts_warn(call); /* a run goes on for hours */
     return status != SF_OK && path != NULL ? explain(call, path, status, error) : status;
 }
 
@@ -172,13 +173,22 @@ typedef struct opened_sink {
     char *kind, *address;
 } opened_sink;
 
+/* Of a sink's name, which ends with where it is to publish, without that where it is what it publishes to. */
+static size_t length_but_for(const char *name, const char *address)
+{
+    size_t kind = strcspn(name, " ");
+    return name[kind] != '\0' && strcmp(name + kind + 1, address) == 0 ? kind : strlen(name);
+}
+
 static void announce(void *user, const char *name, const char *address)
 {
     live_run *live = user;
     if (strncmp(name, "web ", 4) == 0)
         say(live, "the page of this run is at %s", address);
+    else if (strcmp(name, "control") == 0)
+        say(live, "control listens at %s", address);
     else
-        say(live, "%s %s %s", name, strcmp(name, "control") == 0 ? "listens at" : "publishes to", address);
+        say(live, "%.*s publishes to %s", (int)length_but_for(name, address), name, address);
     opened_sink *sinks = sf_resize(live->sinks, live->sink_count + 1, sizeof *sinks);
     if (sinks == NULL)
         return;

@@ -398,7 +398,7 @@ static void print_spread(sf_text *text, const matching *m)
         sf_text_printf(text, ", z = %.3g%s\n", m->spread.z, app_edges_remark(&m->g));
 }
 
-static void print_text(sf_text *text, const matching *m, bool explain)
+static void print_text(sf_text *text, const app_call *call, const matching *m, bool explain)
 {
     const sf_matches_columns *found = &m->found;
     app_stop_print(text, &m->stop, "");
@@ -416,6 +416,7 @@ static void print_text(sf_text *text, const matching *m, bool explain)
         sf_text_printf(text, "\n");
         print_explanation(text, m);
     }
+    app_doubts_print(text, call);
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--; /* app_print ends the last line */
 }
@@ -434,7 +435,7 @@ static int report(const app_call *call, const matching *m, sf_error *error)
     else if (app_has(call, "csv"))
         print_csv(&text, m);
     else
-        print_text(&text, m, explain);
+        print_text(&text, call, m, explain);
     return app_print(&text, error);
 }
 

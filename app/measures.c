@@ -151,7 +151,7 @@ static void print_network(sf_text *text, const sf_table *network)
 }
 
 /* The units of most strength, or where there are no weights of most edges. */
-static int print_units(sf_text *text, const sf_table *units, sf_error *error)
+static int print_units(sf_text *text, const sf_table *units, bool wide, sf_error *error)
 {
     static const char *const columns[] = {"degree",      "strength", "clustering",    "path_length",
                                           "betweenness", "module",   "participation", "hub_score"};
@@ -182,14 +182,15 @@ static int print_units(sf_text *text, const sf_table *units, sf_error *error)
     }
     sf_free(ranks);
     sf_text_printf(text, "\n");
-    app_table_print(&table, text, 1 + sizeof columns / sizeof *columns);
+    static const char *const drop[] = {"hub_score", "participation", "path_length", NULL};
+    app_table_fit(&table, text, 1 + sizeof columns / sizeof *columns, drop, wide);
     if (shown < units->row_count)
         sf_text_printf(text, "... and %zu more: --json or --csv gives all\n", units->row_count - shown);
     return SF_OK;
 }
 
 static int print_text(sf_text *text, const sf_table *network, const sf_table *units, const sf_graph *graph,
-                      const app_stop *stop, sf_error *error)
+                      const app_call *call, const app_stop *stop, sf_error *error)
 {
     sf_graph_columns g = {.size = sizeof g};
     sf_graph_get_columns(graph, &g);
@@ -207,7 +208,8 @@ static int print_text(sf_text *text, const sf_table *network, const sf_table *un
     app_edges_print(text, &g, false);
     sf_text_printf(text, "\n");
     print_network(text, network);
-    int status = print_units(text, units, error);
+    int status = print_units(text, units, call->verbose, error);
+    app_doubts_print(text, call);
     sf_text_printf(text,
                    "\nAlmost all of these follow from how many edges there are: compare networks of one "
                    "density (--edge-density), or with rewired ones (--rewired).");
@@ -248,7 +250,7 @@ int app_measures_print(const sf_table *network, const sf_table *units, const sf_
         app_stop_print(&text, stop, "# ");
         app_csv_table(&text, units);
     } else {
-        status = print_text(&text, network, units, graph, stop, error);
+        status = print_text(&text, network, units, graph, call, stop, error);
     }
     if (status == SF_OK)
         return app_print(&text, error);

@@ -320,6 +320,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
         sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->passing - told->count);
     print_verdict(text, f);
     app_power_print(text, told->significance);
+    app_doubts_print(text, f->call);
     sf_text_printf(text, "\n");
     text->failed = text->failed || app_methods(text, f->found, f->call, NULL) != SF_OK;
     if (f->registered.counted != NULL)

@@ -151,17 +151,14 @@ void app_milliseconds_warn(const app_call *call, const char *option, int64_t len
                  (double)length_ns * 1e-6, (double)length_ns * 1e-3);
 }
 
-static void warn_of_delays(const app_mining *mining, const app_call *call, int64_t tick_ns)
+void app_delay_doubt(const app_call *call, sf_delay delay, int64_t tick_ns)
 {
-    for (size_t i = 0; i < mining->options.delay_count; i++) {
-        sf_delay delay = mining->options.delays[i];
-        if (delay.high_ns - delay.low_ns < 2 * tick_ns)
-            app_warn(call,
-                     "the delay (%.9g,%.9g] ms is narrower than two clock ticks of %.9g ms: counts will "
-                     "depend on where the ticks fall; --delay %.9g:%.9g takes three of them",
-                     (double)delay.low_ns * 1e-6, (double)delay.high_ns * 1e-6, (double)tick_ns * 1e-6,
-                     (double)tick_ns * 0.5e-6, (double)tick_ns * 3.5e-6);
-    }
+    if (delay.high_ns - delay.low_ns < 2 * tick_ns)
+        app_doubt(call,
+                  "the delay (%.9g,%.9g] ms is narrower than two clock ticks of %.9g ms: counts will "
+                  "depend on where the ticks fall; --delay %.9g:%.9g takes three of them",
+                  (double)delay.low_ns * 1e-6, (double)delay.high_ns * 1e-6, (double)tick_ns * 1e-6,
+                  (double)tick_ns * 0.5e-6, (double)tick_ns * 3.5e-6);
 }
 
 /* ---- thresholds ---- */
@@ -246,7 +243,8 @@ int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_c
     }
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(*episodes, &told);
-    warn_of_delays(mining, call, told.tick_ns);
+    for (size_t i = 0; i < mining->options.delay_count; i++)
+        app_delay_doubt(call, mining->options.delays[i], told.tick_ns);
     app_device_warn(call, "mined", told.ran.device, told.ran.note);
     return SF_OK;
 }
@@ -352,22 +350,6 @@ int64_t app_duration_ns(const sf_recording *recording)
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
     return of.duration_ns;
-}
-
-void app_episode_json(sf_json *json, const sf_recording *recording, const sf_episode *episode)
-{
-    char id[SF_EPISODE_ID_SIZE];
-    sf_recording_episode_id(recording, episode, id);
-    sf_json_string(json, "id", id);
-    sf_json_array(json, "units");
-    for (uint32_t i = 0; i < episode->size; i++)
-        sf_json_uint(json, NULL, episode->units[i]);
-    sf_json_end_array(json);
-    sf_json_array(json, "names");
-    for (uint32_t i = 0; i < episode->size; i++)
-        sf_json_string(json, NULL, app_unit_name(recording, episode->units[i]));
-    sf_json_end_array(json);
-    sf_json_delays(json, "delays_ms", episode->delays, episode->size - 1);
 }
 
 sf_delay app_common_delay(const sf_episode *first, size_t stride, size_t count)

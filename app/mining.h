@@ -37,6 +37,9 @@ void app_threshold_print(sf_text *text, double threshold, const char *why);
 void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_recording *recording,
                       const sf_episodes_columns *told);
 
+/** Doubts counts of a delay that holds fewer than two steps of the recording's clock. */
+void app_delay_doubt(const app_call *call, sf_delay delay, int64_t tick_ns);
+
 /** Warns of the first of the delays that looks as if it were given in seconds or in microseconds; true where
  * one does. */
 bool app_delays_warn(const app_call *call, const sf_delay *delays, size_t count);
@@ -96,9 +99,6 @@ void app_device_warn(const app_call *call, const char *job, const char *device, 
 const char *app_unit_name(const sf_recording *recording, uint32_t unit);
 const char *app_recording_path(const sf_recording *recording);
 int64_t app_duration_ns(const sf_recording *recording); /**< of what is looked at */
-
-/** Fields of an episode inside an object: id, units, names, delays_ms. */
-void app_episode_json(sf_json *json, const sf_recording *recording, const sf_episode *episode);
 
 /** The episode as text, in a cell. */
 void app_csv_episode(app_csv *csv, const sf_recording *recording, const sf_episode *episode);

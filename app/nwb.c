@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -39,10 +40,24 @@ static int write_tables(const app_call *call, const sf_recording *recording, sf_
     return status;
 }
 
-int app_nwb_tables(const app_call *call, const sf_recording *recording, sf_table *tables, size_t count,
-                   const char *what, sf_error *error)
+int app_nwb_tables(const app_call *call, const sf_recording *recording, const app_telling *telling,
+                   const void *what, sf_error *error, const char *format, ...)
 {
-    return app_has(call, "nwb") ? write_tables(call, recording, tables, count, what, error) : SF_OK;
+    sf_table tables[APP_TOLD_TABLES];
+    sf_text about = {0};
+    va_list values;
+    if (!app_has(call, "nwb"))
+        return SF_OK;
+    for (size_t i = 0; i < telling->table_count; i++)
+        tables[i] = telling->table(what, i);
+    va_start(values, format);
+    sf_text_vprintf(&about, format, values);
+    va_end(values);
+    int status = about.failed
+                     ? sf_fail_memory(error)
+                     : write_tables(call, recording, tables, telling->table_count, about.data, error);
+    sf_text_free(&about);
+    return status;
 }
 
 /* ---- episodes ---- */

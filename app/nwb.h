@@ -33,9 +33,10 @@ int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_
 int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domain domain,
                       const size_t *indices, const sf_density_columns *of, size_t count, sf_error *error);
 
-/** These tables of an analysis, which `what` says in a sentence; the description is written into the first.
- * Nothing without --nwb. */
-int app_nwb_tables(const app_call *call, const sf_recording *recording, sf_table *tables, size_t count,
-                   const char *what, sf_error *error);
+/** The tables of an analysis that found `what`; the first is described by a sentence, of this format. Nothing
+ * without --nwb. */
+int app_nwb_tables(const app_call *call, const sf_recording *recording, const app_telling *telling,
+                   const void *what, sf_error *error, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 #endif

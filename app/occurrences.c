@@ -3,7 +3,7 @@
 
 #include "app/mining.h"
 
-#include "core/describe/column.h"
+#include "analysis/episode_columns.h"
 #include "io/file.h"
 
 #include <inttypes.h>
@@ -99,12 +99,11 @@ static size_t count_units(const sf_occurrences_columns *told)
     return of.unit_count;
 }
 
-/* The document, and a row of its episodes. */
+/* The document, whose episodes are rows of arrays. */
 typedef struct content {
     const char *format;
     sf_occurrences_columns told;
     uint64_t units, occurrences;
-    char *id; /* of the one that is read */
 } content;
 
 SF_LENGTH(count_episodes)
@@ -113,44 +112,10 @@ SF_LENGTH(count_episodes)
     return true;
 }
 
-SF_GETTER(get_id)
-{
-    const content *c = of;
-    sf_recording_episode_id(c->told.recording, &c->told.episodes[row], c->id);
-    sf_value_set_text(value, c->id);
-}
-
-SF_LENGTH(count_units_of)
-{
-    *length = ((const content *)of)->told.episodes[row].size - (column->is.type == SF_COLUMN_PAIR);
-    return true;
-}
-
-SF_GETTER(get_unit)
-{
-    sf_value_set_count(value, ((const content *)of)->told.episodes[row].units[item]);
-}
-
-SF_GETTER(get_name)
-{
-    const content *c = of;
-    sf_value_set_text(value, app_unit_name(c->told.recording, c->told.episodes[row].units[item]));
-}
-
-SF_GETTER(get_delay)
-{
-    const sf_delay delay = ((const content *)of)->told.episodes[row].delays[item];
-    sf_value_set_delay(value, delay.low_ns, delay.high_ns);
-}
-
 #define ROW content
 static const sf_column_row episode_rows[] = {
-    SF_GOT_BY(TEXT, "id", get_id, "of the episode: follows from its units, names and delays"),
-    SF_LIST_BY(UNIT, "units", get_unit, count_units_of,
-               "0-based indices into the units of the recording, in the order of the chain"),
-    SF_LIST_BY(TEXT, "names", get_name, count_units_of, "the names of these units"),
-    SF_LIST_BY(PAIR, "delays_ms", get_delay, count_units_of,
-               "of each link, above the first and at most the second", .unit = "ms"),
+    SF_EPISODE_ID_IS("id", told.episodes, told.recording),
+    SF_EPISODE_UNITS_ARE(told.episodes, told.recording),
     SF_ARRAY_IS(COUNT, "count", told.counts, "occurrences of which no two overlap"),
     SF_ARRAY_IS(REAL, "expected", told.expected,
                 "by rates: the count that units which fire independently at their rates would give",
@@ -171,8 +136,7 @@ const sf_table app_occurrences_document = {
 
 static void describe_json(sf_text *text, const app_call *call, const sf_occurrences_columns *told)
 {
-    char id[SF_EPISODE_ID_SIZE];
-    const content of = {"synfire occurrences 1", *told, count_units(told), count_all(told), id};
+    const content of = {"synfire occurrences 1", *told, count_units(told), count_all(told)};
     app_document_json(text, call, &app_occurrences_document, &of);
 }
 

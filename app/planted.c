@@ -57,6 +57,13 @@ static void describe(sf_text *text, const sf_planted *planted, const sf_recordin
     for (size_t c = 0; c < planted->chain_count; c++)
         add_chain(&table, &planted->chains[c], units, common.high_ns > 0);
     app_table_fit(&table, text, COLUMNS, NULL, false);
+    sf_delay sought = found->count > 0
+                          ? app_common_delay(&found->items->episode, sizeof *found->items, found->count)
+                          : common;
+    if (sought.high_ns > 0 && (sought.low_ns != common.low_ns || sought.high_ns != common.high_ns)) {
+        app_episode_head(first, sizeof first, "counted", sought);
+        sf_text_printf(text, "%s: what was planted outside is not counted\n", first);
+    }
     sf_text_printf(text, "%zu of the %zu episodes in that window are no part of a planted chain\n",
                    planted->others, found->count);
 }

@@ -5,6 +5,7 @@
 #include "app/responses.h"
 
 #include "analysis/sequences.h"
+#include "core/describe/table.h"
 
 #include <string.h>
 
@@ -114,6 +115,29 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
     return status;
 }
 
+/* The document: its panels are written as they are drawn. */
+typedef struct drawn {
+    sf_table panels;
+    const char *kind, *file, *caption;
+    double width_mm, height_mm;
+} drawn;
+
+#define ROW drawn
+static const sf_column_row document_rows[] = {
+    SF_TABLE_IS("panels", panels, &sf_panels_table, "all that the figure shows, in numbers"),
+    SF_MEMBER_IS(TEXT, kind, "the figure's kind"),
+    SF_MEMBER_IS(TEXT, file, "the file that was written"),
+    SF_MEMBER_IS(REAL, width_mm, "how wide it is", .unit = "mm"),
+    SF_MEMBER_IS(REAL, height_mm, "how high", .unit = "mm"),
+    SF_MEMBER_IS(TEXT, caption, "what it shows, as under the figure"),
+};
+#undef ROW
+
+static const sf_table document = {
+    .name = "plot", .about = "a figure that was drawn", SF_TABLE_OF(document_rows)};
+static const sf_table behind_panels = {.columns = document_rows + 1,
+                                       .column_count = sizeof document_rows / sizeof *document_rows - 1};
+
 static int draw(const app_figure_kind *kind, app_subject *subject, const char *path, sf_error *error)
 {
     sf_text caption = {0}, text = {0};
@@ -126,11 +150,12 @@ static int draw(const app_figure_kind *kind, app_subject *subject, const char *p
     if (status == SF_OK)
         status = sf_scene_write(&figure.scene, path, error);
     if (asked) {
-        sf_json_string(&json, "kind", kind->name);
-        sf_json_string(&json, "file", path);
-        sf_json_real(&json, "width_mm", figure.scene.width_mm);
-        sf_json_real(&json, "height_mm", figure.scene.height_mm);
-        sf_json_string(&json, "caption", caption.data);
+        const drawn of = {.kind = kind->name,
+                          .file = path,
+                          .caption = caption.data,
+                          .width_mm = figure.scene.width_mm,
+                          .height_mm = figure.scene.height_mm};
+        sf_table_json_fields(&json, &behind_panels, &of);
         app_provenance_json(&json, subject->call);
         sf_json_end_object(&json);
     } else if (status == SF_OK) {
@@ -218,5 +243,6 @@ const app_command app_command_plot = {
     .options = {options, app_mining_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &sf_activity_table, &app_alignment_table,
              &sf_criticality_options_table, &sf_response_table, &sf_sequence_table},
+    .documents = {&document},
     .run = run,
 };

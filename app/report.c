@@ -85,24 +85,48 @@ static bool is_of_option(const app_call *call, const sf_error *error)
     return strncmp(error->place, "--", 2) == 0 && app_has(call, error->place + 2);
 }
 
+/* A figure in the document, whose panels are written as they are drawn. */
+typedef struct told_figure {
+    const char *kind, *caption, *why_not;
+    sf_table panels;
+} told_figure;
+
+#define ROW told_figure
+static const sf_column_row figure_rows[] = {
+    SF_MEMBER_IS(TEXT, kind, "the figure's kind"),
+    SF_TABLE_IS("panels", panels, &sf_panels_table, "all that the figure shows, in numbers"),
+    SF_MEMBER_IS(TEXT, caption, "what it shows", .null = "it is not drawn"),
+    SF_MEMBER_IS(TEXT, why_not, "what the recording lacks for it", .null = "it is drawn"),
+};
+#undef ROW
+
+static const sf_table figures_table = {.name = "figures", SF_TABLE_OF(figure_rows)};
+
+/* Writes `count` of the columns from `first` on. */
+static void tell_columns(sf_json *json, const sf_column_row *first, size_t count, const void *of)
+{
+    if (json != NULL)
+        sf_table_json_fields(json, &(sf_table){.columns = first, .column_count = count}, of);
+}
+
 /* A figure with its caption, or the sentence that says what the recording lacks for it. `why` is that of the
- * figure before, which it names as its place: the same sentence is not printed twice. */
+ * figures before, the first of which it names as its place: the same sentence is not printed twice. */
 static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *kind, app_subject *subject,
                         sf_error *why, sf_error *error)
 {
     sf_figure figure = {0};
     sf_text caption = {0};
-    if (numbers != NULL) {
+    told_figure told = {.kind = kind->name};
+    if (numbers != NULL)
         sf_json_object(numbers, NULL);
-        sf_json_string(numbers, "kind", kind->name);
-    }
+    tell_columns(numbers, &figure_rows[0], 1, &told);
     subject->width_mm = kind->half ? SF_COLUMN_MM : SF_PAGE_MM;
     int status = app_figure_draw(&figure, &caption, numbers, kind, subject, false, error);
-    if (numbers != NULL) {
-        sf_json_string(numbers, "caption", status == SF_OK ? caption.data : NULL);
-        sf_json_string(numbers, "why_not", status == SF_OK ? NULL : error->text);
+    told.caption = status == SF_OK ? caption.data : NULL;
+    told.why_not = status == SF_OK ? NULL : error->text;
+    tell_columns(numbers, &figure_rows[2], 2, &told);
+    if (numbers != NULL)
         sf_json_end_object(numbers);
-    }
     if (status == SF_OK) {
         sf_text_printf(page, "<figure id=\"%s\"%s>\n", kind->name, kind->half ? " class=\"half\"" : "");
         sf_scene_svg(page, &figure.scene, true);
@@ -112,15 +136,17 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
         *why = (sf_error){0};
     } else if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error))) {
         sf_text_printf(page, "<p class=\"none\" id=\"%s\">%s: ", kind->name, kind->name);
-        if (strcmp(why->text, error->text) == 0)
+        if (strcmp(why->text, error->text) == 0) {
             sf_text_printf(page, "for the same reason as %s", why->place);
-        else
+        } else {
             print_words(page, error->text);
-        *why = *error;
-        snprintf(why->place, sizeof why->place, "%s", kind->name);
+            *why = *error;
+            snprintf(why->place, sizeof why->place, "%s", kind->name);
+        }
         sf_text_printf(page, ".</p>\n");
-        if (kind->by & (APP_BY_ALIGN | APP_BY_RESPONSES))
-            app_warn(subject->call, "--%s: %s", kind->by & APP_BY_ALIGN ? "align" : "marker", error->text);
+        const char *option = kind->by & APP_BY_ALIGN ? "align" : "marker";
+        if ((kind->by & (APP_BY_ALIGN | APP_BY_RESPONSES)) && app_has(subject->call, option))
+            app_warn(subject->call, "--%s: %s", option, error->text);
         status = SF_OK;
     }
     sf_scene_free(&figure.scene);
@@ -221,7 +247,7 @@ static void say_doubtful(sf_text *words, const sf_text *about)
     while (*line != '\0') {
         size_t length = strcspn(line, "\n");
         if (strncmp(line, "  ! ", 4) == 0)
-            sf_text_printf(words, "%s%.*s", words->length > 0 ? ". " : "", (int)length - 4, line + 4);
+            sf_text_printf(words, "%s%.*s", words->length > 0 ? "; " : "", (int)length - 4, line + 4);
         line += length + (line[length] == '\n');
     }
     if (words->length == 0)
@@ -270,7 +296,8 @@ static void say_found(sf_text *words, const app_subject *subject, const sf_episo
                        SF_SIGNIFICANT_Q, chains->found, name, chains->counts[best], chains->expected[best],
                        chains->q[best]);
     }
-    sf_text_printf(words, "; %zu of %zu frequent pairs are edges", edges, pairs->found);
+    sf_text_printf(words, "; %zu of %zu frequent pairs %s", edges, pairs->found,
+                   edges == 1 ? "is an edge" : "are edges");
 }
 
 #define REASONS (SF_LINK_NOT_TESTABLE + 1)
@@ -446,8 +473,26 @@ static int write_page(app_subject *subject, const app_counting *registered, cons
     return status;
 }
 
-static const sf_column_row registered_row = APP_REGISTERED_AT(0);
-static const sf_table registered_field = {.columns = &registered_row, .column_count = 1};
+/* The document: its figures and their sensitivity are written with the page. */
+typedef struct told_page {
+    const char *recording, *file;
+    sf_table figures, sensitivity;
+    app_counting registered;
+} told_page;
+
+#define ROW told_page
+static const sf_column_row page_rows[] = {
+    SF_MEMBER_IS(TEXT, recording, "the recording's file"),
+    SF_MEMBER_IS(TEXT, file, "the page that was written"),
+    SF_TABLE_IS("figures", figures, &figures_table, "all of the page, in its order"),
+    SF_TABLE_IS("sensitivity", sensitivity, &app_sensitivity_table,
+                "the significant chains tested again with other widths and delays; empty where no chain is "
+                "significant"),
+    APP_ROW_REGISTERED(registered),
+};
+#undef ROW
+
+static const sf_table document = {.name = "report", .about = "a page of a recording", SF_TABLE_OF(page_rows)};
 
 /* Tells what was written, and with --json all that is drawn on it. */
 static int report(app_subject *subject, const app_counting *registered, const char *path, sf_error *error)
@@ -455,14 +500,14 @@ static int report(app_subject *subject, const app_counting *registered, const ch
     const app_call *call = subject->call;
     sf_text text = {0};
     sf_json json = sf_json_start(&text);
+    const told_page told = {.recording = call->arguments[0], .file = path, .registered = *registered};
     if (call->json) {
         sf_json_object(&json, NULL);
-        sf_json_string(&json, "recording", call->arguments[0]);
-        sf_json_string(&json, "file", path);
+        tell_columns(&json, &page_rows[0], 2, &told);
     }
     int status = write_page(subject, registered, path, call->json ? &json : NULL, error);
     if (call->json) {
-        sf_table_json_fields(&json, &registered_field, registered);
+        tell_columns(&json, &page_rows[4], 1, &told);
         app_provenance_json(&json, call);
         sf_json_end_object(&json);
     } else {
@@ -517,5 +562,6 @@ const app_command app_command_report = {
     .options = {options, app_mining_options, app_selection_options},
     .rows = {&sf_mining_table, &sf_significance_table, &app_alignment_table, &sf_response_table},
     .tables = {&app_sensitivity_table},
+    .documents = {&document},
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include "app/mining.h"
 #include "app/nwb.h"
 
+#include "core/describe/column.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -91,21 +92,21 @@ static double seen_from_ms(const sf_responses *r)
 void app_responses_warn(const app_call *call, const sf_responses *r)
 {
     if (r->least_p > SF_SIGNIFICANT_Q)
-        app_warn(call, "%zu trial%s too few for a verdict: no p can be below %.3g", r->trial_count,
-                 r->trial_count == 1 ? " is" : "s are", r->least_p);
+        app_doubt(call, "%zu trial%s too few for a verdict: no p can be below %.3g", r->trial_count,
+                  r->trial_count == 1 ? " is" : "s are", r->least_p);
     if (r->overlapping > 0)
-        app_warn(
+        app_doubt(
             call,
             "%zu of %zu trials %s the baseline before the response window of the trial before has "
             "ended: what is evoked counts as baseline, too. Fewer windows before (--baseline) or shorter "
             "ones (--response) part them",
             r->overlapping, r->trial_count, r->overlapping == 1 ? "begins" : "begin");
     if (seen_from_ms(r) > (double)r->options.from_ns * 1e-6)
-        app_warn(call,
-                 "the first %.4g ms of the response window are blanked in every trial: earlier spikes are "
-                 "not seen, "
-                 "and latencies are of those that are",
-                 seen_from_ms(r) - (double)r->options.from_ns * 1e-6);
+        app_doubt(call,
+                  "the first %.4g ms of the response window are blanked in every trial: earlier spikes are "
+                  "not seen, "
+                  "and latencies are of those that are",
+                  seen_from_ms(r) - (double)r->options.from_ns * 1e-6);
 }
 
 /* ---- the command ---- */
@@ -136,22 +137,19 @@ static int parse(respond *c, sf_error *error)
     return status;
 }
 
-static void write_json(sf_text *text, const void *what)
-{
-    const respond *c = what;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", c->found.of.path);
-    sf_response_report_json(&json, &c->found);
-    app_provenance_json(&json, c->call);
-    sf_json_end_object(&json);
-}
+#define ROW respond
+static const sf_column_row document_rows[] = {
+    SF_FIELD_IS(TEXT, "recording", found.of.path, "the file"),
+    SF_COLUMNS_OF(found, &sf_response_report_document),
+};
+#undef ROW
 
-static void write_csv(sf_text *text, const void *what)
+static const sf_table document = {
+    .name = "responses", .about = "what units and chains do after each marker", SF_TABLE_OF(document_rows)};
+
+static sf_table table_of(const void *what, size_t which)
 {
-    const respond *c = what;
-    const sf_table table = sf_response_report_table(&c->found, (size_t)c->table);
-    app_csv_table(text, &table);
+    return sf_response_report_table(&((const respond *)what)->found, which);
 }
 
 /* ---- lines ---- */
@@ -243,22 +241,7 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     return status;
 }
 
-static const app_telling telling = {write_json, write_csv, print_text};
-
-static int write_nwb(const respond *c, const sf_recording *recording, sf_error *error)
-{
-    sf_table tables[SF_RESPONSE_TABLES];
-    sf_text what = {0};
-    for (size_t i = 0; i < SF_RESPONSE_TABLES; i++)
-        tables[i] = sf_response_report_table(&c->found, i);
-    sf_text_printf(&what, "What units and chains do after each '%s', beside what they do before it.",
-                   c->options.marker);
-    int status = what.failed
-                     ? sf_fail_memory(error)
-                     : app_nwb_tables(c->call, recording, tables, SF_RESPONSE_TABLES, what.data, error);
-    sf_text_free(&what);
-    return status;
-}
+static const app_telling telling = {&document, SF_RESPONSE_TABLES, table_of, print_text};
 
 static int run(app_call *call, sf_error *error)
 {
@@ -277,10 +260,12 @@ static int run(app_call *call, sf_error *error)
         app_responses_find(&c.found, call, recording, &c.options, app_value(call, "episodes", NULL), error);
     if (status == SF_OK) {
         app_responses_warn(call, &c.found.units);
-        status = write_nwb(&c, recording, error);
+        status = app_nwb_tables(call, recording, &telling, &c, error,
+                                "What units and chains do after each '%s', beside what they do before it.",
+                                c.options.marker);
     }
     if (status == SF_OK)
-        status = app_tell(call, &telling, &c, error);
+        status = app_tell(call, &telling, &c, c.table, error);
     sf_response_report_free(&c.found);
     sf_recording_free(recording);
     return status;
@@ -303,5 +288,6 @@ const app_command app_command_responses = {
         "out of one window is left out of all windows of the trial. docs/responses.md says what misleads.",
     .options = {options, app_selection_options},
     .rows = {&sf_response_table},
+    .documents = {&document},
     .run = run,
 };

@@ -279,13 +279,14 @@ static void warn(const app_rules *r)
 {
     const sf_rules *learnt = &r->learnt;
     if (r->labelled.stretches < SF_RULES_LEAST_STRETCHES)
-        app_warn(
+        app_doubt(
             r->call,
             "the labels change only %zu time%s: whatever else changed with time tells them apart as well%s",
             r->labelled.stretches - 1, r->labelled.stretches == 2 ? "" : "s",
             r->shifts > 0 ? ", so there is no chance level" : "");
     if (r->by_rate.accuracy >= learnt->accuracy && learnt->accuracy > learnt->majority)
-        app_warn(r->call, "how often a single unit fires predicts as well: the order of spikes adds nothing");
+        app_doubt(r->call,
+                  "how often a single unit fires predicts as well: the order of spikes adds nothing");
 }
 
 static int answer(app_rules *r, sf_error *error)
@@ -363,5 +364,6 @@ const app_command app_command_rules = {
     .options = {options, app_mining_options, app_engine_options, app_selection_options},
     .rows = {&sf_mining_table, &rules_table},
     .tables = {&app_rules_table},
+    .documents = {&app_rules_document},
     .run = run,
 };

@@ -35,6 +35,7 @@ static inline const char *app_rules_label(const app_rules *r, uint16_t label)
     return name[0] != '\0' ? name : "no label";
 }
 
+extern const sf_table app_rules_document;
 void app_rules_json(sf_text *text, const app_rules *r);
 void app_rules_print(sf_text *text, const app_rules *r);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What synfire rules has learnt, as text, as JSON and as a rule file. */
+#include "app/document.h"
 #include "app/rules.h"
 
-#include "core/describe/column.h"
+#include "analysis/episode_columns.h"
+#include "core/memory.h"
 #include "io/file.h"
 
 #include <inttypes.h>
@@ -30,114 +32,228 @@ static size_t agreeing(const app_rules *r)
 
 /* ---- JSON ---- */
 
-/* The intervals of a rule: `thresholds` and, one more, `predicts`. */
-static void add_intervals(sf_json *json, const app_rules *r, const sf_rule *rule)
+/* A block of time in turn. */
+typedef struct fold {
+    int64_t from_ns, to_ns;
+    size_t windows;
+    double accuracy;
+    const sf_episode *episode;
+    const sf_recording *recording;
+} fold;
+
+/* The document. */
+typedef struct content {
+    const app_rules *rules;
+    const char *path, *stopped;
+    const char *what; /* of a file, with its version */
+    uint64_t version;
+    const sf_episode *episode; /* that was chosen */
+    const sf_recording *recording;
+    double training_accuracy;
+    uint32_t unit; /* whose rate the best rule by rates goes by */
+    const char *unit_name;
+    double *confusion; /* label_count rows of as many */
+    size_t label_count;
+    fold *fold; /* that is read */
+} content;
+
+/* The rule by counts, or where column->member is 1 the one by rates. */
+static const sf_rule *rule_of(const sf_column_row *column, const void *of)
 {
-    sf_json_array(json, "thresholds");
-    for (size_t i = 0; i + 1 < rule->interval_count; i++)
-        sf_json_real(json, NULL, rule->thresholds[i]);
-    sf_json_end_array(json);
-    sf_json_array(json, "predicts");
-    for (size_t i = 0; i < rule->interval_count; i++)
-        sf_json_string(json, NULL, app_rules_label(r, rule->labels[i]));
-    sf_json_end_array(json);
+    const app_rules *r = ((const content *)of)->rules;
+    return column->member == 1 ? &r->by_rate.rule : &r->learnt.rule;
 }
 
-static void add_windows(sf_json *json, const app_rules *r)
+SF_LENGTH(count_thresholds)
 {
-    const sf_labelled *labelled = &r->labelled;
-    sf_json_object(json, "windows");
-    sf_json_uint(json, "count", r->told.window_count);
-    sf_json_uint(json, "labelled", labelled->labelled);
-    sf_json_uint(json, "mixed", labelled->mixed);
-    sf_json_uint(json, "unlabelled", labelled->without);
-    sf_json_uint(json, "unrecorded", labelled->unrecorded);
-    sf_json_uint(json, "stretches", labelled->stretches);
-    sf_json_end_object(json);
+    *length = rule_of(column, of)->interval_count - (column->is.type == SF_COLUMN_REAL);
+    return true;
 }
 
-static void add_confusion(sf_json *json, const app_rules *r)
+SF_GETTER(get_threshold)
 {
-    size_t labels = r->labelled.name_count;
-    sf_json_array(json, "confusion");
-    for (size_t c = 0; c < labels; c++) {
-        sf_json_array(json, NULL);
-        for (size_t p = 0; p < labels; p++)
-            sf_json_uint(json, NULL, r->learnt.confusion[c * labels + p]);
-        sf_json_end_array(json);
+    sf_value_set_real(value, rule_of(column, of)->thresholds[item]);
+}
+
+SF_GETTER(get_prediction)
+{
+    sf_value_set_text(value,
+                      app_rules_label(((const content *)of)->rules, rule_of(column, of)->labels[item]));
+}
+
+SF_LENGTH(count_labels)
+{
+    *length = ((const content *)of)->label_count;
+    return true;
+}
+
+SF_GETTER(get_label)
+{
+    sf_value_set_text(value, app_rules_label(((const content *)of)->rules, (uint16_t)item));
+}
+
+SF_GETTER(get_confusion)
+{
+    const content *c = of;
+    sf_value_set_numbers(value, c->confusion + item * c->label_count, c->label_count, 0);
+}
+
+SF_LENGTH(count_folds)
+{
+    *length = ((const content *)of)->rules->folds;
+    return true;
+}
+
+SF_GETTER(get_fold)
+{
+    const content *c = of;
+    const app_rules *r = c->rules;
+    size_t begin = block_begin(r, item), end = block_begin(r, item + 1);
+    *c->fold = (fold){.from_ns = r->windows[begin].start_ns,
+                      .to_ns = r->windows[end - 1].stop_ns,
+                      .windows = end - begin,
+                      .accuracy = r->learnt.fold_accuracy[item],
+                      .episode = &r->told.episodes[r->learnt.fold_attribute[item]],
+                      .recording = r->recording};
+    sf_value_set_record(value, c->fold, 0);
+}
+
+#define SHARE .unit = "probability"
+#define ROW fold
+static const sf_column_row fold_rows[] = {
+    SF_FIELD_IS(TIME, "from_s", from_ns, "start of its first window", .unit = "s"),
+    SF_FIELD_IS(TIME, "to_s", to_ns, "stop of its last", .unit = "s"),
+    SF_MEMBER_IS(COUNT, windows, "in it"),
+    SF_MEMBER_IS(REAL, accuracy, "of the rule that was learnt without it", SHARE),
+    SF_EPISODE_ID_IS("episode", episode, recording),
+};
+#undef ROW
+
+#define ROW app_rules
+static const sf_column_row window_rows[] = {
+    SF_FIELD_IS(COUNT, "count", told.window_count, "full windows from the first label to the last"),
+    SF_FIELD_IS(COUNT, "labelled", labelled.labelled,
+                "in one label and recorded throughout: what is learnt from"),
+    SF_FIELD_IS(COUNT, "mixed", labelled.mixed, "partly in a label, or in several"),
+    SF_FIELD_IS(COUNT, "unlabelled", labelled.without, "in none"),
+    SF_FIELD_IS(COUNT, "unrecorded", labelled.unrecorded, "in one label, but not recorded throughout"),
+    SF_FIELD_IS(COUNT, "stretches", labelled.stretches, "runs of windows of one label"),
+};
+
+static const sf_column_row chance_rows[] = {
+    SF_FIELD_IS(COUNT, "shifts", learnt.shifts, "shifts of the labels that were tried"),
+    SF_FIELD_IS(COUNT, "segments", learnt.segments,
+                "of the session: labels are shifted within each, by an offset of its own; 0: fewer than 10 "
+                "stretches of one label, and no shift was tried"),
+    SF_FIELD_IS(REAL, "mean", learnt.chance_mean, "accuracy with shifted labels", SHARE,
+                .null = "no shift was tried"),
+    SF_FIELD_IS(REAL, "most", learnt.chance_most, "what 95 % of shifts do not exceed", SHARE,
+                .null = "no shift was tried"),
+    SF_FIELD_IS(REAL, "p", learnt.chance_p,
+                "share of shifts with as high an accuracy, the true labels counted as one", SHARE,
+                .null = "fewer than 19 shifts, or than 10 stretches of one label"),
+};
+#undef ROW
+
+#define ROW content
+#define INTERVALS_OF(which)                                                                                  \
+    {.is = SF_WHAT_LIST(REAL, "thresholds",                                                                  \
+                        "counts up to the first are in the first interval, and so on; ascending"),           \
+     .get = get_threshold,                                                                                   \
+     .length = count_thresholds,                                                                             \
+     .member = (which)},                                                                                     \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(TEXT, "predicts", "label of each interval, one more than thresholds"),            \
+        .get = get_prediction, .length = count_thresholds, .member = (which)                                 \
     }
-    sf_json_end_array(json);
-}
+#define OF_RULES(kind, column, of, ...) SF_INSIDE_IS(kind, column, rules, app_rules, of, __VA_ARGS__)
 
-static void add_folds(sf_json *json, const app_rules *r)
-{
-    sf_json_array(json, "folds");
-    for (size_t f = 0; f < r->folds; f++) {
-        char id[SF_EPISODE_ID_SIZE];
-        size_t begin = block_begin(r, f), end = block_begin(r, f + 1);
-        sf_recording_episode_id(r->recording, &r->told.episodes[r->learnt.fold_attribute[f]], id);
-        sf_json_object(json, NULL);
-        sf_json_seconds(json, "from_s", r->windows[begin].start_ns);
-        sf_json_seconds(json, "to_s", r->windows[end - 1].stop_ns);
-        sf_json_uint(json, "windows", end - begin);
-        sf_json_real(json, "accuracy", r->learnt.fold_accuracy[f]);
-        sf_json_string(json, "episode", id);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
-}
+static const sf_column_row chosen_rows[] = {
+    SF_EPISODE_ID_IS("id", episode, recording),
+    SF_EPISODE_UNITS_ARE(episode, recording),
+};
 
-static void add_comparisons(sf_json *json, const app_rules *r)
-{
-    const sf_rules *learnt = &r->learnt;
-    const sf_rule *rate = &r->by_rate.rule;
-    uint32_t unit = r->told.episodes[r->episode_count + rate->attribute].units[0];
-    sf_json_object(json, "chance");
-    sf_json_uint(json, "shifts", learnt->shifts);
-    sf_json_uint(json, "segments", learnt->segments);
-    sf_json_real(json, "mean", learnt->chance_mean);
-    sf_json_real(json, "most", learnt->chance_most);
-    sf_json_real(json, "p", learnt->chance_p);
-    sf_json_end_object(json);
-    sf_json_object(json, "rate");
-    sf_json_uint(json, "unit", unit);
-    sf_json_string(json, "name", app_unit_name(r->recording, unit));
-    add_intervals(json, r, rate);
-    sf_json_real(json, "accuracy", r->by_rate.accuracy);
-    sf_json_real(json, "balanced_accuracy", r->by_rate.balanced);
-    sf_json_end_object(json);
-}
+static const sf_column_row rate_rows[] = {
+    SF_MEMBER_IS(UNIT, unit, "0-based index of a unit of the episodes tried"),
+    SF_FIELD_IS(TEXT, "name", unit_name, "its name"),
+    INTERVALS_OF(1),
+    OF_RULES(REAL, "accuracy", by_rate.accuracy, "of blocks left out", SHARE),
+    OF_RULES(REAL, "balanced_accuracy", by_rate.balanced, "the same, averaged over labels", SHARE),
+};
+
+static const sf_column_row learnt_rows[] = {
+    SF_FIELD_IS(TEXT, "recording", path, "path"),
+    OF_RULES(TIME, "window_s", window_ns, "length of a window", .unit = "s"),
+    OF_RULES(TIME, "hop_s", hop_ns, "from the start of one window to that of the next", .unit = "s"),
+    SF_LIST_BY(TEXT, "labels", get_label, count_labels,
+               "labels that windows have, those that more windows have first, of as many the earlier"),
+    {.is = SF_WHAT_IS(RECORD, "windows", "windows by where they lie"),
+     .get = sf_column_pointed,
+     SF_ROW_ELEMENT(rules),
+     SF_ROWS_ARE(window_rows)},
+    OF_RULES(COUNT, "episodes", episode_count, "episodes that were tried"),
+    SF_RECORD_BY("episode", sf_column_own_row, chosen_rows, "of the rule"),
+    INTERVALS_OF(0),
+    SF_MEMBER_IS(REAL, training_accuracy,
+                 "share of windows that the rule gets right of those it was learnt from", SHARE),
+    OF_RULES(REAL, "accuracy", learnt.accuracy,
+             "the same in blocks of time that were left out of the learning", SHARE),
+    OF_RULES(REAL, "balanced_accuracy", learnt.balanced, "the same, averaged over labels", SHARE),
+    OF_RULES(REAL, "majority", learnt.majority,
+             "share of the most frequent label: the accuracy of always predicting it", SHARE),
+    SF_LIST_BY(NUMBERS, "confusion", get_confusion, count_labels,
+               "a row for each true label, a column for each that was predicted, as in labels: windows of "
+               "blocks that were left out"),
+    SF_RECORDS_BY("folds", get_fold, count_folds, fold_rows, "blocks of time in turn"),
+    {.is =
+         SF_WHAT_IS(RECORD, "chance", "what the same procedure gives for labels shifted against the spikes"),
+     .get = sf_column_pointed,
+     SF_ROW_ELEMENT(rules),
+     SF_ROWS_ARE(chance_rows)},
+    SF_RECORD_BY("rate", sf_column_own_row, rate_rows, "the rule of how often a single unit fires"),
+    OF_RULES(COUNT, "least", least, "windows of its label that an interval has before another may follow"),
+    OF_RULES(COUNT, "seed", seed, "of the shifts"),
+    APP_ROW_STOPPED(stopped),
+};
+
+/* The file of --rule. */
+static const sf_column_row file_rows[] = {
+    SF_FIELD_IS(TEXT, "synfire", what, "rule"),
+    SF_MEMBER_IS(COUNT, version, "1"),
+    SF_EPISODE_WORDS_ARE(episode, recording),
+    OF_RULES(TIME, "window_s", window_ns, "length of a window", .unit = "s"),
+    INTERVALS_OF(0),
+    OF_RULES(REAL, "accuracy", learnt.accuracy, "in blocks of time that were left out", SHARE),
+    OF_RULES(REAL, "p", learnt.chance_p, "by chance", SHARE, .null = "too few shifts"),
+};
+#undef ROW
+
+static const sf_table file_table = {.name = "rule", .about = "a rule", SF_TABLE_OF(file_rows)};
+
+const sf_table app_rules_document = {
+    .name = "rules", .about = "a rule that predicts labels from counts", SF_TABLE_OF(learnt_rows)};
 
 void app_rules_json(sf_text *text, const app_rules *r)
 {
-    const sf_rules *learnt = &r->learnt;
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", app_recording_path(r->recording));
-    sf_json_seconds(&json, "window_s", r->window_ns);
-    sf_json_seconds(&json, "hop_s", r->hop_ns);
-    sf_json_array(&json, "labels");
-    for (uint16_t c = 0; c < r->labelled.name_count; c++)
-        sf_json_string(&json, NULL, app_rules_label(r, c));
-    sf_json_end_array(&json);
-    add_windows(&json, r);
-    sf_json_uint(&json, "episodes", r->episode_count);
-    sf_json_object(&json, "episode");
-    app_episode_json(&json, r->recording, chosen(r));
-    sf_json_end_object(&json);
-    add_intervals(&json, r, &learnt->rule);
-    sf_json_real(&json, "training_accuracy", (double)learnt->rule.correct / (double)r->window_count);
-    sf_json_real(&json, "accuracy", learnt->accuracy);
-    sf_json_real(&json, "balanced_accuracy", learnt->balanced);
-    sf_json_real(&json, "majority", learnt->majority);
-    add_confusion(&json, r);
-    add_folds(&json, r);
-    add_comparisons(&json, r);
-    sf_json_uint(&json, "least", r->least);
-    sf_json_uint(&json, "seed", r->seed);
-    sf_json_string(&json, "stopped", r->stop.where);
-    app_provenance_json(&json, r->call);
-    sf_json_end_object(&json);
+    size_t labels = r->labelled.name_count;
+    uint32_t unit = r->told.episodes[r->episode_count + r->by_rate.rule.attribute].units[0];
+    content of = {.rules = r,
+                  .path = app_recording_path(r->recording),
+                  .episode = chosen(r),
+                  .recording = r->recording,
+                  .training_accuracy = (double)r->learnt.rule.correct / (double)r->window_count,
+                  .unit = unit,
+                  .unit_name = app_unit_name(r->recording, unit),
+                  .confusion = sf_alloc(labels * labels, sizeof *of.confusion),
+                  .label_count = labels,
+                  .stopped = r->stop.where,
+                  .fold = &(fold){0}};
+    text->failed = text->failed || of.confusion == NULL;
+    for (size_t i = 0; of.confusion != NULL && i < labels * labels; i++)
+        of.confusion[i] = (double)r->learnt.confusion[i];
+    if (of.confusion != NULL)
+        app_document_json(text, r->call, &app_rules_document, &of);
+    sf_free(of.confusion);
 }
 
 /* ---- CSV ---- */
@@ -288,6 +404,7 @@ void app_rules_print(sf_text *text, const app_rules *r)
     print_rule(text, r);
     print_accuracy(text, r);
     print_confusion(text, r);
+    app_doubts_print(text, r->call);
     if (text->length > 0 && !text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
@@ -296,22 +413,12 @@ void app_rules_print(sf_text *text, const app_rules *r)
 
 int app_rules_write(const char *path, const app_rules *r, sf_error *error)
 {
-    sf_text text = {0}, spelt = app_episode_text(r->recording, chosen(r));
-    sf_json json = sf_json_start(&text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "synfire", "rule");
-    sf_json_uint(&json, "version", 1);
-    sf_json_string(&json, "episode", spelt.data);
-    sf_json_seconds(&json, "window_s", r->window_ns);
-    add_intervals(&json, r, &r->learnt.rule);
-    sf_json_real(&json, "accuracy", r->learnt.accuracy);
-    sf_json_real(&json, "p", r->learnt.chance_p);
-    app_provenance_json(&json, r->call);
-    sf_json_end_object(&json);
+    const content of = {
+        .rules = r, .what = "rule", .version = 1, .episode = chosen(r), .recording = r->recording};
+    sf_text text = {0};
+    app_document_json(&text, r->call, &file_table, &of);
     sf_text_printf(&text, "\n");
-    text.failed = text.failed || spelt.failed;
     int status = sf_file_write(&text, path, error);
-    sf_text_free(&spelt);
     sf_text_free(&text);
     return status;
 }

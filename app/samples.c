@@ -196,18 +196,6 @@ const char *app_samples_name(const app_samples *samples, size_t s)
     return samples->all.names[s][0] != '\0' ? samples->all.names[s] : NULL;
 }
 
-void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s)
-{
-    if (samples->epochs.items == NULL) {
-        sf_json_null(json, "epoch_n");
-        return;
-    }
-    sf_json_array(json, "epoch_n");
-    for (size_t k = 0; k < samples->epochs.count; k++)
-        sf_json_uint(json, NULL, app_samples_epoch_n(samples, k, s));
-    sf_json_end_array(json);
-}
-
 static int refuse_several(const app_call *call, const app_samples *samples, const char *several,
                           sf_error *error)
 {

@@ -42,9 +42,6 @@ size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s);
 uint32_t app_samples_unit(const app_samples *samples, size_t s);
 const char *app_samples_name(const app_samples *samples, size_t s);
 
-/** `epoch_n` of series s, null without --epochs. */
-void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s);
-
 /**
  * What a command does with a series: loads, refuses more than one unless it takes several, calls `work`,
  * which prints; a failure without a place gets that of the file. `several` ends the refusal with what else

@@ -151,6 +151,11 @@ void app_screen_show(app_page *page)
     sf_text_free(&page->text);
 }
 
+int app_screen_digits(double value)
+{
+    return value < 10 ? 1 : 0;
+}
+
 /* ---- what is said meanwhile ---- */
 
 bool app_screen_keep(const char *line)

@@ -35,6 +35,9 @@ void app_page_line(app_page *page, const char *format, ...) __attribute__((forma
 /** Takes the terminal over: the alternate screen, without a cursor. */
 void app_screen_enter(FILE *out);
 
+/** Digits after the point of a number that stands in a line: one below 10, none from there on. */
+int app_screen_digits(double value);
+
 /** An empty page of the terminal's size now; 80 columns and 24 rows where it does not tell. */
 app_page app_screen_page(void);
 

@@ -86,16 +86,9 @@ static const sf_column_row document_rows[] = {
 static const sf_table document = {
     .name = "sequences", .about = "in which order units fire in network bursts", SF_TABLE_OF(document_rows)};
 
-static void write_json(sf_text *text, const void *what)
+static sf_table table_of(const void *what, size_t which)
 {
-    app_document_json(text, ((const sequences *)what)->call, &document, what);
-}
-
-static void write_csv(sf_text *text, const void *what)
-{
-    const sequences *s = what;
-    const sf_table table = sf_sequence_report_table(&s->report, (size_t)s->table);
-    app_csv_table(text, &table);
+    return sf_sequence_report_table(&((const sequences *)what)->report, which);
 }
 
 static const char *const order_words[] = {"first and last spikes", "first spikes", "rate peaks"};
@@ -124,6 +117,10 @@ static void print_order(sf_text *text, const sequences *s)
     if (!isnan(f->placed_p))
         sf_text_printf(text, "; among themselves bursts are similar by %.3g, p %.3g", f->placed_similarity,
                        f->placed_p);
+    if (!isnan(f->without_one))
+        sf_text_printf(text, ", without any one of them by %.3g or more", f->without_one);
+    if (!isnan(f->dealt_p))
+        sf_text_printf(text, ", p %.3g with their spikes dealt among them", f->dealt_p);
     sf_text_printf(text, "\n");
     if (!f->sequence) {
         sf_text_printf(text, "sequence  none\n");
@@ -159,8 +156,10 @@ static size_t next_unit(const sequences *s, const bool *shown)
 
 static int print_units(sf_text *text, const sequences *s, sf_error *error)
 {
-    static const char *const heads[] = {"#",        "unit",      "name",   "share",     "spikes", "position",
-                                        "place ms", "jitter ms", "bursts", "by chance", "q"};
+    static const char *const heads[] = {"#",        "unit",     "name",      "share",  "spikes",
+                                        "position", "place ms", "jitter ms", "bursts", "by chance",
+                                        "q",        "alike",    "moved"};
+    const int columns = sizeof heads / sizeof heads[0];
     size_t listed = s->report.found.members > LISTED ? s->report.found.members : LISTED;
     bool *shown = sf_alloc(s->report.found.unit_count, sizeof *shown);
     app_table table = {0};
@@ -168,7 +167,7 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
         return sf_fail_memory(error);
     listed = s->call->verbose || s->report.found.backbone < listed ? s->report.found.backbone : listed;
     if (listed > 0)
-        app_table_heads(&table, heads, 11);
+        app_table_heads(&table, heads, columns);
     for (size_t k = 0; k < listed; k++) {
         size_t u = next_unit(s, shown);
         const sf_sequence_unit_row *row = &s->report.units[u];
@@ -182,14 +181,17 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
         app_table_real(&table, 3, row->share);
         app_table_real(&table, 3, row->spikes);
         app_table_real(&table, 3, row->position);
-        app_table_real(&table, 3, row->place_ms);
-        app_table_real(&table, 3, row->jitter_ms);
+        app_table_real(&table, 4, row->place_ms);
+        app_table_real(&table, 4, row->jitter_ms);
         app_table_cell(&table, "%" PRIu64, row->kept);
         app_table_real(&table, 3, row->kept_chance);
         app_table_real(&table, 3, row->q);
+        app_table_real(&table, 3, row->shape);
+        app_table_real(&table, 3, row->shape_chance);
     }
+    static const char *const drop[] = {"spikes", "share", "position", "moved", "alike", NULL};
     if (listed > 0)
-        app_table_print(&table, text, 11);
+        app_table_fit(&table, text, columns, drop, s->call->verbose);
     if (listed < s->report.found.backbone)
         sf_text_printf(text, "%zu of %zu backbone units; --verbose, --csv and --json list all\n", listed,
                        s->report.found.backbone);
@@ -207,8 +209,8 @@ static void print_chains(sf_text *text, const sequences *s)
         const sf_sequence_chain_row *row = &s->report.chains[i];
         app_table_cell(&table, "%s", row->episode);
         app_table_cell(&table, "%" PRIu64, row->count);
-        app_table_real(&table, 3, row->place.place_ms);
-        app_table_real(&table, 3, row->place.jitter_ms);
+        app_table_real(&table, 4, row->place.place_ms);
+        app_table_real(&table, 4, row->place.jitter_ms);
         app_table_cell(&table, "%" PRIu64, row->place.kept);
         app_table_real(&table, 3, row->place.kept_chance);
         app_table_real(&table, 3, row->place.q);
@@ -229,17 +231,7 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     return status;
 }
 
-static const app_telling telling = {write_json, write_csv, print_text};
-
-static int write_nwb(const sequences *s, const sf_recording *recording, sf_error *error)
-{
-    sf_table tables[SF_SEQUENCE_TABLES];
-    for (size_t i = 0; i < SF_SEQUENCE_TABLES; i++)
-        tables[i] = sf_sequence_report_table(&s->report, i);
-    return app_nwb_tables(s->call, recording, tables, SF_SEQUENCE_TABLES,
-                          "The order of units within network bursts, and which of them keep their place.",
-                          error);
-}
+static const app_telling telling = {&document, SF_SEQUENCE_TABLES, table_of, print_text};
 
 static int run(app_call *call, sf_error *error)
 {
@@ -255,9 +247,11 @@ static int run(app_call *call, sf_error *error)
     app_tell_seed(call, s.options.seed);
     status = find(&s, recording, error);
     if (status == SF_OK)
-        status = write_nwb(&s, recording, error);
+        status =
+            app_nwb_tables(call, recording, &telling, &s, error,
+                           "The order of units within network bursts, and which of them keep their place.");
     if (status == SF_OK)
-        status = app_tell(call, &telling, &s, error);
+        status = app_tell(call, &telling, &s, s.table, error);
     sf_sequence_report_free(&s.report);
     sf_recording_free(recording);
     return status;

@@ -47,18 +47,25 @@ void app_sharpness_print(sf_text *text, const app_sharpness *sharpness)
     sf_text_printf(text, "%s\n", few ? " (-: too few pairs to tell)" : "");
 }
 
-void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
+static void warn_of(sf_text *text, const app_sharpness *sharpness, sf_not_tested why, const char *words)
 {
     bool any = false;
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
-        if (sharpness->delays[i].testable)
+        if (sf_sharpness_verdict(&sharpness->delays[i]) != why)
             continue;
-        sf_text_printf(text, any ? ", %g" : "  ! bursts are too sharp for --significance at delays up to %g",
-                       (double)highest_ms[i]);
+        if (!any)
+            sf_text_printf(text, "  ! %s for --significance at delays up to", words);
+        sf_text_printf(text, "%s %g", any ? "," : "", (double)highest_ms[i]);
         any = true;
     }
     if (any)
         sf_text_printf(text, " ms: no p or q will be given\n");
+}
+
+void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
+{
+    warn_of(text, sharpness, SF_BURSTS_TOO_SHARP, "bursts are too sharp");
+    warn_of(text, sharpness, SF_PAIRS_TOO_UNLIKE, "pairs are too unlike");
 }
 
 #define ROW sf_sharpness

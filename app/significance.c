@@ -26,7 +26,7 @@ const app_option app_surrogate_options[] = {{.name = "surrogates"}, {.name = "se
 void app_limits_warn(const app_call *call)
 {
     if (app_has(call, "max-p") && !app_has(call, "max-q"))
-        app_warn(
+        app_doubt(
             call,
             "--max-p goes by p, which is corrected neither for how much is looked at nor for the threshold "
             "that selects what is tested: of what is not linked a share of %s or more passes. --max-q "
@@ -37,15 +37,15 @@ void app_limits_warn(const app_call *call)
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
 {
     if (options->kind == SF_SIGNIFICANCE_JITTER)
-        app_warn(
+        app_doubt(
             call,
             "jitter takes bursts that units share for links: 10 to 46 %% of unrelated pairs had p < 0.05 "
             "in simulations, where segment-shift has 5 %%");
     if (options->kind == SF_SIGNIFICANCE_SHIFT)
-        app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");
+        app_doubt(call, "shifting whole trains has little power: one offset is all that varies of a train");
     if (options->kind != SF_SIGNIFICANCE_ANALYTIC && options->surrogates < 99)
-        app_warn(call, "with %" PRIu32 " surrogates no p or q is below %.2g: 1000 is the norm",
-                 options->surrogates, 1.0 / (options->surrogates + 1.0));
+        app_doubt(call, "with %" PRIu32 " surrogates no p or q is below %.2g: 1000 is the norm",
+                  options->surrogates, 1.0 / (options->surrogates + 1.0));
 }
 
 static const app_test no_test;
@@ -180,7 +180,7 @@ const char *app_tested_word(const void *tested)
 
 static void warn_of_groups(const app_call *call, const sf_sharpness *sharpness)
 {
-    app_warn(
+    app_doubt(
         call,
         "%zu units in %zu %s stand out of surrogates in all pairs and both ways: they share events that the "
         "others do not, a stimulus or bursts of their own. Episodes with two of a group have no verdict "
@@ -192,20 +192,20 @@ static void warn_of_groups(const app_call *call, const sf_sharpness *sharpness)
 static void warn_of_cautions(const app_call *call, const sf_significance *told)
 {
     if (told->cautions & SF_CAUTION_FEW_PAIRS)
-        app_warn(
+        app_doubt(
             call,
             "too few pairs of units to tell how sharp the bursts are that they share: they were taken for "
             "smooth. Look at the correlogram");
     if (told->cautions & SF_CAUTION_STANDING_OUT)
-        app_warn(
+        app_doubt(
             call,
             "unlinked pairs stand out of surrogates more than chance: %.2g %% of them will have p < 0.05, as "
             "measured of most pairs. Rhythms, regular units and leads that pairs have by themselves do so: "
             "ask for a q of 0.02",
             100 * told->sharpness.low_share);
     if (told->cautions & SF_CAUTION_REGULAR)
-        app_warn(call, "most units fire at regular intervals: 7 %% of unlinked pairs have p < 0.05, and one "
-                       "recording in 8 has a false q below it. Ask for a q of 0.02");
+        app_doubt(call, "most units fire at regular intervals: 7 %% of unlinked pairs have p < 0.05, and one "
+                        "recording in 8 has a false q below it. Ask for a q of 0.02");
     if (told->cautions & SF_CAUTION_SHARED)
         warn_of_groups(call, &told->sharpness);
 }
@@ -219,16 +219,17 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *colu
     warn_of_cautions(call, told);
     if (told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && told->not_tested == SF_TESTABLE &&
         told->sharpness.divisor < UNSMOOTH_DIVISOR)
-        app_warn(call,
-                 "what units share is not smooth as far as trains are shifted: of what counts lose by three "
-                 "shifts one part in %.3g is taken off, as measured of most pairs, where one in %g is usual. "
-                 "Pairs that differ from most in it stand out: look at correlograms",
-                 told->sharpness.divisor, SMOOTH_DIVISOR);
+        app_doubt(
+            call,
+            "what units share is not smooth as far as trains are shifted: of what counts lose by three "
+            "shifts one part in %.3g is taken off, as measured of most pairs, where one in %g is usual. "
+            "Pairs that differ from most in it stand out: look at correlograms",
+            told->sharpness.divisor, SMOOTH_DIVISOR);
     if (told->by_chance > 0)
-        app_warn(call,
-                 "%zu of %zu episodes have a unit that fires within its delay by chance with a probability "
-                 "above %g, what the analytic test allows a link by chance: their p means nothing",
-                 told->by_chance, columns->found, told->options.link);
+        app_doubt(call,
+                  "%zu of %zu episodes have a unit that fires within its delay by chance with a probability "
+                  "above %g, what the analytic test allows a link by chance: their p means nothing",
+                  told->by_chance, columns->found, told->options.link);
 }
 
 /* The sentence of a reason of the whole recording. */
@@ -265,7 +266,7 @@ void app_not_tested_warn(const app_call *call, const sf_significance *told)
         return;
     app_not_tested_print(&text, told);
     if (!text.failed)
-        app_warn(call, "no episode could be tested: %s", text.data);
+        app_doubt(call, "no episode could be tested: %s", text.data);
     sf_text_free(&text);
 }
 

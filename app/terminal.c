@@ -2,6 +2,7 @@
 /* What a person sees: results on stdout, everything else on stderr. */
 #include "app/command.h"
 
+#include "app/csv.h"
 #include "app/screen.h"
 
 #include "core/clock.h"
@@ -152,26 +153,41 @@ static void say(const app_call *call, const char *format, va_list arguments)
     sf_text_free(&line);
 }
 
-void app_said_free(app_said *said)
+static void free_sentences(app_sentences *sentences)
 {
-    for (size_t i = 0; i < said->count; i++)
-        sf_free(said->sentences[i]);
-    *said = (app_said){0};
+    for (size_t i = 0; i < sentences->count; i++)
+        sf_free(sentences->items[i]);
+    sentences->count = 0;
 }
 
-/* True where this sentence was said before: what each of several series or epochs leads to is said once. */
-static bool was_said(app_said *said, const char *format, va_list arguments)
+void app_said_free(app_said *said)
+{
+    free_sentences(&said->warnings);
+    free_sentences(&said->doubts);
+}
+
+/* What each of several series or epochs leads to is said once. */
+typedef enum kept { KEPT_NEW, KEPT_BEFORE, KEPT_NOT } kept;
+
+static kept keep(app_sentences *sentences, const char *format, va_list arguments)
 {
     char sentence[1024];
-    int length = said != NULL ? vsnprintf(sentence, sizeof sentence, format, arguments) : -1;
+    int length = vsnprintf(sentence, sizeof sentence, format, arguments);
     if (length < 0 || (size_t)length >= sizeof sentence)
-        return false;
-    for (size_t i = 0; i < said->count; i++)
-        if (strcmp(said->sentences[i], sentence) == 0)
-            return true;
-    if (said->count < APP_MOST_SAID && (said->sentences[said->count] = sf_copy_string(sentence)) != NULL)
-        said->count++;
-    return false;
+        return KEPT_NOT;
+    for (size_t i = 0; i < sentences->count; i++)
+        if (strcmp(sentences->items[i], sentence) == 0)
+            return KEPT_BEFORE;
+    if (sentences->count == APP_MOST_SAID ||
+        (sentences->items[sentences->count] = sf_copy_string(sentence)) == NULL)
+        return KEPT_NOT;
+    sentences->count++;
+    return KEPT_NEW;
+}
+
+static bool was_said(app_said *said, const char *format, va_list arguments)
+{
+    return said != NULL && keep(&said->warnings, format, arguments) == KEPT_BEFORE;
 }
 
 void app_warn(const app_call *call, const char *format, ...)
@@ -183,6 +199,44 @@ void app_warn(const app_call *call, const char *format, ...)
         say(call, format, arguments);
     va_end(again);
     va_end(arguments);
+}
+
+void app_doubt(const app_call *call, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    bool waits = call->said != NULL && keep(&call->said->doubts, format, again) != KEPT_NOT;
+    if (!waits && !call->quiet)
+        say(call, format, arguments);
+    va_end(again);
+    va_end(arguments);
+}
+
+app_call app_silenced(const app_call *call)
+{
+    app_call silent = *call;
+    silent.said = NULL;
+    silent.quiet = true;
+    return silent;
+}
+
+void app_doubts_print(sf_text *text, const app_call *call)
+{
+    app_sentences *doubts = call->said != NULL ? &call->said->doubts : NULL;
+    for (size_t i = 0; doubts != NULL && i < doubts->count; i++)
+        sf_text_printf(text, "%s  %s\n", i == 0 ? "\nDoubtful\n" : "", doubts->items[i]);
+    if (doubts != NULL)
+        free_sentences(doubts);
+}
+
+void app_doubts_warn(const app_call *call)
+{
+    app_sentences *doubts = call->said != NULL ? &call->said->doubts : NULL;
+    for (size_t i = 0; doubts != NULL && i < doubts->count; i++)
+        app_warn(call, "%s", doubts->items[i]);
+    if (doubts != NULL)
+        free_sentences(doubts);
 }
 
 __attribute__((format(printf, 2, 3))) static void report(const app_call *call, const char *format, ...)
@@ -242,16 +296,18 @@ int app_print(sf_text *text, sf_error *error)
     return SF_OK;
 }
 
-int app_tell(const app_call *call, const app_telling *telling, const void *what, sf_error *error)
+int app_tell(const app_call *call, const app_telling *telling, const void *what, int table, sf_error *error)
 {
     sf_text text = {0};
     int status = SF_OK;
     if (call->json) {
-        telling->json(&text, what);
+        app_document_json(&text, call, telling->document, what);
     } else if (app_has(call, "csv")) {
-        telling->csv(&text, what);
+        const sf_table asked = telling->table(what, (size_t)table);
+        app_csv_table(&text, &asked);
     } else {
         status = telling->lines(&text, what, error);
+        app_doubts_print(&text, call);
         if (text.length > 0)
             text.length--; /* app_print ends the last line */
     }
@@ -354,13 +410,17 @@ void app_table_cell(app_table *table, const char *format, ...)
     table->cells[table->count++] = cell.data;
 }
 
-/* Characters on the screen: UTF-8 continuation bytes take no place. */
-static size_t width_of(const char *cell)
+size_t app_width(const char *text, size_t length)
 {
     size_t width = 0;
-    for (; *cell != '\0'; cell++)
-        width += (*cell & 0xc0) != 0x80;
+    for (size_t i = 0; i < length; i++)
+        width += (text[i] & 0xc0) != 0x80;
     return width;
+}
+
+static size_t width_of(const char *cell)
+{
+    return app_width(cell, strlen(cell));
 }
 
 static bool is_number(const char *cell)
@@ -431,17 +491,27 @@ static size_t word_length(const char *word)
     return length;
 }
 
-/* As many whole words as fit into so many characters; at least one. */
+/* Of the first `length` bytes, a word that is too long and spaces before it: up to the last underscore that
+ * fits, or all of it. */
+static size_t fit_word(const char *word, size_t length, size_t width)
+{
+    size_t fits = length;
+    while (fits > 0 && (word[fits - 1] != '_' || app_width(word, fits) > width))
+        fits--;
+    return fits > 0 ? fits : length;
+}
+
+/* As many whole words as fit into so many characters; at least one, or its beginning. */
 static size_t fit_words(const char *cell, size_t width)
 {
     size_t fits = 0, next = 0;
     while (cell[next] != '\0') {
         next += strspn(cell + next, " ");
         next += word_length(cell + next);
-        size_t characters = 0;
-        for (size_t i = 0; i < next; i++)
-            characters += (cell[i] & 0xc0) != 0x80;
-        if (fits > 0 && characters > width)
+        bool too_long = app_width(cell, next) > width;
+        if (too_long && fits == 0)
+            return fit_word(cell, next, width);
+        if (too_long)
             break;
         fits = next;
     }
@@ -490,7 +560,7 @@ static void print_table(sf_text *out, const app_table *table, const layout *l)
     }
 }
 
-#define LEAST_FIRST 24 /* a first column is not made narrower */
+#define LEAST_FIRST 20 /* a first column is not made narrower */
 
 /* Below its head it has anything. */
 static bool tells(const app_table *table, size_t columns, size_t column)

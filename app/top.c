@@ -87,12 +87,16 @@ static void add_list(sf_text *text, const sf_top *top)
     if (isfinite(top->list_every_s))
         sf_text_printf(text, ", each %.1f s", top->list_every_s);
     if (top->lists_missed > 0)
-        sf_text_printf(text, "; %" PRIu64 " windows were to be mined and were not", top->lists_missed);
+        sf_text_printf(text, "; %" PRIu64 " window%s that mine.every asks for %s not mined",
+                       top->lists_missed, top->lists_missed == 1 ? "" : "s",
+                       top->lists_missed == 1 ? "was" : "were");
     sf_text_printf(text, "\n");
 }
 
-static void add_table(sf_text *text, const sf_top *top)
+/* wide: all columns, also where the screen has no room for them. */
+static void add_table(sf_text *text, const sf_top *top, bool wide)
 {
+    static const char *const drop[] = {"p50 ms", "max ms", "of hop", "busy", NULL};
     static const char *const heads[] = {"",     "",       "busy",   "of hop", "queue",
                                         "lost", "p50 ms", "p99 ms", "max ms"};
     enum { COLUMNS = sizeof heads / sizeof heads[0] };
@@ -102,13 +106,13 @@ static void add_table(sf_text *text, const sf_top *top)
         add_row(&table, &top->rows[i]);
     sf_text_printf(text, "%s  up %.0f s  %" PRIu64 " spikes", top->stream, top->run_s, top->spikes);
     if (isfinite(top->rate_hz))
-        sf_text_printf(text, "  %.0f Hz", top->rate_hz);
+        sf_text_printf(text, "  %.*f Hz", app_screen_digits(top->rate_hz), top->rate_hz);
     sf_text_printf(text, "  hop %g ms%s\n", top->hop_ms, top->last ? "  ended" : "");
     if (isfinite(top->latency_p50_ms))
         sf_text_printf(text, "due to watched  median %.3f ms  p99 %.3f ms  max %.3f ms  busy over %.1f s\n",
                        top->latency_p50_ms, top->latency_p99_ms, top->latency_max_ms, top->since_s);
     add_list(text, top);
-    app_table_print(&table, text, COLUMNS);
+    app_table_fit(&table, text, COLUMNS, drop, wide);
     add_behind(text, top);
     add_keys(text, top);
 }
@@ -211,7 +215,7 @@ static int show_once(const app_call *call, sf_watcher *watcher, const char *endp
         app_document_json(&text, call, &document,
                           &(watched){endpoint, top.stream, &top, {top.rows, top.count}});
     else
-        add_table(&text, &top);
+        add_table(&text, &top, call->verbose);
     if (text.length > 0 && text.data[text.length - 1] == '\n')
         text.data[--text.length] = '\0';
     return app_print(&text, error);
@@ -219,11 +223,11 @@ static int show_once(const app_call *call, sf_watcher *watcher, const char *endp
 
 /* ---- again and again ---- */
 
-static void draw(const sf_top *top, const char *endpoint, bool silent)
+static void draw(const sf_top *top, const char *endpoint, bool silent, bool wide)
 {
     app_page page = app_screen_page();
     sf_text text = {0};
-    add_table(&text, top);
+    add_table(&text, top, wide);
     app_page_line(&page, "%s%s", endpoint, silent ? "  nothing comes" : "");
     for (char *line = text.data; line != NULL && *line != '\0' && !text.failed;) {
         size_t length = strcspn(line, "\n");
@@ -243,19 +247,20 @@ static void pause_until(int64_t until_ns)
 }
 
 /* Until a signal comes or the run ends. */
-static int follow(sf_watcher *watcher, const char *endpoint, double seconds, sf_error *error)
+static int follow(const app_call *call, sf_watcher *watcher, const char *endpoint, double seconds,
+                  sf_error *error)
 {
     sf_top top;
     int status = await(watcher, &top, endpoint, seconds, error);
     if (status != SF_OK)
         return status;
     app_screen_enter(stdout);
-    draw(&top, endpoint, false);
+    draw(&top, endpoint, false, call->verbose);
     while ((status == SF_OK || status == SF_AGAIN) && !top.last && !app_stop_requested()) {
         pause_until(sf_clock_monotonic_ns() + ASK_EVERY_MS * SF_MILLISECOND / 2);
         status = sf_watcher_next(watcher, &top, ASK_EVERY_MS, error);
         if (status == SF_OK || status == SF_AGAIN)
-            draw(&top, endpoint, status == SF_AGAIN);
+            draw(&top, endpoint, status == SF_AGAIN, call->verbose);
     }
     app_screen_leave();
     return status == SF_AGAIN ? SF_OK : status;
@@ -355,7 +360,7 @@ static int run(app_call *call, sf_error *error)
     if (call->json || asked.once || isatty(STDOUT_FILENO) == 0)
         status = show_once(call, watcher, endpoint, asked.wait_s, error);
     else
-        status = follow(watcher, endpoint, asked.wait_s, error);
+        status = follow(call, watcher, endpoint, asked.wait_s, error);
     sf_watcher_close(watcher);
     return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is what `sequences` says calibrated, and what does it find? bench_sequences [PART [ROUNDS [BURSTS
- * [SEED [ORDER]]]]], by default `all`, 100 recordings of each kind, 60 bursts, 1, first-last.
+ * [SEED [ORDER [KIND]]]]]], by default `all`, 100 recordings of each kind, 60 bursts, 1, first-last, and all
+ * kinds; else the KINDth alone, with the seeds that it has among all.
  *
  * `null`     recordings without a sequence: the share with p of 0.05 or less, the share of backbone units
  *            whose p is 0.05 or less, and recordings in which a unit is told to be of a sequence
@@ -186,6 +187,12 @@ static void unmake(made *m)
 }
 
 static sf_sequence_order order_by;
+static size_t only_kind; /* 0: all */
+
+static bool is_wanted(size_t kind)
+{
+    return only_kind == 0 || only_kind == kind + 1;
+}
 
 static int look(sf_sequences *found, size_t *bursts, const made *m)
 {
@@ -262,6 +269,8 @@ static int bench_nulls(size_t rounds, size_t bursts, uint64_t seed)
            "unit p low", "placed", "most", "sequences");
     for (size_t k = 0; k < sizeof nulls / sizeof *nulls; k++) {
         tally t;
+        if (!is_wanted(k))
+            continue;
         int status = of_design(&t, &nulls[k], rounds, bursts, seed + k);
         if (status != SF_OK)
             return status;
@@ -280,6 +289,8 @@ static int bench_planted(size_t rounds, size_t bursts, uint64_t seed)
            "placed", "recall", "precision", "order");
     for (size_t k = 0; k < sizeof planted / sizeof *planted; k++) {
         tally t;
+        if (!is_wanted(k))
+            continue;
         int status = of_design(&t, &planted[k], rounds, bursts, seed + 100 + k);
         if (status != SF_OK)
             return status;
@@ -324,6 +335,7 @@ int main(int argc, char **argv)
     for (int i = 0; argc > 5 && sf_sequence_order_names[i] != NULL; i++)
         if (strcmp(argv[5], sf_sequence_order_names[i]) == 0)
             order_by = (sf_sequence_order)i;
+    only_kind = argc > 6 ? (size_t)atol(argv[6]) : 0;
     int status = SF_OK;
     if (all || strcmp(part, "null") == 0)
         status = bench_nulls(rounds, bursts, seed);

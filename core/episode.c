@@ -39,6 +39,38 @@ static void skip_spaces(reader *in)
         in->at++;
 }
 
+/* The unit whose name goes on from `begin` with odd characters, and is not quoted; NULL where there is none.
+ */
+static const char *name_with_odd_characters(const reader *in, const char *begin)
+{
+    char name[256];
+    for (size_t length = strcspn(begin, " \t\n"); begin + length > in->at; length--) {
+        if (length >= sizeof name || isalnum((unsigned char)begin[length]))
+            continue; /* it goes on */
+        memcpy(name, begin, length);
+        name[length] = '\0';
+        uint32_t unit = sf_units_find(in->units, name);
+        if (unit != SF_NO_UNIT)
+            return in->units->items[unit].name;
+    }
+    return NULL;
+}
+
+static int refuse_unit(reader *in, const char *begin, const sf_error *reason)
+{
+    const char *name = name_with_odd_characters(in, begin);
+    if (name != NULL) {
+        sf_text quoted = {0};
+        sf_episode_print_name(&quoted, name);
+        int status =
+            sf_fail(in->error, SF_USAGE, in->start, "column %td: the name %s takes double quotes here: %s",
+                    begin - in->start + 1, name, quoted.failed ? name : quoted.data);
+        sf_text_free(&quoted);
+        return status;
+    }
+    return sf_fail(in->error, SF_USAGE, in->start, "column %td: %s", begin - in->start + 1, reason->text);
+}
+
 static int read_unit(reader *in, uint32_t *unit)
 {
     skip_spaces(in);
@@ -80,7 +112,7 @@ static int read_unit(reader *in, uint32_t *unit)
         return sf_units_learn(in->learnt, word, unit, in->error);
     sf_error reason;
     if (sf_units_resolve(in->units, word, unit, &reason) != SF_OK)
-        return sf_fail(in->error, SF_USAGE, in->start, "column %td: %s", begin - in->start + 1, reason.text);
+        return refuse_unit(in, begin, &reason);
     return SF_OK;
 }
 

@@ -210,7 +210,8 @@ static const sf_column_row count_rows[] = {
     VERDICT,
     SF_MEMBER_IS(COUNT, standing,
                  "its place by what stands out most, from 1: first what has a q of 0.05 or less, then what "
-                 "is part of no other episode, then the longer one, then the one furthest above chance, by "
+                 "is part of no other episode, then what counts more than by chance, then the longer one, "
+                 "then the one furthest above chance, by "
                  "(count - expected) / sqrt(expected), with at least 1 for the root"),
     SF_GOT_BY(TEXT, "folded_under", get_folded,
               "id of the longer episode that with chance accounts for this one; of one with a q of 0.05 or "
@@ -535,11 +536,6 @@ static const sf_column_row grid_rows[] = {
     SF_GOT_BY(COUNT, "rows", get_rows, "of `position`: bins in y", .null = "of all else"),
 };
 
-SF_GETTER(get_itself)
-{
-    sf_value_set_record(value, of, 0);
-}
-
 static const sf_column_row density_rows[] = {
     WINDOW,
     SF_MEMBER_IS(TEXT, quantity,
@@ -549,7 +545,7 @@ static const sf_column_row density_rows[] = {
                  .null = "there is none"),
     SF_MEMBER_IS(REAL, outside, "the share of the samples' density that lies outside the grid",
                  .null = "not computed"),
-    SF_RECORD_BY("grid", get_itself, grid_rows, "the bins, in the unit of the axis"),
+    SF_RECORD_BY("grid", sf_column_own_row, grid_rows, "the bins, in the unit of the axis"),
     SF_ITEMS_ARE(
         REAL, "values", values, count,
         "the density averaged over each bin, in 1 by the unit of the axis; of `position` row after row, "
@@ -857,7 +853,9 @@ static const sf_column_row source_rows[] = {
     SF_GOT_BY(
         TEXT, "state", get_state,
         "stalled: nothing was heard of the sender for 1 s; lost: for `timeout_s`; failed: it ended with an "
-        "error, which the log has. Only a live source stalls, and only in real time",
+        "error, which the log has. Only a live source stalls, and only in real time. What is live in the "
+        "last "
+        "status was left before its end: the run was stopped, or its duration was over",
         .words = sf_source_state_names),
     SF_FIELD_IS(TIME, "silent_ms", silent_ns, "since it was heard last, by wall clock; 0 of a recording",
                 .unit = "ms"),
@@ -886,6 +884,9 @@ static const sf_column_row source_rows[] = {
     SF_MEMBER_IS(
         COUNT, malformed,
         "frames with a fault. They are left out, but for one whose sequence number alone was broken"),
+    SF_MEMBER_IS(COUNT, other_streams,
+                 "events or datagrams of other streams than the one that is read, left out: of which spikes "
+                 "are in none of the counts above"),
     SF_MEMBER_IS(COUNT, restarts, "new runs of the sender"),
     SF_MEMBER_IS(COUNT, undone, "times that were in doubt and that the stream did not go on from"),
     SF_MEMBER_IS(COUNT, steps, "of its clock ahead; stream time leapt with them"),

@@ -35,7 +35,7 @@ static uint32_t coarse(double above)
 static place place_of(const sf_episode_count *item, size_t index)
 {
     double above = sf_above_chance(item->count, item->expected);
-    uint32_t class = sf_standing_class(item->q, item->folded_under[0] != '\0', item->episode.size);
+    uint32_t class = sf_standing_class(item->q, item->folded_under[0] != '\0', above, item->episode.size);
     return (place){.above = above, .index = (uint32_t)index, .key = class << 24 | coarse(above)};
 }
 

@@ -1,146 +1,193 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/provenance.h"
 
+#include "core/describe/table.h"
+
 #include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- JSON ---- */
 
-static void add_units(sf_json *json, const sf_selected *s)
+/* What is looked at is told of all of the provenance, since a preset and a distance belong to it. */
+static const sf_selected *selected_of(const void *of)
 {
-    if (s->units == NULL) {
-        sf_json_null(json, "units");
-        sf_json_null(json, "names");
-    } else {
-        sf_json_array(json, "units");
-        for (size_t i = 0; i < s->unit_count; i++)
-            sf_json_uint(json, NULL, s->units[i]);
-        sf_json_end_array(json);
-        sf_json_array(json, "names");
-        for (size_t i = 0; i < s->unit_count; i++)
-            sf_json_string(json, NULL, s->names[i]);
-        sf_json_end_array(json);
-    }
-    sf_json_string(json, "kind", s->kinds);
-    sf_json_uint(json, "noise_units", s->noise_units);
-    sf_json_uint(json, "unit_count", s->unit_count);
-    sf_json_uint(json, "units_in_recording", s->units_in_file);
+    return &((const sf_provenance *)of)->selected;
 }
 
-static void add_time(sf_json *json, const char *key, bool given, int64_t time_ns)
+SF_GETTER(get_program)
 {
-    if (given)
-        sf_json_seconds(json, key, time_ns);
-    else
-        sf_json_null(json, key);
+    sf_text_printf(sf_value_room(value), "synfire %s", sf_version());
+    sf_value_set_room(value);
 }
 
-static void add_epochs(sf_json *json, const sf_selected *s)
+SF_GETTER(get_seed)
 {
-    sf_json_string(json, "epochs_file", s->epochs_path);
-    if (s->epochs == NULL) {
-        sf_json_null(json, "epochs");
-        return;
-    }
-    sf_json_array(json, "epochs");
-    for (size_t i = 0; i < s->epoch_count; i++) {
-        sf_json_object(json, NULL);
-        sf_json_string(json, "label", s->epochs[i].label);
-        sf_json_seconds(json, "from_s", s->epochs[i].span.start_ns);
-        sf_json_seconds(json, "to_s", s->epochs[i].span.stop_ns);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    const sf_provenance *provenance = of;
+    value->known = provenance->drew;
+    value->count = provenance->seed;
 }
 
-static void add_drops(sf_json *json, const char *key, const sf_selected *s, bool lost)
+SF_GETTER(get_selection)
 {
-    sf_json_array(json, key);
-    for (size_t i = 0; i < s->dropped_count; i++) {
-        if ((s->dropped[i].kind == SF_DROP_LOST) != lost)
-            continue;
-        sf_json_object(json, NULL);
-        sf_json_string(json, "cause", s->dropped[i].cause);
-        sf_json_uint(json, "spikes", s->dropped[i].count);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    sf_value_set_record(value, ((const sf_provenance *)of)->of_recording ? of : NULL, 0);
 }
 
-static void add_left_out(sf_json *json, const sf_selected *s)
+SF_GETTER(get_words)
 {
-    if (s->dedup_ns > 0) {
-        sf_json_object(json, "dedup");
-        sf_json_milliseconds(json, "ms", s->dedup_ns);
-        sf_json_real(json, "um", s->dedup_um);
-        sf_json_end_object(json);
-    } else {
-        sf_json_null(json, "dedup");
-    }
-    if (s->marker != NULL) {
-        sf_json_object(json, "blank");
-        sf_json_string(json, "marker", s->marker);
-        sf_json_milliseconds(json, "from_ms", s->blank_from_ns);
-        sf_json_milliseconds(json, "to_ms", s->blank_to_ns);
-        sf_json_end_object(json);
-    } else {
-        sf_json_null(json, "blank");
-    }
-    add_drops(json, "left_out", s, false);
-    add_drops(json, "lost", s, true);
+    sf_provenance_words(sf_value_room(value), of);
+    sf_value_set_room(value);
 }
 
-static void add_selection(sf_json *json, const sf_provenance *provenance)
+/* A time, where the flag at column->inside says that it was given. */
+SF_GETTER(get_given)
 {
-    const sf_selected *s = &provenance->selected;
-    char data[24];
-    sf_text words = {0};
-    sf_provenance_words(&words, provenance);
-    snprintf(data, sizeof data, "%016" PRIx64, s->data);
-    sf_json_object(json, "selection");
-    sf_json_string(json, "words", words.failed ? NULL : words.data);
-    sf_json_string(json, "recording", s->recording);
-    sf_json_string(json, "format", s->format);
-    sf_json_string(json, "stream", s->stream);
-    sf_json_string(json, "preset", provenance->preset);
-    add_units(json, s);
-    add_time(json, "from_s", s->from_given, s->from_ns);
-    add_time(json, "to_s", s->to_given, s->to_ns);
-    add_epochs(json, s);
-    add_left_out(json, s);
-    if (provenance->min_distance_um > 0)
-        sf_json_real(json, "min_distance_um", provenance->min_distance_um);
-    else
-        sf_json_null(json, "min_distance_um");
-    sf_json_uint(json, "spikes", s->spikes);
-    sf_json_uint(json, "spikes_in_recording", s->spikes_in_file);
-    sf_json_seconds(json, "duration_s", s->duration_ns);
-    sf_json_object(json, "recorded");
-    sf_json_seconds(json, "from_s", s->recorded.start_ns);
-    sf_json_seconds(json, "to_s", s->recorded.stop_ns);
-    sf_json_bool(json, "declared", s->declared);
-    sf_json_end_object(json);
-    sf_json_string(json, "data", data);
-    sf_json_end_object(json);
-    sf_text_free(&words);
+    if (*(const bool *)((const char *)of + column->inside))
+        sf_column_value(column, of, row, item, value);
 }
+
+SF_GETTER(get_dedup)
+{
+    sf_value_set_record(value, selected_of(of)->dedup_ns > 0 ? of : NULL, 0);
+}
+
+SF_GETTER(get_blank)
+{
+    sf_value_set_record(value, selected_of(of)->marker != NULL ? of : NULL, 0);
+}
+
+/* Those that are lost, or those that are left out, as column->member says. */
+static bool is_listed(const sf_column_row *column, const sf_drop *drop)
+{
+    return (drop->kind == SF_DROP_LOST) == (column->member != 0);
+}
+
+SF_LENGTH(count_drops)
+{
+    const sf_selected *s = selected_of(of);
+    *length = 0;
+    for (size_t i = 0; i < s->dropped_count; i++)
+        *length += is_listed(column, &s->dropped[i]);
+    return true;
+}
+
+SF_GETTER(get_drop)
+{
+    const sf_drop *drop = selected_of(of)->dropped;
+    for (size_t before = item; before > 0 || !is_listed(column, drop); drop++)
+        before -= is_listed(column, drop);
+    sf_value_set_record(value, drop, 0);
+}
+
+SF_GETTER(get_distance)
+{
+    const double um = ((const sf_provenance *)of)->min_distance_um;
+    sf_value_set_real(value, um > 0 ? um : NAN);
+}
+
+SF_GETTER(get_data)
+{
+    sf_text_printf(sf_value_room(value), "%016" PRIx64, selected_of(of)->data);
+    sf_value_set_room(value);
+}
+
+#define ROW sf_epoch
+static const sf_column_row epoch_rows[] = {
+    SF_MEMBER_IS(TEXT, label, "as the file of --epochs has it"),
+    SF_FIELD_IS(TIME, "from_s", span.start_ns, "start", .unit = "s"),
+    SF_FIELD_IS(TIME, "to_s", span.stop_ns, "stop, not included", .unit = "s"),
+};
+#undef ROW
+
+#define ROW sf_drop
+static const sf_column_row drop_rows[] = {
+    SF_MEMBER_IS(TEXT, cause, "why"),
+    SF_FIELD_IS(COUNT, "spikes", count, "how many"),
+};
+#undef ROW
+
+#define ROW sf_provenance
+static const sf_column_row dedup_rows[] = {
+    SF_FIELD_IS(TIME, "ms", selected.dedup_ns, "time", .unit = "ms"),
+    SF_FIELD_IS(REAL, "um", selected.dedup_um, "distance", .unit = "um"),
+};
+
+static const sf_column_row blank_rows[] = {
+    SF_FIELD_IS(TEXT, "marker", selected.marker, "as given"),
+    SF_FIELD_IS(TIME, "from_ms", selected.blank_from_ns, "from this", .unit = "ms"),
+    SF_FIELD_IS(TIME, "to_ms", selected.blank_to_ns, "to this around each marker", .unit = "ms"),
+};
+
+static const sf_column_row recorded_rows[] = {
+    SF_FIELD_IS(TIME, "from_s", selected.recorded.start_ns, "start", .unit = "s"),
+    SF_FIELD_IS(TIME, "to_s", selected.recorded.stop_ns, "stop, not included", .unit = "s"),
+    SF_FIELD_IS(FLAG, "declared", selected.declared,
+                "the file or --recorded says so; else from the first spike to the last"),
+};
+
+#define GIVEN(column, of, flag, ...)                                                                         \
+    {                                                                                                        \
+        .is = SF_WHAT_IS(TIME, column, __VA_ARGS__, .unit = "s"), .get = get_given,                          \
+        SF_ROW_ELEMENT(selected.of), .inside = offsetof(ROW, selected.flag)                                  \
+    }
+#define DROPS(column, are_lost, ...)                                                                         \
+    {                                                                                                        \
+        .is = SF_WHAT_LIST(RECORD, column, __VA_ARGS__), .get = get_drop, .length = count_drops,             \
+        .member = (are_lost), SF_ROWS_ARE(drop_rows)                                                         \
+    }
+static const sf_column_row selection_rows[] = {
+    SF_GOT_BY(TEXT, "words", get_words, "all of it as a sentence has it"),
+    SF_FIELD_IS(TEXT, "recording", selected.recording, "as given", .null = "it is in memory"),
+    SF_FIELD_IS(TEXT, "format", selected.format, "as found", .null = "it is in memory"),
+    SF_FIELD_IS(TEXT, "stream", selected.stream,
+                "--stream: which well or recording of a file that holds several; with '*' the one that this "
+                "document is of",
+                .null = "of no stream"),
+    SF_MEMBER_IS(TEXT, preset, "--preset", .null = "without it"),
+    SF_ITEMS_ARE(UNIT, "units", selected.units, selected.unit_count, "chosen by --units", .null = "all were"),
+    SF_ITEMS_ARE(TEXT, "names", selected.names, selected.unit_count, "of these", .null = "all were"),
+    SF_FIELD_IS(TEXT, "kind", selected.kinds, "--kind, which is all unless given of info, convert and play",
+                .null = "all but noise"),
+    SF_FIELD_IS(COUNT, "noise_units", selected.noise_units, "units labelled noise that are left out"),
+    SF_FIELD_IS(COUNT, "unit_count", selected.unit_count, "units that are left"),
+    SF_FIELD_IS(COUNT, "units_in_recording", selected.units_in_file, "units of the recording"),
+    GIVEN("from_s", from_ns, from_given, "--from, by the clock of the recording", .null = "without it"),
+    GIVEN("to_s", to_ns, to_given, "--to", .null = "without it"),
+    SF_FIELD_IS(TEXT, "epochs_file", selected.epochs_path, "--epochs", .null = "without it"),
+    SF_RECORDS_OF("epochs", selected.epochs, selected.epoch_count, epoch_rows, "of it",
+                  .null = "without --epochs"),
+    SF_RECORD_BY("dedup", get_dedup, dedup_rows, "--dedup", .null = "without it"),
+    SF_RECORD_BY("blank", get_blank, blank_rows, "--blank", .null = "without it"),
+    DROPS("left_out", false, "what the reader or the selection left out"),
+    DROPS("lost", true, "what is not in the file, as the run that recorded it tells"),
+    SF_GOT_BY(REAL, "min_distance_um", get_distance, "units closer than this did not follow each other",
+              .unit = "um", .null = "they might"),
+    SF_FIELD_IS(COUNT, "spikes", selected.spikes, "spikes that are left"),
+    SF_FIELD_IS(COUNT, "spikes_in_recording", selected.spikes_in_file, "spikes of the recording"),
+    SF_FIELD_IS(TIME, "duration_s", selected.duration_ns, "recorded time that was looked at", .unit = "s"),
+    SF_RECORD_BY("recorded", sf_column_own_row, recorded_rows, "when the whole recording was recorded"),
+    SF_GOT_BY(
+        TEXT, "data", get_data,
+        "16 hexadecimal digits: a hash of the spikes that are left, by time since the first, and of the "
+        "names of units"),
+};
+
+static const sf_column_row rows[] = {
+    SF_GOT_BY(TEXT, "program", get_program, "name and version"),
+    SF_MEMBER_IS(TEXT, command, "the command line, quoted as a shell would take it", .null = "of no command"),
+    SF_GOT_BY(COUNT, "seed", get_seed, "of the random numbers that were drawn", .null = "none were"),
+    SF_RECORD_BY("selection", get_selection, selection_rows, "what was looked at",
+                 .null = "no recording was read"),
+};
+#undef ROW
+
+const sf_table sf_provenance_table = {
+    .name = "provenance", .row = "provenance", .about = "what made a result, and of what", SF_TABLE_OF(rows)};
 
 void sf_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance)
 {
-    char program[40];
-    snprintf(program, sizeof program, "synfire %s", sf_version());
     sf_json_object(json, key);
-    sf_json_string(json, "program", program);
-    sf_json_string(json, "command", provenance->command);
-    if (provenance->drew)
-        sf_json_uint(json, "seed", provenance->seed);
-    else
-        sf_json_null(json, "seed");
-    if (provenance->of_recording)
-        add_selection(json, provenance);
-    else
-        sf_json_null(json, "selection");
+    sf_table_json_fields(json, &sf_provenance_table, provenance);
     sf_json_end_object(json);
 }
 

@@ -10,6 +10,8 @@
 #include "core/json.h"
 #include "core/recording.h"
 
+#include <synfire/table.h>
+
 /** Zero-initialise. */
 struct sf_provenance {
     char *command; /**< as a shell would take it, or NULL */
@@ -23,7 +25,10 @@ struct sf_provenance {
 
 typedef struct sf_provenance sf_provenance;
 
-/** The object `key` (NULL: at the top): program, command, seed, selection; null for what there is not. */
+/** Its columns: program, command, seed, selection. */
+extern const sf_table sf_provenance_table;
+
+/** These as the object `key` (NULL: at the top). */
 void sf_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance);
 
 /** Appends the same as a document of its own, on one line. */

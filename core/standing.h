@@ -2,7 +2,7 @@
 /**
  * What stands out most: the one order of episodes that tables, figures, files and messages have for people,
  * called `standing`. First what has a q of SF_SIGNIFICANT_Q or less, then what is folded under no other, then
- * the longer one, then the one furthest above chance.
+ * what counts more than by chance, then the longer one, then the one furthest above chance.
  */
 #ifndef SF_CORE_STANDING_H
 #define SF_CORE_STANDING_H
@@ -23,11 +23,12 @@ static inline double sf_above_chance(uint64_t count, double expected)
 /** Less than this many classes. */
 #define SF_STANDING_CLASSES 128
 
-/** The less, the sooner; of the same class what is further above chance. q may be NaN. */
-static inline uint32_t sf_standing_class(double q, bool is_folded, uint32_t size)
+/** The less, the sooner; of the same class what is further above chance. q may be NaN. above: as
+ * sf_above_chance. */
+static inline uint32_t sf_standing_class(double q, bool is_folded, double above, uint32_t size)
 {
     return (q <= SF_SIGNIFICANT_Q ? 0 : SF_STANDING_CLASSES / 2) | (is_folded ? SF_STANDING_CLASSES / 4 : 0) |
-           (SF_EPISODE_MAX_SIZE - size);
+           (above > 0 ? 0 : SF_STANDING_CLASSES / 8) | (SF_EPISODE_MAX_SIZE - size);
 }
 
 #endif

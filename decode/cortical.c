@@ -40,6 +40,8 @@ typedef struct cortical {
     bool is_anew;                   /* the stream, since the last event */
     bool has_last;                  /* ... */
     int64_t last;                   /* the frame of the last event of this connection */
+    double ahead_s;                 /* of the last jump, which nobody has explained yet; 0: there was none */
+    int64_t jumped;                 /* to this frame */
 } cortical;
 
 typedef struct header {
@@ -95,8 +97,33 @@ static void take_rate(cortical *it, const header *told)
                name, told->hz, known);
 }
 
-/* A server that fell behind, or whose time was moved, says that the stream is set anew; so it does at its
- * first frame, and where it is paused. */
+static double rate_of(const cortical *it)
+{
+    return it->rig.rate_uhz != 0 ? (double)it->rig.rate_uhz * 1e-6 : USUAL_HZ;
+}
+
+static void note_jump(cortical *it, double ahead_s)
+{
+    sf_decoder *decoder = &it->rig.decoder;
+    it->ahead_s = 0;
+    decoder->batch.gaps++;
+    if (is_due(++it->jumps))
+        sf_log(SF_LOG_WARNING,
+               "%s: the stream was set anew and goes on %.3f s ahead: how much of it was not sent cannot be "
+               "known",
+               decoder->name, ahead_s);
+}
+
+/* A server that fell behind, or whose time was moved, says that the stream is set anew, before the first
+ * events from there or after them; so it does at its first frame, and where it is paused. */
+static void note_anew(cortical *it, bool is_of_pause)
+{
+    it->is_anew = true;
+    if (it->ahead_s > 0 && !is_of_pause && it->last >= it->jumped &&
+        (double)(it->last - it->jumped) < JUMP_S * rate_of(it))
+        note_jump(it, it->ahead_s);
+}
+
 static void take_timing(cortical *it, const sf_fields *fields, const header *told)
 {
     sf_rig *rig = &it->rig;
@@ -110,22 +137,19 @@ static void take_timing(cortical *it, const sf_fields *fields, const header *tol
         it->is_paused = told->is_paused != 0;
     if (it->is_paused != was_paused && is_due(++it->pauses))
         sf_log(SF_LOG_WARNING, "%s: %s", rig->decoder.name, it->is_paused ? "is paused" : "goes on");
-    it->is_anew = it->is_anew || strcmp(told->status, "reset") == 0;
+    if (strcmp(told->status, "reset") == 0)
+        note_anew(it, it->is_paused != was_paused);
 }
 
 /* A spike or stimulus of this frame came. */
 static void follow(cortical *it, int64_t frame)
 {
-    sf_decoder *decoder = &it->rig.decoder;
-    double hz = it->rig.rate_uhz != 0 ? (double)it->rig.rate_uhz * 1e-6 : USUAL_HZ;
-    double ahead_s = it->has_last ? (double)(frame - it->last) / hz : 0;
-    if (it->is_anew && ahead_s > JUMP_S) {
-        decoder->batch.gaps++;
-        if (is_due(++it->jumps))
-            sf_log(SF_LOG_WARNING,
-                   "%s: the stream was set anew and goes on %.3f s ahead: how much of it was not sent cannot "
-                   "be known",
-                   decoder->name, ahead_s);
+    double ahead_s = it->has_last ? (double)(frame - it->last) / rate_of(it) : 0;
+    if (ahead_s > JUMP_S && it->is_anew)
+        note_jump(it, ahead_s);
+    else if (ahead_s > JUMP_S) {
+        it->ahead_s = ahead_s;
+        it->jumped = frame;
     }
     it->is_anew = false;
     it->has_last = true;
@@ -322,6 +346,7 @@ static int take(cortical *it, const sf_part *parts, size_t count, sf_error *erro
     if (count == 1 && sf_part_is(parts[0], "open")) {
         it->next = NOTHING;
         it->has_stim = it->has_last = it->is_anew = false;
+        it->ahead_s = 0;
         return SF_OK;
     }
     if (count == 2 && sf_part_is(parts[0], "text"))

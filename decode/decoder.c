@@ -208,7 +208,7 @@ bool sf_decoder_has_counts(const sf_decoder *decoder)
 {
     const sf_batch *counts = &decoder->batch;
     return counts->heard || counts->gaps > 0 || counts->gap_lost > 0 || counts->malformed > 0 ||
-           counts->restarts > 0;
+           counts->other_streams > 0 || counts->restarts > 0;
 }
 
 void sf_decoder_give(sf_decoder *decoder, sf_batch *batch)
@@ -249,6 +249,7 @@ static sf_decoded columns_of(const sf_decoder *decoder, const sf_batch *batch)
         .metadata_count = about->metadata_count,
         .metadata = about->metadata,
         .virtual_clock = decoder->virtual_clock,
+        .other_streams = batch->other_streams,
     };
 }
 

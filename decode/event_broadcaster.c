@@ -136,6 +136,7 @@ static void pass_over(broadcaster *it, const event *told)
     const char *stream = decoder->given.stream;
     other *from = find_other(it, told->stream);
     sf_rig_hear(&it->rig);
+    decoder->batch.other_streams++;
     if (from == NULL)
         return;
     uint64_t before = from->events++;

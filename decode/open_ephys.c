@@ -19,37 +19,21 @@
 
 typedef struct header {
     int64_t number;
-    char type[SF_FIELD_TEXT_SIZE], stream[SF_FIELD_TEXT_SIZE], electrode[SF_FIELD_TEXT_SIZE];
+    char type[SF_FIELD_TEXT_SIZE], electrode[SF_FIELD_TEXT_SIZE];
     int64_t sample, samples, channels, sorted_id, event;
     double rate;
 } header;
 
-enum {
-    NUMBER,
-    TYPE,
-    SPIKE_STREAM,
-    ELECTRODE,
-    SPIKE_SAMPLE,
-    CHANNELS,
-    SPIKE_SAMPLES,
-    SORTED,
-    STREAM,
-    EVENT,
-    SAMPLE,
-    SAMPLES,
-    RATE
-};
+enum { NUMBER, TYPE, ELECTRODE, SPIKE_SAMPLE, CHANNELS, SPIKE_SAMPLES, SORTED, EVENT, SAMPLE, SAMPLES, RATE };
 
 static const sf_field rows[] = {
     [NUMBER] = {"message_num", SF_FIELD_WHOLE, offsetof(header, number)},
     [TYPE] = {"type", SF_FIELD_TEXT, offsetof(header, type)},
-    [SPIKE_STREAM] = {"spike.stream", SF_FIELD_TEXT, offsetof(header, stream)},
     [ELECTRODE] = {"spike.electrode", SF_FIELD_TEXT, offsetof(header, electrode)},
     [SPIKE_SAMPLE] = {"spike.sample_num", SF_FIELD_WHOLE, offsetof(header, sample)},
     [CHANNELS] = {"spike.num_channels", SF_FIELD_WHOLE, offsetof(header, channels)},
     [SPIKE_SAMPLES] = {"spike.num_samples", SF_FIELD_WHOLE, offsetof(header, samples)},
     [SORTED] = {"spike.sorted_id", SF_FIELD_WHOLE, offsetof(header, sorted_id)},
-    [STREAM] = {"content.stream", SF_FIELD_TEXT, offsetof(header, stream)},
     [EVENT] = {"content.type", SF_FIELD_WHOLE, offsetof(header, event)},
     [SAMPLE] = {"content.sample_num", SF_FIELD_WHOLE, offsetof(header, sample)},
     [SAMPLES] = {"content.num_samples", SF_FIELD_WHOLE, offsetof(header, samples)},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "draw/panel.h"
 
+#include "core/describe/table.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -417,42 +419,31 @@ static void spell_axis(char *words, size_t size, const char *name, const sf_axis
 
 /* ---- the same in numbers ---- */
 
-static void tell_axis(sf_json *json, const char *name, const sf_axis *axis)
+SF_LENGTH(count_names)
 {
-    sf_json_object(json, name);
-    sf_json_string(json, "label", axis->label);
-    sf_json_real(json, "from", axis->from);
-    sf_json_real(json, "to", axis->to);
-    sf_json_bool(json, "log", axis->log);
-    const char *const *names = axis->names != NULL ? axis->names : axis->told;
-    if (names == NULL) {
-        sf_json_null(json, "names");
-    } else {
-        sf_json_array(json, "names");
-        for (size_t k = 0; k < axis->name_count; k++)
-            sf_json_string(json, NULL, names[k]);
-        sf_json_end_array(json);
-    }
-    sf_json_end_object(json);
+    const sf_axis *axis = of;
+    *length = axis->name_count;
+    return axis->names != NULL || axis->told != NULL;
 }
 
-static void tell_panel(sf_json *json, const sf_panel *panel, const sf_panel_form *form)
+SF_GETTER(get_name)
 {
-    const sf_colour_scale *colours = &form->colours;
-    if (json == NULL)
-        return;
-    sf_json_object(json, NULL);
-    sf_json_string(json, "name", form->name != NULL ? form->name : panel->figure->kind);
-    sf_json_string(json, "title", form->title);
-    tell_axis(json, "x", &panel->x);
-    tell_axis(json, "y", &panel->y);
-    if (colours->label == NULL)
-        sf_json_null(json, "colours");
-    else
-        tell_axis(json, "colours",
-                  &(sf_axis){colours->label, .from = colours->from, .to = colours->to, .log = colours->log});
-    sf_json_array(json, "marks");
+    const sf_axis *axis = of;
+    sf_value_set_text(value, (axis->names != NULL ? axis->names : axis->told)[item]);
 }
+
+#define ROW sf_axis
+static const sf_column_row axis_rows[] = {
+    SF_MEMBER_IS(TEXT, label, "with its unit", .null = "none is drawn"),
+    SF_MEMBER_IS(REAL, from, "its first number; more than `to`: it goes down"),
+    SF_MEMBER_IS(REAL, to, "its last number"),
+    SF_MEMBER_IS(FLAG, log, "logarithmic"),
+    SF_LIST_BY(TEXT, "names", get_name, count_names, "of 0, 1, ... in place of numbers",
+               .null = "it has numbers"),
+};
+#undef ROW
+
+static const sf_table axis_table = {.name = "axis", SF_TABLE_OF(axis_rows)};
 
 /* What a panel is given: points, or bins that begin at `from`. */
 typedef struct mark {
@@ -460,19 +451,8 @@ typedef struct mark {
     const double *x, *y, *high, *values;
     size_t count, value_count, columns;
     double from, width;
+    const sf_panel *panel; /* of which the bins are */
 } mark;
-
-static void tell_numbers(sf_json *json, const char *key, const double *numbers, size_t count)
-{
-    if (numbers == NULL) {
-        sf_json_null(json, key);
-        return;
-    }
-    sf_json_array(json, key);
-    for (size_t k = 0; k < count; k++)
-        sf_json_real(json, NULL, numbers[k]);
-    sf_json_end_array(json);
-}
 
 /* Where bin k begins. */
 static double bin_start(const sf_panel *panel, double from, double width, size_t k)
@@ -480,31 +460,97 @@ static double bin_start(const sf_panel *panel, double from, double width, size_t
     return panel->x.log ? from * pow(width, (double)k) : from + width * (double)k;
 }
 
-static void tell(const sf_panel *panel, const mark *m)
+/* Of bins there is an edge more. */
+SF_LENGTH(count_x)
 {
-    sf_json *json = panel->figure->numbers;
+    const mark *m = of;
+    *length = m->count + (m->x == NULL);
+    return true;
+}
+
+SF_GETTER(get_x)
+{
+    const mark *m = of;
+    sf_value_set_real(value, m->x != NULL ? m->x[item] : bin_start(m->panel, m->from, m->width, item));
+}
+
+SF_GETTER(get_columns)
+{
+    const size_t columns = ((const mark *)of)->columns;
+    sf_value_set_count(value, columns > 0 ? columns : SF_NO_COUNT);
+}
+
+#define ROW mark
+#define NO_NUMBER .item_null = "no number is known"
+static const char *const shapes[] = {"line", "steps", "band",  "stretch", "ticks", "dots",
+                                     "dot",  "cell",  "arrow", "image",   "words", NULL};
+static const sf_column_row mark_rows[] = {
+    SF_MEMBER_IS(
+        TEXT, shape,
+        "steps and band: of bins, whose edges are in x; stretch: of the x axis; ticks: upright lines",
+        .words = shapes),
+    SF_MEMBER_IS(TEXT, of, "class of its shapes in the SVG", .null = "none"),
+    SF_MEMBER_IS(TEXT, note, "what it is, as where it is pointed at", .null = "nothing is said"),
+    SF_LIST_BY(REAL, "x", get_x, count_x,
+               "in the numbers of the axis: of each point, of the ends, or the edges of bins", NO_NUMBER),
+    SF_ITEMS_ARE(REAL, "y", y, count, "likewise; of a band its lower end", .null = "from bottom to top",
+                 NO_NUMBER),
+    SF_ITEMS_ARE(REAL, "high", high, count, "the upper end of a band", .null = "it is none", NO_NUMBER),
+    SF_ITEMS_ARE(REAL, "values", values, value_count,
+                 "what colours tell, of an image row after row from the bottom; the q of a dot of chains and "
+                 "edges, the z of one of motifs",
+                 .null = "nothing", NO_NUMBER),
+    SF_GOT_BY(COUNT, "columns", get_columns, "cells in a row of an image", .null = "it is none"),
+};
+#undef ROW
+
+static const sf_table marks_table = {.name = "marks", SF_TABLE_OF(mark_rows)};
+
+/* A panel; its marks follow as they are drawn. */
+typedef struct told_panel {
+    const char *name, *title;
+    const sf_axis *x, *y, *colours;
+    sf_table marks;
+} told_panel;
+
+#define ROW told_panel
+static const sf_column_row panel_rows[] = {
+    SF_MEMBER_IS(TEXT, name, "data-name of its group in the SVG"),
+    SF_MEMBER_IS(TEXT, title, "above it", .null = "nothing is"),
+    SF_POINTED_IS("x", x, &axis_table, "the axis from left to right"),
+    SF_POINTED_IS("y", y, &axis_table, "the axis from bottom to top"),
+    SF_POINTED_IS("colours", colours, &axis_table, "what the colour bar says", .null = "there is none"),
+    SF_TABLE_IS("marks", marks, &marks_table, "all that it shows, in the order in which it was drawn"),
+};
+#undef ROW
+
+const sf_table sf_panels_table = {
+    .name = "panels", .about = "panels of a figure, in numbers", SF_TABLE_OF(panel_rows)};
+
+static void tell_panel(sf_json *json, const sf_panel *panel, const sf_panel_form *form)
+{
+    const sf_colour_scale *colours = &form->colours;
+    const sf_axis bar = {colours->label, .from = colours->from, .to = colours->to, .log = colours->log};
+    const told_panel told = {.name = form->name != NULL ? form->name : panel->figure->kind,
+                             .title = form->title,
+                             .x = &panel->x,
+                             .y = &panel->y,
+                             .colours = colours->label != NULL ? &bar : NULL};
+    sf_table head = sf_panels_table;
+    head.column_count--;
     if (json == NULL)
         return;
     sf_json_object(json, NULL);
-    sf_json_string(json, "shape", m->shape);
-    sf_json_string(json, "of", m->of);
-    sf_json_string(json, "note", m->note);
-    if (m->x != NULL) {
-        tell_numbers(json, "x", m->x, m->count);
-    } else {
-        sf_json_array(json, "x");
-        for (size_t k = 0; k <= m->count; k++)
-            sf_json_real(json, NULL, bin_start(panel, m->from, m->width, k));
-        sf_json_end_array(json);
-    }
-    tell_numbers(json, "y", m->y, m->count);
-    tell_numbers(json, "high", m->high, m->count);
-    tell_numbers(json, "values", m->values, m->value_count);
-    if (m->columns > 0)
-        sf_json_uint(json, "columns", m->columns);
-    else
-        sf_json_null(json, "columns");
-    sf_json_end_object(json);
+    sf_table_json_fields(json, &head, &told);
+    sf_json_array(json, "marks");
+}
+
+static void tell(const sf_panel *panel, const mark *m)
+{
+    mark told = *m;
+    told.panel = panel;
+    if (panel->figure->numbers != NULL)
+        sf_table_json_struct(panel->figure->numbers, &marks_table, &told);
 }
 
 sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)

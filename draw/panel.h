@@ -9,6 +9,8 @@
 #include "core/json.h"
 #include "draw/scene.h"
 
+#include <synfire/table.h>
+
 #define SF_COLUMN_MM 85.0
 #define SF_PAGE_MM 180.0
 
@@ -53,6 +55,9 @@ typedef struct sf_panel_form {
     sf_colour key_colours[SF_PANEL_KEYS]; /**< a line of this colour before it, or SF_NO_COLOUR */
     const char *name;                     /**< of the group in SVG: a letter for programs; or NULL */
 } sf_panel_form;
+
+/** Columns of a panel and of all it is given, as a figure's numbers have them. */
+extern const sf_table sf_panels_table;
 
 typedef struct sf_figure {
     sf_scene scene;

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "io/electrodes.h"
 
@@ -211,7 +212,14 @@ static int wait_until_known(live_source *it, double timeout_s, const sf_progress
                                                            (double)(now - start) * 1e-9, patience_s))
             status = sf_fail(error, SF_CANCELLED, it->endpoint, "stopped");
     }
-    it->has_first = status == SF_OK && it->first.spike_count + it->first.marker_count > 0;
+    if (it->decoder->is_known && it->decoder->learns)
+        sf_log(SF_LOG_INFO,
+               "%s: %zu unit%s fired in the first %g s, and no other is known: set learn_s, or electrodes, "
+               "for more",
+               it->endpoint, it->decoder->about.units.count, it->decoder->about.units.count == 1 ? "" : "s",
+               it->settings->learn_s);
+    it->has_first = status == SF_OK &&
+                    (it->first.spike_count + it->first.marker_count > 0 || it->first.other_streams > 0);
     return status == SF_AGAIN ? SF_OK : status;
 }
 
@@ -291,10 +299,17 @@ static int64_t newest_of(const sf_batch *batch)
     return newest;
 }
 
+/* A clock alone that is promised behind the spikes, as a filter needs it, tells nothing new. */
+static bool is_promise_behind(const listening *it, const sf_batch *batch, int64_t newest)
+{
+    return batch->spike_count == 0 && it->has_first && newest <= it->newest_ns &&
+           it->newest_ns - newest < SF_SECOND;
+}
+
 static void note_time(listening *it, const sf_batch *batch)
 {
     int64_t newest = newest_of(batch);
-    if (newest == INT64_MIN || batch->arrival_ns == 0)
+    if (newest == INT64_MIN || batch->arrival_ns == 0 || is_promise_behind(it, batch, newest))
         return;
     int64_t behind;
     if (__builtin_sub_overflow(batch->arrival_ns, newest, &behind))
@@ -322,6 +337,7 @@ static void note_batch(listening *it, const sf_batch *batch, const char *told)
     heard->gaps += batch->gaps;
     heard->gap_lost += batch->gap_lost;
     heard->out_of_range += batch->out_of_range;
+    heard->other_streams += batch->other_streams;
     heard->restarts += batch->restarts;
     if (batch->malformed > 0)
         snprintf(heard->fault, sizeof heard->fault, "%s", told);

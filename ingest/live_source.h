@@ -35,7 +35,7 @@ typedef struct sf_live_heard {
     char names[160];    /**< of the first units */
     sf_transport_seen seen;
     size_t units;
-    uint64_t spikes, markers, malformed, gaps, gap_lost, out_of_range, restarts;
+    uint64_t spikes, markers, malformed, gaps, gap_lost, out_of_range, other_streams, restarts;
     double stream_s,
         passed_s;     /**< by the stream's clock and by this computer's, from the first batch to the newest */
     double spread_ms; /**< the latest batch came so much later after its time than the promptest */

@@ -151,7 +151,7 @@ static void fill(listener *it)
 }
 
 /* The next datagram that has arrived from the device; false where none has. */
-static bool take_next(listener *it, unsigned *index)
+static bool take_next(listener *it, sf_decoder *decoder, unsigned *index)
 {
     if (it->next == it->count)
         fill(it);
@@ -162,6 +162,7 @@ static bool take_next(listener *it, unsigned *index)
             return true;
         }
         note_stranger(it, &it->from[*index]);
+        decoder->batch.other_streams++;
     }
     return false;
 }
@@ -170,7 +171,7 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
 {
     listener *it = (listener *)transport;
     unsigned index;
-    for (bool was_interrupted = false; !take_next(it, &index);) {
+    for (bool was_interrupted = false; !take_next(it, decoder, &index);) {
         int64_t now = sf_clock_monotonic_ns();
         if (now >= deadline_ns || was_interrupted)
             return SF_AGAIN;

@@ -204,13 +204,7 @@ static int list_items(const layout *l, sf_mine_result *result, const uint64_t *c
                            .node = node,
                            .count = (uint32_t)counts[l->first[whole.size] + node],
                            .expected = NAN,
-                           .p = NAN,
-                           .q = NAN,
-                           .p_first = NAN,
-                           .p_links = NAN,
-                           .p_last = NAN,
-                           .expected_given_rest = NAN,
-                           .needed = SF_NO_COUNT,
+                           SF_NO_VERDICT,
                            .strength = NAN};
         if (whole.size > 1)
             l->found->asked[whole.size - 1][node] = true;

@@ -512,7 +512,7 @@ static int deal_out(miner *m, size_t found)
 {
     if (sf_reserve(&m->arena, &m->arena_capacity, m->arena_count + found, sizeof *m->arena) != 0)
         return SF_NO_MEMORY;
-    sf_hits_deal(m->arena + m->arena_count, m->ends, m->extension_count, m->hits, found);
+    sf_hits_deal(found > 0 ? m->arena + m->arena_count : NULL, m->ends, m->extension_count, m->hits, found);
     m->arena_count += found;
     return SF_OK;
 }

@@ -744,13 +744,7 @@ static int list_items(run *r, sf_error *error)
                 .node = node,
                 .count = level->nodes[node].count,
                 .expected = sf_expected_episode(&episode, r->unit_spikes, r->input->duration_ns),
-                .p = NAN,
-                .q = NAN,
-                .p_last = NAN,
-                .p_first = NAN,
-                .p_links = NAN,
-                .expected_given_rest = NAN,
-                .needed = SF_NO_COUNT,
+                SF_NO_VERDICT,
                 .strength = strength(r, &episode, level->nodes[node].count),
             };
         }

@@ -62,6 +62,11 @@ typedef struct sf_mine_item {
     sf_not_tested not_tested;   /**< of a test by surrogates: then p, q and expected_given_rest are NaN */
 } sf_mine_item;
 
+/** Before a test, in an initialiser of an item. */
+#define SF_NO_VERDICT                                                                                        \
+    .p = NAN, .q = NAN, .p_last = NAN, .p_first = NAN, .p_links = NAN, .expected_given_rest = NAN,           \
+    .needed = SF_NO_COUNT
+
 typedef struct sf_mine_result {
     sf_ran ran;       /**< seconds: the mining alone */
     double threshold; /**< as a count */

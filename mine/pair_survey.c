@@ -6,6 +6,7 @@
 #include "core/progress.h"
 #include "core/reals.h"
 #include "core/thread.h"
+#include "core/vector.h"
 #include "mine/surrogate_scatter.h"
 
 #include <math.h>
@@ -28,18 +29,27 @@ typedef struct cell {
     uint32_t together, beside; /* spikes up to half a millisecond apart; up to 1.5 ms */
 } cell;
 
-/* Where the second train is moved to. */
-typedef struct stop {
-    int64_t by_ns;
-    uint64_t weight;
-} stop;
+/* Spikes, for bounds that ascend: low <= time < high. */
+typedef struct sliding {
+    size_t first, last;
+} sliding;
+
+/* A pair's count at all stops: where the last occurrence ended, and how many there are. */
+typedef struct lane {
+    int64_t last[MOST_STOPS];
+    int64_t counts[MOST_STOPS];
+} lane;
 
 /* What a worker needs of each pair. */
 typedef struct scratch {
     cell *cells;
     int64_t *last; /* where the last occurrence ended */
     uint32_t *counts;
-    uint64_t *sums, *squares; /* over the stops */
+    /* Of a segment: by spike the spikes that may precede it at any stop, and the spikes by unit. */
+    sliding *windows;
+    size_t *by_unit, *unit_first;
+    size_t length; /* room */
+    lane *lanes;   /* of pairs with one second unit: [first unit][stop] */
 } scratch;
 
 typedef struct survey {
@@ -50,9 +60,10 @@ typedef struct survey {
     size_t *begins; /* of segments: places of first spikes, and the count */
     size_t segments;
     size_t stride; /* one in so many spikes of a segment are looked at: its first */
-    stop stops[MOST_STOPS];
-    size_t stop_count;
-    uint64_t weight; /* of all stops */
+    /* Where the second train is moved to, and what weight that has. */
+    int64_t by_ns[MOST_STOPS], weights[MOST_STOPS];
+    size_t stop_count, lanes; /* lanes: a multiple of 8; those behind the stops weigh nothing */
+    uint64_t weight;          /* of all stops */
     scratch *workers;
     unsigned threads;
     _Atomic uint64_t near; /* pairs of spikes within the delay */
@@ -260,18 +271,14 @@ static void choose_stops(survey *s)
     s->stop_count = count < LEAST_STOPS ? LEAST_STOPS : count;
     for (size_t k = 0; k < s->stop_count; k++) {
         double from_middle = (double)(2 * k + 1) - (double)s->stop_count;
-        s->stops[k].by_ns = llrint(from_middle / (double)s->stop_count * (double)s->job->width_ns);
-        s->stops[k].weight = s->stop_count - (uint64_t)fabs(from_middle);
-        s->weight += s->stops[k].weight;
+        s->by_ns[k] = llrint(from_middle / (double)s->stop_count * (double)s->job->width_ns);
+        s->weights[k] = (int64_t)s->stop_count - (int64_t)fabs(from_middle);
+        s->weight += (uint64_t)s->weights[k];
     }
+    s->lanes = (s->stop_count + 7) / 8 * 8;
 }
 
 /* ---- counting ---- */
-
-/* The spikes with low <= time < high, for bounds that ascend. */
-typedef struct sliding {
-    size_t first, last;
-} sliding;
 
 static void slide(sliding *w, const survey *s, int64_t low_ns, int64_t high_ns)
 {
@@ -309,22 +316,93 @@ static void count_moved(const survey *s, scratch *w, size_t begin, size_t end, i
     }
 }
 
-static void count_stops(const survey *s, scratch *w, size_t begin, size_t end)
+/* An occurrence at each stop that lies within the delay. */
+SF_VECTOR_BODY void take_body(lane *into, const survey *s, int64_t first_ns, int64_t second_ns)
 {
-    memset(w->sums, 0, s->cells * sizeof *w->sums);
-    memset(w->squares, 0, s->cells * sizeof *w->squares);
-    for (size_t k = 0; k < s->stop_count; k++) {
-        count_moved(s, w, begin, end, s->stops[k].by_ns);
-        for (size_t c = 0; c < s->cells; c++) {
-            uint64_t weighted = s->stops[k].weight * w->counts[c];
-            w->sums[c] += weighted;
-            w->squares[c] += weighted * w->counts[c];
+    int64_t low_ns = s->job->delay.low_ns, high_ns = s->job->delay.high_ns;
+    for (size_t k = 0; k < s->lanes; k++) {
+        int64_t stop_ns = second_ns + s->by_ns[k], apart_ns = stop_ns - first_ns, last_ns = into->last[k];
+        int64_t takes = (apart_ns > low_ns) & (apart_ns <= high_ns) & (first_ns > last_ns);
+        into->counts[k] += takes;
+        into->last[k] = takes ? stop_ns : last_ns;
+    }
+}
+
+/* All spikes of a unit with what may precede them. */
+SF_VECTOR_BODY void row_body(scratch *w, const survey *s, size_t begin, size_t unit)
+{
+    for (size_t n = w->unit_first[unit]; n < w->unit_first[unit + 1]; n++) {
+        size_t j = w->by_unit[n];
+        sliding window = w->windows[j - begin];
+        for (size_t i = window.first; i < window.last; i++)
+            take_body(&w->lanes[s->slots[i]], s, s->times[i], s->times[j]);
+    }
+}
+
+SF_VECTOR_LEVELS(count_row, row_body, (scratch * w, const survey *s, size_t begin, size_t unit),
+                 (w, s, begin, unit))
+
+/* Adds up what pairs with a second unit count, and forgets it. */
+SF_VECTOR_BODY void sum_body(scratch *w, const survey *s, size_t unit)
+{
+    for (size_t u = 0; u < s->units; u++) {
+        lane *own = &w->lanes[u];
+        int64_t sum = 0, squares = 0;
+        for (size_t k = 0; k < s->lanes; k++) {
+            int64_t weighted = s->weights[k] * own->counts[k];
+            sum += weighted;
+            squares += weighted * own->counts[k];
+            own->counts[k] = 0;
+            own->last[k] = INT64_MIN;
         }
+        cell *to = &w->cells[u * s->units + unit];
+        to->shifted += (uint64_t)sum;
+        to->variance += s->weight * (uint64_t)squares - (uint64_t)sum * (uint64_t)sum;
     }
-    for (size_t c = 0; c < s->cells; c++) {
-        w->cells[c].shifted += w->sums[c];
-        w->cells[c].variance += s->weight * w->squares[c] - w->sums[c] * w->sums[c];
+}
+
+SF_VECTOR_LEVELS(sum_row, sum_body, (scratch * w, const survey *s, size_t unit), (w, s, unit))
+
+static int lay_out(const survey *s, scratch *w, size_t begin, size_t end)
+{
+    size_t length = end - begin;
+    if (length > w->length) {
+        void *windows = sf_resize(w->windows, length, sizeof *w->windows);
+        w->windows = windows != NULL ? windows : w->windows;
+        void *by_unit = sf_resize(w->by_unit, length, sizeof *w->by_unit);
+        w->by_unit = by_unit != NULL ? by_unit : w->by_unit;
+        if (windows == NULL || by_unit == NULL)
+            return SF_NO_MEMORY;
+        w->length = length;
     }
+    int64_t before_ns = s->by_ns[0] - s->job->delay.high_ns,
+            after_ns = s->by_ns[s->stop_count - 1] - s->job->delay.low_ns;
+    sliding window = open_window(s, s->times[begin] + before_ns);
+    memset(w->unit_first, 0, (s->units + 1) * sizeof *w->unit_first);
+    for (size_t j = begin; j < end; j++) {
+        slide(&window, s, s->times[j] + before_ns, s->times[j] + after_ns);
+        w->windows[j - begin] = window;
+        w->unit_first[s->slots[j] + 1]++;
+    }
+    for (size_t u = 0; u < s->units; u++)
+        w->unit_first[u + 1] += w->unit_first[u];
+    for (size_t j = end; j-- > begin;) /* from behind: each comes to where its unit begins */
+        w->by_unit[--w->unit_first[s->slots[j] + 1]] = j;
+    for (size_t u = 0; u < s->units; u++) /* which is one place on */
+        w->unit_first[u] = w->unit_first[u + 1];
+    w->unit_first[s->units] = length;
+    return SF_OK;
+}
+
+static int count_stops(const survey *s, scratch *w, size_t begin, size_t end)
+{
+    int status = lay_out(s, w, begin, end);
+    for (size_t u = 0; u < s->units && status == SF_OK; u++)
+        if (w->unit_first[u] < w->unit_first[u + 1]) {
+            count_row(w, s, begin, u);
+            sum_row(w, s, u);
+        }
+    return status;
 }
 
 static void count_near(const survey *s, scratch *w, size_t begin, size_t end)
@@ -393,7 +471,8 @@ static int count_segment(void *context, unsigned worker, size_t item)
         for (size_t c = 0; c < s->cells; c++)
             w->cells[c].far += w->counts[c];
     }
-    count_stops(s, w, begin, end);
+    if (count_stops(s, w, begin, end) != SF_OK)
+        return SF_NO_MEMORY;
     count_near(s, w, begin, end);
     count_together(s, w, begin, end);
     return end_segment(s, worker);
@@ -409,10 +488,14 @@ static int open_workers(survey *s)
         w->cells = sf_alloc(s->cells, sizeof *w->cells);
         w->last = sf_alloc(s->cells, sizeof *w->last);
         w->counts = sf_alloc(s->cells, sizeof *w->counts);
-        w->sums = sf_alloc(s->cells, sizeof *w->sums);
-        w->squares = sf_alloc(s->cells, sizeof *w->squares);
-        if (w->cells == NULL || w->last == NULL || w->counts == NULL || w->sums == NULL || w->squares == NULL)
+        w->unit_first = sf_alloc(s->units + 1, sizeof *w->unit_first);
+        w->lanes = sf_alloc(s->units, sizeof *w->lanes);
+        if (w->cells == NULL || w->last == NULL || w->counts == NULL || w->unit_first == NULL ||
+            w->lanes == NULL)
             return SF_NO_MEMORY;
+        for (size_t u = 0; u < s->units; u++)
+            for (size_t k = 0; k < MOST_STOPS; k++)
+                w->lanes[u].last[k] = INT64_MIN;
     }
     return SF_OK;
 }
@@ -424,8 +507,10 @@ static void close_workers(survey *s)
         sf_free(w->cells);
         sf_free(w->last);
         sf_free(w->counts);
-        sf_free(w->sums);
-        sf_free(w->squares);
+        sf_free(w->windows);
+        sf_free(w->by_unit);
+        sf_free(w->unit_first);
+        sf_free(w->lanes);
     }
     sf_free(s->workers);
 }

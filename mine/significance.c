@@ -224,13 +224,6 @@ static sf_delay span_of(const sf_mining_options *mining)
     return span;
 }
 
-static sf_not_tested why_not(const sf_sharpness *sharpness)
-{
-    if (sharpness->testable)
-        return SF_TESTABLE;
-    return sharpness->common > SF_SHARPNESS_MOST ? SF_BURSTS_TOO_SHARP : SF_PAIRS_TOO_UNLIKE;
-}
-
 /* Of spikes as a whole: by the job's width, or (widest_ns > 0) by one that is chosen. */
 static int measure_shape(sf_test_shape *shape, const sf_survey_job *job, int64_t widest_ns, sf_error *error)
 {
@@ -274,7 +267,7 @@ static int look_at_recording(test *t, sf_error *error)
     told->sharpness = t->shape->sharpness;
     options->width_ns = told->sharpness.width_ns;
     if (status == SF_OK && !options->always)
-        told->not_tested = why_not(&told->sharpness);
+        told->not_tested = sf_sharpness_verdict(&told->sharpness);
     return status;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Surrogates counted as the interval engine counts: the list of a prefix is made once for a batch of
- * surrogates, and one walk over the windows that its ends own in a surrogate counts all its candidates of one
- * delay together. Where the windows hold more spikes than the candidates' own trains, each train is merged
- * with the windows instead; where they do not, pairs are counted in order of time (surrogate_sweep.h).
+ * Surrogates counted as the interval engine counts, by lists of the ends of prefixes. Where spikes move
+ * little, all surrogates of a batch are counted at once, train by train, against all spikes and lists around
+ * (surrogate_lanes.h). Where they move far, each surrogate is sorted into an image: the list of a prefix is
+ * made once for a batch, and one walk over the windows that its ends own in a surrogate counts all its
+ * candidates of one delay together; where the windows hold more spikes than the candidates' own trains, each
+ * train is merged with the windows instead.
  */
 #include "mine/surrogates.h"
 
@@ -14,7 +16,7 @@
 #include "core/thread.h"
 #include "mine/hits.h"
 #include "mine/surrogate_image.h"
-#include "mine/surrogate_sweep.h"
+#include "mine/surrogate_lanes.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -24,13 +26,15 @@
 #define BATCH_BYTES ((size_t)64 << 20)
 #define AHEAD 16
 #define KEPT_BYTES ((uint64_t)1 << 30) /* all pairs of 1,600 units in 200 surrogates */
+#define MOST_DISPLACED (4u << 20)
+#define MOST_LISTED ((size_t)8 << 20) /* entries of lists that are held together, about */
 
 typedef struct worker {
     uint32_t *slots;        /* by unit: 1 + its place among the candidates at hand, or 0 */
     sf_greedy_count *cells; /* by slot; cell 0 takes what nobody asked for */
-    sf_greedy_count *swept; /* of a block of the sweep */
     sf_list_entry *arena;
     size_t arena_count, arena_capacity;
+    uint32_t unit; /* that the prefixes at hand begin with */
     sf_window *windows;
     size_t window_capacity;
     sf_hit *hits;
@@ -39,20 +43,47 @@ typedef struct worker {
     size_t end_count, end_capacity;
     double *maxima; /* [level][surrogate of the batch] */
     sf_image_room room;
+    sf_lane_train train; /* in lanes, and what each unit before it counts */
+    sf_lane_count *lane_counts;
 } worker;
+
+/* A candidate by its last unit. */
+typedef struct wanted {
+    uint64_t index; /* in its level */
+    uint32_t prefix;
+    uint16_t level, delay;
+} wanted;
+
+/* The lists of all prefixes that begin with a unit. */
+typedef struct unit_lists {
+    sf_list_entry *entries;
+    size_t count, capacity;
+    bool held, counted; /* in the batch at hand */
+} unit_lists;
+
+/* Where the list of a prefix lies. */
+typedef struct held_list {
+    size_t offset, length;
+    uint32_t unit;
+} held_list;
 
 struct sf_surrogate_counter {
     const sf_events *events;
     const sf_surrogate_plan *plan;
     unsigned threads;
-    int64_t *trains;        /* times by unit: looked up for each image, they lie together */
-    sf_dither *dithers;     /* by unit, or NULL */
-    uint32_t batch;         /* surrogates at a time at most */
-    sf_image *images;       /* batch */
-    sf_followers **reaches; /* [delay][recorded position]: recorded positions */
-    bool **leads;           /* [level][prefix]: it or what it grows into has candidates */
-    sf_sweep sweep;
-    bool *is_swept;                         /* by delay: the sweep counts pairs */
+    sf_mover mover;
+    bool in_lanes;
+    sf_shift_lanes lanes;
+    wanted *asked; /* by last unit: asked_first[unit] .. asked_first[unit + 1] - 1, by level */
+    uint64_t *asked_first;
+    unit_lists *lists; /* by unit */
+    held_list **held;  /* [level][prefix]: in lists */
+    size_t most_listed;
+    atomic_size_t listed;                   /* entries */
+    uint32_t batch;                         /* surrogates at a time at most */
+    sf_image *images;                       /* batch */
+    sf_followers **reaches;                 /* [delay][recorded position]: recorded positions */
+    bool **leads;                           /* [level][prefix]: it or what it grows into has candidates */
     uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
     worker *workers;
     void *kept;      /* [surrogate - kept_first][candidate], uint16_t or uint32_t, or NULL */
@@ -60,7 +91,8 @@ struct sf_surrogate_counter {
     uint32_t kept_first, kept_count;
     /* Of the call at hand. */
     uint32_t first, count;             /* its surrogates */
-    uint32_t batch_first, batch_count; /* those whose images there are */
+    uint32_t batch_first, batch_count; /* those that are counted together */
+    bool pairs_counted;                /* of the batch, in lanes */
     sf_surrogate_tally *tallies;       /* or NULL: counts are compared */
     const sf_surrogate_scale *scales;
     sf_surrogate_reached *reached;
@@ -76,6 +108,17 @@ uint64_t sf_surrogate_candidates(const sf_surrogate_plan *plan)
     for (uint32_t k = 0; k < plan->level_count; k++)
         sum += plan->levels[k].first[plan->levels[k].prefix_count];
     return sum;
+}
+
+static struct {
+    bool moves_far;
+    size_t listed;
+} limits = {false, SIZE_MAX};
+
+void sf_surrogate_counter_limit(bool moves_far, size_t listed)
+{
+    limits.moves_far = moves_far;
+    limits.listed = listed;
 }
 
 /* ---- open and close ---- */
@@ -111,39 +154,71 @@ static int open_workers(sf_surrogate_counter *c)
         w->slots = sf_alloc(c->events->unit_count, sizeof *w->slots);
         w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
         w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
-        w->swept = sf_alloc((size_t)c->sweep.rows * c->events->unit_count, sizeof *w->swept);
-        if (w->slots == NULL || w->cells == NULL || w->swept == NULL || w->maxima == NULL ||
-            sf_image_room_open(&w->room, c->events, c->plan) != SF_OK)
+        if (w->slots == NULL || w->cells == NULL || w->maxima == NULL)
             return SF_NO_MEMORY;
+        if (c->in_lanes) {
+            w->lane_counts = sf_resize(NULL, c->events->unit_count, sizeof *w->lane_counts);
+            if (w->lane_counts == NULL || sf_lane_train_open(&w->train, &c->mover) != SF_OK)
+                return SF_NO_MEMORY;
+        } else if (sf_image_room_open(&w->room, &c->mover) != SF_OK) {
+            return SF_NO_MEMORY;
+        }
     }
     return SF_OK;
 }
 
-/* Pairs of a delay are swept where that looks at fewer spikes than merging trains would. */
-static int choose_swept(sf_surrogate_counter *c)
+/* The candidates by their last units. */
+static int list_asked(sf_surrogate_counter *c)
 {
-    const sf_events *events = c->events;
-    const sf_surrogate_level *pairs = &c->plan->levels[0];
-    uint32_t units = events->unit_count, delays = c->plan->delay_count;
-    uint64_t *to_merge = sf_alloc(delays, sizeof *to_merge);
-    c->is_swept = sf_alloc(delays, sizeof *c->is_swept);
-    if (to_merge == NULL || c->is_swept == NULL) {
-        sf_free(to_merge);
+    const sf_surrogate_plan *plan = c->plan;
+    uint32_t units = c->events->unit_count;
+    c->asked_first = sf_alloc((size_t)units + 1, sizeof *c->asked_first);
+    c->asked = sf_resize(NULL, c->base[plan->level_count], sizeof *c->asked);
+    if (c->asked_first == NULL || c->asked == NULL)
         return SF_NO_MEMORY;
-    }
-    for (uint32_t u = 0; c->plan->level_count > 0 && u < pairs->prefix_count; u++)
-        for (uint64_t i = pairs->first[u]; i < pairs->first[u + 1]; i++) {
-            uint32_t step = pairs->candidates[i], unit = step % units;
-            to_merge[step / units] +=
-                events->first[unit + 1] - events->first[unit] + events->first[u + 1] - events->first[u];
-        }
-    for (uint32_t d = 0; d < delays; d++) {
-        uint64_t to_walk = 0;
-        for (uint32_t p = 0; p < events->count; p++)
-            to_walk += c->reaches[d][p].to - c->reaches[d][p].from;
-        c->is_swept[d] = to_merge[d] > 0 && to_walk <= to_merge[d];
-    }
-    sf_free(to_merge);
+    for (uint32_t k = 0; k < plan->level_count; k++)
+        for (uint64_t i = 0; i < c->base[k + 1] - c->base[k]; i++)
+            c->asked_first[plan->levels[k].candidates[i] % units + 1]++;
+    for (uint32_t u = 0; u < units; u++)
+        c->asked_first[u + 1] += c->asked_first[u];
+    for (uint32_t k = 0; k < plan->level_count; k++)
+        for (uint32_t p = 0; p < plan->levels[k].prefix_count; p++)
+            for (uint64_t i = plan->levels[k].first[p]; i < plan->levels[k].first[p + 1]; i++) {
+                uint32_t step = plan->levels[k].candidates[i];
+                c->asked[c->asked_first[step % units]++] =
+                    (wanted){i, p, (uint16_t)k, (uint16_t)(step / units)};
+            }
+    for (uint32_t u = units; u > 0; u--) /* each has come to where the next begins */
+        c->asked_first[u] = c->asked_first[u - 1];
+    c->asked_first[0] = 0;
+    return SF_OK;
+}
+
+static int open_lanes(sf_surrogate_counter *c)
+{
+    const sf_surrogate_plan *plan = c->plan;
+    c->batch = SF_SHIFT_LANES;
+    c->lists = sf_alloc(c->events->unit_count, sizeof *c->lists);
+    c->held = sf_alloc(plan->level_count, sizeof *c->held);
+    if (c->lists == NULL || c->held == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t k = 0; k < plan->level_count; k++)
+        if ((c->held[k] = sf_alloc(plan->levels[k].prefix_count, sizeof **c->held)) == NULL)
+            return SF_NO_MEMORY;
+    return list_asked(c) == SF_OK ? sf_shift_lanes_open(&c->lanes, &c->mover) : SF_NO_MEMORY;
+}
+
+static int open_images(sf_surrogate_counter *c)
+{
+    size_t fit = BATCH_BYTES / (sf_image_bytes(c->events, c->plan->delay_count) + 1);
+    fit = fit < c->threads ? c->threads : fit; /* each makes one */
+    c->batch = fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
+    c->images = sf_alloc(c->batch, sizeof *c->images);
+    if (c->images == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t b = 0; b < c->batch; b++)
+        if (sf_image_open(&c->images[b], c->events, c->plan->delay_count) != SF_OK)
+            return SF_NO_MEMORY;
     return SF_OK;
 }
 
@@ -152,21 +227,9 @@ static int open_all(sf_surrogate_counter *c)
     const sf_surrogate_plan *plan = c->plan;
     for (uint32_t k = 0; k < plan->level_count; k++)
         c->base[k + 1] = c->base[k] + plan->levels[k].first[plan->levels[k].prefix_count];
-    size_t fit = BATCH_BYTES / (sf_image_bytes(c->events, plan->delay_count) + 1);
-    fit = fit < c->threads ? c->threads : fit; /* each makes one */
-    c->batch = fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
-    c->images = sf_alloc(c->batch, sizeof *c->images);
     c->reaches = sf_alloc(plan->delay_count, sizeof *c->reaches);
-    c->trains = sf_resize(NULL, c->events->count, sizeof *c->trains);
-    if (c->images == NULL || c->reaches == NULL || c->trains == NULL)
+    if (c->reaches == NULL || sf_mover_open(&c->mover, c->events, plan) != SF_OK)
         return SF_NO_MEMORY;
-    for (uint32_t i = 0; i < c->events->count; i++)
-        c->trains[i] = c->events->times[c->events->positions[i]];
-    if (sf_image_dithers_open(&c->dithers, c->events, c->trains, plan) != SF_OK)
-        return SF_NO_MEMORY;
-    for (uint32_t b = 0; b < c->batch; b++)
-        if (sf_image_open(&c->images[b], c->events, plan->delay_count) != SF_OK)
-            return SF_NO_MEMORY;
     for (uint32_t d = 0; d < plan->delay_count; d++) {
         c->reaches[d] = sf_resize(NULL, c->events->count, sizeof **c->reaches);
         if (c->reaches[d] == NULL)
@@ -177,8 +240,14 @@ static int open_all(sf_surrogate_counter *c)
     c->kept_small = true;
     for (uint32_t u = 0; u < c->events->unit_count; u++)
         c->kept_small = c->kept_small && c->events->first[u + 1] - c->events->first[u] <= UINT16_MAX;
-    bool whole = find_leads(c) == SF_OK && choose_swept(c) == SF_OK &&
-                 sf_sweep_open(&c->sweep, c->events, c->threads) == SF_OK;
+    c->most_listed = limits.listed < MOST_LISTED ? limits.listed : MOST_LISTED;
+    /* Displaced trains are two surrogates, which leave most lanes idle; but images take much memory. */
+    bool idle = plan->rule.kind == SF_SURROGATE_DISPLACED && c->events->count <= MOST_DISPLACED;
+    /* Where there are more chains than spikes, an image takes less than merging each chain's list. */
+    uint64_t chains = plan->level_count > 1 ? c->base[plan->level_count] - c->base[1] : 0;
+    bool few = chains <= c->events->count || limits.listed < SIZE_MAX;
+    c->in_lanes = !limits.moves_far && few && !idle && sf_shift_lanes_pay(&c->mover);
+    bool whole = find_leads(c) == SF_OK && (c->in_lanes ? open_lanes(c) : open_images(c)) == SF_OK;
     return whole ? open_workers(c) : SF_NO_MEMORY;
 }
 
@@ -214,7 +283,8 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
         worker *w = &c->workers[t];
         sf_free(w->slots);
         sf_free(w->cells);
-        sf_free(w->swept);
+        sf_free(w->lane_counts);
+        sf_lane_train_close(&w->train);
         sf_free(w->arena);
         sf_free(w->windows);
         sf_free(w->hits);
@@ -222,13 +292,19 @@ void sf_surrogate_counter_close(sf_surrogate_counter *c)
         sf_free(w->maxima);
         sf_image_room_close(&w->room);
     }
-    sf_image_dithers_close(c->dithers, c->events);
+    for (uint32_t u = 0; c->lists != NULL && u < c->events->unit_count; u++)
+        sf_free(c->lists[u].entries);
+    for (uint32_t k = 0; c->held != NULL && k < c->plan->level_count; k++)
+        sf_free(c->held[k]);
+    sf_free(c->lists);
+    sf_free(c->held);
+    sf_free(c->asked);
+    sf_free(c->asked_first);
+    sf_shift_lanes_close(&c->lanes);
+    sf_mover_close(&c->mover);
     sf_free(c->images);
     sf_free(c->reaches);
-    sf_free(c->trains);
     sf_free(c->leads);
-    sf_free(c->is_swept);
-    sf_sweep_close(&c->sweep);
     sf_free(c->workers);
     sf_free(c->kept);
     sf_free(c);
@@ -426,8 +502,6 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
         g.delay = at->candidates[g.begin] / units;
         g.end = end_of_delay(c, &g, at->first[prefix + 1]);
         g.train_spikes = 0;
-        if (level == 0 && c->is_swept[g.delay])
-            continue;
         for (uint64_t i = g.begin; i < g.end; i++) {
             uint32_t unit = at->candidates[i] % units;
             w->slots[unit] = (uint32_t)(i - g.begin) + 1;
@@ -541,11 +615,29 @@ static int grow_siblings(sf_surrogate_counter *c, worker *w, const siblings *s)
     return status;
 }
 
+/* Keeps the list of a prefix that has candidates; those of units are trains. */
+static int hold_list(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset,
+                     size_t length)
+{
+    const uint64_t *first = c->plan->levels[level].first;
+    unit_lists *lists = &c->lists[w->unit];
+    if (level == 0 || first[prefix] == first[prefix + 1])
+        return SF_OK;
+    if (sf_reserve(&lists->entries, &lists->capacity, lists->count + length + 1, sizeof *lists->entries) != 0)
+        return SF_NO_MEMORY;
+    if (length > 0)
+        memcpy(lists->entries + lists->count, w->arena + offset, length * sizeof *lists->entries);
+    c->held[level][prefix] = (held_list){lists->count, length, w->unit};
+    lists->count += length;
+    return SF_OK;
+}
+
 /* The candidates of a prefix, whose list is in the arena, and of all that grow from it. */
 static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset,
                 size_t length)
 {
-    int status = count_prefix(c, w, level, prefix, offset, length);
+    int status = c->in_lanes ? hold_list(c, w, level, prefix, offset, length)
+                             : count_prefix(c, w, level, prefix, offset, length);
     if (level + 1 == c->plan->level_count)
         return status;
     const sf_surrogate_level *next = &c->plan->levels[level + 1];
@@ -561,55 +653,128 @@ static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t pre
     return status;
 }
 
+static int grow_unit(sf_surrogate_counter *c, worker *w, uint32_t unit)
+{
+    const uint32_t *first = &c->events->first[unit];
+    if (c->plan->level_count == 0 || !c->leads[0][unit])
+        return SF_OK;
+    if (sf_reserve(&w->arena, &w->arena_capacity, first[1] - first[0], sizeof *w->arena) != 0)
+        return SF_NO_MEMORY;
+    w->unit = unit;
+    w->arena_count = 0;
+    for (uint32_t i = first[0]; i < first[1]; i++)
+        w->arena[w->arena_count++] = (sf_list_entry){c->events->positions[i], c->events->positions[i]};
+    return grow(c, w, 0, unit, 0, w->arena_count);
+}
+
 static int count_unit(void *context, unsigned number, size_t unit)
 {
     sf_surrogate_counter *c = context;
-    worker *w = &c->workers[number];
     int status = go_on(c, number);
-    if (status == SF_OK && c->plan->level_count > 0 && c->leads[0][unit]) {
-        const uint32_t *first = &c->events->first[unit];
-        status = sf_reserve(&w->arena, &w->arena_capacity, first[1] - first[0], sizeof *w->arena) == 0
-                     ? SF_OK
-                     : SF_NO_MEMORY;
-        w->arena_count = 0;
-        for (uint32_t i = first[0]; status == SF_OK && i < first[1]; i++)
-            w->arena[w->arena_count++] = (sf_list_entry){c->events->positions[i], c->events->positions[i]};
-        if (status == SF_OK)
-            status = grow(c, w, 0, (uint32_t)unit, 0, w->arena_count);
+    if (status == SF_OK)
+        status = grow_unit(c, &c->workers[number], (uint32_t)unit);
+    atomic_fetch_add_explicit(&c->units_done, 1, memory_order_relaxed);
+    fail_all(c, status);
+    return status;
+}
+
+/* ---- in lanes ---- */
+
+static void record_lanes(sf_surrogate_counter *c, worker *w, const wanted *of, const sf_lane_count *counts)
+{
+    for (uint32_t b = 0; b < c->batch_count; b++)
+        record(c, w, of->level, of->index, b, (uint32_t)counts->count[b]);
+}
+
+/* Pairs of all delays that end with the train at hand: asked[0 .. count - 1]. */
+static void count_pairs(sf_surrogate_counter *c, worker *w, const wanted *asked, uint64_t count)
+{
+    for (uint32_t d = 0; d < c->plan->delay_count; d++) {
+        memset(w->lane_counts, 0, c->events->unit_count * sizeof *w->lane_counts);
+        sf_shift_lanes_sweep(w->lane_counts, &c->lanes, &w->train, c->plan->delays[d]);
+        for (uint64_t i = 0; i < count; i++)
+            if (asked[i].delay == d)
+                record_lanes(c, w, &asked[i], &w->lane_counts[asked[i].prefix]);
+    }
+}
+
+/* Holds the lists of what begins with a unit, unless there are enough already. */
+static int list_unit(void *context, unsigned number, size_t unit)
+{
+    sf_surrogate_counter *c = context;
+    unit_lists *lists = &c->lists[unit];
+    int status = go_on(c, number);
+    if (status == SF_OK && !lists->held && !lists->counted && atomic_load(&c->listed) <= c->most_listed) {
+        lists->count = 0;
+        lists->held = true;
+        status = grow_unit(c, &c->workers[number], (uint32_t)unit);
+        atomic_fetch_add(&c->listed, lists->count);
+    }
+    fail_all(c, status);
+    return status;
+}
+
+/* Counts what ends with a unit: pairs, if none of the batch was counted yet, and what the lists begin. */
+static int count_train(void *context, unsigned number, size_t unit)
+{
+    sf_surrogate_counter *c = context;
+    worker *w = &c->workers[number];
+    const wanted *asked = c->asked + c->asked_first[unit];
+    uint64_t count = c->asked_first[unit + 1] - c->asked_first[unit], pairs = 0;
+    int status = go_on(c, number);
+    if (status == SF_OK && count > 0) {
+        sf_shift_lanes_move(&w->train, &c->lanes, (uint32_t)unit, c->batch_first, c->batch_count);
+        while (pairs < count && asked[pairs].level == 0)
+            pairs++;
+        if (!c->pairs_counted && pairs > 0)
+            count_pairs(c, w, asked, pairs);
+    }
+    for (uint64_t i = pairs; i < count && status == SF_OK; i++) {
+        held_list list = c->held[asked[i].level][asked[i].prefix];
+        const unit_lists *lists = &c->lists[list.unit];
+        sf_lane_count counts = {0};
+        if (!lists->held || lists->counted)
+            continue;
+        sf_shift_lanes_merge(&counts, &c->lanes, &w->train, lists->entries + list.offset, list.length,
+                             c->plan->delays[asked[i].delay]);
+        record_lanes(c, w, &asked[i], &counts);
+        status = go_on(c, number);
     }
     atomic_fetch_add_explicit(&c->units_done, 1, memory_order_relaxed);
     fail_all(c, status);
     return status;
 }
 
-/* ---- pairs in order of time ---- */
-
-static void record_block(sf_surrogate_counter *c, worker *w, uint32_t block, uint32_t delay, uint32_t b)
+/* All lists where they fit, and they stay for the next batch; else as many at a time as do. */
+static int count_in_lanes(sf_surrogate_counter *c)
 {
-    const sf_surrogate_level *pairs = &c->plan->levels[0];
-    uint32_t units = c->events->unit_count, begin = block * c->sweep.rows;
-    for (uint32_t row = 0; row < c->sweep.rows && begin + row < units; row++)
-        for (uint64_t i = pairs->first[begin + row]; i < pairs->first[begin + row + 1]; i++)
-            if (pairs->candidates[i] / units == delay)
-                record(c, w, 0, i, b, w->swept[(size_t)row * units + pairs->candidates[i] % units].count);
-}
-
-static int sweep_block(void *context, unsigned number, size_t block)
-{
-    sf_surrogate_counter *c = context;
-    worker *w = &c->workers[number];
+    uint32_t units = c->events->unit_count, left = c->plan->level_count > 1 ? units : 0;
     int status = SF_OK;
-    for (uint32_t d = 0; d < c->plan->delay_count; d++)
-        for (uint32_t b = 0; c->is_swept[d] && b < c->batch_count && status == SF_OK; b++) {
-            sf_sweep_count(w->swept, &c->sweep, (uint32_t)block, &c->images[b], d);
-            record_block(c, w, (uint32_t)block, d, b);
-            status = go_on(c, number);
-        }
-    fail_all(c, status);
+    for (uint32_t u = 0; u < units; u++)
+        c->lists[u].counted = false;
+    c->pairs_counted = false;
+    do {
+        if (left > 0)
+            status = sf_parallel_watched(c->threads, units, list_unit, watch, c);
+        if (status == SF_OK)
+            status = sf_parallel_watched(c->threads, units, count_train, watch, c);
+        c->pairs_counted = true;
+        uint32_t held = 0;
+        for (uint32_t u = 0; u < units; u++)
+            held += c->lists[u].held;
+        for (uint32_t u = 0; u < units && held < units; u++)
+            if (c->lists[u].held) {
+                c->lists[u].held = false;
+                c->lists[u].counted = true;
+                left--;
+            }
+        if (held == units)
+            left = 0;
+        else
+            atomic_store(&c->listed, 0);
+    } while (status == SF_OK && left > 0);
     return status;
 }
-
-/* ---- batches ---- */
 
 static int make_image(void *context, unsigned number, size_t item)
 {
@@ -618,10 +783,18 @@ static int make_image(void *context, unsigned number, size_t item)
     fail_all(c, status);
     if (status != SF_OK)
         return status;
-    sf_image_make(&c->images[item], c->events, c->trains, c->dithers, c->plan,
-                  c->batch_first + (uint32_t)item, &c->workers[number].room);
+    sf_image_make(&c->images[item], &c->mover, c->batch_first + (uint32_t)item, &c->workers[number].room);
     return SF_OK;
 }
+
+static int count_by_images(sf_surrogate_counter *c)
+{
+    int status = sf_parallel_watched(c->threads, c->batch_count, make_image, watch, c);
+    return status == SF_OK ? sf_parallel_watched(c->threads, c->events->unit_count, count_unit, watch, c)
+                           : status;
+}
+
+/* ---- batches ---- */
 
 /* Counts the call's surrogates, batch after batch; maxima (or NULL) as the call has it. */
 static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *error)
@@ -635,11 +808,7 @@ static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *erro
         for (unsigned t = 0; t < c->threads; t++)
             for (size_t i = 0; i < (size_t)c->plan->level_count * c->batch; i++)
                 c->workers[t].maxima[i] = -INFINITY;
-        status = sf_parallel_watched(c->threads, c->batch_count, make_image, watch, c);
-        if (status == SF_OK)
-            status = sf_parallel_watched(c->threads, c->sweep.block_count, sweep_block, watch, c);
-        if (status == SF_OK)
-            status = sf_parallel_watched(c->threads, c->events->unit_count, count_unit, watch, c);
+        status = c->in_lanes ? count_in_lanes(c) : count_by_images(c);
         if (status == SF_OK)
             status = tell(c);
         for (uint32_t k = 0; maxima != NULL && k < c->plan->level_count; k++)

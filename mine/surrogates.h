@@ -6,6 +6,8 @@
 #include "core/backend/surrogates.h"
 #include "mine/events.h"
 
+#include <stdbool.h>
+
 typedef struct sf_surrogate_counter sf_surrogate_counter;
 
 /** The candidates of all levels of a plan. */
@@ -13,13 +15,18 @@ uint64_t sf_surrogate_candidates(const sf_surrogate_plan *plan);
 
 /**
  * Events and plan are borrowed until close. A batch of surrogates is made at a time, and threads share out
- * the first units of the candidates, so that no result depends on the number of threads. Memory: at most
- * 64 MiB of surrogates, or one of them for each thread, and for each thread the lists of all prefixes that
- * grow from one path of them. SF_NO_MEMORY.
+ * the units that candidates begin or end with, so that no result depends on the number of threads. Memory:
+ * for each thread a train in a batch of surrogates and lists of up to 64 MiB, or the lists of a unit, of
+ * prefixes; where spikes move far, at most 64 MiB of surrogates, or one of them for each thread, and for each
+ * thread the lists of all prefixes that grow from one path of them. SF_NO_MEMORY.
  */
 int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *events,
                               const sf_surrogate_plan *plan, unsigned threads, sf_error *error);
 void sf_surrogate_counter_close(sf_surrogate_counter *counter); /**< NULL is allowed */
+
+/** Tests: counters opened from now on count as if all spikes moved far; else, with `listed`, as if there were
+ * few chains, and hold no more entries of lists, about; (false, SIZE_MAX) ends this. */
+void sf_surrogate_counter_limit(bool moves_far, size_t listed);
 
 /** As `tally` of sf_backend_surrogates. The counts are kept for `compare` where they take 256 MiB or less.
  * SF_CANCELLED, SF_NO_MEMORY. */

@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/platform.h"
+#include "core/poisson.h"
 
 #include <math.h>
 
@@ -118,26 +118,9 @@ static int find_cores(const search *s)
 
 /* ---- Poisson surprise ---- */
 
-/* -log P(a Poisson number of this mean is `least` or more). */
-static double surprise_of(double mean, double least)
-{
-    if (least == 0 || mean == 0)
-        return least == 0 ? 0 : INFINITY;
-    double tail = 1, log_term = least * log(mean) - mean - sf_platform_log_gamma(least + 1);
-    if (mean >= least) { /* the upper tail is most of it: what lies below, from the top down */
-        double below = exp(log_term) * least / mean, sum = 0;
-        for (double k = least - 1; k >= 0 && below > sum * 1e-17; below *= k / mean, k--)
-            sum += below;
-        return -log1p(-sum);
-    }
-    for (double k = least + 1, next = mean / k; next > tail * 1e-17; k++, next *= mean / k)
-        tail += next;
-    return -log_term - log(tail);
-}
-
 static double surprise_in(const search *s, run r)
 {
-    return surprise_of((double)length_ns(s, &r) / s->limits->mean_ns, (double)(r.spikes - 1));
+    return sf_poisson_surprise((double)length_ns(s, &r) / s->limits->mean_ns, (double)(r.spikes - 1));
 }
 
 #define LOOK_AHEAD 10 /* spikes by which a burst may lose surprise before it gains */

@@ -184,6 +184,7 @@ bool sf_aligned_next(sf_aligned *it, sf_batch *batch)
     it->marker += markers;
     it->goes_on = it->spike < it->spike_count;
     it->rest.gaps = it->rest.gap_lost = it->rest.malformed = it->rest.out_of_range = it->rest.restarts = 0;
+    it->rest.other_streams = 0;
     if (!it->goes_on && !held)
         it->spike_count = it->marker_count = 0;
     return true;

@@ -58,7 +58,15 @@ static bool keep_going(void *user, const char *what, double done, double total)
     (void)what;
     (void)done;
     (void)total;
-    return !atomic_load(&((sf_background *)user)->leave);
+    const sf_background *background = user;
+    return !atomic_load(&background->leave) && !atomic_load(&background->halted);
+}
+
+void sf_background_halt(sf_background *background)
+{
+    atomic_store(&background->halted, true);
+    if (background->thread.running)
+        sf_bell_ring(&background->done);
 }
 
 sf_progress sf_background_progress(sf_background *background)
@@ -82,7 +90,7 @@ void sf_background_start(sf_background *background)
 
 void sf_background_wait(sf_background *background)
 {
-    while (atomic_load(&background->state) == SF_BACKGROUND_BUSY)
+    while (atomic_load(&background->state) == SF_BACKGROUND_BUSY && !atomic_load(&background->halted))
         sf_bell_wait(&background->done, -1);
 }
 

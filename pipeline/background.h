@@ -29,7 +29,7 @@ typedef struct sf_background {
     sf_thread thread;
     sf_bell bell, done; /**< for the worker; for who waits for it */
     atomic_int state;
-    atomic_bool leave;
+    atomic_bool leave, halted;
 } sf_background;
 
 /** Inside on a virtual clock, else beside. */
@@ -45,6 +45,10 @@ int sf_background_open(sf_background *background, const char *name, sf_backgroun
 /** Asks the work to stop by its progress, and waits for it. */
 void sf_background_close(sf_background *background);
 
+/** Any thread, while it is open: asks the work to stop by its progress, now and whenever it is started again.
+ * Who waits for it goes on, and finds it cancelled or busy. */
+void sf_background_halt(sf_background *background);
+
 /** For the work: its update is false once nobody waits for the result any more. */
 sf_progress sf_background_progress(sf_background *background);
 
@@ -54,7 +58,7 @@ bool sf_background_is_idle(const sf_background *background);
 /** Hands the job over; only while idle. */
 void sf_background_start(sf_background *background);
 
-/** Returns once the work that was handed over is done; at once while idle. */
+/** Returns once the work that was handed over is done, or halted; at once while idle. */
 void sf_background_wait(sf_background *background);
 
 /** True where the work is done: the job is the caller's again, with its results. */

@@ -146,6 +146,8 @@ static int take_tiling(sf_connections *connections, sf_connectivity *snapshot, s
     sf_tiling_job *job = &connections->job;
     if (!sf_background_take(&connections->tiling))
         return SF_OK;
+    if (job->status == SF_CANCELLED) /* halted: nobody waits for it */
+        return SF_OK;
     if (job->status != SF_OK)
         return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
     sf_connectivity_free(snapshot);

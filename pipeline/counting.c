@@ -69,6 +69,8 @@ static int open_device(sf_counting *counting, bool always, sf_error *error)
         status = sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
                                 sf_tracker_segments(counting->tracker), error);
     counting->on_device = status == SF_OK && always;
+    if (counting->on_device)
+        sf_tracker_rest(counting->tracker);
     if (status != SF_UNAVAILABLE)
         return status;
     leave_device(counting);
@@ -111,8 +113,18 @@ static int prepare_here(sf_counting *counting, sf_error *error)
     return sf_tracker_prepare(counting->tracker, counting->next.episodes, counting->next.count, error);
 }
 
+/* The CPU counts what the device has counted: from the spikes, of which it has kept none. */
+static int count_instead(sf_counting *counting, const sf_history *history, sf_error *error)
+{
+    int status = sf_tracker_wake(counting->tracker, history, error);
+    return status == SF_OK
+               ? sf_tracker_set(counting->tracker, counting->present.episodes, counting->present.count, error)
+               : status;
+}
+
 /* What came of a job on the device: what it cannot the CPU does, with every summary that it lacks. */
-static int answer(sf_counting *counting, int status, const sf_error *reason, sf_error *error)
+static int answer(sf_counting *counting, int status, const sf_error *reason, const sf_history *history,
+                  sf_error *error)
 {
     if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
         *error = *reason;
@@ -122,9 +134,7 @@ static int answer(sf_counting *counting, int status, const sf_error *reason, sf_
     if (counted || prepared)
         sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason->text);
     leave_device(counting);
-    status = counted ? sf_tracker_set(counting->tracker, counting->present.episodes, counting->present.count,
-                                      error)
-                     : SF_OK;
+    status = counted ? count_instead(counting, history, error) : SF_OK;
     return status == SF_OK && prepared ? prepare_here(counting, error) : status;
 }
 
@@ -143,7 +153,7 @@ static int prepare_there(sf_counting *counting, sf_error *error)
     return status == SF_OK ? hand_over(counting->tracks, &counting->next, error) : status;
 }
 
-int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error)
+int sf_counting_prepare(sf_counting *counting, sf_counted *next, const sf_history *history, sf_error *error)
 {
     sf_error reason;
     sf_counted_free(&counting->next);
@@ -154,8 +164,9 @@ int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error
         end_trial(counting);
     counting->next_there =
         counting->on_device || (counting->device != NULL && counting->next.count >= counting->sure);
-    int status =
-        counting->next_there ? answer(counting, prepare_there(counting, &reason), &reason, error) : SF_OK;
+    int status = counting->next_there
+                     ? answer(counting, prepare_there(counting, &reason), &reason, history, error)
+                     : SF_OK;
     if (status == SF_OK && !counting->next_there)
         status = prepare_here(counting, error);
     counting->preparing = status == SF_OK;
@@ -163,10 +174,10 @@ int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error
 }
 
 /* The device has the whole list: the CPU counts no longer. */
-static int change_over(sf_counting *counting, sf_error *error)
+static void change_over(sf_counting *counting)
 {
     counting->on_device = true;
-    return sf_tracker_set(counting->tracker, NULL, 0, error);
+    sf_tracker_rest(counting->tracker);
 }
 
 static int prepare_some(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
@@ -176,10 +187,12 @@ static int prepare_some(sf_counting *counting, const sf_history *history, int64_
     int status = SF_OK;
     if (counting->next_there)
         status = answer(counting, sf_tracks_go_on(counting->tracks, history, until_ns, ready, &reason),
-                        &reason, error);
+                        &reason, history, error);
     if (status == SF_OK && !counting->next_there)
         return sf_tracker_go_on(counting->tracker, until_ns, ready, error);
-    return status == SF_OK && *ready && !counting->on_device ? change_over(counting, error) : status;
+    if (status == SF_OK && *ready && !counting->on_device)
+        change_over(counting);
+    return status;
 }
 
 int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
@@ -218,7 +231,8 @@ int sf_counting_push(sf_counting *counting, const sf_segment *segment, const sf_
     int status = push_here(counting, segment, history, error);
     if (status != SF_OK || counting->tracks == NULL)
         return status;
-    status = answer(counting, sf_tracks_push(counting->tracks, segment, history, &reason), &reason, error);
+    status = answer(counting, sf_tracks_push(counting->tracks, segment, history, &reason), &reason, history,
+                    error);
     if (status == SF_OK && counting->tracks != NULL && segment->closes)
         sf_tracks_drop_before(counting->tracks, segment->window.start_ns);
     return status;
@@ -261,7 +275,8 @@ static int compare(sf_counting *counting, uint64_t *counts, sf_error *error)
         end_trial(counting);
         return SF_OK;
     }
-    return change_over(counting, error);
+    change_over(counting);
+    return SF_OK;
 }
 
 int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_t *counts, sf_error *error)
@@ -269,16 +284,67 @@ int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_
     sf_error reason;
     bool ready;
     if (counting->on_device) {
-        int status = answer(counting, sf_tracks_counts(counting->tracks, counts, &reason), &reason, error);
+        int status =
+            answer(counting, sf_tracks_counts(counting->tracks, counts, &reason), &reason, history, error);
         if (status != SF_OK || counting->on_device)
             return status;
     }
     count_here(counting, counts);
-    bool is_due = sf_contest_due(&counting->contest);
+    bool is_due = sf_contest_due(&counting->contest) && counting->present.count > 0;
     if (counting->device == NULL || counting->preparing || (counting->tracks == NULL && !is_due))
         return SF_OK;
     int status = try_device(counting, history, &ready, &reason);
     if (status == SF_OK && ready)
         status = compare(counting, counts, &reason);
-    return answer(counting, status, &reason, error);
+    return answer(counting, status, &reason, history, error);
+}
+
+/* ---- the first time ---- */
+
+static int list_interval(sf_counted *list, sf_error *error)
+{
+    sf_episode *episode = sf_alloc(1, sizeof *episode);
+    if (episode == NULL)
+        return sf_fail_memory(error);
+    *episode = (sf_episode){.size = 2, .delays = {{0, 1}}};
+    return sf_counted_make(list, episode, 1, true, error);
+}
+
+/* An interval of a unit, in a window of hops that are a spike each. */
+static int count_made_up(sf_counting *counting, const sf_spike *spikes, size_t count, sf_error *error)
+{
+    sf_history history = {0};
+    sf_counted list = {0};
+    uint64_t counts[1];
+    bool ready;
+    int status = sf_history_append(&history, spikes, count, error);
+    if (status == SF_OK)
+        status = list_interval(&list, error);
+    if (status == SF_OK)
+        status = sf_counting_prepare(counting, &list, &history, error);
+    if (status == SF_OK)
+        status = sf_counting_go_on(counting, &history, INT64_MAX, &ready, error);
+    for (uint64_t i = 0; status == SF_OK && i < count; i++) {
+        sf_segment segment = {.begin = i, .end = i + 1, .span = {spikes[i].time_ns, spikes[i].time_ns + 1}};
+        status = sf_counting_push(counting, &segment, &history, error);
+    }
+    if (status == SF_OK)
+        status = sf_counting_counts(counting, &history, counts, error);
+    sf_counted_free(&list);
+    sf_history_free(&history);
+    return status;
+}
+
+int sf_counting_warm_up(const sf_live_options *config, sf_device *device, sf_error *error)
+{
+    static const sf_spike spikes[] = {{.time_ns = 0}, {.time_ns = 1}, {.time_ns = 2}, {.time_ns = 3}};
+    sf_live_options named = *config;
+    sf_counting counting;
+    named.device = sf_device_name(device);
+    int status = sf_counting_open(&counting, &named, device, 1, error);
+    if (status != SF_OK)
+        return status;
+    status = count_made_up(&counting, spikes, sizeof spikes / sizeof *spikes, error);
+    sf_counting_close(&counting);
+    return status;
 }

@@ -39,7 +39,7 @@ typedef struct sf_counting {
     size_t unit_count;
     sf_device *device;     /**< NULL: the CPU alone */
     sf_resident *resident; /**< its own window on the device: discovery holds another one */
-    sf_tracker *tracker;   /**< of the episodes, or of none while the device counts them */
+    sf_tracker *tracker;   /**< of the episodes; it rests while the device counts them */
     sf_tracks *tracks;     /**< of the episodes on the device, where it counts them or is compared; or NULL */
     bool on_device;        /**< the device counts */
     sf_counted present, next;
@@ -55,8 +55,15 @@ int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_de
                      size_t unit_count, sf_error *error);
 void sf_counting_close(sf_counting *counting);
 
-/** As sf_tracker_prepare and sf_tracker_go_on. The list is taken over, and empty then. */
-int sf_counting_prepare(sf_counting *counting, sf_counted *next, sf_error *error);
+/**
+ * Counts an episode of a made-up stream on the device, so that no hop is the first: what a device loads for
+ * it takes it tens of milliseconds. What the device cannot, the first hop will meet. SF_NO_MEMORY.
+ */
+int sf_counting_warm_up(const sf_live_options *config, sf_device *device, sf_error *error);
+
+/** As sf_tracker_prepare and sf_tracker_go_on; the history has the window's spikes. The list is taken over,
+ * and empty then. */
+int sf_counting_prepare(sf_counting *counting, sf_counted *next, const sf_history *history, sf_error *error);
 int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
                       sf_error *error);
 

@@ -121,6 +121,8 @@ static int take(sf_criticality_run *run, sf_publisher *publisher, sf_error *erro
     int status = job->status;
     if (status == SF_OK)
         status = tell(run, publisher, error);
+    else if (status == SF_CANCELLED) /* halted: nobody waits for it */
+        status = SF_OK;
     else if (error != NULL)
         *error = job->error;
     sf_criticality_free(&job->found);

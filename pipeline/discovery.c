@@ -364,11 +364,13 @@ int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_tracking *next, s
     *ready = sf_background_take(&discovery->background);
     if (!*ready)
         return SF_OK;
-    if (discovery->status == SF_DATA) { /* too many episodes */
+    const bool too_many = discovery->status == SF_DATA,
+               halted = discovery->status == SF_CANCELLED; /* nobody waits for it */
+    *ready = !too_many && !halted;
+    if (too_many)
         rest(discovery);
-        *ready = false;
+    if (!*ready)
         return SF_OK;
-    }
     discovery->too_many = 0;
     discovery->taken = discovery->how;
     if (discovery->status != SF_OK)

@@ -26,7 +26,7 @@
 
 /** What grows from pairs is asked of a device in jobs of so much (sf_mine_input), some milliseconds of a
  * GPU: hops want it meanwhile. */
-#define SF_DISCOVERY_PIECE 1.2e8
+#define SF_DISCOVERY_PIECE 4e7
 
 /** Where windows are mined that nothing is known of. */
 typedef enum sf_discovery_place {

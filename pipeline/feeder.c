@@ -385,7 +385,7 @@ static int read_once(sf_feeder *feeder)
     return result;
 }
 
-/* How the source ended, for the run's exit code. */
+/* How the source ended, for the run's exit code. One that the run left before its end stays as it was. */
 static void conclude(sf_feeder *feeder, int result)
 {
     const char *name = feeder->settings.source->name;
@@ -398,9 +398,9 @@ static void conclude(sf_feeder *feeder, int result)
                     "the sender is gone: nothing came for %g s, its connection is closed and its "
                     "stream has no end; what had come is published",
                     2e-9 * (double)feeder->settings.patience_ns);
-        return; /* it stays lost */
     }
-    set_state(feeder, result < 0 ? SF_SOURCE_FAILED : SF_SOURCE_ENDED);
+    if (result < 0 || result == SF_READ_END)
+        set_state(feeder, result < 0 ? SF_SOURCE_FAILED : SF_SOURCE_ENDED);
 }
 
 static void *feed(void *argument)
@@ -442,6 +442,11 @@ int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch)
 void sf_feeder_finish(sf_feeder *feeder)
 {
     set_state(feeder, SF_SOURCE_ENDED);
+    sf_feeder_leave(feeder);
+}
+
+void sf_feeder_leave(sf_feeder *feeder)
+{
     sf_inlet_end(feeder->settings.inlet);
     sf_bell_ring(&feeder->all->filled);
 }
@@ -504,8 +509,8 @@ void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults)
 static int64_t silent_for(const sf_feeder *feeder)
 {
     int state = atomic_load(&feeder->state);
-    bool told = sf_feeder_is_live(feeder) && atomic_load(&feeder->all->released) &&
-                state != SF_SOURCE_ENDED &&
+    bool heard = state == SF_SOURCE_ENDED || (state == SF_SOURCE_LIVE && atomic_load(&feeder->all->stopping));
+    bool told = sf_feeder_is_live(feeder) && atomic_load(&feeder->all->released) && !heard &&
                 (!feeder->settings.source->virtual_clock || state == SF_SOURCE_LOST);
     int64_t heard_ns = atomic_load(&feeder->heard_ns);
     return told && heard_ns != 0 ? sf_clock_monotonic_ns() - heard_ns : 0;
@@ -515,7 +520,10 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
 {
     sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
     sf_continuity_counts of = believed(feeder);
-    *status = (sf_source_status){.state = (sf_source_state)atomic_load(&feeder->state),
+    int state = atomic_load(&feeder->state);
+    if (state == SF_SOURCE_ENDED && atomic_load(&feeder->cut))
+        state = SF_SOURCE_LIVE;
+    *status = (sf_source_status){.state = (sf_source_state)state,
                                  .silent_ns = silent_for(feeder),
                                  .behind_ns = atomic_load(&feeder->behind_ns),
                                  .spikes = in.offered + in.left_out + of.held + of.leaps + of.late,
@@ -534,6 +542,7 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
                                  .gaps = in.gaps,
                                  .gap_lost = in.gap_lost,
                                  .malformed = in.malformed,
+                                 .other_streams = in.other_streams,
                                  .restarts = in.restarts,
                                  .undone = of.undone,
                                  .steps = of.steps,

@@ -61,6 +61,7 @@ typedef struct sf_feeder {
     atomic_bool waiting;       /**< the inlet had no room */
     _Atomic int state;         /**< sf_source_state */
     atomic_bool gone;          /**< lost for as long again, and its connection is closed */
+    atomic_bool cut;           /**< it goes on after the asked duration: not ended, however far it was read */
     _Atomic int64_t heard_ns;  /**< monotonic clock when it was heard last */
     _Atomic int64_t behind_ns; /**< of sf_source_status */
     _Atomic int64_t missing_spikes, missing_markers; /**< by the sender's totals; -1: not known */
@@ -85,6 +86,9 @@ int sf_feeder_start(sf_feeder *feeder, sf_error *error); /**< its thread, where 
  * woken. Real-time safe. */
 int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch);
 void sf_feeder_finish(sf_feeder *feeder);
+
+/** Likewise, where the run is stopped before the source ended. */
+void sf_feeder_leave(sf_feeder *feeder);
 
 /** Any thread; a snapshot. */
 void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status);

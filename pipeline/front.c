@@ -116,6 +116,15 @@ static void hand_trials(sf_front *front, const sf_merged *merged)
             sf_handoff_trial(front->handoff, merged->markers[i].time_ns);
 }
 
+/* Those that go on after the asked duration have not ended, however far ahead their threads read. */
+static void cut_sources(sf_front *front)
+{
+    for (size_t i = 0; i < front->feeders.count; i++) {
+        sf_feeder *feeder = &front->feeders.items[i];
+        atomic_store(&feeder->cut, sf_inlet_stop_ns(feeder->settings.inlet) >= front->limit_ns);
+    }
+}
+
 static void hand_on(sf_front *front, const sf_merged *merged)
 {
     bool was_over = front->over;
@@ -149,8 +158,10 @@ static void hand_on(sf_front *front, const sf_merged *merged)
         sf_control_end(&front->control);
     sf_features_reach(&front->features, watermark_ns, front->over || merged->ended);
     sf_handoff_promise(front->handoff, watermark_ns, front->over || merged->ended);
-    if (front->over)
+    if (front->over) {
+        cut_sources(front);
         sf_front_stop(front);
+    }
 }
 
 static bool all_silent(const sf_front *front)
@@ -381,6 +392,7 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                         .next_ns = INT64_MIN,
                         .at_once = config->watch_at_once && !inputs->virtual_clock,
                         .reached_ns = INT64_MIN};
+    handoff->at_leisure = front->at_once;
     const sf_control_setup control = {.config = config,
                                       .inputs = inputs,
                                       .feeders = &front->feeders,
@@ -432,7 +444,7 @@ void sf_front_stop(sf_front *front)
     atomic_store(&front->feeders.stopping, true);
     for (size_t i = 0; i < front->feeders.count; i++)
         if (sf_feeder_is_pushed(&front->feeders.items[i]))
-            sf_feeder_finish(&front->feeders.items[i]);
+            sf_feeder_leave(&front->feeders.items[i]);
 }
 
 int sf_front_order(sf_front *front, const sf_command *order, sf_error *error)

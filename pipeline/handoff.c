@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/handoff.h"
 
+#include "core/clock.h"
+
 #define MOST_DECIDED 4096
 #define MOST_BLANKED 4096
 #define MOST_BURSTS 4096
 #define MOST_TRIALS 4096
+#define LOOK_MOST 8192
 
 int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *error)
 {
@@ -73,6 +76,26 @@ void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, i
     }
 }
 
+uint64_t sf_handoff_put_so_far(const sf_handoff *handoff)
+{
+    return sf_ring_pushed(&handoff->spikes);
+}
+
+size_t sf_handoff_look(sf_handoff *handoff, uint64_t until, const sf_spike **spikes)
+{
+    uint64_t left = until - sf_ring_popped(&handoff->spikes);
+    const void *there;
+    size_t count = sf_ring_look(&handoff->spikes, &there, left < LOOK_MOST ? (size_t)left : LOOK_MOST, NULL);
+    *spikes = there;
+    return count;
+}
+
+void sf_handoff_release(sf_handoff *handoff, size_t count)
+{
+    sf_ring_release(&handoff->spikes, count);
+    sf_bell_ring(&handoff->emptied);
+}
+
 static void push_one(sf_handoff *handoff, sf_ring *ring, const void *item)
 {
     while (sf_ring_push(ring, item, 1) == 0 && sf_handoff_waits(handoff)) {
@@ -129,6 +152,23 @@ bool sf_handoff_next_blanked(sf_handoff *handoff, sf_span *span)
     return pop_one(handoff, &handoff->blanked, span);
 }
 
+static void drop_all(sf_ring *ring)
+{
+    const void *there;
+    for (size_t count; (count = sf_ring_look(ring, &there, SIZE_MAX, NULL)) > 0;)
+        sf_ring_release(ring, count);
+}
+
+void sf_handoff_drop(sf_handoff *handoff)
+{
+    drop_all(&handoff->spikes);
+    drop_all(&handoff->bursts);
+    drop_all(&handoff->decided);
+    drop_all(&handoff->blanked);
+    drop_all(&handoff->trials);
+    sf_bell_ring(&handoff->emptied);
+}
+
 void sf_handoff_settle(sf_handoff *handoff, int64_t watermark_ns)
 {
     atomic_store_explicit(&handoff->settled_ns, watermark_ns, memory_order_release);
@@ -146,10 +186,24 @@ void sf_handoff_await(sf_handoff *handoff, int64_t time_ns)
     }
 }
 
+/* At leisure they are woken once in a millisecond, and as soon as half of their room is taken. */
+static bool is_due(sf_handoff *handoff, bool ended)
+{
+    if (!handoff->at_leisure || ended)
+        return true;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    bool due = now_ns - handoff->rung_ns >= SF_MILLISECOND ||
+               !sf_handoff_has_room(handoff, handoff->spikes.capacity / 2);
+    if (due)
+        handoff->rung_ns = now_ns;
+    return due;
+}
+
 void sf_handoff_promise(sf_handoff *handoff, int64_t watermark_ns, bool ended)
 {
     atomic_store_explicit(&handoff->watermark_ns, watermark_ns, memory_order_release);
     if (ended)
         atomic_store_explicit(&handoff->ended, true, memory_order_release);
-    sf_bell_ring(&handoff->filled);
+    if (is_due(handoff, ended))
+        sf_bell_ring(&handoff->filled);
 }

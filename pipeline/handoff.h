@@ -44,7 +44,13 @@ typedef struct sf_handoff {
     atomic_bool ended;
     atomic_bool abandoned; /**< nobody empties it any more: nothing waits for that */
     sf_bell filled, emptied;
+    bool at_leisure; /**< the windows are not woken for each promise: whoever pushes would pay for that */
+    int64_t rung_ns; /**< when the front woke them last, by the monotonic clock */
 } sf_handoff;
+
+/** How long the windows wait for a promise: at leisure that of one that nobody woke them for. */
+#define SF_HANDOFF_LEISURE_MS 5
+#define SF_HANDOFF_WAIT_MS 100
 
 /** block: the front waits while there is no room; otherwise what does not fit is dropped and counted by the
  * ring. */
@@ -54,7 +60,16 @@ void sf_handoff_close(sf_handoff *handoff);
 /** Front: hands over; waits for room with `block`. arrival_ns is of the newest spike. */
 void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, int64_t arrival_ns);
 
-/** Front: the same with a decision. */
+/** Windows: how many spikes have been handed over so far. What was blanked, and what trials began, up to
+ * these is there by then. */
+uint64_t sf_handoff_put_so_far(const sf_handoff *handoff);
+
+/** Windows: the next spikes, of the first `until` that were handed over: none that came since. They stay
+ * where they are until they are released; 0: there is none. */
+size_t sf_handoff_look(sf_handoff *handoff, uint64_t until, const sf_spike **spikes);
+void sf_handoff_release(sf_handoff *handoff, size_t count);
+
+/** Front: the same as with spikes, with a decision. */
 void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided);
 
 /** Windows: the next decision; false where there is none. */
@@ -73,6 +88,9 @@ void sf_handoff_blank(sf_handoff *handoff, sf_span span);
 
 /** Windows: the next such span; false where there is none. */
 bool sf_handoff_next_blanked(sf_handoff *handoff, sf_span *span);
+
+/** Windows: all that is there goes unread. */
+void sf_handoff_drop(sf_handoff *handoff);
 
 /** Whether so many spikes can be put without waiting. */
 bool sf_handoff_has_room(const sf_handoff *handoff, uint64_t spikes);

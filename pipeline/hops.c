@@ -58,7 +58,7 @@ static int track_pinned(sf_hops *hops, sf_error *error)
     if (status == SF_OK)
         status = sf_predictions_open(&hops->rules, config, units, &hops->tracked.next, error);
     if (status == SF_OK)
-        status = sf_tracked_prepare(&hops->tracked, &hops->summaries, error);
+        status = sf_tracked_prepare(&hops->tracked, &hops->summaries, &hops->history, error);
     return status == SF_OK
                ? sf_tracked_go_on(&hops->tracked, &hops->summaries, &hops->history, INT64_MAX, error)
                : status;
@@ -68,10 +68,12 @@ static int open_counting(sf_hops *hops, sf_error *error)
 {
     const sf_live_options *config = hops->options.config;
     int status = sf_accelerator_open(&hops->device, config, error);
+    sf_device *device = is_apart(hops, &sf_stage_count) ? hops->device.device : NULL;
+    if (status == SF_OK && device != NULL && !hops->options.virtual_clock)
+        status = sf_counting_warm_up(config, device, error);
     if (status == SF_OK)
-        status = sf_counting_open(&hops->summaries, config,
-                                  is_apart(hops, &sf_stage_count) ? hops->device.device : NULL,
-                                  hops->options.stream->units->count, error);
+        status =
+            sf_counting_open(&hops->summaries, config, device, hops->options.stream->units->count, error);
     return status == SF_OK ? track_pinned(hops, error) : status;
 }
 
@@ -348,6 +350,7 @@ int sf_hops_finish(sf_hops *hops, sf_error *error)
         int64_t stop_ns = hops->last_ns + 1;
         sf_segment segment;
         status = sf_hops_advance(hops, stop_ns, error);
+        hops->tests.ended = true;
         if (status == SF_OK && sf_cutter_finish(&hops->cutter, &hops->history, stop_ns, &segment))
             status = take_segment(hops, &segment, error);
     }

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define HANDOFF_ROOM (1u << 20)
-#define TAKE_MOST 8192
 #define LAST_MOMENT_NS (2 * SF_SECOND)
 
 struct sf_pipeline {
@@ -194,7 +193,9 @@ static int advance(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
     sf_handoff *handoff = &pipeline->handoff;
-    const uint64_t until = sf_ring_pushed(&handoff->spikes);
+    const uint64_t until = sf_handoff_put_so_far(handoff);
+    const sf_spike *spikes;
+    size_t count;
     int status = take_blanked(pipeline, error); /* of all times up to these spikes */
     if (status == SF_OK)
         status = take_trials(pipeline, error);
@@ -204,10 +205,7 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
         status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
     if (status == SF_OK)
         status = tell_deliveries(pipeline, error);
-    while (status == SF_OK && sf_ring_popped(&handoff->spikes) < until) {
-        const void *there;
-        size_t count = sf_ring_look(&handoff->spikes, &there, TAKE_MOST, NULL);
-        const sf_spike *spikes = there;
+    while (status == SF_OK && (count = sf_handoff_look(handoff, until, &spikes)) > 0) {
         int64_t reached_ns = spikes[count - 1].time_ns;
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
@@ -215,8 +213,7 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
             status = sf_trials_feed(&pipeline->trials, spikes, count, error);
         if (status == SF_OK)
             status = sf_criticality_run_feed(&pipeline->criticality, spikes, count, error);
-        sf_ring_release(&handoff->spikes, count);
-        sf_bell_ring(&handoff->emptied);
+        sf_handoff_release(handoff, count);
         if (status == SF_OK)
             status = tell_found(pipeline, error);
         if (status == SF_OK)
@@ -234,22 +231,11 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
 /* After a failure: the front must not wait for room that nobody makes. */
 static void let_go(sf_pipeline *pipeline)
 {
-    sf_spike spikes[TAKE_MOST];
     sf_front_stop(&pipeline->front);
     sf_handoff_settle(&pipeline->handoff, INT64_MAX);
     while (!atomic_load(&pipeline->handoff.ended)) {
-        sf_decided decided;
-        sf_span blanked;
-        sf_burst_news news;
-        int64_t marker_ns;
-        while (sf_handoff_next_trial(&pipeline->handoff, &marker_ns) ||
-               sf_handoff_next_burst(&pipeline->handoff, &news) ||
-               sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
-               sf_handoff_next(&pipeline->handoff, &decided) ||
-               sf_handoff_next_blanked(&pipeline->handoff, &blanked))
-            ;
+        sf_handoff_drop(&pipeline->handoff);
         sf_features_drop(&pipeline->front.features);
-        sf_bell_ring(&pipeline->handoff.emptied);
         sf_bell_wait(&pipeline->handoff.filled, 20);
     }
 }
@@ -280,7 +266,8 @@ static void *run(void *argument)
             if (status == SF_OK)
                 status = sf_hops_go_on(&pipeline->hops, &went_on, &pipeline->error);
             if (!went_on)
-                sf_bell_wait(&handoff->filled, 100);
+                sf_bell_wait(&handoff->filled,
+                             handoff->at_leisure ? SF_HANDOFF_LEISURE_MS : SF_HANDOFF_WAIT_MS);
         }
     }
     if (status == SF_OK)
@@ -558,6 +545,11 @@ void sf_pipeline_halt(sf_pipeline *pipeline)
         if (pipeline->publisher.outlets[i].kind->halt != NULL)
             pipeline->publisher.outlets[i].kind->halt(pipeline->publisher.outlets[i].self);
     atomic_compare_exchange_strong(&pipeline->halted_ns, &not_yet, sf_clock_monotonic_ns());
+    sf_background_halt(&pipeline->criticality.background);
+    sf_background_halt(&pipeline->hops.tests.background);
+    sf_background_halt(&pipeline->hops.found.background);
+    sf_background_halt(&pipeline->hops.graph.tiling);
+    sf_background_halt(&pipeline->hops.graph.queries.rewiring);
     sf_bell_ring(&pipeline->front.feeders.filled);
 }
 

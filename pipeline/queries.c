@@ -192,6 +192,8 @@ static int take_spreads(sf_queries *queries, int64_t *took_ns, sf_error *error)
     if (!sf_background_take(&queries->rewiring))
         return SF_OK;
     *took_ns += job->took_ns;
+    if (job->status == SF_CANCELLED) /* halted: nobody waits for it */
+        return SF_OK;
     if (job->status != SF_OK)
         return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
     for (size_t i = 0; i < count_counts(queries); i++)

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const char off[] = "tests are off", gap[] = "observation gap", broken[] = "spikes were lost",
-                  behind[] = "tests are behind", too_many[] = "too many to test", silent[] = "no spikes",
+                  behind[] = "tests are behind", too_many[] = "too many to test", silent[] = "silent stretch",
                   too_few[] = "too few so far", alone[] = "no link to test", nothing[] = "nothing to test",
                   random_too[] = "random pairs stand out";
 
@@ -402,6 +402,8 @@ static int take_results(sf_testing *testing, sf_error *error)
     if (!sf_background_take(&testing->background))
         return SF_OK;
     const sf_stretch_test *job = &testing->job;
+    if (testing->result == SF_CANCELLED) /* halted: nobody waits for it */
+        return SF_OK;
     if (testing->result != SF_OK)
         return sf_fail(error, testing->result, testing->error.place, "%s", testing->error.text);
     sf_testing_status *status = &testing->status;
@@ -560,12 +562,15 @@ static int settle(sf_testing *testing, const sf_tracking *tracking, const sf_con
 {
     testing->now.number++;
     testing->wanted_count = 0;
+    testing->crowded = false;
     int status = SF_OK;
     for (size_t i = 0; i < testing->watched_count && status == SF_OK; i++)
         status = want(testing, &testing->watched[i], false, error);
     for (size_t i = 0; i < tracking->count && status == SF_OK; i++)
         if (tracking->items[i].pinned || (graph != NULL && room_in(testing) > 0))
             status = want(testing, &tracking->items[i].episode, false, error);
+        else
+            testing->crowded = graph != NULL;
     settle_wanted(testing);
     forget(testing);
     if (status == SF_OK)
@@ -748,15 +753,24 @@ int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_
 
 /* ---- verdicts ---- */
 
-/* Of an episode that is not in the ledger. */
-static sf_verdict absent(const sf_testing *testing)
+/* A stream that is over has no first test to come. */
+static sf_verdict as_of_now(const sf_testing *testing, sf_verdict verdict)
+{
+    if (testing->ended && verdict.not_tested == sf_verdict_untested.not_tested)
+        verdict.not_tested = sf_verdict_by_the_end;
+    return verdict;
+}
+
+/* Of an episode of this size that is not in the ledger. A chain that was found since the stretch began waits,
+ * however many edges there was no room for. */
+static sf_verdict absent(const sf_testing *testing, uint32_t size)
 {
     sf_verdict verdict = sf_verdict_untested;
     if (!is_on(testing))
         verdict.not_tested = off;
     else if (testing->random_pairs.alarmed > 0)
         verdict.not_tested = random_too;
-    else if (testing->truncated)
+    else if (testing->crowded || (testing->truncated && size == 2))
         verdict.not_tested = too_many;
     return verdict;
 }
@@ -786,17 +800,17 @@ sf_verdict sf_testing_verdict(const sf_testing *testing, const sf_episode *episo
 {
     const sf_tested *entry = find(testing, episode);
     if (entry != NULL)
-        return with_links(testing, entry);
-    sf_verdict verdict = absent(testing);
+        return as_of_now(testing, with_links(testing, entry));
+    sf_verdict verdict = absent(testing, episode->size);
     if (episode->size < 2)
         verdict.not_tested = alone;
-    return verdict;
+    return as_of_now(testing, verdict);
 }
 
 void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph)
 {
     const sf_ledger *ledger = &testing->ledger;
-    const sf_verdict none = absent(testing);
+    const sf_verdict none = absent(testing, 2);
     size_t next = 0; /* pairs come first in the ledger, and in the order of links */
     sf_episode pair = {.size = 2};
     for (size_t i = 0; i < graph->count && !graph->is_tiling; i++) {
@@ -807,11 +821,11 @@ void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph)
         while (next < ledger->count && sf_episode_compare(&ledger->items[next].episode, &pair) < 0)
             next++;
         bool known = next < ledger->count && sf_episode_compare(&ledger->items[next].episode, &pair) == 0;
-        const sf_verdict *verdict = known ? &ledger->items[next].verdict : &none;
-        link->p = verdict->p;
-        link->q = verdict->q;
-        link->least_q = verdict->least_q;
-        link->not_tested = verdict->not_tested;
+        const sf_verdict verdict = as_of_now(testing, known ? ledger->items[next].verdict : none);
+        link->p = verdict.p;
+        link->q = verdict.q;
+        link->least_q = verdict.least_q;
+        link->not_tested = verdict.not_tested;
     }
 }
 

@@ -149,11 +149,13 @@ typedef struct sf_testing {
     double chance;                  /**< what a bet pays by chance (mine/evidence.h) */
     uint64_t lots;                  /**< that had new episodes */
     bool truncated;                 /**< the newest lot had no room for all edges */
+    bool crowded;                   /**< nor for all that is tracked */
     uint64_t rest;                  /**< stretches that are left out, for the time that tests have taken */
     bool inside;                    /**< tests are made within their hop */
     bool waits;                     /**< the stream waits for them */
     bool open;                      /**< spikes are gathered for the stretch */
     bool begun;                     /**< the first one has begun */
+    bool ended;                     /**< the stream has: the window that closes is the last */
     uint64_t copied;                /**< positions before it are in the stretch */
     uint64_t breaks, newest_breaks; /**< of the sources, when the stretch began and now */
     sf_wanted *wanted;              /**< in the stretch that is gathered */

@@ -133,12 +133,13 @@ int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error)
     return sf_counted_make(&tracking->counted, episodes, tracking->count, there, error);
 }
 
-int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error)
+int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
+                       sf_error *error)
 {
     int status =
         tracked->next.counted.episodes == NULL ? sf_tracking_ready(&tracked->next, false, error) : SF_OK;
     if (status == SF_OK)
-        status = sf_counting_prepare(counting, &tracked->next.counted, error);
+        status = sf_counting_prepare(counting, &tracked->next.counted, history, error);
     tracked->preparing = status == SF_OK;
     return status;
 }

@@ -60,7 +60,8 @@ int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_e
 int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error);
 
 /** Begins to prepare for the episodes of `next`. SF_NO_MEMORY. */
-int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error);
+int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
+                       sf_error *error);
 
 /** Goes on preparing until the monotonic clock has passed until_ns; what is ready is tracked from now on. */
 int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,

@@ -8,6 +8,7 @@
 
 const sf_verdict sf_verdict_untested = {
     .p = NAN, .q = NAN, .least_q = NAN, .not_tested = "waits for its first test"};
+const char sf_verdict_by_the_end[] = "not tested by the end";
 
 int sf_board_open(sf_board *board, size_t count, sf_error *error)
 {

@@ -20,6 +20,9 @@ typedef struct sf_verdict {
 /** Of what has not been tested yet. */
 extern const sf_verdict sf_verdict_untested;
 
+/** Why it never was, once the stream is over. */
+extern const char sf_verdict_by_the_end[];
+
 /** Stream seconds from the end of the stretch to this time; NaN where there is no p. */
 static inline double sf_verdict_age_s(const sf_verdict *verdict, int64_t time_ns)
 {

@@ -130,7 +130,7 @@ def _configure(build: pathlib.Path, files: bool, options: str, may_fail: bool = 
 def build_library(package: pathlib.Path, wanted: str, options: str) -> None:
     """Builds the library, with what reads files where it is wanted or can be."""
     with tempfile.TemporaryDirectory() as folder:
-        build = pathlib.Path(folder) / "build"
+        build = pathlib.Path(folder)
         files = wanted != "no" and _configure(build, True, options, may_fail=wanted == "auto")
         if not files:
             if wanted == "auto":

@@ -57,8 +57,8 @@ typedef struct sf_trains_in_seconds {
     const char *name;          /**< as the file calls it */
 } sf_trains_in_seconds;
 
-/** Opens the vector of numbers at `path`, or reads what is no vector: sf_train_times_close. The rest is the
- * caller's to set. */
+/** Opens the vector of numbers at `path`, or reads what is no vector: sf_train_times_close. Sets all of
+ * `trains`; ends, count, units and negative_times are the caller's to set once it has returned. */
 int sf_train_times_open(sf_trains_in_seconds *trains, hid_t at, const char *path, const sf_hdf_input *input,
                         size_t *length, sf_error *error);
 void sf_train_times_close(sf_trains_in_seconds *trains);

@@ -309,7 +309,8 @@ static int take_between(sf_recording *recording, const sf_trains_in_seconds *tra
 static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first,
                         size_t last, sf_error *error)
 {
-    size_t *begins = sf_alloc(trains->count, 2 * sizeof *begins), *ends = begins + trains->count;
+    size_t *begins = sf_alloc(trains->count, 2 * sizeof *begins);
+    size_t *ends = begins != NULL ? begins + trains->count : NULL;
     int status = begins != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = stretch_begins(begins, first, trains, error);

@@ -126,6 +126,8 @@ static const metric of_sources[] = {
     {PART("source_lost_markers", "cause", "leaps", markers_left_out, NO_MARKER)},
     {COUNTER("source_gap_frames", gap_lost, "Frames lost in breaks of the sender's numbering.")},
     {COUNTER("source_malformed_frames", malformed, "Frames with a fault.")},
+    {COUNTER("source_other_streams", other_streams,
+             "Events or datagrams of other streams of a sender than the one that is read.")},
     {SECONDS("source_silent", silent_ns, 1e-9, "Since a source was heard last.")},
     {SECONDS("source_behind", behind_ns, 1e-9, "The newest spikes came so long after they were due.")},
     {0},

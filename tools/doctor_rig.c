@@ -322,10 +322,11 @@ static void say_losses(sf_findings *checks, const rig *it)
     bool lost = heard->gaps > 0 || heard->malformed > 0 || heard->seen.dropped > 0;
     sf_doctor_find(checks, "losses", lost ? SF_FINDING_ADVICE : SF_FINDING_GOOD,
                    "%" PRIu64 " gaps (%" PRIu64 " lost), %" PRIu64 " malformed, %" PRIu64
-                   " out of range, %" PRIu64 " restarts, %" PRIu32 " datagrams dropped here%s%s",
-                   heard->gaps, heard->gap_lost, heard->malformed, heard->out_of_range, heard->restarts,
-                   heard->seen.dropped, heard->fault[0] != '\0' ? "; the last malformed: " : "",
-                   heard->fault);
+                   " out of range, %" PRIu64 " of other streams, %" PRIu64 " restarts, %" PRIu32
+                   " datagrams dropped here%s%s",
+                   heard->gaps, heard->gap_lost, heard->malformed, heard->out_of_range, heard->other_streams,
+                   heard->restarts, heard->seen.dropped,
+                   heard->fault[0] != '\0' ? "; the last malformed: " : "", heard->fault);
     sf_doctor_advise(
         checks, "%s",
         heard->gaps > 0 || heard->seen.dropped > 0

@@ -32,7 +32,7 @@ struct sf_inlet {
     bool faults_counted;              /* of the batch on offer */
     note owed;                        /* the last note, where the ring had no room for it */
     bool owes;
-    _Atomic uint64_t offered, left_out, gaps, gap_lost, malformed, restarts;
+    _Atomic uint64_t offered, left_out, gaps, gap_lost, malformed, other_streams, restarts;
     atomic_bool finished;
 
     /* The merge's thread. */
@@ -161,6 +161,7 @@ static void count_faults(sf_inlet *inlet, const sf_batch *batch)
     add(&inlet->gaps, batch->gaps);
     add(&inlet->gap_lost, batch->gap_lost);
     add(&inlet->malformed, batch->malformed);
+    add(&inlet->other_streams, batch->other_streams);
     add(&inlet->restarts, batch->restarts);
     add(&inlet->left_out, batch->out_of_range);
 }
@@ -230,6 +231,7 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet)
         .gaps = atomic_load(&inlet->gaps),
         .gap_lost = atomic_load(&inlet->gap_lost),
         .malformed = atomic_load(&inlet->malformed),
+        .other_streams = atomic_load(&inlet->other_streams),
         .restarts = atomic_load(&inlet->restarts),
         .stalls = atomic_load(&inlet->stalls),
         .lateness_max_ns = atomic_load(&inlet->lateness_max_ns),

@@ -57,9 +57,9 @@ typedef struct sf_inlet_counts {
     uint64_t markers_late; /**< older than a marker given out before */
     uint64_t markers_dropped; /**< for want of room, by the policy */
     uint64_t left_out;        /**< spikes of unknown units that the source itself left out */
-    uint64_t gaps, gap_lost, malformed, restarts; /**< as the source's batches tell */
-    uint64_t stalls;                              /**< times the others went on without it */
-    int64_t lateness_max_ns;                      /**< the most that a spike was behind its source's newest */
+    uint64_t gaps, gap_lost, malformed, other_streams, restarts; /**< as the source's batches tell */
+    uint64_t stalls;                                             /**< times the others went on without it */
+    int64_t lateness_max_ns; /**< the most that a spike was behind its source's newest */
     int64_t shift_ns; /**< of the newest epoch: stream time less the source's own; whole milliseconds */
     uint64_t ring_fill, ring_size;
     bool ended;

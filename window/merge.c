@@ -9,8 +9,8 @@
 typedef struct entry {
     sf_inlet *inlet;
     uint32_t unit_offset;
-    sf_place promise; /* as the last pull saw it */
-    int64_t held_up;  /* monotonic clock since when it holds the others up */
+    sf_place promise, reached; /* as the last pull saw them */
+    int64_t held_up;           /* monotonic clock since when it holds the others up */
     bool holds, stalled;
 } entry;
 
@@ -54,7 +54,7 @@ static int open_inlets(sf_merge *merge, const sf_merge_settings *settings, sf_er
     for (; merge->count < settings->inlet_count; merge->count++) {
         const sf_inlet_settings *inlet = &settings->inlets[merge->count];
         entry *made = &merge->entries[merge->count];
-        *made = (entry){.unit_offset = offset, .promise = {INT64_MIN, 0}};
+        *made = (entry){.unit_offset = offset, .promise = {INT64_MIN, 0}, .reached = {INT64_MIN, 0}};
         int status = sf_inlet_open(&made->inlet, inlet, offset, error);
         if (status != SF_OK)
             return status;
@@ -124,13 +124,14 @@ static sf_place furthest_reached(const sf_merge *merge)
     return furthest;
 }
 
-/* A source stalls when for stall_ns others have been further than its promise and it has promised nothing
- * new. */
+/* A source stalls when for stall_ns others have been further than its promise and nothing further came of
+ * it. One that goes on is waited for at once: what it promised may be ahead of what its lateness lets it. */
 static void watch_stall(entry *source, sf_place furthest, int64_t stall_ns, int64_t now_ns)
 {
-    sf_place promise = sf_inlet_promise(source->inlet);
-    bool advanced = sf_place_before(source->promise, promise);
+    sf_place promise = sf_inlet_promise(source->inlet), reached = sf_inlet_reached(source->inlet);
+    bool advanced = sf_place_before(source->promise, promise) || sf_place_before(source->reached, reached);
     source->promise = promise;
+    source->reached = reached;
     if (advanced || !sf_place_before(promise, furthest)) {
         source->holds = source->stalled = false;
     } else if (!source->holds) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window/resident.h"
 
+#include "core/ahead.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -91,11 +92,14 @@ int sf_resident_append(sf_resident *resident, const sf_history *history, sf_erro
     return copy(resident, history, history->end, error);
 }
 
-/* Room for twice what is held, or for all that the history has room for, so that it seldom has to grow: the
- * whole window is then copied again. */
-static int make_room(sf_resident *resident, uint64_t count, const sf_history *history, sf_error *error)
+/* Room for the whole window at the pace so far, or for all that the history has room for, so that it seldom
+ * has to grow: all is then copied again. */
+static int make_room(sf_resident *resident, const sf_history *history, uint64_t first, uint64_t last,
+                     sf_error *error)
 {
-    uint64_t room = 2 * count > history->capacity ? 2 * count : history->capacity;
+    int64_t passed_ns = sf_history_time(history, last - 1) - sf_history_time(history, first);
+    uint64_t ahead = sf_room_ahead(last - first, passed_ns, history->span_ns),
+             room = ahead > history->capacity ? ahead : history->capacity;
     int status = sf_device_hold(resident->device, error);
     if (status != SF_OK)
         return status;
@@ -113,7 +117,7 @@ int sf_resident_hold(sf_resident *resident, const sf_history *history, uint64_t 
     if (sf_device_sick(resident->device, error))
         return SF_UNAVAILABLE;
     bool short_of_room = last - first > resident->capacity;
-    int status = short_of_room ? make_room(resident, last - first, history, error) : SF_OK;
+    int status = short_of_room ? make_room(resident, history, first, last, error) : SF_OK;
     if (status != SF_OK)
         return status;
     if (short_of_room || resident->begin > first || resident->end < first)

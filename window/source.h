@@ -23,7 +23,8 @@ typedef struct sf_batch {
     uint64_t gaps;      /**< breaks in the sequence numbers found with this batch */
     uint64_t gap_lost;  /**< batches lost in them */
     uint64_t malformed; /**< frames that could not be read, before this batch */
-    uint64_t out_of_range; /**< spikes of unknown units, left out of this batch */
+    uint64_t out_of_range;  /**< spikes of unknown units, left out of this batch */
+    uint64_t other_streams; /**< what came of streams of the sender that are not read, before this batch */
     uint64_t restarts; /**< new runs of the sender that begin with this batch: its clock may be set back */
     bool heard;        /**< a live source: its sender sent this; not so where it only tells of faults */
     bool has_totals;   /**< the sender's account of its run came, and less arrived by: */

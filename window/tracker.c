@@ -28,6 +28,7 @@ struct sf_tracker {
     list present, next;
     bool preparing;  /* there is a next list, which may be empty */
     size_t prepared; /* so many of it have all their summaries */
+    bool rests;
     sf_segment_scratch scratch;
     sf_summary summary; /* of the segment at hand */
 };
@@ -89,12 +90,16 @@ static size_t summarised_count(const sf_tracker *tracker)
     return tracker->present.count + tracker->prepared;
 }
 
+static int append(sf_tracker *tracker, const sf_spike *spikes, uint64_t begin, uint64_t end, sf_error *error)
+{
+    return sf_trains_append(&tracker->trains, spikes, (size_t)(end - begin), begin, error);
+}
+
 int sf_tracker_push(sf_tracker *tracker, const sf_segment *segment, const sf_spike *spikes, sf_error *error)
 {
     if (sf_queue_reserve(&tracker->segments) != 0)
         return sf_fail_memory(error);
-    int status = sf_trains_append(&tracker->trains, spikes, (size_t)(segment->end - segment->begin),
-                                  segment->begin, error);
+    int status = tracker->rests ? SF_OK : append(tracker, spikes, segment->begin, segment->end, error);
     size_t count = summarised_count(tracker);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         if (summarised(tracker, i)->known == NEW)
@@ -253,6 +258,25 @@ int sf_tracker_set(sf_tracker *tracker, const sf_episode *episodes, size_t count
     bool ready;
     int status = sf_tracker_prepare(tracker, episodes, count, error);
     return status == SF_OK ? sf_tracker_go_on(tracker, INT64_MAX, &ready, error) : status;
+}
+
+void sf_tracker_rest(sf_tracker *tracker)
+{
+    forget_next(tracker);
+    close_list(&tracker->present);
+    sf_trains_clear(&tracker->trains);
+    tracker->rests = true;
+}
+
+int sf_tracker_wake(sf_tracker *tracker, const sf_history *history, sf_error *error)
+{
+    const sf_queue *segments = &tracker->segments;
+    tracker->rests = false;
+    if (segments->begin == segments->end)
+        return SF_OK;
+    const sf_segment *oldest = sf_queue_at(segments, segments->begin),
+                     *newest = sf_queue_at(segments, segments->end - 1);
+    return append(tracker, sf_history_view(history, oldest->begin), oldest->begin, newest->end, error);
 }
 
 const sf_queue *sf_tracker_segments(const sf_tracker *tracker)

@@ -51,6 +51,16 @@ int sf_tracker_drop_before(sf_tracker *tracker, int64_t window_start_ns, sf_erro
 /** The segments in the window, of sf_segment; as they are until the next call. */
 const sf_queue *sf_tracker_segments(const sf_tracker *tracker);
 
+/**
+ * Tracks nothing from now on, and keeps no spikes: which segments are in the window is all that is left.
+ * Until sf_tracker_wake it takes no list.
+ */
+void sf_tracker_rest(sf_tracker *tracker);
+
+/** Takes lists again; the history has the spikes of the segments in the window. SF_NO_MEMORY, SF_DATA as with
+ * push. */
+int sf_tracker_wake(sf_tracker *tracker, const sf_history *history, sf_error *error);
+
 /** Its count in the window: that of the same slice of the stream taken alone. */
 uint64_t sf_tracker_count(const sf_tracker *tracker, size_t index);
 

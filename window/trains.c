@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-#define LEAST_AHEAD 16  /* spikes tell a pace */
+#define LEAST_AHEAD 16 /* spikes tell a pace, ... */
+#define DOUBLINGS 4    /* ... or 2, 4 and 8 times as many, by unit: units of one rate would grow in one hop */
 #define MOST_AHEAD 4096 /* of one unit: there are many, and a burst may have been its first spikes */
 
 int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error)
@@ -20,22 +21,28 @@ int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error)
     return SF_OK;
 }
 
-void sf_trains_close(sf_trains *trains)
+void sf_trains_clear(sf_trains *trains)
 {
     for (size_t i = 0; trains->units != NULL && i < trains->unit_count; i++)
         sf_queue_free(&trains->units[i]);
+}
+
+void sf_trains_close(sf_trains *trains)
+{
+    sf_trains_clear(trains);
     sf_free(trains->units);
     *trains = (sf_trains){0};
 }
 
-/* Room for one more. All units of one rate would otherwise grow in the same hop. */
-static int make_room(sf_queue *train, int64_t time_ns, int64_t span_ns)
+/* Room for one more, and for the whole window once the pace is known. */
+static int make_room(sf_queue *train, uint32_t unit, int64_t time_ns, int64_t span_ns)
 {
     uint64_t count = train->end - train->begin;
     if (count < train->capacity)
         return 0;
     int64_t passed_ns = count > 0 ? time_ns - sf_train_at(train, train->begin)->time_ns : 0;
-    uint64_t ahead = sf_room_ahead(count + 1, passed_ns, count >= LEAST_AHEAD ? span_ns : 0),
+    bool is_known = count >= (uint64_t)LEAST_AHEAD << unit % DOUBLINGS;
+    uint64_t ahead = sf_room_ahead(count + 1, passed_ns, is_known ? span_ns : 0),
              most = count < MOST_AHEAD ? MOST_AHEAD : count + 1;
     return sf_queue_grow_plain(train, ahead < most ? ahead : most);
 }
@@ -53,7 +60,7 @@ int sf_trains_append(sf_trains *trains, const sf_spike *spikes, size_t count, ui
             break;
         }
         sf_queue *train = &trains->units[spike->unit];
-        if (make_room(train, spike->time_ns, trains->span_ns) != 0) {
+        if (make_room(train, spike->unit, spike->time_ns, trains->span_ns) != 0) {
             status = sf_fail_memory(error);
             break;
         }

@@ -24,6 +24,9 @@ typedef struct sf_trains {
 int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error);
 void sf_trains_close(sf_trains *trains);
 
+/** Forgets all spikes, and gives back their room. */
+void sf_trains_clear(sf_trains *trains);
+
 /**
  * Appends the spikes at positions position, position + 1, ...; on failure none of them is appended. SF_DATA
  * where a spike is of a unit that does not exist, SF_NO_MEMORY.

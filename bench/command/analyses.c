@@ -4,8 +4,9 @@
  * hops, at 4,096 units and 100,000 spikes a second, in processor time, so that what else runs on the machine
  * does not count: network bursts, at a criterion that half of the spikes meet; responses to a stimulus each
  * second, with a message each; responses that are switched off; and the branching ratio of the last 100 s,
- * each 10 s. Row `together` is all of them in the same hop, `estimate` what a branching ratio costs in its
- * own thread.
+ * each 10 s, which is estimated in a thread of its own. Row `together` is all of them in the same hop. A hop
+ * begins once the trial before it is counted, as in a run, where hops are 100 ms apart: else trials would
+ * pile up here, and with them the spikes that they need.
  */
 #include "bench/command/stream.h"
 
@@ -113,6 +114,7 @@ static int take_hop(analyses *a, const sf_spike *spikes, size_t count, int64_t u
         a->ms[TOGETHER][a->hops] += a->ms[which][a->hops];
     }
     a->hops++;
+    sf_background_wait(&a->trials.background);
     return status;
 }
 

@@ -99,6 +99,7 @@ static void take(sf_value *value, const sf_column_row *column, const void *at)
     case SF_COLUMN_UNITS:
     case SF_COLUMN_NAMES:
     case SF_COLUMN_ENTRY:
+    case SF_COLUMN_NUMBERS:
         break; /* a function of their own reads them */
     }
 }

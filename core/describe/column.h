@@ -27,6 +27,7 @@ typedef enum sf_column_type {
     SF_COLUMN_UNITS,   /**< sf_value.group: indices of units */
     SF_COLUMN_NAMES,   /**< sf_value.group, which is written as the names of these units, of sf_value.units */
     SF_COLUMN_ENTRY,   /**< sf_value.text: one of a list, which is written as a map, with its sf_value.key */
+    SF_COLUMN_NUMBERS, /**< sf_value.real, or sf_value.numbers: a list of them or a list of such lists */
     SF_COLUMN_RECORD   /**< sf_value.record: a row with columns of its own */
 } sf_column_type;
 
@@ -60,7 +61,10 @@ typedef struct sf_value {
     size_t group_size;
     const sf_units *units;    /**< whose names those of a group are, ... */
     const char *const *names; /**< ... where it is NULL, names by the same index */
-    const void *with; /**< given: what columns that name their values go by; what it is, a table says */
+    const void *with;      /**< given: what columns that name their values go by; what it is, a table says */
+    const double *numbers; /**< group_size of them, null where not finite; NULL: all are null */
+    unsigned depth;        /**< of these lists: 0 without, 1, or 2 where each row_length are a list */
+    size_t row_length;
     const char *text; /**< valid until the value is used again */
     const char *key;  /**< of an entry */
     sf_table record;  /**< its row is record_row */
@@ -113,11 +117,12 @@ struct sf_column_row {
  *     {
  *         sf_value_set_flag(value, ((const sf_finding *)of)->level != SF_FINDING_BAD);
  *     }
- * and of one that is its `length`. */
+ * of one that other files use, too, and of one that is its `length`. */
 #define SF_MAYBE_UNUSED __attribute__((unused))
-#define SF_GETTER(name)                                                                                      \
-    static void name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,            \
-                     SF_MAYBE_UNUSED size_t row, SF_MAYBE_UNUSED size_t item, sf_value *value)
+#define SF_GETTER(name) static SF_SHARED_GETTER(name)
+#define SF_SHARED_GETTER(name)                                                                               \
+    void name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,                   \
+              SF_MAYBE_UNUSED size_t row, SF_MAYBE_UNUSED size_t item, sf_value *value)
 #define SF_LENGTH(name)                                                                                      \
     static bool name(SF_MAYBE_UNUSED const sf_column_row *column, SF_MAYBE_UNUSED const void *of,            \
                      SF_MAYBE_UNUSED size_t row, size_t *length)
@@ -139,7 +144,7 @@ void sf_column_value(const sf_column_row *column, const void *of, size_t row, si
 /** The struct of a record that an element points to; null where the pointer is. */
 void sf_column_pointed(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
-/** The row `item` of what `of` is itself. */
+/** The row `item` of what `of` is itself: of a record that is no list, the struct whose column it is. */
 void sf_column_own_row(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value);
 
 /** `length` and `get` of an element that is an sf_table, whose rows are the list. Where the column may be
@@ -177,6 +182,17 @@ sf_text *sf_value_room(sf_value *value);
 void sf_value_set_room(sf_value *value);
 void sf_value_set_delay(sf_value *value, int64_t low_ns, int64_t high_ns); /**< in ms */
 
+/** To a list of `count` numbers; row_length > 0: to a list of lists of so many each. */
+static inline void sf_value_set_numbers(sf_value *value, const double *numbers, size_t count,
+                                        size_t row_length)
+{
+    value->known = true;
+    value->numbers = numbers;
+    value->group_size = count;
+    value->row_length = row_length;
+    value->depth = row_length > 0 ? 2 : 1;
+}
+
 /** Releases the memory that a column put into it. */
 void sf_value_free(sf_value *value);
 
@@ -201,6 +217,7 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
     value->known = false;
     value->failed = false;
     value->record_row = 0;
+    value->depth = 0;
     if (row != SF_NO_ROW)
         column->get(column, table->of, row, item, value);
     if (column->is.type == SF_COLUMN_RECORD) {

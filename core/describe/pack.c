@@ -36,6 +36,7 @@ static bool is_packed(const sf_column *is, bool within)
         return !is->list && text_bytes(is) > 0;
     case SF_COLUMN_NAMES:
     case SF_COLUMN_ENTRY:
+    case SF_COLUMN_NUMBERS:
         return false;
     case SF_COLUMN_UNITS:
         return is->list;

@@ -169,11 +169,11 @@ int sf_table_json(const sf_table *table, bool by_column, char **text, sf_error *
 const char *sf_column_type_name(sf_column_type type)
 {
     static const char *const names[] = {
-        [SF_COLUMN_TEXT] = "text",    [SF_COLUMN_COUNT] = "count", [SF_COLUMN_INTEGER] = "integer",
-        [SF_COLUMN_REAL] = "real",    [SF_COLUMN_TIME] = "real",   [SF_COLUMN_FLAG] = "flag",
-        [SF_COLUMN_UNIT] = "unit",    [SF_COLUMN_ROW] = "row",     [SF_COLUMN_PAIR] = "pair",
-        [SF_COLUMN_UNITS] = "units",  [SF_COLUMN_NAMES] = "names", [SF_COLUMN_ENTRY] = "entry",
-        [SF_COLUMN_RECORD] = "record"};
+        [SF_COLUMN_TEXT] = "text",       [SF_COLUMN_COUNT] = "count",  [SF_COLUMN_INTEGER] = "integer",
+        [SF_COLUMN_REAL] = "real",       [SF_COLUMN_TIME] = "real",    [SF_COLUMN_FLAG] = "flag",
+        [SF_COLUMN_UNIT] = "unit",       [SF_COLUMN_ROW] = "row",      [SF_COLUMN_PAIR] = "pair",
+        [SF_COLUMN_UNITS] = "units",     [SF_COLUMN_NAMES] = "names",  [SF_COLUMN_ENTRY] = "entry",
+        [SF_COLUMN_NUMBERS] = "numbers", [SF_COLUMN_RECORD] = "record"};
     return names[type];
 }
 

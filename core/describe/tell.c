@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/describe/tell.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool tell_record(const sf_value *value, const char *key, const sf_encoding *as, void *to)
@@ -52,6 +53,30 @@ static void tell_time(const sf_value *value, const char *key, const char *unit, 
         as->milliseconds(to, key, value->integer);
 }
 
+static void tell_list_of_numbers(const double *numbers, size_t count, const char *key, const sf_encoding *as,
+                                 void *to)
+{
+    as->list(to, key, count);
+    for (size_t i = 0; i < count; i++)
+        as->real(to, NULL, numbers != NULL ? numbers[i] : NAN);
+    as->end_list(to);
+}
+
+static void tell_numbers(const sf_value *value, const char *key, const sf_encoding *as, void *to)
+{
+    size_t length = value->row_length;
+    if (value->depth == 0)
+        as->real(to, key, value->real);
+    else if (value->depth == 1)
+        tell_list_of_numbers(value->numbers, value->group_size, key, as, to);
+    else {
+        as->list(to, key, value->group_size / length);
+        for (size_t i = 0; i < value->group_size; i += length)
+            tell_list_of_numbers(value->numbers != NULL ? value->numbers + i : NULL, length, NULL, as, to);
+        as->end_list(to);
+    }
+}
+
 bool sf_value_tell(const sf_value *value, const char *key, const sf_column *column, const sf_encoding *as,
                    void *to)
 {
@@ -89,6 +114,9 @@ bool sf_value_tell(const sf_value *value, const char *key, const sf_column *colu
         break;
     case SF_COLUMN_NAMES:
         tell_names(value, key, as, to);
+        break;
+    case SF_COLUMN_NUMBERS:
+        tell_numbers(value, key, as, to);
         break;
     case SF_COLUMN_RECORD:
         return tell_record(value, key, as, to);

@@ -321,9 +321,10 @@ static int find_hubs(sf_network_measures *m, sf_error *error)
 static int count_components(sf_network *network, const sf_csr *simple, sf_error *error)
 {
     uint32_t n = simple->vertex_count;
-    uint32_t *component = sf_alloc(n, 2 * sizeof *component), *sizes = component + n;
+    uint32_t *component = sf_alloc(n, 2 * sizeof *component);
     if (component == NULL)
         return sf_fail_memory(error);
+    uint32_t *sizes = component + n;
     network->components = sf_components(simple, component);
     for (uint32_t v = 0; v < n; v++)
         if (++sizes[component[v]] > network->largest_component)

@@ -340,6 +340,21 @@ static int number_by_size(uint32_t *module, const level *base, uint32_t *number,
     return SF_OK;
 }
 
+/* Where no division is better than none, as of a single edge, what has edges is one module. */
+static void leave_whole(uint32_t *module, double *modularity, const search *s, const level *base)
+{
+    double whole = 1 - s->resolution;
+    uint32_t any = UINT32_MAX;
+    if (!(*modularity <= whole + LEAST_GAIN))
+        return;
+    *modularity = whole;
+    for (uint32_t v = 0; v < base->count; v++) {
+        bool linked = base->first[v + 1] > base->first[v];
+        any = linked && any == UINT32_MAX ? v : any;
+        module[v] = linked ? any : v;
+    }
+}
+
 int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, bool weighted, double resolution,
                     uint32_t orders, uint64_t seed, sf_error *error)
 {
@@ -364,6 +379,8 @@ int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, boo
             memcpy(module, tried, n * sizeof *module);
         }
     }
+    if (status == SF_OK)
+        leave_whole(module, modularity, &s, &base);
     if (status == SF_OK)
         status = number_by_size(module, &base, own, error);
     close_search(&s);

@@ -92,9 +92,10 @@ int sf_clubs_find(sf_club *clubs, size_t room, size_t *count, const sf_net *net,
     for (uint32_t v = 0; v < net->count; v++)
         most = sf_net_degree(net, v) > most ? sf_net_degree(net, v) : most;
     /* vertices[k] have the degree k, and edges[k] join one of it to one of that or more */
-    uint64_t *vertices = sf_alloc((size_t)most + 1, 2 * sizeof *vertices), *edges = vertices + most + 1;
+    uint64_t *vertices = sf_alloc((size_t)most + 1, 2 * sizeof *vertices);
     if (vertices == NULL)
         return sf_fail_memory(error);
+    uint64_t *edges = vertices + most + 1;
     uint64_t vertices_left = net->count, edges_left = net->edges;
     for (uint32_t v = 0; v < net->count; v++) {
         uint32_t own = sf_net_degree(net, v);

@@ -160,6 +160,9 @@ typedef enum sf_drive_method {
     SF_DRIVE_METHODS           /**< how many there are */
 } sf_drive_method;
 
+#define SF_DRIVE_LOW_NS 1000000 /**< the default delay */
+#define SF_DRIVE_HIGH_NS 15000000
+
 /** Zeroed, every field but the size is its default. */
 typedef struct sf_drive_options {
     size_t size;

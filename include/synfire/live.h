@@ -551,7 +551,7 @@ typedef struct sf_graph_message {
 } sf_graph_message;
 
 typedef enum sf_source_state {
-    SF_SOURCE_LIVE,    /**< heard within the last second; of a recording: not ended */
+    SF_SOURCE_LIVE,    /**< heard within the last second; of a recording, or in the end: not ended */
     SF_SOURCE_STALLED, /**< silent for longer */
     SF_SOURCE_LOST,    /**< silent for longer than its timeout */
     SF_SOURCE_ENDED,
@@ -574,14 +574,15 @@ typedef struct sf_source_status {
     uint64_t markers;       /**< that went through */
     uint64_t markers_late, markers_dropped, markers_left_out; /**< that did not; the last: not believed */
     int64_t missing_markers;                                  /**< as of spikes */
-    uint64_t gaps;      /**< breaks in the source's own sequence numbers */
-    uint64_t gap_lost;  /**< batches lost in them */
-    uint64_t malformed; /**< frames with a fault */
-    uint64_t restarts;  /**< new runs of its sender */
-    uint64_t undone;    /**< times that were doubted, and that the stream did not go on from */
-    uint64_t steps;     /**< of its clock ahead, that it went on from */
-    uint64_t epochs;    /**< times that its clock began anew and was joined on */
-    int64_t shift_ns;   /**< stream time less the source's own, in this epoch */
+    uint64_t gaps;          /**< breaks in the source's own sequence numbers */
+    uint64_t gap_lost;      /**< batches lost in them */
+    uint64_t malformed;     /**< frames with a fault */
+    uint64_t other_streams; /**< of other streams of its sender than the one that is read, left out */
+    uint64_t restarts;      /**< new runs of its sender */
+    uint64_t undone;        /**< times that were doubted, and that the stream did not go on from */
+    uint64_t steps;         /**< of its clock ahead, that it went on from */
+    uint64_t epochs;        /**< times that its clock began anew and was joined on */
+    int64_t shift_ns;       /**< stream time less the source's own, in this epoch */
     uint32_t ring_fill, ring_size;
     int64_t lateness_max_ns;
     bool ended;
@@ -950,7 +951,8 @@ typedef struct sf_decoded {
     const sf_unit *units;
     size_t metadata_count;
     const sf_metadata_entry *metadata;
-    bool virtual_clock; /**< its time is not real time: as fast as possible */
+    bool virtual_clock;     /**< its time is not real time: as fast as possible */
+    uint64_t other_streams; /**< what came, since the last batch, of streams that are not read */
 } sf_decoded;
 
 /**

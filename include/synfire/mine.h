@@ -247,6 +247,14 @@ typedef struct sf_sharpness {
 #define SF_LOW_SHARE_MOST 0.07
 #define SF_SHARPNESS_LEAST_PAIRS 6
 
+/** Why surrogates of this width give no p; SF_TESTABLE: they do. */
+static inline sf_not_tested sf_sharpness_verdict(const sf_sharpness *sharpness)
+{
+    if (sharpness->testable)
+        return SF_TESTABLE;
+    return sharpness->common > SF_SHARPNESS_MOST ? SF_BURSTS_TOO_SHARP : SF_PAIRS_TOO_UNLIKE;
+}
+
 /**
  * Measures how sharp bursts are at delays in each of these intervals, for the shifts that a test would make:
  * whether one may ask for them; sharpness[i] is that of delays[i]. Of all units of the recording, those too
@@ -305,8 +313,8 @@ typedef enum sf_order {
     SF_ORDER_RATIO, /**< the greatest count / expected, by the lower end of its interval */
     SF_ORDER_STRENGTH,
     /** What stands out most: first what has a q of SF_SIGNIFICANT_Q or less, then what is folded under no
-     * other (where that is known: `parents`), then the longer one, then the one furthest above chance, by
-     * (count - expected) / sqrt(expected) with at least 1 for the root. */
+     * other (where that is known: `parents`), then what counts more than by chance, then the longer one, then
+     * the one furthest above it, by (count - expected) / sqrt(expected) with at least 1 for the root. */
     SF_ORDER_STANDING
 } sf_order;
 

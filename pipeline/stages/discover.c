@@ -72,7 +72,7 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     if (status != SF_OK || !ready)
         return status;
     hop->parts_ns[SF_PART_MINE] = (int64_t)(found->taken.seconds * 1e9);
-    return sf_tracked_prepare(tracked, summaries, error);
+    return sf_tracked_prepare(tracked, summaries, sf_read_history(hop), error);
 }
 
 /* A share of the hop goes into it where none of the time before the hop did, and the list is not of this hop.

@@ -262,7 +262,7 @@ static void tell_testing(const sf_hop *hop, sf_status_message *into)
     const bool waits = testing->not_tested == NULL
                            ? testing->tests == 0 && !isnan(into->test_length_s)
                            : strcmp(testing->not_tested, sf_verdict_untested.not_tested) == 0;
-    into->not_tested = hop->last && waits ? "not tested by the end" : testing->not_tested;
+    into->not_tested = hop->last && waits ? sf_verdict_by_the_end : testing->not_tested;
 }
 
 static void tell_part(sf_status_message *into, sf_hop_part part, const char *device)

@@ -362,7 +362,8 @@ function listed(told) {
 }
 
 /* A run that is over has no first test to come. */
-const notTestedText = reason => page.run.status?.last && reason === "waits for its first test" ? "not tested by the end"
+const BY_THE_END = "not tested by the end";
+const notTestedText = reason => reason === BY_THE_END || page.run.status?.last && reason === "waits for its first test" ? BY_THE_END
   : `not tested: ${reason}`;
 const testText = item => item.not_tested ? notTestedText(item.not_tested)
   : `p ${digits(item.p)}, ${plural(item.tests, "test")}${isTooEarly(item) ? `, too early: q cannot be less than ${digits(item.least_q, 2)} yet` : ""}`;
@@ -370,12 +371,12 @@ const testText = item => item.not_tested ? notTestedText(item.not_tested)
 /* Why no episode is counted: none is looked for, or only in a window before this one, or limits keep all back. */
 function nothingText(told) {
   const {hello, status} = page.run, edges = status?.edges ?? 0;
-  const pairs = edges > 0 ? `; by now ${plural(edges, "pair")} ${edges === 1 ? "is" : "are"}, see Connections` : "";
+  const pairs = edges > 0 ? `; in this one ${plural(edges, "pair")} ${edges === 1 ? "is" : "are"}, see Connections` : "";
   if (told.left_out?.count > 0) return "nothing that is frequent has such a p or q so far";
   if (!hello.discovers) return `no episodes are looked for (mine.every is 0), and none is named under track`;
   if (told.spikes === 0) return "no spikes in the window";
   if (told.list_age_s === null) return `episodes were not looked for yet (mine.every says how often)${pairs}`;
-  return `nothing was frequent in the window that ended ${told.list_age_s > 0 ? `${digits(told.list_age_s, 2)} s ago` : "now"}` +
+  return `nothing was frequent in the window${told.list_age_s > 0 ? ` ${digits(told.list_age_s, 2)} s before` : ""}` +
     `${pairs || " (mine.min_rate_hz or mine.min_count say how often that is)"}`;
 }
 
@@ -388,11 +389,12 @@ function foundText(told) {
   const parts = told.significant_parts > 0 ? `, ${plural(told.significant_parts, "significant part")}` : "";
   const significant = told.chains > 0 ? `${plural(told.chains, "chain")}${parts} (q of ${SIGNIFICANT_Q} or less) of ` : "";
   const early = told.episodes.filter(isTooEarly).length, folded = told.episodes.filter(item => item.folded_under !== null).length;
-  const found = told.list_age_s > 0 ? `, frequent in the window that ended ${digits(told.list_age_s, 2)} s ago` : "";
+  const found = told.list_age_s > 0 ? `, frequent in the window ${digits(told.list_age_s, 2)} s before` : "";
   const {status} = page.run, isEarly = told.chains === 0 && status && status.test_length_s !== null && status.tests < LEAST_STRETCHES;
   const untested = isEarly ? `, no q${status.last ? "" : " yet"}: it takes ${LEAST_STRETCHES} stretches of ${seconds(status.test_length_s)} s or more${status.last ? "; the run ended" : ""}` : "";
+  const none = told.chains === 0 && status?.tests >= LEAST_STRETCHES ? `, no q of ${SIGNIFICANT_Q} or less${status.last ? "" : " so far"}` : "";
   return `${significant}${whole(told.counted)} counted${found}${early > 0 ? `, ${whole(early)} too early to say` : ""}${told.counted > told.episodes.length
-    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${plural(folded, "part")} of longer ones folded` : ""}${untested}`;
+    ? `, the ${told.episodes.length} that stand out most here` : ""}${folded > (told.significant_parts ?? 0) ? `, ${whole(folded)} of them folded into longer ones` : ""}${untested}${none}`;
 }
 
 let series = null;
@@ -410,7 +412,7 @@ function drawEpisodes() {
     return;
   }
   const items = listed(told), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${foundText(told)}; window ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${foundText(told)}; window ${seconds(told.from_s)} to ${seconds(told.to_s)} s${told.partial ? " (not full)" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [rowText(item), [item.count === null ? "–" : whole(item.count), "n"], [digits(item.expected), "n"],
@@ -1196,7 +1198,7 @@ const LOSSES = [["late", "late"], ["out_of_range", "of no unit"], ["dropped", "n
 
 function stateText(state) {
   if (state === "live" || state === "ok") return [`✓ ${state}`, "good"];
-  return state === "ended" ? ["■ ended", ""] : state === "stalled" ? ["! stalled", "warn"] : [`✗ ${state}`, "bad"];
+  return state === "ended" || state === "stopped" ? [`■ ${state}`, ""] : state === "stalled" ? ["! stalled", "warn"] : [`✗ ${state}`, "bad"];
 }
 
 /* `watch` is done each time that spikes come and not by hop. */
@@ -1252,10 +1254,11 @@ function drawHealth() {
   });
   fillTable("sources", status.sources, source => {
     const lost = LOSSES.filter(([key]) => source[key] > 0).map(([key, name]) => `${name} ${whole(source[key])}`).join(", ");
-    const silent = source.silent_ms > 1000 ? `, silent ${digits(source.silent_ms / 1000, 2)} s` : "", [text, kind] = stateText(source.state);
+    const silent = source.silent_ms > 1000 ? `, silent ${digits(source.silent_ms / 1000, 2)} s` : "", [text, kind] = stateText(status.last && source.state === "live" ? "stopped" : source.state);
     const behind = source.behind_s * 1000 > status.hop_ms ? `, ! ${digits(source.behind_s, 2)} s behind` : "";
     const unproved = source.authentication === "none" ? ", unauthenticated" : "", repeats = source.duplicate > 0 ? `; ${whole(source.duplicate)} repeats of an instant` : "";
-    return [source.name, [text + silent + behind + unproved, behind ? "warn" : kind], [whole(source.spikes), "n"], [(lost || "none") + repeats, lost ? "warn" : ""]];
+    const others = source.other_streams > 0 ? `; ${whole(source.other_streams)} of other streams` : "";
+    return [source.name, [text + silent + behind + unproved, behind ? "warn" : kind], [whole(source.spikes), "n"], [(lost || "none") + repeats + others, lost ? "warn" : ""]];
   });
   fillTable("sinks", status.sinks, sink => {
     const lost = sink.dropped + sink.failed, refused = sink.refused > 0 ? ` (${whole(sink.refused)} refused)` : "";
@@ -1384,6 +1387,7 @@ const takers = {
     run.ended = told.last;
     onceShown("rates", 1, () => { run.rates = told.unit_rates_hz; changed.array = true; });
     changed.health = changed.triggers = true;
+    if (told.last) allChanged(); // no view waits for anything any more
   },
   episodes(told) {
     onceShown("episodes", HISTORY, () => {
@@ -1538,23 +1542,32 @@ function connect() {
 /* How old what is shown is, whatever happens: without a connection it grows on. */
 const ageNow = () => page.age + performance.now() - page.ageAt;
 
-/* Does the time of the stream go on from status to status, of a source that is alive? Then an array without a spike is
-   silent, and nothing is stale. */
-const goesOn = run => run.clockAt > 0 && run.status.sources.some(source => source.state === "live") &&
+/* A recording that was read to its end, of which windows may still be to come. */
+const isRead = run => run.status.sources.every(source => source.state === "ended");
+
+/* Does the time of the stream go on from status to status, of a source that is alive or has come to its end? Then nothing is
+   stale: an array without a spike is silent, and windows follow what was read. */
+const goesOn = run => run.clockAt > 0 && (isRead(run) || run.status.sources.some(source => source.state === "live")) &&
   performance.now() - run.clockAt < Math.max(STALE_MS, 1.5 * Math.min(run.clockEvery, 60000));
 
+/* Spikes are drawn as they come, and windows follow: how far behind they are where that is more than two hops. */
+function clockText(status) {
+  const at = status.time_ns * 1e-9, newest = raster.next * page.run.hello.column_s, behind = newest - at > 2e-3 * status.hop_ms + 1;
+  return `stream ${(behind ? newest : at).toFixed(1)} s, ${behind ? `analysed up to ${at.toFixed(1)} s, ` : ""}${digits(status.rate_hz)} Hz`;
+}
+
 function tellState() {
-  const link = by("link"), age = ageNow(), old = !(age < STALE_MS) && page.frames > 0, silent = old && goesOn(page.run), stale = old && !silent;
+  const link = by("link"), age = ageNow(), old = !(age < STALE_MS) && page.frames > 0, goes = old && goesOn(page.run), stale = old && !goes;
   const [word, kind] = page.link === "connecting" ? ["… connecting", "stale"]
     : page.run.ended ? ["■ run ended", "off"]
     : page.link === "lost" ? ["✗ no connection, trying again", "off"]
-    : page.paused ? ["❚❚ display paused", "stale"] : stale ? ["! no new data", "stale"] : [silent ? "● live, no spikes" : "● live", "live"];
+    : page.paused ? ["❚❚ display paused", "stale"] : stale ? ["! no new data", "stale"] : [!goes ? "● live" : isRead(page.run) ? "● all read, being analysed" : "● live, no spikes", "live"];
   if (link.textContent !== word) [link.textContent, link.className] = [word, `badge ${kind}`];
-  setText("age", ageText(age));
+  setText("age", page.frames > 0 ? ageText(age) : "");
   setText("note", page.run.refused ?? "");
   document.documentElement.classList.toggle("stale-data", stale || page.link === "lost");
   const status = page.run.status;
-  if (status) setText("clock", `stream ${(status.time_ns * 1e-9).toFixed(1)} s, ${digits(status.rate_hz)} Hz`);
+  if (status) setText("clock", clockText(status));
 }
 
 /* ---- the display ---- */

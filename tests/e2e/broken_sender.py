@@ -16,7 +16,7 @@ YEAR = 31557600 * SECOND
 
 socket = zmq.Context().socket(zmq.XPUB)
 socket.setsockopt(zmq.LINGER, 10000)
-socket.setsockopt(zmq.RCVTIMEO, 30000)
+socket.setsockopt(zmq.RCVTIMEO, 300000)
 socket.setsockopt(zmq.XPUB_VERBOSE, 1)
 socket.bind(sys.argv[1])
 sequence = 0

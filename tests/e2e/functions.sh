@@ -55,6 +55,17 @@ end_osc() {
     printf '/end\0\0\0\0,\0\0\0' >"/dev/udp/127.0.0.1/$1"
 }
 
+# wait_for WORDS FILE: until a line of the file has them, for minutes on a slow machine.
+wait_for() {
+    for _ in $(seq 3000); do
+        grep -q -- "$1" "$2" 2>/dev/null && return
+        sleep 0.1
+    done
+    echo "'$1' does not come in $2:"
+    tail "$2"
+    return 1
+}
+
 # Reads a JSON document without what differs from command line to command line, and from run to run.
 results() {
     sed 's/,"provenance":.*//; s/"seconds":[^,}]*//g'

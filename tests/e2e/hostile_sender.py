@@ -12,7 +12,7 @@ import time
 kind, size, total = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 MORE, LONG, COMMAND = 1, 2, 4
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-server.settimeout(6)
+server.settimeout(300)  # until the receiver has begun
 
 
 def string(text):
@@ -38,6 +38,7 @@ while sent < total and connections < 5:
     except TimeoutError:
         break
     connections += 1
+    server.settimeout(30)
     peer.settimeout(3)  # one who takes nothing for so long is bounded
     try:
         peer.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32))

@@ -5,7 +5,7 @@
 
 Standard error is a terminal, on which WORDS (a regular expression) are waited for. What comes on standard output is in the
 file `out` then, what came on standard error in `err`, and the exit code is the command's. A command that ends before, does
-not say so for two minutes, or does not end within half a minute of the signal, ends with 99.
+not say so for ten minutes, or does not end within two of the signal, ends with 99.
 """
 import os
 import pty
@@ -34,7 +34,7 @@ while True:
     if sent is None and words.search(said):
         child.send_signal(signal.SIGINT)
         sent = time.monotonic()
-    if time.monotonic() > (begun + 120 if sent is None else sent + 30):
+    if time.monotonic() > (begun + 600 if sent is None else sent + 120):
         child.kill()
         print("it does not stop", file=sys.stderr)
         sys.exit(99)

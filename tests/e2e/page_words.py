@@ -56,7 +56,7 @@ def check_saved(told):
 
 
 # The tour is there until it is ended, and not again; a beep is heard where the box asks for it, one at a time. An edge that is too early
-# goes with those that are not tested. A run that is over has no first test to come.
+# goes with those that are not tested. A run that is over has no first test to come, and is drawn as such. Windows may be behind the raster.
 BY_HAND = ("by('tour').hidden", "by('tour-close').click(), [by('tour').hidden, hasToured()]", "by('tour-again').click(), by('tour').hidden",
            "takers.trigger(page.run.triggers[0]), sound",
            "by('triggers-beep').checked = true, askForBeeps(), takers.trigger(page.run.triggers[0]), takers.trigger(page.run.triggers[0]), sound.beeps",
@@ -64,10 +64,16 @@ BY_HAND = ("by('tour').hidden", "by('tour-close').click(), [by('tour').hidden, h
            "page.run.edges = [{q: 1, least_q: 1, weight: 1}, {q: 0.01, least_q: 0.001, weight: 1}, {q: NaN, least_q: NaN, weight: 1}], "
            "by('graph-q').value = 3, by('graph-untested').checked = true, shownEdges().length",
            "by('graph-untested').checked = false, shownEdges().map(edge => edge.q)",
-           "testText({not_tested: 'waits for its first test'})", "testText({not_tested: 'observation gap'})",
-           "page.run.status = {...page.run.status, last: false}, testText({not_tested: 'waits for its first test'})")
-WANTED_BY_HAND = [False, [True, True], False, None, 1, 2, 3, [0.01], "not tested by the end", "not tested: observation gap",
-                  "not tested: waits for its first test"]
+           "testText({not_tested: 'waits for its first test'})", "testText({not_tested: 'not tested by the end'})", "testText({not_tested: 'observation gap'})",
+           "page.run.status = {...page.run.status, last: false}, testText({not_tested: 'waits for its first test'})",
+           "changed.episodes = false, takers.status({...page.run.status, last: true}), changed.episodes",
+           "page.run.hello.column_s = 0.1, raster.next = 400, clockText({time_ns: 12.5e9, hop_ms: 1000, rate_hz: 7})",
+           "raster.next = 130, clockText({time_ns: 12.5e9, hop_ms: 1000, rate_hz: 7})",
+           "page.run.status = {...page.run.status, last: false, tests: 5}, foundText({episodes: [], counted: 9, chains: 0, list_age_s: 0})"
+           ".split(', ').pop()", "stateText('stopped')[0]")
+WANTED_BY_HAND = [False, [True, True], False, None, 1, 2, 3, [0.01], "not tested by the end", "not tested by the end", "not tested: observation gap",
+                  "not tested: waits for its first test", True, "stream 40.0 s, analysed up to 12.5 s, 7 Hz", "stream 12.5 s, 7 Hz",
+                  "no q of 0.05 or less so far", "■ stopped"]
 
 
 def whole_chains_come_in_their_order():

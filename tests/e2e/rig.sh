@@ -36,9 +36,9 @@ play_rig() {
     [ $code = 130 ] || [ $code = 0 ] || { echo "run: exit code $code"; cat rig.err; return 1; }
 }
 
-# await_spikes COUNT RUN: until so many have come, or the run has ended; a test that works never waits a minute.
+# await_spikes COUNT RUN: until so many have come, or the run has ended, for minutes on a slow machine.
 await_spikes() {
-    for _ in $(seq 1 600); do
+    for _ in $(seq 1 1800); do
         python3 - "$1" <<'PY' && return 0
 import json, sys
 last = [line for line in open("rig.jsonl") if '"topic":"status"' in line][-1:]
@@ -47,6 +47,15 @@ PY
         kill -0 "$2" 2>/dev/null || return 0
         sleep 0.1
     done
+}
+
+# patiently CODE WORDS COMMAND...: expect, of what a run says once `timeout_s` is over: 2 s, or more on a slow machine.
+patiently() {
+    local timeout_s
+    for timeout_s in 2 20; do
+        expect "$@" --set sources.0.timeout_s=$timeout_s >unexpected && return
+    done
+    expect "$@" --set sources.0.timeout_s=120
 }
 
 # same_spikes RECORDING RATE [NAMES]: what came is what was recorded, to the nearest sample, and the account has no loss.
@@ -93,7 +102,7 @@ foreign() {
 import h5py, json, sys
 source = json.load(open("rig.json"))["status"]["sources"][0]
 assert source["spikes"] - source["out_of_range"] == int(sys.argv[1]) == len(h5py.File("rig.h5")["spikes/time_ns"]), source
-want = {key: 0 for key in ("gaps", "gap_lost", "restarts", "malformed", "out_of_range", "late", "dropped", "leaps")}
+want = {key: 0 for key in ("gaps", "gap_lost", "other_streams", "restarts", "malformed", "out_of_range", "late", "dropped", "leaps")}
 want.update(json.loads(sys.argv[2]))
 assert {key: source[key] for key in want} == want, source
 PY

@@ -61,6 +61,17 @@ def of_event_broadcaster(data):
     return found
 
 
+def others_of_event_broadcaster(data):
+    """Events of other streams than that of the first spike."""
+    told = []
+    for envelope, body in messages(data):
+        is_json = body[:1] == b"{"
+        one = json.loads(body) if is_json else {}
+        told.append((one["event_type"] == "spike", one["stream"]) if is_json else (body[0] == 2, struct.unpack_from("<H", body, 4)[0]))
+    read = next(stream for is_spike, stream in told if is_spike)
+    return sum(stream != read for _, stream in told)
+
+
 def of_open_ephys(data):
     found = []
     for envelope, header, *payload in messages(data):
@@ -92,6 +103,8 @@ with h5py.File("capture.h5") as file:
     names = [name.decode() for name in file["units/name"][:]]
     rows = list(zip(file["spikes/time_ns"][:].tolist(), (names[u] for u in file["spikes/unit"][:]),
                     file["spikes/amplitude"][:].tolist()))
+others = others_of_event_broadcaster(open(path, "rb").read()) * repeats if kind == "event-broadcaster" else 0
+assert source["other_streams"] == others, (source["other_streams"], others)
 assert source["late"] == source["leaps"] == source["dropped"] == source["out_of_range"] == 0, counts
 assert kind != "intan" or source["steps"] == 0, counts  # it was replayed in real time
 assert sum(map(len, said)) == len(rows) == spikes and len(said) == epochs + 1 == source["epochs"] + 1, (len(rows), len(said), counts)

@@ -38,7 +38,7 @@ def parents(items):
 
 def place(item):
     above = (item["count"] - item["expected"]) / math.sqrt(max(item["expected"], 1))
-    return not is_significant(item), item["folded_under"] is not None, -len(item["units"]), -above
+    return not is_significant(item), item["folded_under"] is not None, above <= 0, -len(item["units"]), -above
 
 
 windows = chains = parts = 0

@@ -48,7 +48,7 @@ system() {
     [ "$ask" = off ] || asked=asked
     echo "$1 $2 $asked"
     LEAP_S=10 SCHEME=udp foreign blackrock "$port" "learn_s: 0.5, device: 127.0.0.1, ask: '$ask'" \
-        '{"gaps": 2, "gap_lost": 42, "malformed": 1, "out_of_range": 599, "epochs": 1}' <<PY
+        '{"gaps": 2, "gap_lost": 42, "malformed": 1, "other_streams": 1, "out_of_range": 599, "epochs": 1}' <<PY
 import subprocess, sys
 sys.exit(subprocess.call([sys.executable, "-B", "$E2E/cerebus.py", sys.argv[1], "$1", "$2", "$own", "$asked"]))
 PY

@@ -390,3 +390,8 @@ refused '--delay' --out bad --delay 5
 [ ! -e bad ]
 $SYNFIRE compare table.csv --out made $fast --by dose --control 1 >text 2>err
 grep -q '^1 and 0$' text
+# What is doubtful stands below the tables, whose columns stay in line where a name is longer than the first of them.
+grep -A 1 '^Doubtful$' text | grep -q '^  units fire at up to .* from 1 Hz on Poisson trains have bursts too'
+must_fail grep -q 'Poisson trains' err
+grep -q '^avalanche_duration_ ' text
+awk '/^measure / { width = length($0) } /^$|^--verbose/ { width = 0 } width && !/^  / && (length($0) != width || width > 80) { exit 1 }' text

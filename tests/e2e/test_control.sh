@@ -4,17 +4,6 @@
 . "$E2E/functions.sh"
 need_python
 
-# wait_for WORDS FILE: until they are in it.
-wait_for() {
-    for _ in $(seq 600); do
-        grep -q "$1" "$2" 2>/dev/null && return
-        sleep 0.1
-    done
-    echo "'$1' does not come:"
-    tail "$2"
-    return 1
-}
-
 control() {
     "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" "$@"
 }
@@ -94,7 +83,11 @@ done
 grep -q '^pair: armed by control for [0-9]* s; sent [1-9]' answer
 
 # How busy it is, asked and listened to; the endpoint of nobody is told.
-"$SYNFIRE" top "ipc://$PWD/control" --token token --once >table
+"$SYNFIRE" top "ipc://$PWD/control" --token token --once >table # as wide as a screen, of which the folder takes its part
+grep -q '^--verbose adds p50 ms' table
+must_fail grep -q '^ .* p50 ms' table
+"$SYNFIRE" top "ipc://$PWD/control" --token token --once --verbose 2>log >table
+grep -qE '^[^ ]+  up [0-9]+ s  [0-9]+ spikes  ([0-9]\.[0-9]|[1-9][0-9]+) Hz  hop ' table
 grep -qE '^stage +watch .* - +- +[0-9.]+ +[0-9.]+ +[0-9.]+$' table
 grep -qE '^sink +jsonl run.jsonl +[0-9.]+ % ' table
 "$SYNFIRE" top "ipc://$PWD/published" --json >out # a terminal is not needed
@@ -146,7 +139,7 @@ grep -q 'window.length_s: has changed, which takes a new run' refusal
 control token mark 'light on'
 control token stop
 wait $run
-grep -q "command http://127.0.0.1:$port publishes to" run.err
+grep -q "command publishes to http://127.0.0.1:$port" run.err
 must_fail grep -q 'the page of this run' run.err
 grep '"topic":"delivery"' run.jsonl | grep '"sink":"command http:' | grep '"outcome":"sent"' >delivered
 [ "$(grep -c '^/api/message pair [1-9]' heard)" = "$(wc -l <delivered)" ]

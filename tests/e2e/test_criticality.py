@@ -132,6 +132,35 @@ class KnownAvalanches(command.Test):
         self.assertIn("branching_ratio: 9 spikes are too few", self.said.stderr)
         self.assertIn("size: 3 avalanches are too few", self.said.stderr)
 
+    def test_lines_have_what_is_doubtful_also_where_nothing_else_is_said(self):
+        said = self.synfire("criticality", "three.csv", "--recorded", "0:0.04", "--avalanche-bin", 4, "--quiet")
+        doubtful = said.stdout.partition("\nDoubtful\n")[2].splitlines()
+        self.assertIn("  size: 3 avalanches are too few", "\n".join(doubtful))
+        self.assertTrue(all(line.startswith("  ") for line in doubtful), doubtful)
+        self.assertEqual(said.stderr, "")
+
+
+class CoarseClock(command.Test):
+    """Bins that hold now one step of the clock and now none differ by that alone."""
+
+    @classmethod
+    def prepare(cls):
+        dice = random.Random(6)
+        with open("coarse.csv", "w") as file:
+            for step in range(20000):
+                if dice.random() < 0.3:
+                    print(f"u{dice.randrange(5)},{step * 0.01:.2f}", file=file)
+
+    def cautions(self, *options):
+        found = self.document("criticality", "coarse.csv", "--rounds", 0, *options)
+        return [c["caution"] for c in found["criticality_cautions"] if c["of"] == "branching_ratio"]
+
+    def test_a_bin_is_a_multiple_of_the_step(self):
+        self.assertIn("coarse-clock", self.cautions())
+        self.assertIn("coarse-clock", self.cautions("--branching-bin", 15))
+        self.assertNotIn("coarse-clock", self.cautions("--branching-bin", 10))
+        self.assertNotIn("coarse-clock", self.cautions("--branching-bin", 25))
+
 
 class UnrelatedTrains(command.Test):
     """Trains that have nothing to do with each other have no branching ratio, and it says so."""

@@ -16,5 +16,5 @@ sinks:
 YAML
 "$SYNFIRE" run run.yaml --replay sim.h5 --speed max --quiet >/dev/null 2>run.log &
 run=$!
-timeout 60 "$SYNFIRE_PYTHON" -B "$E2E/decoder.py" "$SYNFIRE_SOURCE/docs/closed-loop.md" "tcp://127.0.0.1:$port" run.jsonl
+timeout 300 "$SYNFIRE_PYTHON" -B "$E2E/decoder.py" "$SYNFIRE_SOURCE/docs/closed-loop.md" "tcp://127.0.0.1:$port" run.jsonl
 wait $run

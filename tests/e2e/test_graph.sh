@@ -177,7 +177,7 @@ grep -q '^10 units, 3 edges of .*; of 45 pairs tested chance passes one or more 
 $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 0 >out
 grep -q '^NOT TESTED: all pairs are edges. --surrogates 200 --max-q 0.05 tests them$' out
 $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 18 >out 2>err
-grep -q '18 surrogates give no p or q below 0.053, so no pair can be an edge: take 19' err
+grep -q '18 surrogates give no p or q below 0.053, so no pair can be an edge: take 19' out
 grep -q '^10 units, 0 edges' out
 
 # Trains that never meet are no edges, however far below chance the shifted ones are.
@@ -284,8 +284,8 @@ expect 64 "--max-p: needs surrogates" $SYNFIRE graph sim.h5 --metric sttc --surr
 expect 64 "--max-q: found '0', expected a number above 0 and at most 1" $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --max-q 0
 expect 64 "--significance: is for recordings" $SYNFIRE bfs g.graphml --source A --significance segment-shift
 $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-p 0.01 --json >out 2>err
-$SYNFIRE bfs tested.h5 --source A --max-p 0.3 >/dev/null 2>of_bfs
-$SYNFIRE match tested.h5 chain-2 --max-p 0.3 >/dev/null 2>of_match
+$SYNFIRE bfs tested.h5 --source A --max-p 0.3 >of_bfs 2>&1
+$SYNFIRE match tested.h5 chain-2 --max-p 0.3 >of_match 2>&1
 for said in of_p err of_bfs of_match; do # what p alone is worth, once
     [ "$(grep -c 'goes by p' $said)" = 1 ]
 done
@@ -355,6 +355,14 @@ import csv
 best = max(csv.DictReader(open("all.csv")), key=lambda e: float(e["score"]))
 assert (best["from_name"], best["to_name"], best["sign"]) == ("a", "b", "1"), best'
 done
+# Delays narrower than two ticks of the clock.
+awk 'BEGIN { for (i = 0; i < 400; i++) printf "%s,%.3f\n", i % 3 ? "a" : "b", i / 100 }' >coarse.csv
+$SYNFIRE graph coarse.csv --metric regression --quiet >table
+grep -q 'the delay (1,15] ms is narrower than two clock ticks of 10 ms' table
+$SYNFIRE plot drive coarse.csv -o coarse.svg >/dev/null 2>err || true # an edge, or none to draw
+grep -q 'the delay (1,15] ms is narrower than two clock ticks of 10 ms' err
+$SYNFIRE graph coarse.csv --metric regression --delay 5:35 --quiet >table
+must_fail grep -q 'clock ticks' table
 [ "$($SYNFIRE match signs.csv 'A -> B [sign < 0]' --metric regression --quiet --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["count"])')" -ge 1 ]
 expect 64 "--max-false: goes with a --metric of edges that have a sign" $SYNFIRE graph signs.csv --quiet --max-false 0.1
 expect 64 "--min-count: goes with --metric episodes" $SYNFIRE graph signs.csv --quiet --metric tspe --min-count 5

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The guide works for one who has only installed: every line that begins with $ in an empty folder, in order, and a
-# second time; its tables without times are those it prints; and the two terminals find what was planted.
+# second time; its tables without times are those it prints, in their order; and the two terminals find what was planted.
 . "$E2E/functions.sh"
 guide=$SYNFIRE_SOURCE/docs/guide.md
 mkdir home
@@ -45,6 +45,7 @@ cd ..
 sed -n 's/^    //p' "$guide" | grep -vE '^\$ |\.\.\.$|^synfire|seconds$|engine interval|^ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9.e-]+$' |
     sed 's/ *$//' | grep . >shown
 sed 's/ *$//' printed >stripped
-while IFS= read -r line; do
-    grep -qxF -- "$line" stripped || { echo "the guide shows what is not printed: $line" >&2; exit 1; }
-done <shown
+# In this order: each line is looked for behind the one before it.
+awk 'NR == FNR { printed[++count] = $0; next }
+    { while (++at <= count && printed[at] != $0) { } }
+    at > count { print "the guide shows what is not printed, or not in that order: " $0; exit 1 }' stripped shown

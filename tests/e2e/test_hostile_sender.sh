@@ -25,7 +25,7 @@ while subprocess.run(["kill", "-0", sys.argv[2]], capture_output=True).returncod
         pass
 run.send_signal(signal.SIGINT)
 try:
-    code = run.wait(20)
+    code = run.wait(120)
 except subprocess.TimeoutExpired:
     run.kill()
     raise

@@ -168,3 +168,21 @@ $SYNFIRE info sparse.csv | grep -q "^  tick        0.05 ms, the step of its cloc
 if $SYNFIRE info sparse.csv | grep "mean nothing"; then exit 1; fi
 printf 'unit,seconds\nA,1700000000.0125\nB,1700000000.5\nA,1700000002.25\n' >since.csv
 $SYNFIRE info since.csv | grep -q "first spike 1700000000.0125 s, last 1700000002.25 s"
+
+# A clock of 10 ms does not tell within 0.25 ms, and one event is no events.
+printf 'a,0.01\na,0.01\na,0.03\nb,0.04\nc,0.06\nd,0.07\na,0.09\nb,0.12\n' >coarse.csv
+"$SYNFIRE" info coarse.csv >out
+grep -q '^  repeats     within one tick: 0 % on a neighbouring unit, 12.5 % on the same unit$' out
+grep -q '^  ! repeats within one tick, 10 ms: the clock does not tell one spike seen twice from two$' out
+must_fail grep -q 'within 0.25 ms' out
+
+# Why no q will be given has one wording here and where it is not.
+bicuculline=recordings/Hennig2011_spikes_P5_Bic_10uM_16_Mar_2010_bic_day2.h5
+if has_data $bicuculline; then
+    "$SYNFIRE" info "$SYNFIRE_DATA/$bicuculline" >out
+    "$SYNFIRE" mine "$SYNFIRE_DATA/$bicuculline" --delay 0.5:5 --max-size 2 --significance segment-shift --surrogates 20 --json --quiet >told
+    why=$(python3 -c 'import json; print(json.load(open("told"))["significance"]["not_tested"])')
+    [ "$why" = "pairs too unlike" ]
+    grep -Eq '^  ! pairs are too unlike for --significance at delays up to [0-9, ]*5[0-9, ]* ms: no p or q will be given$' out
+    "$SYNFIRE" plot correlograms "$SYNFIRE_DATA/$bicuculline" -o too-unlike.svg --quiet | grep -q "which cannot be tested, .* Surrogates say nothing here: pairs too unlike"
+fi

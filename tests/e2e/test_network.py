@@ -33,6 +33,13 @@ class Network(command.Test):
         self.assertEqual(self.found["network"]["vertices"], 12)
         self.assertEqual([unit["name"] for unit in units], list("ABCDEFGHIJKL"))
 
+    def test_a_long_name_begins_on_the_line_of_its_numbers(self):
+        name = "  " + "a" * 70
+        with open("long.csv", "w") as file:
+            file.writelines(f'"{name}",{i / 10}\nb,{i / 10 + 0.005}\n' for i in range(1, 100))
+        told = self.synfire("graph", "long.csv", *MINE, "--measures", "--quiet").stdout
+        self.assertRegex(told, rf"(?m)^{name} +\d")
+
     def test_the_planted_chain_stands_out(self):
         units = self.found["network_units"]
         self.assertGreaterEqual(units[0]["out_degree"], 1)

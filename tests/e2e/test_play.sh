@@ -56,6 +56,9 @@ expect 66 "nothing.h5" nothing.h5
 expect 64 "--speed: found 'fast'" demo.h5 --speed fast
 expect 64 "--speed: found '0'" demo.h5 --speed 0
 expect 64 "expected synfire" demo.h5 --protocol morse
+# Help names all that there are.
+[ "$("$SYNFIRE" play --help | sed -n 's/^ *--protocol \([a-z|-]*\)$/\1/p' | tr '|' ' ')" = \
+    "$("$SYNFIRE" play demo.h5 --protocol morse 2>&1 | sed 's/.*expected //; s/,//g; s/ or / /')" ]
 expect 64 "no ZeroMQ endpoint" demo.h5 --to nowhere://
 expect 64 "--to: found 'later'" demo.h5 --to later
 

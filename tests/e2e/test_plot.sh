@@ -274,6 +274,11 @@ PY
 printf '%s\n' A,0.001 A,0.002 A,0.101 >short.csv
 $SYNFIRE plot intervals short.csv -o short.svg --quiet --json >out
 check 'assert [m["of"] for m in out["panels"][0]["marks"]] == ["counts", "refractory"] and " 1 is under 2 ms, which few neurons leave" in out["caption"], out'
+# An interval of 0 is under 2 ms too, as `info` counts it, and the caption says that it has no place.
+printf '%s\n' A,0.001 A,0.001 A,0.101 >twice.csv
+$SYNFIRE plot intervals twice.csv -o twice.svg --quiet --json >out
+check 'assert "1 is under 2 ms" in out["caption"] and "1 of these is 0" in out["caption"], out["caption"]'
+$SYNFIRE info twice.csv | grep -q "50 % of inter-spike intervals are under 2 ms"
 $SYNFIRE plot markers waves.h5 -o apart.svg --align ttl0,0,0.001ms --delay 4:6 --quiet --json >out
 check 'assert [m["note"] for p in out["panels"][1:] for m in p["marks"] if m["shape"] == "words"] == ["none here"] * (len(out["panels"]) - 1)'
 check 'assert len(out["panels"]) > 1 and "of 1 chain that stands out" in out["caption"], out["caption"]'
@@ -351,6 +356,16 @@ awk 'BEGIN { srand(6); print "unit,seconds"; for (u = 0; u < 3; u++) for (t = 0;
     t += rand() < 0.7 ? -0.125 * log(1 - rand()) : 0.01 + 0.02 * rand(); printf "u%d,%.6g\n", u, t } }' >coarse.csv
 $SYNFIRE plot intervals coarse.csv -o coarse.svg --quiet --json >out
 check 'assert [0 < len(m["x"]) <= 2000 for p in out["panels"] for m in p["marks"] if m["shape"] == "line"] == [True] * 3, out["caption"]'
+
+# Of more edges than are seen apart the strongest, and one edge is one edge in one module.
+awk 'BEGIN { srand(5); print "unit,seconds"; for (i = 0; i < 215; i++) for (k = 0; k < 40 + i % 40; k++) {
+    t = 600 * rand(); printf "u%d,%.6f\nv%d,%.6f\n", i, t, i, t + 0.005 } }' >pairs.csv
+$SYNFIRE plot graph pairs.csv -o pairs.svg --delay 4:6 --min-count 20 --quiet --json >out
+check '
+drawn = [m["values"][0] for m in out["panels"][0]["marks"] if m["shape"] == "arrow"]
+assert len(drawn) == 200 and "215 of 215" in out["caption"] and "Drawn are the 200 strongest. " in out["caption"], (len(drawn), out["caption"])'
+$SYNFIRE plot network pairs.csv -o one.svg --units u0,v0 --delay 4:6 --min-count 20 --quiet >caption
+grep -q "^The network of the 1 edge that stands out (q of 0.05 or less): left by its 1 module (modularity 0)" caption
 
 # Whose value is where, of more units than have room for their names; {} is filled in for one recording, too.
 $SYNFIRE simulate many.h5 --unit-count 50 --rate 10 --duration 20 --seed 2 --quiet >/dev/null

@@ -74,7 +74,8 @@ fresh/bin/pip uninstall --yes synfire
 
 # The library by CMake, as pip does it in a clone.
 [ -n "${CI:-}" ] || { echo "skipped: the library is compiled once more where CI is set, as .ci/run does"; exit 0; }
-"$SYNFIRE_PYTHON" -B "$backend" wheel built files=no cmake=-DSYNFIRE_WERROR=ON
+beside=$(dirname "$SYNFIRE_BUILD") # there ccache knows what was compiled
+TMPDIR=$beside "$SYNFIRE_PYTHON" -B "$backend" wheel built files=no cmake=-DSYNFIRE_WERROR=ON
 fresh/bin/pip install --no-index --no-cache-dir built/*.whl
 works "assert len(synfire.mine(synfire.Recording.from_arrays([0.0, 0.004], [0, 1]), min_count=1)) == 1"
 must_fail fresh/bin/python -B -c "import synfire; assert synfire.has_files()" 2>/dev/null

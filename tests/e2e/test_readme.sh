@@ -33,7 +33,7 @@ done <shown
 grep -q '^    demo  26 units  window 148.0-178.0 s  16053 spikes  535 Hz$' "$readme"
 [ "$(grep -c '^demo  26 units  window ' said)" -ge 10 ] # a page that comes late is passed over
 if grep '^demo  26 units  window 148.0-178.0 s' said >page; then grep -q '  16053 spikes  535 Hz' page; fi
-sed -n '/^      count/,/^    \.\.\./p' "$readme" | awk '$2 ~ /^[0-9.]+$/ { print $1, $2 }' >counts
+sed -n '/^    count/,/^    \.\.\./p' "$readme" | awk '$2 ~ /^[0-9.]+$/ { print $1, $2 }' >counts
 [ "$(wc -l <counts)" = 2 ]
 while read -r count chance; do
     grep -Eq "^ +$count +$chance " said || { echo "README shows a count of $count by $chance, which is not printed"; exit 1; }

@@ -92,7 +92,8 @@ best, = (e for e in standing if e["folded_under"] is None)
 untested = [e for e in mine["episodes"] if e["not_tested"] is not None]
 assert lines["Found"].startswith(f"1 chain, {len(standing) - 1} significant parts with a q of 0.05 or less, of {len(mine['episodes'])} that are")
 assert f"A > B > C (counted {best['count']} times, expected by rates {best['expected']:.3g}, q {best['q']:.2g})" in lines["Found"]
-assert f"{sum(e['q'] is not None and e['q'] <= 0.05 for e in graph['edge_detail'])} of {graph['edges']} frequent pairs are edges" in lines["Found"]
+edges = sum(e["q"] is not None and e["q"] <= 0.05 for e in graph["edge_detail"])
+assert f"{edges} of {graph['edges']} frequent pairs {'is an edge' if edges == 1 else 'are edges'}" in lines["Found"]
 assert lines["Not testable"].startswith(f"{len(untested)} of {len(mine['episodes'])} that are frequent: ") == (len(untested) > 0), lines
 assert lines["Made by"].startswith("synfire report sim.h5 -o sim.html ")
 folded = re.search(r"<details><summary>.*?</summary>\n<pre>(.*?)</pre>\n</details>", text, re.S)[1]
@@ -104,10 +105,11 @@ assert halves == {"array", "map", "matrix", "tiling", "edges", "motifs"}
 assert all(f'width="{85 if kind in halves else 180}mm"' in open(kind + ".svg").read() for kind in DRAWN)
 assert brief(open("few.html").read())["Not testable"] == "nothing is frequent, so nothing was tested"
 small = Page(open("few.html").read())
-assert "few <b>'s.csv" in small.text and "this recording has no positions" in small.text
+assert "few <b>'s.csv" in small.text and "its units have no positions on an array" in small.text
 assert "'few <b>'\\''s.csv'" in small.text
 assert "markers" not in small.ids
 assert small.text.count("often enough to be a chain") == 1 and "chain: for the same reason as chains." in small.text
+assert "network: for the same reason as graph." in small.text and "matrix: for the same reason as graph." in small.text
 PY
 # The chain with other widths and delays: what count says of each.
 $SYNFIRE report sim.h5 -o wide.html --delay 4.5:8 --quiet --json >wide.json

@@ -100,13 +100,14 @@ class Responses(command.Test):
         self.assertEqual((blanked["exposed_s"], blanked["rate_hz"]), (0, None))
         self.assertAlmostEqual(cut["exposed_s"], 0.595, delta=1e-9)
 
-    def test_trials_that_overlap_are_warned_of(self):
+    def test_trials_that_overlap_are_doubtful(self):
         self.assertIn("117 of 118 trials begin the baseline before the response window of the trial before has ended",
-                      self.synfire(*RESPOND, "--baseline", 30).stderr)
+                      self.synfire(*RESPOND, "--baseline", 30).stdout.partition("\nDoubtful\n")[2])
 
-    def test_too_few_trials_for_a_verdict_are_warned_of(self):
-        self.assertIn("2 trials are too few for a verdict: no p can be below 0.5",
-                      self.synfire(*RESPOND, "--to", 2.5, "--baseline", 1).stderr)
+    def test_too_few_trials_for_a_verdict_are_doubtful_also_where_nothing_else_is_said(self):
+        said = self.synfire(*RESPOND, "--to", 2.5, "--baseline", 1, "--quiet")
+        self.assertRegex(said.stdout, r"\n\nDoubtful\n  2 trials are too few for a verdict: no p can be below 0.5\n")
+        self.assertEqual(said.stderr, "")
 
     def test_the_figure_has_the_numbers_of_the_table(self):
         figure = self.document("plot", "responses", "evoked.h5", "-o", "responses.svg", *TO_MARKER, "--episodes", CHAIN)

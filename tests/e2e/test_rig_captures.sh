@@ -2,6 +2,7 @@
 # What the real software of rigs sent when its clock went back within merge.leap_s, replayed byte by byte: every spike comes
 # through, as a new epoch that is told. Skipped, by name, where the captures are absent.
 . "$E2E/functions.sh"
+. "$E2E/rig.sh"
 need_python
 has_data cases/rigs/replay.py || exit 0
 rigs=$SYNFIRE_DATA/cases/rigs
@@ -12,20 +13,23 @@ replayed() {
     local type=$1 mode=$2 file=$3 port=$4 keys=$5 spikes=$6 epochs=$7
     shift 7
     cat >capture.yaml <<YAML
-sources: [{type: $type, endpoint: "tcp://127.0.0.1:$port", timeout_s: 10, $keys}]
+sources: [{type: $type, endpoint: "tcp://127.0.0.1:$port", timeout_s: 60, $keys}]
 merge: {lateness_ms: 50}
 window: {length_s: 1, hop_s: 1}
 mine: {every: 0}
 significance: {kind: 'off'}
 graph: {enabled: false}
-sinks: [{type: hdf5, path: capture.h5, overwrite: true, policy: block}]
+sinks:
+- {type: hdf5, path: capture.h5, overwrite: true, policy: block}
+- {type: jsonl, path: rig.jsonl, overwrite: true}
 YAML
+    : >rig.jsonl
     "$SYNFIRE_PYTHON" "$rigs/replay.py" "$mode" "$rigs/$file" "$port" "$@" >replay.out &
     local sender=$!
     "$SYNFIRE" run capture.yaml --json >capture.json 2>capture.err &
     local run=$!
     wait $sender
-    sleep 1
+    await_spikes "$spikes" $run
     kill -INT $run
     wait $run || true
     "$SYNFIRE_PYTHON" -B "$E2E/rig_capture.py" "$type" "$rigs/$file" "$spikes" "$epochs" "${2:-1}"
@@ -46,23 +50,31 @@ replayed open-ephys zmq open-ephys-zmq-nonascii.bin "$port" "learn_s: 0.04, samp
 # A TTL event of another stream comes first: the spikes are those of the stream that has some.
 replayed event-broadcaster zmq event-broadcaster-json-ttl-of-other-stream-first.bin "$port" "learn_s: 1" 215 0 5
 grep -q "is read, and '.*', which is sent as well, is not\|came before any spike" capture.err
+"$SYNFIRE_PYTHON" - <<'PY'
+import json
+others = json.load(open("capture.json"))["status"]["sources"][0]["other_streams"]
+assert others > 0, others
+PY
 
 # RHX at Disconnect and Connect, as it was seen: the accepted socket stays open and silent, and the port listens anew. The run
 # goes over to the new connection, and its spikes, whose samples begin anew, are an epoch.
 cat >disconnect.yaml <<'YAML'
-sources: [{type: intan, endpoint: "tcp://127.0.0.1:25020", timeout_s: 3, learn_s: 1}]
+sources: [{type: intan, endpoint: "tcp://127.0.0.1:25020", timeout_s: 60, learn_s: 1}]
 window: {length_s: 1, hop_s: 1}
 mine: {every: 0}
 significance: {kind: 'off'}
 graph: {enabled: false}
-sinks: [{type: hdf5, path: disconnect.h5, overwrite: true, policy: block}]
+sinks:
+- {type: hdf5, path: disconnect.h5, overwrite: true, policy: block}
+- {type: jsonl, path: rig.jsonl, overwrite: true}
 YAML
+: >rig.jsonl
 "$SYNFIRE_PYTHON" -u "$rigs/intan_disconnect.py" >disconnect.out &
 sender=$!
 "$SYNFIRE" run disconnect.yaml --json >disconnect.json 2>disconnect.err &
 run=$!
 wait $sender
-sleep 1
+await_spikes 600 $run
 kill -INT $run 2>/dev/null || true
 wait $run || true
 grep -q "synfire connected again" disconnect.out

@@ -26,10 +26,10 @@ echo "7(4711)35.0/52.5;8(1200)17.5/0;9(77)0/0;" >array.cfg
 foreign maxwell $port "electrodes: array.cfg" '{"gaps": 1, "gap_lost": 2, "restarts": 1}' <<'PY'
 import struct, sys, time, zmq
 context = zmq.Context()
-socket = context.socket(zmq.PUB)
+socket = context.socket(zmq.XPUB)
 socket.setsockopt(zmq.SNDHWM, 0)
 socket.bind(f"tcp://127.0.0.1:{sys.argv[1]}")
-time.sleep(2)
+assert socket.recv() == b"\1"  # it subscribes
 spikes = 0
 for version in (16, 24):
     for frame in range(20000 * (version == 16) + 5000, 20000 * (version == 16) + 15000):
@@ -86,7 +86,7 @@ foreign intan $port "learn_s: 0.5" '{}' <<'PY'
 import socket, struct, sys, time
 def listen():
     listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-    listener.settimeout(20)
+    listener.settimeout(300)
     return listener
 sent = 0
 def send(peer):
@@ -99,7 +99,8 @@ listener = listen()
 first, _ = listener.accept()
 listener.close()
 send(first)
-time.sleep(6) # silent for so long that another connection is tried, of which there is none: the first goes on
+while "nothing else listens there" not in open("rig.err").read(): # silent until another connection is tried: the first goes on
+    time.sleep(0.1)
 send(first)
 listener = listen()
 second, _ = listener.accept()
@@ -128,13 +129,13 @@ grep "the connection ended" rig.err | sed 's/.*(\(.*\) so far).*/\1/' >told
 [ "$(tr '\n' ' ' <told)" = "1 2 4 8 " ] || { cat rig.err; exit 1; }
 
 # The Event Broadcaster in its raw form, by time stamps; another stream is left out.
-foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"malformed": 1}' <<'PY'
+foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"malformed": 1, "other_streams": 10}' <<'PY'
 import struct, sys, time, zmq
 context = zmq.Context()
-socket = context.socket(zmq.PUB)
+socket = context.socket(zmq.XPUB)
 socket.setsockopt(zmq.SNDHWM, 0)
 socket.bind(f"tcp://127.0.0.1:{sys.argv[1]}")
-time.sleep(2)
+assert socket.recv() == b"\1"  # it subscribes
 base = lambda kind, sub, stream, index, t: struct.pack("<BBHHHqd", kind, sub, 104, stream, index, int(t * 30000), t)
 for k in range(1000):
     t = 5 + k * 0.001
@@ -201,6 +202,13 @@ got = bins("rig.h5", lambda u, file: file["units/name"][u].decode())
 assert was == got and source["malformed"] == source["late"] == source["dropped"] == 0, (len(was), len(got), source)
 PY
 "$SYNFIRE_PYTHON" -c "import redis" 2>/dev/null || { echo "skipped: brand by python3-redis: no such module"; exit 0; }
+"$SYNFIRE_PYTHON" - $port <<'PY'
+import json, redis, struct, sys # each entry says of which sample it is in both of the ways that BRAND's nodes have
+entries = [fields for _, fields in redis.Redis(port=int(sys.argv[1])).xrange("thresholdExtraction")]
+samples = [struct.unpack("<I", fields[b"timestamps"])[0] for fields in entries]
+assert len(entries) > 1000 and [b - a for a, b in zip(samples, samples[1:])] == [30] * (len(samples) - 1), samples[:5]
+assert [json.loads(fields[b"sync"]) for fields in entries] == [{"nsp_idx_1": sample} for sample in samples], entries[:2]
+PY
 "$SYNFIRE_PYTHON" -c '
 import redis, struct, sys # what is there already is of the past
 redis.Redis(port=int(sys.argv[1])).xadd("crossings_7", {"ts": struct.pack("<Q", 1), "counts": struct.pack("<4h", 9, 9, 9, 9)})' $port

@@ -96,7 +96,7 @@ check 'assert out["accuracy"] < 0.65 and out["chance"]["p"] > 0.05, out["chance"
 # Labels that change once have no chance level, those that turn with every window have.
 printf '0,150,first\n150,300,second\n' >halves.csv
 $SYNFIRE rules on.csv --labels halves.csv --window 1 --delay 4:7 >text 2>err
-grep -q 'the labels change only 1 time: .*, so there is no chance level' err
+grep -q 'the labels change only 1 time: .*, so there is no chance level' text
 must_fail grep -q 'by chance' text
 $SYNFIRE rules on.csv --labels halves.csv --window 1 --delay 4:7 --json >out
 check 'assert out["chance"] == {"shifts": 0, "segments": 0, "mean": None, "most": None, "p": None}, out["chance"]'

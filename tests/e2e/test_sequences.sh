@@ -128,6 +128,13 @@ assert row["burst_similarity"] == "" and len(open("plain/sequences.csv").readlin
 PY
 expect 64 "is of sequences: give --sequences" $SYNFIRE compare table.csv --out x $alone --measures placed_units
 expect 64 "goes with --sequences" $SYNFIRE compare table.csv --out x $alone --backbone 0.6
+expect 64 "goes with --sequences" $SYNFIRE compare table.csv --out x $alone --sequence-surrogates 99
+$SYNFIRE compare table.csv --out few $alone --sequences --sequence-surrogates 19 --json >few.json 2>err
+python3 - <<'PY'
+import csv
+least = [min(float(row["p"]) for row in csv.DictReader(open(f"{folder}/sequences.csv")) if row["p"]) for folder in ("compared", "few")]
+assert least[0] < 0.01 and least[1] == 0.05, least
+PY
 
 # Without bursts nothing is said.
 $SYNFIRE sequences planted.csv $isi --network-within 1 2>err | grep -q "nothing can be said of sequences"
@@ -135,4 +142,15 @@ expect 64 "--table: chains are those of --episodes" $SYNFIRE sequences planted.c
 expect 64 "--table: is of --csv" $SYNFIRE sequences planted.csv --table units
 expect 64 "--backbone" $SYNFIRE sequences planted.csv --backbone 2
 expect 64 "--surrogates" $SYNFIRE sequences planted.csv --surrogates 5
+
+# Tables keep to 80 characters, and say what has no room; whole numbers of milliseconds have no exponent.
+$SYNFIRE simulate wide.h5 --unit-count 12 --rate 1 --duration 300 --burst-rate 0.1 --burst-spikes 15 --burst-sigma 800 --quiet >/dev/null
+for command in "bursts wide.h5" "sequences wide.h5" "criticality wide.h5" "graph wide.h5 --min-count 5 --measures"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE $command --quiet >table
+    awk '/^(unit|#|power law of) .*  / { rows++ } /^(unit|#|-|power|size|duration|[A-Z] ) *.*  .*  / && length($0) > 80 { print; exit 1 }
+        END { exit rows == 0 }' table
+done
+$SYNFIRE sequences wide.h5 --quiet >table
+must_fail grep -q '[0-9]e+0[0-9]' table
 echo passed

@@ -30,15 +30,6 @@ start_receiver() {
     "$SYNFIRE_PYTHON" "$E2E/receive.py" "tcp://127.0.0.1:$out_port" zmq.jsonl "$osc_port" osc.jsonl &
     receiver=$!
 }
-wait_for() { # WORDS FILE
-    for _ in $(seq 300); do
-        if grep -qF -- "$1" "$2" 2>/dev/null; then return; fi
-        sleep 0.1
-    done
-    echo "'$1' never came in $2:"
-    tail -n 3 "$2"
-    return 1
-}
 wait_open() { # SENDERS
     until [ "$(wc -l <opened)" = "$1" ]; do sleep 0.1; done
     rm opened

@@ -18,7 +18,7 @@ FRAMES, SPIKES, STEP = 100, 10, 10**6  # a spike a millisecond
 endpoint, trouble = sys.argv[1:]
 socket = zmq.Context().socket(zmq.XPUB)
 socket.setsockopt(zmq.LINGER, 10000)
-socket.setsockopt(zmq.RCVTIMEO, 30000)
+socket.setsockopt(zmq.RCVTIMEO, 300000)
 socket.setsockopt(zmq.XPUB_VERBOSE, 1)
 socket.bind(endpoint)
 run, sequence = 7, 0

@@ -135,7 +135,8 @@ def colours_turn_logarithmic(page):
     assert not chosen["checked"] and chosen["drawn"] == chosen["linear"], chosen
 
 
-# With spikes that came ten seconds ago, while the stream's time goes on and after it has stood for a minute.
+# With spikes that came ten seconds ago, while the stream's time goes on, live and of a recording that was read, and after it has
+# stood for a minute.
 STATES = """(() => {
     const told = () => {
         tellState();
@@ -144,16 +145,20 @@ STATES = """(() => {
     [page.age, page.ageAt] = [10000, performance.now()];
     takers.status({...page.run.status, time_ns: page.run.status.time_ns + 1e9});
     takers.status({...page.run.status, time_ns: page.run.status.time_ns + 1e9});
-    const silent = told();
+    const silent = told(), {sources} = page.run.status;
+    page.run.status.sources = sources.map(source => ({...source, state: "ended"}));
+    const read = told();
+    page.run.status.sources = sources;
     [page.run.clockAt, page.run.clockEvery] = [performance.now() - 60000, 1000];
-    return [silent, told()];
+    return [silent, read, told()];
 })()"""
 
 
 def silence_is_not_staleness(page):
     page.until("page.run.status !== null && !page.run.ended")
-    silent, stale = page.value(STATES)
+    silent, read, stale = page.value(STATES)
     assert silent == ["\u25cf live, no spikes", "data 10 s old", False], silent
+    assert read == ["\u25cf all read, being analysed", "data 10 s old", False], read
     assert stale == ["! no new data", "data 10 s old", True], stale
 
 

@@ -40,7 +40,7 @@ static int prepare(run *r, size_t count)
     if (status == SF_OK)
         status = sf_counted_make(&next, episodes, count, r->compared % 2 == 0, NULL);
     if (status == SF_OK)
-        status = sf_counting_prepare(&r->counting, &next, NULL);
+        status = sf_counting_prepare(&r->counting, &next, &r->history, NULL);
     sf_counted_free(&next);
     return status;
 }
@@ -153,6 +153,18 @@ static int rounds(int usual)
     return asked != NULL ? atoi(asked) : usual;
 }
 
+/* It has done all that a hop asks of it. */
+static void a_device_is_warm_before_it_counts(void)
+{
+    const sf_live_options options = sf_live_options_default();
+    sf_device *device;
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    uint32_t laid_out = work->from_windows;
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    assert_int_equal(sf_counting_warm_up(&options, device, NULL), SF_OK);
+    assert_true(work->from_windows >= laid_out + 4); /* a hop each */
+}
+
 static void windows_are_counted_as_their_slices_alone(void **state)
 {
     (void)state;
@@ -163,6 +175,7 @@ static void windows_are_counted_as_their_slices_alone(void **state)
     assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
     compare_on("test:0", 40, true);
     assert_true(test_plugin_work_of(TEST_PLUGIN)->kept > 100);
+    a_device_is_warm_before_it_counts();
     sf_devices_close();
 }
 
@@ -175,8 +188,12 @@ static void a_device_that_leaves_is_made_up_for(void **state)
             sf_devices_close();
             assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
             run r = {.random = test_random_start(devices[d], 20 + (uint64_t)round)};
-            count_stream(&r, devices[d], round % 2 == 0);
+            const sf_live_options options = sf_live_options_default();
             sf_device *device;
+            assert_int_equal(sf_device_find(&device, devices[d], NULL), SF_OK);
+            if (round % 3 == 0)
+                assert_int_equal(sf_counting_warm_up(&options, device, NULL), SF_OK);
+            count_stream(&r, devices[d], round % 2 == 0);
             assert_int_equal(sf_device_find(&device, devices[d], NULL), SF_OK);
         }
     sf_devices_close();
@@ -193,6 +210,8 @@ static int count_for_a_while(void *context)
     int status = sf_devices_use(TEST_PLUGIN, NULL);
     if (status == SF_OK)
         status = sf_device_find(&device, "test:0", NULL);
+    if (status == SF_OK)
+        status = sf_counting_warm_up(&options, device, NULL);
     if (status == SF_OK)
         status = sf_counting_open(&r->counting, &options, device, UNITS, NULL);
     r->counting.sure = r->sure;

@@ -164,8 +164,8 @@ static void damage(test_random *random, unsigned char *data, const bytes *whole)
     }
 }
 
-/* The file at `path` in `variants` damaged forms, and cut at every power of two. */
-static void read_damaged(const char *what, const char *original, int variants, void (*read)(void))
+/* The file at `path` in as many damaged forms as `usual`, and cut at every power of two. */
+static void read_damaged(const char *what, const char *original, int usual, void (*read)(void))
 {
     test_random random = test_random_start(what, 12);
     bytes whole = load(original);
@@ -175,7 +175,7 @@ static void read_damaged(const char *what, const char *original, int variants, v
         store(whole.data, size);
         read();
     }
-    for (int i = 0; i < variants; i++) {
+    for (int i = 0; i < test_rounds(usual); i++) {
         memcpy(copy, whole.data, whole.size);
         damage(&random, copy, &whole);
         store(copy, whole.size);

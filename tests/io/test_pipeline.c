@@ -358,30 +358,45 @@ static void stopping_drains_and_ends(void **state)
     assert_int_equal(sf_run_close(run, &error), SF_OK);
     const sf_status_message *status = test_last_status(all);
     assert_true(status->spikes > 0 && status->spikes < recording.spike_count);
+    assert_int_equal(status->sources[0].state, SF_SOURCE_LIVE); /* it was left before its end */
     assert_true(test_check_counts(all, recording.spikes, (size_t)status->spikes) > 0);
     test_collector_free(all);
     sf_config_free(&config);
     sf_recording_clear(&recording);
 }
 
+/* Of a recording that lasts for 20 s; it has ended where the run took all of it, however far its thread is.
+ */
 static void a_duration_ends_the_run_exactly(void **state)
 {
     (void)state;
+    static const struct {
+        int64_t duration_ns;
+        sf_source_state state;
+    } cases[] = {{INT64_C(4500000000), SF_SOURCE_LIVE},
+                 {INT64_C(19900000000), SF_SOURCE_LIVE},
+                 {INT64_C(30000000000), SF_SOURCE_ENDED},
+                 {0, SF_SOURCE_ENDED}};
     test_random random = test_random_start("pipeline duration", 9);
     sf_recording recording = test_random_recording(&random, 20000, 4, INT64_C(20000000000), 1000);
-    sf_config config = test_config("window: {length_s: 2, hop_s: 1}\nmine: {every: 1, min_count: 3}\n");
-    test_collector *all = test_collector_new();
-    sf_run_options options = {.config = &config,
-                              .recording = &recording,
-                              .duration_ns = INT64_C(4500000000),
-                              .outlet = test_outlet(all)};
-    test_run_all(&options);
-    size_t within = sf_spikes_lower_bound(recording.spikes, recording.spike_count,
-                                          recording.spikes[0].time_ns + options.duration_ns);
-    assert_int_equal(test_last_status(all)->spikes, within);
-    test_check_counts(all, recording.spikes, within);
-    test_collector_free(all);
-    sf_config_free(&config);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sf_config config = test_config("window: {length_s: 2, hop_s: 1}\nmine: {every: 1, min_count: 3}\n");
+        test_collector *all = test_collector_new();
+        sf_run_options options = {.config = &config,
+                                  .recording = &recording,
+                                  .duration_ns = cases[i].duration_ns,
+                                  .outlet = test_outlet(all)};
+        test_run_all(&options);
+        size_t within = options.duration_ns == 0
+                            ? recording.spike_count
+                            : sf_spikes_lower_bound(recording.spikes, recording.spike_count,
+                                                    recording.spikes[0].time_ns + options.duration_ns);
+        assert_int_equal(test_last_status(all)->spikes, within);
+        assert_int_equal(test_last_status(all)->sources[0].state, cases[i].state);
+        test_check_counts(all, recording.spikes, within);
+        test_collector_free(all);
+        sf_config_free(&config);
+    }
     sf_recording_clear(&recording);
 }
 

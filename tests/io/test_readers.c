@@ -1157,10 +1157,10 @@ static size_t read_bytes(const char *from, char **bytes)
 }
 
 /* Cut anywhere, a file is damaged, and never crashes or is half read. */
-static void assert_cuts_are_refused(size_t cuts)
+static void assert_cuts_are_refused(int usual)
 {
     char *bytes;
-    size_t size = read_bytes(path, &bytes);
+    size_t size = read_bytes(path, &bytes), cuts = (size_t)test_rounds(usual);
     for (size_t i = 0; i < cuts; i++) {
         size_t length = i < 16 ? 4 + i : i * size / cuts;
         write_bytes(bytes, length);
@@ -1213,7 +1213,7 @@ static void overwritten_bytes_do_no_harm(void **state)
         }
         char *bytes;
         size_t size = read_bytes(path, &bytes);
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < test_rounds(300); i++) {
             size_t at = test_random_below(&random, size);
             char before = bytes[at];
             bytes[at] = (char)test_random_bits(&random);

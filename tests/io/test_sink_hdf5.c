@@ -620,6 +620,7 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&source, "gaps"), from->gaps);
             assert_int_equal(get_u64(&source, "gap_lost"), from->gap_lost);
             assert_int_equal(get_u64(&source, "malformed"), from->malformed);
+            assert_int_equal(get_u64(&source, "other_streams"), from->other_streams);
             assert_int_equal(get_u64(&source, "leaps"), from->leaps);
             assert_int_equal(get_u64(&source, "restarts"), from->restarts);
             is_text(&source, "state", sf_source_state_name(from->state), 8);

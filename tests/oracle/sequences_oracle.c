@@ -73,14 +73,28 @@ double oracle_position(const sf_recording *recording, oracle_burst burst, const 
     return others > 0 ? before / others - 1 : 0;
 }
 
+static double position_of_others(const sf_recording *recording, oracle_burst burst, const oracle_order *order,
+                                 uint32_t unit)
+{
+    double own = oracle_position(recording, burst, order, unit), sum = 0, count = 0;
+    if (!order->leaves_out || unit == order->without)
+        return order->leaves_out ? NAN : own;
+    for (uint32_t v = 0; v < recording->units.count; v++) {
+        double d = oracle_position(recording, burst, order, v);
+        sum += isnan(d) || v == order->without ? 0 : d;
+        count += !isnan(d) && v != order->without;
+    }
+    return own - sum / count;
+}
+
 static double squares(const sf_recording *recording, oracle_burst burst, const oracle_order *order)
 {
     double sum = 0;
     for (uint32_t u = 0; u < recording->units.count; u++) {
-        double d = oracle_position(recording, burst, order, u);
+        double d = position_of_others(recording, burst, order, u);
         sum += isnan(d) ? 0 : d * d;
     }
-    return sum;
+    return sum > 1e-20 ? sum : 0;
 }
 
 double oracle_similarity(const sf_recording *recording, oracle_burst one, oracle_burst other,
@@ -91,8 +105,8 @@ double oracle_similarity(const sf_recording *recording, oracle_burst one, oracle
                    squares(recording, (oracle_burst){one.span, !one.backwards}, order) > 0 &&
                    squares(recording, (oracle_burst){other.span, !other.backwards}, order) > 0;
     for (uint32_t u = 0; u < recording->units.count; u++) {
-        double a = oracle_position(recording, one, order, u);
-        double b = oracle_position(recording, other, order, u);
+        double a = position_of_others(recording, one, order, u);
+        double b = position_of_others(recording, other, order, u);
         both += isnan(a) || isnan(b) ? 0 : a * b;
     }
     return ordered ? both / sqrt(first * second) : NAN;
@@ -142,6 +156,34 @@ static uint64_t kept_in(const sf_burst_frame *frame, const sf_burst_train *train
         kept += any;
     }
     return kept;
+}
+
+static double product(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
+                      const uint32_t *moved, size_t one, size_t other)
+{
+    double sum = 0;
+    for (size_t i = 0; i < train->count; i++)
+        for (size_t k = 0; k < train->count; k++)
+            if (train->bursts[i] == one && train->bursts[k] == other) {
+                int64_t apart_ns =
+                    time_of(frame, train, i, zero_ns, moved) - time_of(frame, train, k, zero_ns, moved);
+                sum += exp(-fabs((double)apart_ns) / (double)frame->window_ns);
+            }
+    return sum;
+}
+
+double oracle_shape(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
+                    const uint32_t *moved)
+{
+    double sum = 0, pairs = 0;
+    for (size_t b = 0; b < frame->burst_count; b++)
+        for (size_t d = b + 1; d < frame->burst_count; d++) {
+            double squares =
+                product(frame, train, zero_ns, moved, b, b) * product(frame, train, zero_ns, moved, d, d);
+            sum += squares > 0 ? product(frame, train, zero_ns, moved, b, d) / sqrt(squares) : 0;
+            pairs += squares > 0;
+        }
+    return pairs > 0 ? sum / pairs : NAN;
 }
 
 uint64_t oracle_kept(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,

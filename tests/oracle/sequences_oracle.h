@@ -11,6 +11,8 @@ typedef struct oracle_order {
     int64_t window_ns; /**< of which rate peaks are by a half */
     uint64_t least;
     const bool *listed;
+    bool leaves_out;  /**< positions are those of all but this unit, from their mean in the burst */
+    uint32_t without; /**< likewise */
 } oracle_order;
 
 /** A burst, and whether all its spikes are played backwards. */
@@ -35,6 +37,10 @@ double oracle_order_p(const double *similarity, size_t count, double *mean);
 /** The most bursts with an event in one window of a twentieth of its width's grid, which begins anywhere. */
 uint64_t oracle_kept(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
                      const uint32_t *moved);
+
+/** The mean cosine of the train in two bursts, of all pairs, by sums over all pairs of events. */
+double oracle_shape(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
+                    const uint32_t *moved);
 
 /** Bursts with an event within the window around the middle. */
 uint64_t oracle_kept_at(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,

@@ -421,6 +421,30 @@ static void too_many_pairs_are_not_taken_up(void **state)
     tear_down(&s);
 }
 
+/* What was mined when a run is halted is neither taken up nor a failure. */
+static void a_halted_run_leaves_its_mining(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("halted mining", 65);
+    scene s;
+    sf_discovery discovery;
+    sf_tracking next = {0};
+    bool ready = true;
+    set_up(&s, &random);
+    open_discovery(&discovery, &s, NULL);
+    const sf_discovery_window window = make_window(&s, &(way){0}, 0, s.count);
+    sf_background_halt(&discovery.background);
+    for (int i = 0; i < 2; i++) {
+        assert_true(sf_discovery_may_start(&discovery));
+        assert_int_equal(sf_discovery_start(&discovery, &window, NULL), SF_OK);
+        assert_int_equal(sf_discovery_take(&discovery, &ready, &next, NULL), SF_OK);
+        assert_int_equal(discovery.status, SF_CANCELLED);
+        assert_true(!ready && next.items == NULL);
+    }
+    sf_discovery_close(&discovery);
+    tear_down(&s);
+}
+
 /* ---- where windows are mined anew ---- */
 
 /* Windows that move by a few spikes: from the third on followed, if at all. */
@@ -546,6 +570,7 @@ int main(void)
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(pairs_that_are_given_are_believed),
         cmocka_unit_test(too_many_pairs_are_not_taken_up),
+        cmocka_unit_test(a_halted_run_leaves_its_mining),
         cmocka_unit_test(some_windows_are_mined_anew),
         cmocka_unit_test(what_no_window_holds_is_let_go),
         cmocka_unit_test(long_windows_are_followed),

@@ -92,7 +92,7 @@ static void triangles_give_the_matrix_back(void **state)
     memcpy(copy, matrix, (size_t)SIZE * SIZE * sizeof *copy);
     for (size_t i = 0; i < (size_t)SIZE * SF_CHOLESKY_WIDTH; i++)
         right[i] = (double)(i % 7) - 3;
-    assert_int_equal(sf_cholesky(matrix, SIZE, 2), SF_OK);
+    assert_int_equal(sf_cholesky(matrix, SIZE, 2, NULL), SF_OK);
     sf_cholesky_forward(right, matrix, SIZE, 0);
     sf_cholesky_backward(right, matrix, SIZE);
     for (size_t i = 0; i < SIZE; i++)
@@ -103,7 +103,7 @@ static void triangles_give_the_matrix_back(void **state)
             assert_alike(sum, (double)((i * SF_CHOLESKY_WIDTH + c) % 7) - 3);
         }
     copy[300 * SIZE + 300] = -1;
-    assert_int_equal(sf_cholesky(copy, SIZE, 1), SF_DATA);
+    assert_int_equal(sf_cholesky(copy, SIZE, 1, NULL), SF_DATA);
     sf_free(matrix);
     sf_free(copy);
     sf_free(right);
@@ -289,6 +289,77 @@ static void slow_pairs_have_no_trough(void **state)
     sf_recording_free(recording);
 }
 
+/* Trains so sparse that most pairs have no coincidence: one or two by chance are no edge, nor is chance
+ * between two that fire often. */
+static void few_coincidences_are_no_edges(void **state)
+{
+    (void)state;
+    enum { UNITS = 10, SPIKES = 20 * UNITS, MORE = 8000, RECORDINGS = 100 };
+    static sf_spike spikes[SPIKES + MORE];
+    test_random random = test_random_start("sparse", 17);
+    size_t with_edges[SF_DRIVE_METHODS] = {0};
+    for (int round = 0; round < RECORDINGS; round++) {
+        uint32_t count = round % 2 == 0 ? SPIKES : SPIKES + MORE;
+        for (uint32_t i = 0; i < count; i++)
+            spikes[i] = (sf_spike){.time_ns = (int64_t)test_random_below(&random, 600000) * MS,
+                                   .unit = i % (i < SPIKES ? UNITS : 2)};
+        qsort(spikes, count, sizeof *spikes, by_time);
+        sf_recording_input input = sf_recording_input_default();
+        sf_recording *recording;
+        input.unit_count = UNITS;
+        input.spikes = spikes;
+        input.spike_count = count;
+        assert_int_equal(sf_recording_new(&recording, &input, NULL), SF_OK);
+        for (int method = 0; method < SF_DRIVE_METHODS; method++) {
+            sf_drive_options how = sf_drive_options_default();
+            sf_graph *graph;
+            how.method = (sf_drive_method)method;
+            assert_int_equal(sf_graph_of_drive(&graph, recording, &how, NULL, NULL, NULL), SF_OK);
+            sf_graph_columns all = {.size = sizeof all};
+            sf_graph_get_columns(graph, &all);
+            with_edges[method] += all.link_count > 0;
+            sf_graph_free(graph);
+        }
+        sf_recording_free(recording);
+    }
+    for (int method = 0; method < SF_DRIVE_METHODS; method++) {
+        printf("method %d: edges in %zu of %d\n", method, with_edges[method], RECORDINGS);
+        assert_in_range(with_edges[method], 0, 10);
+    }
+}
+
+typedef struct listener {
+    const char *stop_at; /* a step, or NULL */
+    bool heard;
+} listener;
+
+static bool listen(void *user, const char *what, double done, double total)
+{
+    listener *l = user;
+    bool here = l->stop_at != NULL && strcmp(what, l->stop_at) == 0;
+    assert_true(done >= 0 && done <= total);
+    l->heard = l->heard || here;
+    return !here;
+}
+
+/* Each step says how far it is, and ends the work where it is asked to. */
+static void every_step_can_be_stopped(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"lags", "factors", "errors", "regression", "surrogates"};
+    sf_recording *recording = record_signs();
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        listener listening = {.stop_at = steps[i]};
+        const sf_progress progress = {listen, &listening};
+        sf_drive_options how = sf_drive_options_default();
+        sf_graph *graph = NULL;
+        how.surrogates = 1;
+        assert_int_equal(sf_graph_of_drive(&graph, recording, &how, NULL, &progress, NULL), SF_CANCELLED);
+        assert_true(listening.heard);
+    }
+    sf_recording_free(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +369,8 @@ int main(void)
         cmocka_unit_test(planted_signs_are_found),
         cmocka_unit_test(what_goes_through_a_third_is_no_link),
         cmocka_unit_test(slow_pairs_have_no_trough),
+        cmocka_unit_test(few_coincidences_are_no_edges),
+        cmocka_unit_test(every_step_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "support/support.h"
 
 #include "core/clock.h"
+#include "pipeline/criticality.h"
 
 #include <synfire/live.h>
 
@@ -311,10 +312,39 @@ static void nothing_is_told_where_it_is_not_asked_for(void **state)
     free(m);
 }
 
+/* On a virtual clock: an estimate of a run that is halted is neither told nor a failure. */
+static void a_halted_run_leaves_its_estimate(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("halted criticality", 10);
+    made *m = malloc(sizeof *m);
+    make(m, &random);
+    for (int halted = 0; halted < 2; halted++) {
+        sf_live_options options = sf_live_options_default();
+        options.criticality = (sf_live_criticality){.every_s = 5, .length_s = 5, .bin_ms = 4, .lags = 50};
+        const sf_inputs inputs = {.units.count = UNITS, .virtual_clock = true};
+        sf_criticality_run run;
+        sf_publisher publisher = {0};
+        int64_t began_ns = m->spikes[0].time_ns;
+        assert_int_equal(sf_criticality_run_open(&run, &options, &inputs, true, NULL), SF_OK);
+        run.began_ns = began_ns;
+        if (halted)
+            sf_background_halt(&run.background);
+        assert_int_equal(sf_criticality_run_feed(&run, m->spikes, m->spike_count, NULL), SF_OK);
+        assert_int_equal(sf_criticality_run_reach(&run, began_ns + 11 * SF_SECOND, 0, &publisher, NULL),
+                         SF_OK);
+        assert_int_equal(sf_criticality_run_finish(&run, &publisher, NULL), SF_OK);
+        assert_true((run.newest == NULL) == (halted == 1));
+        sf_criticality_run_close(&run);
+    }
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ratios_of_a_run_are_those_of_a_recording),
                                        cmocka_unit_test(a_run_does_not_wait_for_them),
-                                       cmocka_unit_test(nothing_is_told_where_it_is_not_asked_for)};
+                                       cmocka_unit_test(nothing_is_told_where_it_is_not_asked_for),
+                                       cmocka_unit_test(a_halted_run_leaves_its_estimate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,9 +154,10 @@ static void run(heard *all, const made *m, const sf_live_responses *asked, bool 
     const sf_live_source source = {.units = units, .unit_count = UNITS, .virtual_clock = virtual_clock};
     const sf_live_blank blank = {.marker = "ttl1", .to_ms = 7};
     sf_live_options options = sf_live_options_default();
-    options.window.length_s = options.window.hop_s = 1;
+    options.window.length_s = 1;
+    options.window.hop_s = virtual_clock ? 1 : 0.01;
     options.mine.every = 0;
-    options.graph.enabled = false;
+    options.graph.enabled = !virtual_clock;
     options.significance.kind = 0;
     options.responses = *asked;
     options.watch = chains;
@@ -185,6 +186,8 @@ static void run(heard *all, const made *m, const sf_live_responses *asked, bool 
                                   last ? INT64_MAX : m->spikes[done + part].time_ns, &error);
         assert_true(status == SF_OK || status == SF_AGAIN);
         done += status == SF_OK ? part : 0;
+        if (!virtual_clock) /* spikes come while the windows are at work */
+            sf_clock_sleep_until(sf_clock_monotonic_ns() + (int64_t)test_random_below(random, 100) * 1000);
     }
     sf_message *message;
     int status;

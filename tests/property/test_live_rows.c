@@ -233,7 +233,7 @@ static void whatever_opens_runs(void **state)
     assert_true(runs(NULL, NULL));
     for (size_t i = 0; i < setting_count; i++)
         for (size_t k = 0; k <= i; k++) {
-            if (k < i && !are_a_pair(&settings[i], &settings[k]))
+            if (k < i && (!are_a_pair(&settings[i], &settings[k]) || (i + k) % 4 >= (size_t)test_rounds(4)))
                 continue;
             start_anew();
             set(&settings[i]);
@@ -243,7 +243,7 @@ static void whatever_opens_runs(void **state)
             refused += !is;
         }
     printf("%zu settings: %zu runs opened and ended, %zu refused\n", setting_count, opened, refused);
-    assert_true(opened > 1000 && refused > 100);
+    assert_true(opened > (test_is_short() ? 250 : 1000) && refused > (test_is_short() ? 25 : 100));
 }
 
 /* Beyond a bound of its row, or a word that the row has not. */

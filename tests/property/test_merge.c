@@ -367,6 +367,29 @@ static void a_pause_lets_the_last_spikes_through(void **state)
     sf_merge_close(merge);
 }
 
+/* What a clock promised is further than the lateness promises of what comes after the pause. */
+static void a_source_that_goes_on_is_waited_for_at_once(void **state)
+{
+    (void)state;
+    const sf_inlet_settings inlet = {UNITS, 50, 64, SF_RING_BLOCK};
+    const sf_merge_settings settings = {.inlets = &inlet, .inlet_count = 1, .stall_ns = 100};
+    sf_merge *merge;
+    sf_merged merged;
+    assert_int_equal(sf_merge_open(&merge, &settings, NULL), SF_OK);
+    assert_int_equal(send(merge, 0, 100, 0, 0, &merged), 0);
+    assert_int_equal(send(merge, 0, 95, UINT32_MAX, 10, &merged), 0);
+    sf_merge_pull(merge, 20, &merged);
+    sf_merge_pull(merge, 130, &merged);
+    assert_int_equal(merged.spike_count, 1);
+    assert_int_equal(sf_inlet_count(sf_merge_inlet(merge, 0)).stalls, 1);
+    assert_int_equal(send(merge, 0, 120, 0, 140, &merged), 0);
+    assert_int_equal(send(merge, 0, 110, 0, 150, &merged), 0);
+    assert_int_equal(send(merge, 0, 170, 0, 160, &merged), 2);
+    assert_int_equal(merged.spikes[0].time_ns, 110);
+    assert_int_equal(sf_inlet_count(sf_merge_inlet(merge, 0)).late, 0);
+    sf_merge_close(merge);
+}
+
 /* More spikes within the lateness than there is room for: nothing gets stuck, nothing goes uncounted. */
 static void too_little_room_for_the_lateness_is_told(void **state)
 {
@@ -561,6 +584,7 @@ int main(void)
         cmocka_unit_test(one_source_in_order_goes_through_at_once),
         cmocka_unit_test(a_silent_source_holds_the_others_only_so_long),
         cmocka_unit_test(a_pause_lets_the_last_spikes_through),
+        cmocka_unit_test(a_source_that_goes_on_is_waited_for_at_once),
         cmocka_unit_test(too_little_room_for_the_lateness_is_told),
         cmocka_unit_test(threads_do_not_change_the_stream),
         cmocka_unit_test(markers_come_in_time_order),

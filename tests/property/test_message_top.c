@@ -48,15 +48,16 @@ static double above_chance(const sf_episode_count *item)
 /* Whether a comes before b, for each pair anew. */
 static bool is_before(const sf_episode_count *a, const sf_episode_count *b)
 {
-    double keys[2][4];
+    double keys[2][5];
     for (int k = 0; k < 2; k++) {
         const sf_episode_count *item = k == 0 ? a : b;
         keys[k][0] = item->q <= 0.05 ? 1 : 0;
         keys[k][1] = item->folded_under[0] == '\0' ? 1 : 0;
-        keys[k][2] = item->episode.size;
-        keys[k][3] = above_chance(item);
+        keys[k][2] = above_chance(item) > 0 ? 1 : 0;
+        keys[k][3] = item->episode.size;
+        keys[k][4] = above_chance(item);
     }
-    for (int key = 0; key < 4; key++)
+    for (int key = 0; key < 5; key++)
         if (keys[0][key] != keys[1][key])
             return keys[0][key] > keys[1][key];
     return a < b;

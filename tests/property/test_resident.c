@@ -197,6 +197,27 @@ static void what_is_held_is_copied_and_no_more(void **state)
     sf_devices_close();
 }
 
+/* Held when a thirtieth of it is there, and again when it is full. */
+static void a_window_that_fills_is_copied_once(void **state)
+{
+    (void)state;
+    enum { WINDOW = 6000, FIRST = 200 };
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    test_random random = test_random_start("filling", 79);
+    slide s;
+    set_up(&s, &random, "test:0");
+    s.history.span_ns = WINDOW;
+    arrive(&s, &random, FIRST);
+    assert_int_equal(sf_resident_hold(s.resident, &s.history, 0, FIRST, NULL), SF_OK);
+    arrive(&s, &random, WINDOW - FIRST);
+    assert_int_equal(sf_resident_hold(s.resident, &s.history, 0, WINDOW, NULL), SF_OK);
+    assert_int_equal(work->appended, WINDOW);
+    tear_down(&s);
+    sf_devices_close();
+}
+
 static void a_device_that_is_lost_leaves_its_windows_to_the_cpu(void **state)
 {
     (void)state;
@@ -280,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_window_on_every_device_is_mined_as_on_the_cpu),
         cmocka_unit_test(a_window_on_a_device_of_the_test_is_too),
         cmocka_unit_test(what_is_held_is_copied_and_no_more),
+        cmocka_unit_test(a_window_that_fills_is_copied_once),
         cmocka_unit_test(a_device_that_is_lost_leaves_its_windows_to_the_cpu),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -349,6 +349,23 @@ static void duplicates_are_told_of_the_recording(void **state)
     sf_recording_clear(&recording);
 }
 
+/* What the run that recorded it tells of is not what the reader left out. */
+static void what_is_lost_is_told_apart_from_what_is_left_out(void **state)
+{
+    (void)state;
+    const sf_drop drops[] = {
+        {"noise", SF_DROP_FOUND, 3}, {"late", SF_DROP_LOST, 5}, {"blank", SF_DROP_CHOSEN, 7}};
+    sf_provenance provenance = {.of_recording = true};
+    for (size_t i = 0; i < 3; i++)
+        provenance.selected.dropped[provenance.selected.dropped_count++] = drops[i];
+    sf_text text = {0};
+    sf_provenance_print(&text, &provenance);
+    assert_non_null(strstr(text.data, "\"left_out\":[{\"cause\":\"noise\",\"spikes\":3},"
+                                      "{\"cause\":\"blank\",\"spikes\":7}],"
+                                      "\"lost\":[{\"cause\":\"late\",\"spikes\":5}]"));
+    sf_text_free(&text);
+}
+
 static int select_and_free(void *context)
 {
     sf_recording recording = {0};
@@ -476,6 +493,7 @@ int main(void)
         cmocka_unit_test(epochs_files_are_checked),
         cmocka_unit_test(a_selection_is_told),
         cmocka_unit_test(duplicates_are_told_of_the_recording),
+        cmocka_unit_test(what_is_lost_is_told_apart_from_what_is_left_out),
         cmocka_unit_test(no_failed_allocation_leaks),
         cmocka_unit_test(overviews_are_those_of_the_twin),
         cmocka_unit_test(an_overview_is_cancelled),

@@ -5,6 +5,7 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "core/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,8 +69,10 @@ static void check_units(const case_of *c, const sf_sequences *s, const sf_sequen
                         bool backbone[UNITS])
 {
     const bool all[UNITS] = {true, true, true, true, true, true, true};
-    const oracle_order any = {options->order_by, s->window_ns, options->least_spikes, all};
-    const oracle_order order = {options->order_by, s->window_ns, options->least_spikes, backbone};
+    oracle_order any = {
+        .by = options->order_by, .window_ns = s->window_ns, .least = options->least_spikes, .listed = all};
+    oracle_order order = any;
+    order.listed = backbone;
     for (uint32_t u = 0; u < UNITS; u++) {
         double bursts = 0;
         for (size_t b = 0; b < c->bursts.count; b++)
@@ -91,6 +94,27 @@ static void check_units(const case_of *c, const sf_sequences *s, const sf_sequen
     }
 }
 
+static void same(double found, double expected)
+{
+    assert_true(isnan(expected) ? isnan(found) : fabs(found - expected) < 1e-12);
+}
+
+/* Mean similarity and p of all pairs of bursts, played all ways. */
+static double order_p(double *mean, const case_of *c, const oracle_order *order, const sf_sequences *s)
+{
+    static double similarity[4 * MOST * MOST];
+    size_t count = c->bursts.count;
+    for (size_t b = 0; b < 2 * count; b++)
+        for (size_t d = 0; d < 2 * count; d++) {
+            const oracle_burst one = {&c->spans[b / 2], b % 2 == 1}, other = {&c->spans[d / 2], d % 2 == 1};
+            double expected = oracle_similarity(&c->recording, one, other, order);
+            similarity[b * 2 * count + d] = expected;
+            if (s != NULL && b % 2 == 0 && d % 2 == 0)
+                same(s->similarity[b / 2 * count + d / 2], expected);
+        }
+    return oracle_order_p(similarity, count, mean);
+}
+
 static void test_order_is_that_of_all_pairs(void **state)
 {
     (void)state;
@@ -104,25 +128,53 @@ static void test_order_is_that_of_all_pairs(void **state)
         options.least_spikes = 1 + test_random_below(&random, 2);
         sf_sequences s = find(&c, &options);
         bool backbone[UNITS];
-        static double similarity[4 * MOST * MOST];
         double mean;
-        size_t count = c.bursts.count;
         check_units(&c, &s, &options, backbone);
-        const oracle_order order = {options.order_by, s.window_ns, options.least_spikes, backbone};
-        for (size_t b = 0; b < 2 * count; b++)
-            for (size_t d = 0; d < 2 * count; d++) {
-                const oracle_burst one = {&c.spans[b / 2], b % 2 == 1}, other = {&c.spans[d / 2], d % 2 == 1};
-                double expected = oracle_similarity(&c.recording, one, other, &order);
-                similarity[b * 2 * count + d] = expected;
-                double found = s.similarity[b / 2 * count + d / 2];
-                if (b % 2 == 0 && d % 2 == 0)
-                    assert_true(isnan(expected) ? isnan(found) : fabs(found - expected) < 1e-12);
-            }
-        double p = oracle_order_p(similarity, count, &mean);
-        assert_true(isnan(p) ? isnan(s.p) : fabs(s.p - p) < 1e-12);
-        assert_true(isnan(mean) ? isnan(s.mean_similarity) : fabs(s.mean_similarity - mean) < 1e-12);
+        const oracle_order order = {.by = options.order_by,
+                                    .window_ns = s.window_ns,
+                                    .least = options.least_spikes,
+                                    .listed = backbone};
+        same(s.p, order_p(&mean, &c, &order, &s));
+        same(s.mean_similarity, mean);
         end(&c, &s);
     }
+}
+
+/* With an alpha of 1 all units that have a place keep it. */
+static void test_order_of_placed_units_holds_without_each(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("without one", 20261130);
+    int with_three = 0;
+    for (int round = 0; round < 45; round++) {
+        case_of c;
+        make_case(&c, &random);
+        sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+        options.order_by = (sf_sequence_order)(round % 3);
+        options.surrogates = 19;
+        options.alpha = 1;
+        sf_sequences s = find(&c, &options);
+        bool placed[UNITS];
+        double least = NAN, mean;
+        for (uint32_t u = 0; u < UNITS; u++)
+            placed[u] = s.units[u].placed;
+        oracle_order order = {.by = options.order_by,
+                              .window_ns = s.window_ns,
+                              .least = options.least_spikes,
+                              .listed = placed};
+        same(s.placed_p, order_p(&mean, &c, &order, NULL));
+        same(s.placed_similarity, mean);
+        order.leaves_out = true;
+        for (order.without = 0; order.without < UNITS && !isnan(s.placed_p); order.without++) {
+            order_p(&mean, &c, &order, NULL);
+            if (placed[order.without] && s.placed >= SF_SEQUENCE_LEAST)
+                least = fmin(least, isnan(mean) ? 0 : mean);
+        }
+        same(s.without_one, least);
+        with_three += !isnan(least);
+        end(&c, &s);
+    }
+    assert_true(with_three > 10);
 }
 
 /* A recording played backwards has the same similarities, and the opposite positions. */
@@ -151,6 +203,25 @@ static void test_backwards_is_the_opposite(void **state)
         end(&c, &s);
         end(&back, &other);
     }
+}
+
+/* Beside the same of trains that are moved round each burst, drawn here once more. */
+static void check_shape(const sf_burst_frame *frame, const sf_burst_train *train, const int64_t *zero_ns,
+                        uint64_t stream)
+{
+    sf_burst_shape shape;
+    double chance = 0;
+    assert_int_equal(sf_burst_shape_find(&shape, frame, train, zero_ns, stream, NULL), SF_OK);
+    for (uint64_t drawing = 0; drawing < SF_SHAPE_DRAWINGS; drawing++) {
+        uint32_t moved[MOST] = {0};
+        sf_random random = sf_random_start(frame->seed, stream << 32 | drawing);
+        for (size_t b = 0; b < frame->burst_count; b++)
+            if (frame->bursts[b].spikes > 0)
+                moved[b] = (uint32_t)sf_random_below(&random, frame->bursts[b].spikes);
+        chance += oracle_shape(frame, train, zero_ns, moved) / SF_SHAPE_DRAWINGS;
+    }
+    same(shape.shape, oracle_shape(frame, train, zero_ns, NULL));
+    same(shape.chance, chance);
 }
 
 static void test_places_are_those_of_all_windows(void **state)
@@ -192,6 +263,7 @@ static void test_places_are_those_of_all_windows(void **state)
                 assert_true(oracle_kept_at(&frame, &train, zero, moves, best.middle_ns) >= best.kept);
         }
         sf_free(scan.steps);
+        check_shape(&frame, &train, zero, 1 + (uint64_t)round);
         sf_sequences none = {0};
         end(&c, &none);
     }
@@ -235,6 +307,7 @@ static void test_planted_units_are_told_in_order(void **state)
         assert_true(fabs(s.units[u].place.place_ms - s.units[1].place.place_ms - 8.0 * (u - 1)) < 3);
         assert_true(s.units[u].place.kept > 35 && s.units[u].place.kept_chance < 20);
         assert_true(s.units[u].place.jitter_ms < 4);
+        assert_true(s.units[u].shape.shape > 0.6 && s.units[u].shape.chance < 0.3);
     }
     for (size_t b = 0; b < s.burst_count; b++) {
         int64_t late = s.bursts[b].begin_ns - s.bursts[b].span.start_ns;
@@ -260,6 +333,81 @@ static void test_random_order_is_none(void **state)
         end(&c, &s);
     }
     assert_true(sequences <= 2);
+}
+
+/* Units 0 to 3 lead in any order, and 4 comes late by itself: without that one there is no order. */
+static void test_one_late_unit_is_no_sequence(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("one late unit", 20261130);
+    for (int by = 0; by < 3; by++) {
+        case_of c;
+        begin(&c, 50);
+        for (size_t b = 0; b < c.bursts.count; b++) {
+            uint64_t turn = test_random_below(&random, 24);
+            uint32_t left[4] = {0, 1, 2, 3};
+            for (uint32_t i = 0; i < 4; i++) {
+                uint64_t at = turn % (4 - i);
+                turn /= 4 - i;
+                put(&c, c.spans[b].start_ns + (8 * i + 1 + (int64_t)test_random_below(&random, 4)) * MS,
+                    left[at]);
+                left[at] = left[3 - i];
+            }
+            put(&c, c.spans[b].start_ns + (60 + (int64_t)test_random_below(&random, 4)) * MS, 4);
+            for (uint32_t i = 0; i < 6; i++)
+                put(&c, c.spans[b].start_ns + (int64_t)test_random_below(&random, 200) * MS, 5 + i % 2);
+        }
+        assert_int_equal(sf_spikes_sort(c.recording.spikes, c.recording.spike_count, NULL), SF_OK);
+        sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+        options.order_by = (sf_sequence_order)by;
+        options.window_ns = 40 * MS; /* so that those that lead have a place, too */
+        sf_sequences s = find(&c, &options);
+        assert_true(s.placed >= SF_SEQUENCE_LEAST && s.units[4].placed);
+        assert_true(s.p <= 0.05 && s.placed_p <= 0.01 && s.placed_similarity >= 0.1);
+        assert_true(s.without_one < 0.25 * s.placed_similarity);
+        assert_false(s.sequence);
+        end(&c, &s);
+    }
+}
+
+/* Units 0 to 3 lead in any order, and the more often one fires besides, the later is its peak: by that order
+ * alone bursts are similar. */
+static void test_leading_in_any_order_is_no_sequence(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("leading in any order", 20261130);
+    static const uint32_t besides[] = {2, 2, 2, 3, 3, 3};
+    int asked = 0, sequences = 0;
+    for (int round = 0; round < 20; round++) {
+        case_of c;
+        begin(&c, 50);
+        for (size_t b = 0; b < c.bursts.count; b++) {
+            uint32_t left[4] = {0, 1, 2, 3};
+            for (uint32_t i = 0; i < 4; i++) {
+                uint64_t at = test_random_below(&random, 4 - i);
+                put(&c, c.spans[b].start_ns + (8 * i + 1 + (int64_t)test_random_below(&random, 4)) * MS,
+                    left[at]);
+                left[at] = left[3 - i];
+            }
+            for (uint32_t i = 0; i < 36; i++)
+                put(&c, c.spans[b].start_ns + (int64_t)test_random_below(&random, 200) * MS,
+                    i < 6 ? besides[i] : 4 + i % 3);
+        }
+        assert_int_equal(sf_spikes_sort(c.recording.spikes, c.recording.spike_count, NULL), SF_OK);
+        sf_sequence_options options = SF_SEQUENCE_OPTIONS;
+        options.order_by = SF_ORDER_RATE_PEAK;
+        options.window_ns = 30 * MS;
+        sf_sequences s = find(&c, &options);
+        bool similar = s.placed >= SF_SEQUENCE_LEAST && s.p <= 0.05 && s.placed_p <= 0.01 &&
+                       s.placed_similarity >= 0.1 && s.without_one >= s.placed_similarity / SF_SEQUENCE_LEFT;
+        assert_true(similar == !isnan(s.dealt_p));
+        assert_true(s.sequence == (s.dealt_p <= options.alpha));
+        asked += similar;
+        sequences += s.sequence;
+        end(&c, &s);
+    }
+    assert_true(asked >= 10); /* all but the dealing takes them for a sequence */
+    assert_true(sequences <= 4);
 }
 
 static void test_every_allocation_may_fail(void **state)
@@ -291,10 +439,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_is_that_of_all_pairs),
+        cmocka_unit_test(test_order_of_placed_units_holds_without_each),
         cmocka_unit_test(test_backwards_is_the_opposite),
         cmocka_unit_test(test_places_are_those_of_all_windows),
         cmocka_unit_test(test_planted_units_are_told_in_order),
         cmocka_unit_test(test_random_order_is_none),
+        cmocka_unit_test(test_one_late_unit_is_no_sequence),
+        cmocka_unit_test(test_leading_in_any_order_is_no_sequence),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

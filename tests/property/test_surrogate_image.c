@@ -153,15 +153,15 @@ static void images_are_the_moved_spikes_in_order(void **state)
         draw_plan(&t, &random);
         sf_image image = {0};
         sf_image_room room = {0};
-        sf_dither *dithers;
+        sf_mover mover;
+        assert_int_equal(sf_mover_open(&mover, &t.events, &t.plan), SF_OK);
         assert_int_equal(sf_image_open(&image, &t.events, t.plan.delay_count), SF_OK);
-        assert_int_equal(sf_image_room_open(&room, &t.events, &t.plan), SF_OK);
-        assert_int_equal(sf_image_dithers_open(&dithers, &t.events, t.events.unit_times, &t.plan), SF_OK);
+        assert_int_equal(sf_image_room_open(&room, &mover), SF_OK);
         sf_spike *recorded = calloc(t.events.count, sizeof *recorded);
         for (uint32_t p = 0; p < t.events.count; p++)
             recorded[p] = (sf_spike){.time_ns = t.events.times[p], .unit = t.events.owner[p]};
         for (uint32_t surrogate = 0; surrogate < 2; surrogate++) {
-            sf_image_make(&image, &t.events, t.events.unit_times, dithers, &t.plan, surrogate, &room);
+            sf_image_make(&image, &mover, surrogate, &room);
             sf_spike *moved = move_all(&t, t.events.unit_times, surrogate);
             check(&t, &image, moved, recorded);
             free(moved);
@@ -169,7 +169,7 @@ static void images_are_the_moved_spikes_in_order(void **state)
         seen[t.plan.rule.kind][t.plan.mirrored]++;
         long_ones += t.events.count > 10000;
         free(recorded);
-        sf_image_dithers_close(dithers, &t.events);
+        sf_mover_close(&mover);
         sf_image_room_close(&room);
         sf_image_close(&image, t.plan.delay_count);
         sf_events_close(&t.events);

@@ -6,6 +6,7 @@
 #include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/vector.h"
 #include "mine/dither.h"
 #include "mine/engine.h"
 #include "mine/resident.h"
@@ -343,10 +344,15 @@ static void counts_are_those_of_the_rebuilt_stream(void **state)
     for (int round = 0; round < rounds; round++) {
         trial t;
         set_up(&t, &random);
-        for (int mirrored = 0; mirrored < 2; mirrored++)
+        sf_vector_limit((int)test_random_below(&random, 3));
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            sf_surrogate_counter_limit(test_random_below(&random, 2) != 0, test_random_below(&random, 400));
             total += compare_side(&t, mirrored, 1 + (unsigned)test_random_below(&random, 4));
+        }
         tear_down(&t);
     }
+    sf_surrogate_counter_limit(false, SIZE_MAX);
+    sf_vector_limit(SF_VECTOR_AVX512);
     assert_true(total > 130 * (uint64_t)rounds);
 }
 
@@ -373,10 +379,13 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
     for (uint64_t i = 0; i < candidates; i++)
         scales[i] = random_scale(random);
     sf_surrogate_counter *single, *whole;
+    sf_surrogate_counter_limit(test_random_below(random, 2) != 0, SIZE_MAX);
     assert_int_equal(sf_surrogate_counter_open(&single, &side->events, plan, 1, NULL), SF_OK);
+    sf_surrogate_counter_limit(false, test_random_below(random, 2) != 0 ? SIZE_MAX : 400);
     assert_int_equal(sf_surrogate_counter_open(&whole, &side->events, plan,
                                                1 + (unsigned)test_random_below(random, 4), NULL),
                      SF_OK);
+    sf_surrogate_counter_limit(false, SIZE_MAX);
     for (uint32_t s = 0; s < n; s++) {
         assert_int_equal(sf_surrogate_counter_tally(single, 3 + s, 1, one, NULL), SF_OK);
         uint64_t at = 0;

@@ -1021,7 +1021,7 @@ static void where_nothing_can_be_tested_it_says_why(void **state)
 
     options.significance.length_s = 60; /* longer than the stream */
     run(&all, &options, &s, &random, 500);
-    assert_string_equal(all.reason[0][1], "waits for its first test");
+    assert_string_equal(all.reason[0][1], "not tested by the end");
     options.significance.length_s = 0.25;
     options.sources = &(const sf_live_source){.units = &(const sf_live_unit){0}, .unit_count = 1};
     options.source_count = 1;
@@ -1033,6 +1033,29 @@ static void where_nothing_can_be_tested_it_says_why(void **state)
         (sf_live_significance){.kind = (sf_significance_kind)0, .surrogates = 20, .most = 1, .max_q = 0.05};
     assert_int_equal(sf_live_open(&live, &options, &error), SF_CONFIG); /* nothing would ever be told of */
     assert_string_equal(error.place, "significance.max_q");
+    free_stream(&s);
+}
+
+/* What is not told is not tested: no failure. */
+static void a_halted_run_leaves_its_test(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("halted tests", 67);
+    const sf_delay delay = {SF_MILLISECOND, 5 * SF_MILLISECOND};
+    const sf_episode link = {.size = 2, .units = {0, 1}, .delays = {delay}};
+    stream s;
+    bench b;
+    make_stream(&s, &random, 12 * BENCH_SECONDS, 0, 12 * BENCH_SECONDS, 70);
+    open_bench(&b, &s, &link, 1);
+    for (int i = 0; i < 6; i++)
+        go_on(&b);
+    uint64_t before = b.testing.status.tests;
+    assert_true(before > 0);
+    sf_background_halt(&b.testing.background);
+    for (int i = 0; i < 4; i++)
+        go_on(&b);
+    assert_int_equal(b.testing.status.tests, before);
+    close_bench(&b);
     free_stream(&s);
 }
 
@@ -1062,6 +1085,7 @@ int main(void)
         cmocka_unit_test(limits_choose_what_is_told_and_nothing_else),
         cmocka_unit_test(what_a_test_finds_of_the_forgotten_is_let_go),
         cmocka_unit_test(where_nothing_can_be_tested_it_says_why),
+        cmocka_unit_test(a_halted_run_leaves_its_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,6 +144,16 @@ static void check_window(run *r, const sf_segment *segment, bool at_end)
     r->full++;
 }
 
+/* Somebody else counts for a while, which is not told of here: what is tracked after it is as if it had been
+ * all along. */
+static void rest_and_wake(run *r)
+{
+    sf_tracker_rest(r->tracker);
+    assert_int_equal(sf_tracker_wake(r->tracker, &r->history, NULL), SF_OK);
+    assert_int_equal(sf_tracker_set(r->tracker, r->tracked, r->tracked_count, NULL), SF_OK);
+    r->preparing = false;
+}
+
 static void take_segment(run *r, const sf_segment *segment, bool at_end)
 {
     const sf_spike *spikes = sf_history_view(&r->history, segment->begin);
@@ -155,6 +165,8 @@ static void take_segment(run *r, const sf_segment *segment, bool at_end)
     if (test_random_below(&r->random, 4) == 0)
         track_something_else(r);
     go_on(r);
+    if (test_random_below(&r->random, 8) == 0)
+        rest_and_wake(r);
     check_window(r, segment, at_end);
 }
 
@@ -269,6 +281,7 @@ static void room_is_made_at_the_pace_so_far(void **state)
             if (i == FIRST) {
                 room = history.capacity;
                 of_a_train = trains.units[0].capacity;
+                assert_int_equal(trains.units[3].capacity < of_a_train, known); /* whose turn is later */
             }
         }
         assert_int_equal(history.capacity == room, known);

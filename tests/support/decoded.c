@@ -41,6 +41,7 @@ static void tell(test_decoded *it, const sf_decoded *decoded)
     it->out_of_range += decoded->out_of_range;
     it->gaps += decoded->gaps;
     it->gap_lost += decoded->gap_lost;
+    it->other_streams += decoded->other_streams;
     it->restarts += decoded->restarts;
     it->is_known = decoded->is_known;
     it->units = decoded->units;

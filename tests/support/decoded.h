@@ -10,7 +10,7 @@
 typedef struct test_decoded {
     sf_decoder *decoder;
     sf_text told; /**< "1000 Electrode 1 -80", "2000 ttl3 1", "until 3000": times in ns, line by line */
-    uint64_t malformed, out_of_range, gaps, gap_lost, restarts;
+    uint64_t malformed, out_of_range, gaps, gap_lost, other_streams, restarts;
     char fault[160]; /**< the last */
     bool is_known;
     const sf_unit *units; /**< once it is known; as long as the decoder */

@@ -419,7 +419,8 @@ static void fill_source(test_random *random, sf_source_status *source)
                                   &source->gaps,         &source->gap_lost,        &source->malformed,
                                   &source->leaps,        &source->restarts,        &source->held,
                                   &source->undone,       &source->steps,           &source->epochs,
-                                  &source->markers_late, &source->markers_dropped, &source->markers_left_out};
+                                  &source->markers_late, &source->markers_dropped, &source->markers_left_out,
+                                  &source->other_streams};
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         *counters[i] = random_count(random);
     source->ring_fill = (uint32_t)test_random_bits(random);

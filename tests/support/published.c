@@ -591,6 +591,7 @@ static void check_source(const json_t *map, const sf_source_status *source)
     is_integer(take(&from, "gap_lost"), (int64_t)source->gap_lost);
     is_integer(take(&from, "malformed"), (int64_t)source->malformed);
     is_integer(take(&from, "leaps"), (int64_t)source->leaps);
+    is_integer(take(&from, "other_streams"), (int64_t)source->other_streams);
     is_integer(take(&from, "restarts"), (int64_t)source->restarts);
     static const char *const states[] = {"live", "stalled", "lost", "ended", "failed"};
     is_string(take(&from, "state"), states[source->state]);

@@ -69,9 +69,9 @@ void test_assert_fails(int status, const sf_error *error, sf_status expected, co
 void test_assert_same(double found, double expected);
 
 /**
- * Runs `scenario` again and again, failing the allocation after 0, 1, 2, ... successes, until it succeeds.
- * Asserts after each run that no block leaked. `scenario` returns an sf_status and must clean up after
- * itself.
+ * Runs `scenario` again and again, failing the allocation after 0, 1, 2, ... successes (0, 4, 8, ... where
+ * test_is_short), until it succeeds. Asserts after each run that no block leaked. `scenario` returns an
+ * sf_status and must clean up after itself.
  */
 void test_fail_every_allocation(int (*scenario)(void *context), void *context);
 

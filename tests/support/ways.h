@@ -22,7 +22,7 @@ void test_input_free(test_input *input);
 
 #define TEST_MOST_ANSWERS 4096
 
-/** The first numbers of what was found; integers but for densities. */
+/** The first numbers of what was found, two at least; integers but for densities. */
 typedef struct test_answer {
     double numbers[TEST_MOST_ANSWERS];
     size_t count;

@@ -230,6 +230,33 @@ static void episodes_read_back_as_printed(void **state)
     sf_units_free(&units);
 }
 
+/* Intan's channels, and what a person types. */
+static void names_that_want_quotes_are_told(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"A-007", "A-008", "B/2"};
+    static const struct {
+        const char *text, *told;
+    } cases[] = {
+        {"A-007 -(0,5]-> A-008", "column 1: the name A-007 takes double quotes here: \"A-007\""},
+        {"\"A-007\" -(0,5]-> A-008", "column 18: the name A-008 takes double quotes here: \"A-008\""},
+        {"B/2-(0,5]-> \"A-007\"", "column 1: the name B/2 takes double quotes here: \"B/2\""},
+        {"A-0070 -(0,5]-> \"A-007\"", "column 1: no unit is named 'A'"},
+    };
+    sf_units units = {0};
+    sf_episode episode;
+    uint32_t index;
+    assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(sf_units_intern(&units, names[i], &index, NULL), SF_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sf_error error = {0};
+        test_assert_fails(sf_episode_parse(&episode, cases[i].text, &units, &error), &error, SF_USAGE,
+                          cases[i].told);
+    }
+    sf_units_free(&units);
+}
+
 /* Of wells and units of a channel, and many, so that their table grows. */
 static void names_that_are_learnt_have_dots(void **state)
 {
@@ -790,6 +817,7 @@ int main(void)
         cmocka_unit_test(units_are_found_by_name_and_index),
         cmocka_unit_test(units_of_one_electrode_are_known),
         cmocka_unit_test(episodes_read_back_as_printed),
+        cmocka_unit_test(names_that_want_quotes_are_told),
         cmocka_unit_test(names_that_are_learnt_have_dots),
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),

@@ -217,21 +217,28 @@ static void a_jump_of_a_stream_set_anew_is_a_gap(void **state)
     open_given(&it);
     spike(&it, 1000, 9);
     spike(&it, 101000, 9); /* four seconds of silence */
+    spike(&it, 126000, 9);
+    text(&it, RESET); /* a second later */
     assert_int_equal(it.gaps, 0);
-    text(&it, RESET);
-    spike(&it, 126000, 9); /* a second */
+    spike(&it, 151000, 9); /* another second */
     assert_int_equal(it.gaps, 0);
-    spike(&it, 226000, 9);
+    spike(&it, 251000, 9);
+    spike(&it, 275999, 9);
     assert_int_equal(it.gaps, 0);
-    text(&it, RESET);
-    spike(&it, 251001, 9);
+    text(&it, RESET); /* the simulator says so once it has sent what comes after */
     assert_int_equal(it.gaps, 1);
+    text(&it, RESET);
+    spike(&it, 301000, 9); /* or before: a second and a frame */
+    assert_int_equal(it.gaps, 2);
+    spike(&it, 401000, 9);
+    text(&it, "{\"status\":\"reset\",\"frames_per_second\":25000,\"is_paused\":true}"); /* after a silence */
+    assert_int_equal(it.gaps, 2);
     text(&it, RESET);
     spike(&it, 1000, 9); /* back: a new epoch, which the times tell */
     feed(&it, "open", NULL, 0);
     text(&it, RESET);
     spike(&it, 900000, 9); /* another connection */
-    assert_int_equal(it.gaps, 1);
+    assert_int_equal(it.gaps, 2);
     assert_int_equal(it.malformed, 0);
     test_decoded_close(&it);
 }

@@ -67,6 +67,7 @@ static void json_events_are_read(void **state)
          "{\"event_type\":\"ttl\",\"stream\":\"PXI\",\"sample_rate\":5000.0,\"sample_number\":1,"
          "\"line\":2,\"state\":0}");
     test_decoded_require(&it, "");
+    assert_int_equal(it.other_streams, 1);
     assert_int_equal(it.out_of_range, 0);
     assert_int_equal(it.malformed, 0);
     test_decoded_close(&it);
@@ -99,6 +100,7 @@ static void the_first_spike_says_which_stream_is_read(void **state)
         json(&it, ttl_kind, other);
     }
     test_decoded_require(&it, "");
+    assert_int_equal(it.other_streams, 4); /* that which came before the first spike, too */
     assert_int_equal(it.out_of_range, 0);
     test_decoded_close(&it);
     sf_log_drain(collect, &log);

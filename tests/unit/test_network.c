@@ -191,6 +191,23 @@ static void modules_follow_the_resolution_and_are_numbered_by_size(void **state)
     sf_network_measures_free(&fine);
 }
 
+/* Of one edge, or a line of two, no division is better than none: they are one module and not two. */
+static void what_no_division_betters_is_one_module(void **state)
+{
+    (void)state;
+    for (size_t edges = 1; edges < 3; edges++) {
+        slow_net net = {.count = 5, .directed = true};
+        for (size_t i = 0; i < edges; i++)
+            net.weights[i][i + 1] = 1;
+        sf_network_measures found = measure(&net, &plain);
+        assert_int_equal(found.network.modules, 1);
+        assert_true(found.network.modularity == 0);
+        for (size_t v = 0; v <= edges; v++)
+            assert_int_equal(found.vertices[v].module, 0);
+        sf_network_measures_free(&found);
+    }
+}
+
 /* A star: its centre has most edges, lies on all paths, is nearest to all, and none of its neighbours are
  * neighbours. Whoever is as good as all others is no hub. */
 static void the_centre_of_a_star_is_its_hub(void **state)
@@ -376,6 +393,7 @@ int main(void)
         cmocka_unit_test(measures_are_as_their_definitions_have_them),
         cmocka_unit_test(modules_are_the_best_of_small_graphs),
         cmocka_unit_test(modules_follow_the_resolution_and_are_numbered_by_size),
+        cmocka_unit_test(what_no_division_betters_is_one_module),
         cmocka_unit_test(the_centre_of_a_star_is_its_hub),
         cmocka_unit_test(rules_leave_out_edges_and_vertices),
         cmocka_unit_test(small_worlds_stand_out_from_rewired_graphs),

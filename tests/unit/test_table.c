@@ -354,6 +354,7 @@ static void tables_of_results_are_described(void **state)
             for (size_t other = 0; other < c; other++)
                 assert_string_not_equal(sf_table_column(table, other)->name, is->name);
             assert_true(strlen(is->about) > 0);
+            assert_true((sf_table_row_of(table, c)->length != NULL) == is->list);
             bool has_csv = strncmp(table->name, "message", 7) != 0;
             assert_true(!has_csv || (is->first_name != NULL) == (is->type == SF_COLUMN_PAIR && !is->list));
             assert_true((sf_table_record(table, c).column_count > 0) == (is->type == SF_COLUMN_RECORD));
@@ -438,6 +439,32 @@ static void a_document_has_rows_of_tables_and_texts_by_key(void **state)
     assert_written(&numbered, &of, "{\"second\":{\"peak\":0}}");
 }
 
+/* One number, a list, two lists, and as many nulls. */
+SF_GETTER(get_numbers)
+{
+    static const double numbers[] = {1, NAN, 2.5, 4};
+    if (item == 0)
+        sf_value_set_real(value, 7);
+    else
+        sf_value_set_numbers(value, item < 3 ? numbers : NULL, 4, item == 1 ? 0 : 2);
+}
+
+SF_LENGTH(count_numbers)
+{
+    *length = 4;
+    return true;
+}
+
+static void numbers_are_one_or_lists_or_lists_of_lists(void **state)
+{
+    (void)state;
+    static const sf_column_row number_rows[] = {
+        SF_LIST_BY(NUMBERS, "numbers", get_numbers, count_numbers, "of each depth")};
+    const sf_table table = {.name = "numbers", SF_TABLE_OF(number_rows)};
+    assert_written(&table, &table,
+                   "{\"numbers\":[7,[1,null,2.5,4],[[1,null],[2.5,4]],[[null,null],[null,null]]]}");
+}
+
 static void columns_of_a_document_tell_their_table_and_stand_in_its_place(void **state)
 {
     (void)state;
@@ -474,6 +501,7 @@ int main(void)
         cmocka_unit_test(every_failed_allocation_is_told),
         cmocka_unit_test(tables_of_results_are_described),
         cmocka_unit_test(a_document_has_rows_of_tables_and_texts_by_key),
+        cmocka_unit_test(numbers_are_one_or_lists_or_lists_of_lists),
         cmocka_unit_test(columns_of_a_document_tell_their_table_and_stand_in_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
