@@ -13,8 +13,8 @@
 #include "window/pair_counts.h"
 #include "window/pairs_there.h"
 
-/** A window with more pairs at the threshold has no graph, and is not mined: nobody looks at so many, and
- * telling them takes long. */
+/** A window with more pairs at the threshold is not mined: nobody looks at so many, and telling them takes
+ * long. */
 #define SF_PAIRING_MOST 1000000
 
 /** The first comparison comes early, where the device has little to take up; where the first hop is expected

@@ -644,7 +644,7 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
 static void a_window_with_too_many_edges_has_no_graph(void **state)
 {
     (void)state;
-    enum { MANY = 1010 };
+    enum { MANY = 600 };
     test_random random = test_random_start("live graph of many edges", 35);
     sf_recording recording = test_random_recording(&random, 1, MANY, INT64_C(1000000000), 1000);
     sf_config config = test_config("");
