@@ -188,7 +188,8 @@ static void announce(void *user, const char *name, const char *address)
     else if (strcmp(name, "control") == 0)
         say(live, "control listens at %s", address);
     else
-        say(live, "%.*s publishes to %s", (int)length_but_for(name, address), name, address);
+        say(live, "%.*s %s to %s", (int)length_but_for(name, address), name,
+            strstr(address, "://") != NULL ? "publishes" : "writes", address);
     opened_sink *sinks = sf_resize(live->sinks, live->sink_count + 1, sizeof *sinks);
     if (sinks == NULL)
         return;

@@ -50,7 +50,7 @@ expect 73 "/nowhere/out.jsonl" "$SYNFIRE" run --replay sim.h5 --quiet $jsonl --s
 touch there.jsonl
 "$SYNFIRE" run --replay sim.h5 --speed max $jsonl --set sinks.0.path=there.jsonl >/dev/null 2>err
 grep -q "there.jsonl is there already: what comes now goes to there-2.jsonl" err
-grep -q ": jsonl publishes to there-2.jsonl" err
+grep -q ": jsonl writes to there-2.jsonl" err
 [ ! -s there.jsonl ]
 [ -s there-2.jsonl ]
 mkfifo pipe.h5 # which nobody reads: refused, not waited for
