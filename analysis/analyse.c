@@ -142,9 +142,6 @@ static int find_responses(sf_json *json, const asked *a, sf_error *error)
     options_of options = {
         .rows = {{&sf_response_table, &how}}, .takes_episodes = true, .recording = a->recording};
     int status = read_options(&options, a->options, error);
-    if (status == SF_OK && how.marker == NULL)
-        status =
-            sf_fail(error, SF_USAGE, "marker", "is needed: the stimulus by its text, or ttl3 for a line");
     if (status == SF_OK)
         status = sf_response_check(&how, error);
     if (status == SF_OK)

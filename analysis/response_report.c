@@ -5,6 +5,7 @@
 #include "core/describe/table.h"
 #include "core/episode.h"
 #include "core/error.h"
+#include "core/marker.h"
 #include "core/memory.h"
 #include "mine/occurrences.h"
 
@@ -169,11 +170,18 @@ int sf_response_report_find(sf_response_report *report, const sf_recording *reco
 {
     *report = (sf_response_report){.of = {.size = sizeof report->of}};
     sf_recording_get_columns(recording, &report->of);
-    int status = sf_responses_open(&report->units, recording, options, error);
+    sf_response_options how = *options;
+    int status = SF_OK;
+    if (how.marker == NULL) {
+        status = sf_marker_commonest(report->commonest, recording->markers, recording->marker_count, error);
+        how.marker = report->commonest;
+    }
+    if (status == SF_OK)
+        status = sf_responses_open(&report->units, recording, &how, error);
     if (status == SF_OK)
         status = sf_responses_take_units(&report->units, recording, 0, error);
     if (status == SF_OK && count > 0)
-        status = find_chains(report, recording, options, episodes, count, progress, error);
+        status = find_chains(report, recording, &how, episodes, count, progress, error);
     if (status == SF_OK)
         status = list_rows(report, error);
     if (status == SF_DATA && error->place[0] == '\0' && report->of.path != NULL)

@@ -42,6 +42,8 @@ typedef struct sf_response_trial {
 /** Zero-initialise. */
 typedef struct sf_response_report {
     sf_recording_columns of;
+    char commonest[SF_MARKER_TEXT_SIZE]; /**< the marker, where the options name none: units and chains have
+                                            it from here */
     sf_responses units;
     sf_responses chains; /**< of no items where no episodes were given */
     sf_occurrences *occurrences;
@@ -52,7 +54,8 @@ typedef struct sf_response_report {
     sf_response_trial *trials;
 } sf_response_report;
 
-/** Of all units, and of `count` chains. Errors as sf_responses_open; also SF_CANCELLED.
+/** Of all units, and of `count` chains, after the marker that the options name, else after the one that comes
+ * most often. Errors as sf_responses_open and sf_marker_commonest; also SF_CANCELLED.
  * sf_response_report_free whatever happened. The recording must outlive it. */
 int sf_response_report_find(sf_response_report *report, const sf_recording *recording,
                             const sf_response_options *options, const sf_episode *episodes, size_t count,

@@ -53,7 +53,7 @@ static int read_around(void *options, const char *text, sf_error *error)
 
 #define ROW sf_response_options
 static const sf_key rows[] = {
-    TEXT("marker", marker, .argument = "MARKER", .zero = "none",
+    TEXT("marker", marker, .argument = "MARKER", .zero = "the one that comes most often; compare: none",
          .what = "the stimulus: a marker's text, or ttl3 for a rising edge of line 3"),
     FORM("response", read_response, .argument = "A:B",
          .what = "the response window, from A to B ms after the marker (default 0:100)"),

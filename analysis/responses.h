@@ -26,7 +26,7 @@
 #include "core/recording.h"
 
 typedef struct sf_response_options {
-    const char *marker;          /**< its text, or ttl3 for a rising edge of line 3; NULL: none */
+    const char *marker;          /**< its text, or ttl3 for a rising edge of line 3; or NULL */
     int64_t from_ns, to_ns;      /**< of the response window, after the marker; 0 <= from < to */
     uint64_t baseline;           /**< windows before it; 1 to SF_MOST_BASELINE */
     int64_t before_ns, after_ns; /**< the histogram is from before_ns to after_ns around the marker; both 0:

@@ -228,7 +228,10 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
         status = app_options_read(c->call, &sf_criticality_options_table, &c->how.criticality, error);
     c->how.criticality.rounds = 0; /* no test of a power law is told */
     if (status == SF_OK)
-        status = app_responses_parse(&c->how.response, c->call, false, error);
+        status = app_responses_parse(&c->how.response, c->call, error);
+    if (status == SF_OK && c->how.response.marker == NULL)
+        status = app_refuse(c->call, (const char *const[]){"response", "baseline", "around", "bin", NULL},
+                            "goes with --marker", error);
     const uint64_t surrogates = c->how.sequence.surrogates; /* --surrogates is of chains and edges */
     c->how.sequence = SF_SEQUENCE_OPTIONS;
     if (status == SF_OK && c->how.sequences)

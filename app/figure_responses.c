@@ -3,7 +3,6 @@
 #include "app/figure.h"
 #include "app/responses.h"
 
-#include "core/marker.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -204,63 +203,18 @@ static void explain(sf_text *caption, const sf_response_report *r, const size_t 
         sf_text_printf(caption, "Where the rate has a gap, nothing was recorded. ");
 }
 
-#define MOST_MARKER_NAMES 64
-#define MOST_TOLD 8 /* of them, in a caption */
-
-/* What markers are called; in a report that names none, the stimulus is the one that comes most often. */
-typedef struct stimuli {
-    sf_marker_name names[MOST_MARKER_NAMES];
-    size_t count;
-    bool chosen; /* by how often it comes */
-} stimuli;
-
-static int parse(sf_response_options *options, stimuli *all, const app_subject *subject, sf_error *error)
-{
-    const sf_recording *recording = subject->recording;
-    size_t most = 0;
-    all->count = sf_marker_names(all->names, MOST_MARKER_NAMES, recording->markers, recording->marker_count);
-    all->chosen = subject->in_report && all->count > 0 && !app_has(subject->call, "marker");
-    if (!all->chosen)
-        return app_responses_parse(options, subject->call, true, error);
-    for (size_t i = 1; i < all->count; i++)
-        most = all->names[i].count > all->names[most].count ? i : most;
-    *options = SF_RESPONSE_OPTIONS;
-    int status = app_options_read(subject->call, &sf_response_table, options, error);
-    options->marker = all->names[most].name;
-    return status == SF_OK ? sf_response_check(options, error) : status;
-}
-
-static void tell_others(sf_text *caption, const stimuli *all, const char *marker)
-{
-    size_t told = 0;
-    if (all->count < 2)
-        return;
-    sf_text_printf(
-        caption, "%sMarkers of other names (--marker): ", all->chosen ? "No marker comes more often. " : "");
-    for (size_t i = 0; i < all->count && told <= MOST_TOLD; i++)
-        if (strcmp(all->names[i].name, marker) == 0)
-            continue;
-        else if (told++ == MOST_TOLD)
-            sf_text_printf(caption, ", ...");
-        else
-            sf_text_printf(caption, "%s'%s' (%zu)", told > 1 ? ", " : "", all->names[i].name,
-                           all->names[i].count);
-    sf_text_printf(caption, "%s", told > MOST_TOLD ? " " : ". ");
-}
-
 /* The raster of each above its histogram, two side by side on a page. */
 static int draw_responses(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_response_options options;
     sf_response_report found = {0};
-    stimuli all;
     size_t shown[MOST_SHOWN], count = 0, most = figure->columns > 1 ? MOST_SHOWN : FEW_SHOWN;
-    int status = parse(&options, &all, subject, error);
+    int status = app_responses_parse(&options, subject->call, error);
     if (status == SF_OK)
         status = app_responses_find(&found, subject->call, subject->recording, &options,
                                     app_value(subject->call, "episodes", NULL), error);
     if (status == SF_OK) {
-        app_responses_warn(subject->call, &found.units);
+        app_responses_warn(subject->call, subject->recording, &found.units);
         status = choose(shown, &count, &found, most, error);
     }
     for (size_t k = 0; status == SF_OK && k < count; k += figure->columns) {
@@ -276,8 +230,8 @@ static int draw_responses(sf_figure *figure, app_subject *subject, sf_text *capt
     }
     if (status == SF_OK) {
         explain(caption, &found, shown, count);
-        if (subject->in_report)
-            tell_others(caption, &all, options.marker);
+        if (app_responses_tell_others(caption, subject->call, subject->recording, found.units.options.marker))
+            sf_text_printf(caption, " ");
     }
     sf_response_report_free(&found);
     return status;

@@ -8,6 +8,7 @@
 
 #include "core/describe/column.h"
 #include "core/error.h"
+#include "core/marker.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -17,17 +18,10 @@
 
 /* ---- finding ---- */
 
-int app_responses_parse(sf_response_options *options, const app_call *call, bool needed, sf_error *error)
+int app_responses_parse(sf_response_options *options, const app_call *call, sf_error *error)
 {
     *options = SF_RESPONSE_OPTIONS;
     int status = app_options_read(call, &sf_response_table, options, error);
-    if (status == SF_OK && needed && options->marker == NULL)
-        status =
-            sf_fail(error, SF_USAGE, "--marker", "is needed: the stimulus by its text, or ttl3 for a line");
-    if (status == SF_OK && !needed && options->marker == NULL) {
-        static const char *const others[] = {"response", "baseline", "around", "bin", NULL};
-        status = app_refuse(call, others, "goes with --marker", error);
-    }
     return status == SF_OK ? sf_response_check(options, error) : status;
 }
 
@@ -43,6 +37,31 @@ int app_responses_find(sf_response_report *report, const app_call *call, const s
         status = sf_response_report_find(report, recording, options, given, count, &progress, error);
     sf_free(given);
     return status;
+}
+
+/* ---- which markers there are ---- */
+
+#define MOST_NAMES 64
+#define MOST_TOLD 8
+
+bool app_responses_tell_others(sf_text *text, const app_call *call, const sf_recording *recording,
+                               const char *marker)
+{
+    sf_marker_name names[MOST_NAMES];
+    size_t told = 0, count = sf_marker_names(names, MOST_NAMES, recording->markers, recording->marker_count);
+    if (count < 2)
+        return false;
+    sf_text_printf(text, "%sMarkers of other names (--marker): ",
+                   app_has(call, "marker") ? "" : "No marker comes more often. ");
+    for (size_t i = 0; i < count && told <= MOST_TOLD; i++)
+        if (strcmp(names[i].name, marker) == 0)
+            continue;
+        else if (told++ == MOST_TOLD)
+            sf_text_printf(text, ", ...");
+        else
+            sf_text_printf(text, "%s'%s' (%zu)", told > 1 ? ", " : "", names[i].name, names[i].count);
+    sf_text_printf(text, "%s", told > MOST_TOLD ? "" : ".");
+    return true;
 }
 
 /* ---- measures ---- */
@@ -89,8 +108,16 @@ static double seen_from_ms(const sf_responses *r)
     return (double)(r->options.from_ns + first) * 1e-6;
 }
 
-void app_responses_warn(const app_call *call, const sf_responses *r)
+#define FEW_STEPS 10 /* of the clock in a bin: one more or less is seen */
+
+void app_responses_warn(const app_call *call, const sf_recording *recording, const sf_responses *r)
 {
+    const int64_t bin_ns = r->options.bin_ns, tick_ns = recording->tick_ns;
+    if (tick_ns > 0 && bin_ns < FEW_STEPS * tick_ns && bin_ns % tick_ns != 0)
+        app_doubt(call,
+                  "bins of %.4g ms hold different numbers of the clock's steps of %.4g ms: take a multiple "
+                  "(--bin)",
+                  (double)bin_ns * 1e-6, (double)tick_ns * 1e-6);
     if (r->least_p > SF_SIGNIFICANT_Q)
         app_doubt(call, "%zu trial%s too few for a verdict: no p can be below %.3g", r->trial_count,
                   r->trial_count == 1 ? " is" : "s are", r->least_p);
@@ -113,6 +140,7 @@ void app_responses_warn(const app_call *call, const sf_responses *r)
 
 typedef struct respond {
     const app_call *call;
+    const sf_recording *recording;
     sf_response_options options;
     int table; /* of --csv */
     sf_response_report found;
@@ -131,7 +159,7 @@ static const app_option options[] = {
 
 static int parse(respond *c, sf_error *error)
 {
-    int status = app_responses_parse(&c->options, c->call, true, error);
+    int status = app_responses_parse(&c->options, c->call, error);
     if (status == SF_OK)
         status = app_table_asked(c->call, &c->table, error);
     return status;
@@ -238,6 +266,8 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
                        "The markers are regular: a unit whose own rhythm is near %.4g Hz, or near a multiple "
                        "of it, looks as if it responded.\n",
                        1 / units->interval_s);
+    if (app_responses_tell_others(text, c->call, c->recording, units->options.marker))
+        sf_text_printf(text, "\n");
     return status;
 }
 
@@ -255,14 +285,15 @@ static int run(app_call *call, sf_error *error)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
+    c.recording = recording;
     app_tell_seed(call, c.options.seed);
     status =
         app_responses_find(&c.found, call, recording, &c.options, app_value(call, "episodes", NULL), error);
     if (status == SF_OK) {
-        app_responses_warn(call, &c.found.units);
+        app_responses_warn(call, recording, &c.found.units);
         status = app_nwb_tables(call, recording, &telling, &c, error,
                                 "What units and chains do after each '%s', beside what they do before it.",
-                                c.options.marker);
+                                c.found.units.options.marker);
     }
     if (status == SF_OK)
         status = app_tell(call, &telling, &c, c.table, error);
@@ -275,7 +306,7 @@ const app_command app_command_responses = {
     .name = "responses",
     .group = "look",
     .summary = "what units and chains do after each stimulus, beside what they do before it",
-    .arguments = "REC... --marker MARKER",
+    .arguments = "REC...",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes_several = true,

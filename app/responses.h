@@ -12,9 +12,13 @@
         .name = "permutations"                                                                               \
     }
 
-/** By the options of the call. SF_USAGE: what they do not say; where `needed`, that --marker was not given.
- */
-int app_responses_parse(sf_response_options *options, const app_call *call, bool needed, sf_error *error);
+/** By the options of the call. SF_USAGE: what they do not say. */
+int app_responses_parse(sf_response_options *options, const app_call *call, sf_error *error);
+
+/** Says which markers of other names there are, and that this one was chosen where --marker names none;
+ * whether there are any. */
+bool app_responses_tell_others(sf_text *text, const app_call *call, const sf_recording *recording,
+                               const char *marker);
 
 /** Of all units, and of the chains of `episodes`, a file or one as it is; NULL: of none.
  * sf_response_report_free whatever happened. */
@@ -22,7 +26,7 @@ int app_responses_find(sf_response_report *report, const app_call *call, const s
                        const sf_response_options *options, const char *episodes, sf_error *error);
 
 /** Warns of what makes p or latencies less sure. */
-void app_responses_warn(const app_call *call, const sf_responses *units);
+void app_responses_warn(const app_call *call, const sf_recording *recording, const sf_responses *units);
 
 /** The measures of compare, of units that fire at active_hz or more. Others stay as they are. */
 void app_responses_measure(const sf_response_report *report, const sf_activity *activity,

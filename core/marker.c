@@ -17,6 +17,7 @@ bool sf_marker_is(const sf_marker *marker, const char *name)
 }
 
 #define MOST_NAMED 8
+#define MOST_COUNTED 64
 
 /* What to call the marker by; empty of an edge that goes down. */
 static void name_marker(char name[SF_MARKER_TEXT_SIZE], const sf_marker *marker)
@@ -48,16 +49,48 @@ size_t sf_marker_names(sf_marker_name *names, size_t room, const sf_marker *mark
     return count;
 }
 
-int sf_marker_fail_unknown(const sf_marker *markers, size_t marker_count, const char *wanted, sf_error *error)
+typedef struct name_list {
+    char text[MOST_NAMED * (SF_MARKER_TEXT_SIZE + 4) + 8];
+    size_t count;
+} name_list;
+
+static void list_names(name_list *list, const sf_marker *markers, size_t marker_count)
 {
     sf_marker_name names[MOST_NAMED];
-    char list[MOST_NAMED * (SF_MARKER_TEXT_SIZE + 4)] = "";
-    size_t count = sf_marker_names(names, MOST_NAMED, markers, marker_count), length = 0;
-    for (size_t k = 0; k < count; k++)
-        length +=
-            (size_t)snprintf(list + length, sizeof list - length, "%s'%s'", k > 0 ? ", " : "", names[k].name);
-    if (count == 0)
+    size_t length = 0;
+    list->text[0] = '\0';
+    list->count = sf_marker_names(names, MOST_NAMED, markers, marker_count);
+    for (size_t k = 0; k < list->count; k++)
+        length += (size_t)snprintf(list->text + length, sizeof list->text - length, "%s'%s'",
+                                   k > 0 ? ", " : "", names[k].name);
+    if (list->count == MOST_NAMED)
+        snprintf(list->text + length, sizeof list->text - length, ", ...");
+}
+
+int sf_marker_fail_unknown(const sf_marker *markers, size_t marker_count, const char *wanted, sf_error *error)
+{
+    name_list list;
+    list_names(&list, markers, marker_count);
+    if (list.count == 0)
         return sf_fail(error, SF_DATA, NULL, "no marker is called '%s' (of %zu)", wanted, marker_count);
-    return sf_fail(error, SF_DATA, NULL, "no marker is called '%s'; found %s%s", wanted, list,
-                   count == MOST_NAMED ? ", ..." : "");
+    return sf_fail(error, SF_DATA, NULL, "no marker is called '%s'; found %s", wanted, list.text);
+}
+
+int sf_marker_commonest(char name[SF_MARKER_TEXT_SIZE], const sf_marker *markers, size_t marker_count,
+                        sf_error *error)
+{
+    sf_marker_name names[MOST_COUNTED];
+    name_list list;
+    size_t count = sf_marker_names(names, MOST_COUNTED, markers, marker_count), most = 0;
+    for (size_t k = 1; k < count; k++)
+        most = names[k].count > names[most].count ? k : most;
+    if (count > 0 && names[most].count > 1) {
+        memcpy(name, names[most].name, SF_MARKER_TEXT_SIZE);
+        return SF_OK;
+    }
+    list_names(&list, markers, marker_count);
+    if (list.count == 0)
+        return sf_fail(error, SF_DATA, NULL, "it has no markers, so there is no stimulus");
+    return sf_fail(error, SF_DATA, NULL,
+                   "no marker comes twice, as a stimulus does; found %s, and --marker takes one", list.text);
 }

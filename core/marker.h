@@ -19,6 +19,11 @@ typedef struct sf_marker_name {
  * names. */
 size_t sf_marker_names(sf_marker_name *names, size_t room, const sf_marker *markers, size_t count);
 
+/** What most of these are called, of names that come alike often the one that comes first. SF_DATA: no name
+ * comes twice. */
+int sf_marker_commonest(char name[SF_MARKER_TEXT_SIZE], const sf_marker *markers, size_t count,
+                        sf_error *error);
+
 /** SF_DATA: none of these is called so; the sentence says what the first of them are called. */
 int sf_marker_fail_unknown(const sf_marker *markers, size_t count, const char *name, sf_error *error);
 

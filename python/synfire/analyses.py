@@ -113,13 +113,13 @@ def bursts(recording: Recording, *, burst_method: str | None = None, burst_begin
     return Bursts(analyse(given.pop("recording"), "bursts", given, given.pop("progress")))
 
 
-def responses(recording: Recording, marker: str, *, response: tuple[float, float] | None = None, baseline: int | None = None,
+def responses(recording: Recording, marker: str | None = None, *, response: tuple[float, float] | None = None, baseline: int | None = None,
               around: tuple[float, float] | None = None, bin: float | None = None, permutations: int | None = None,
               seed: int | None = None, episodes: EpisodeLike | Sequence[EpisodeLike] | None = None,
               progress: Progress = None) -> Responses:
     """What units and chains do after each marker, beside what they do before it, as `synfire responses` tells.
 
-    `marker` is a text, or "ttl3" for a rising edge of line 3; `response` and `around` are in ms after it, `bin` in ms.
+    `marker` is a text, or "ttl3" for a rising edge of line 3, by default the one that comes most often; `response` and `around` are in ms after it, `bin` in ms.
     Of `episodes` the occurrences are looked at, too. What `load(blank=...)` left out counts in no window.
     """
     given = dict(locals())

@@ -6,8 +6,8 @@
       def prepare(cls):                                     once, before the first test
           cls.synfire("simulate", "demo.h5", "--quiet")
 
-      def test_a_marker_is_needed(self):                    a sentence, and a verdict of its own
-          self.refuses(64, "--marker: is needed", "responses", "demo.h5")
+      def test_a_window_has_a_length(self):                 a sentence, and a verdict of its own
+          self.refuses(64, "--response: found '9:9'", "responses", "demo.h5", "--response", "9:9")
 
   if __name__ == "__main__":
       command.main()

@@ -129,6 +129,25 @@ class Responses(command.Test):
         with open("page.html") as page:
             self.assertIn('<figure id="responses"', page.read())
 
+    def test_the_marker_that_comes_most_often_is_the_stimulus_where_none_is_named(self):
+        unnamed = ("evoked.h5", "--response", "0:50")
+        found = self.document("responses", *unnamed, "--episodes", CHAIN)
+        self.assertEqual(found["responses"], self.found["responses"])
+        self.assertEqual((found["marker"], found["trial_count"]), ("ttl0", TRIALS))
+        others = "No marker comes more often. Markers of other names (--marker): 'stimulus 1' (1)"
+        for words in (("responses", *unnamed), ("plot", "responses", *unnamed, "-o", "unnamed.svg")):
+            with self.subTest(words=words):
+                self.assertIn(others, self.synfire(*words).stdout)
+        self.synfire("report", *unnamed, "-o", "unnamed.html", "--quiet")
+        with open("unnamed.html") as page:
+            self.assertIn(f"{TRIALS} trials of 'ttl0'", page.read())
+
+    def test_bins_that_hold_different_numbers_of_steps_of_the_clock_are_doubtful(self):
+        coarse = command.DATA / "recordings" / "mcs_2014-07-09_W8_standard_all_500Hz.h5"
+        self.assertIn("bins of 5 ms hold different numbers of the clock's steps of 2 ms: take a multiple (--bin)",
+                      self.synfire("responses", coarse).stdout)
+        self.assertNotIn("clock's steps", self.synfire("responses", coarse, "--bin", 4).stdout)
+
     def test_compare_takes_the_same_numbers(self):
         self.synfire("compare", "table.csv", "--out", "compared", "--without", "graph,chains", *TO_MARKER)
         units = [r for r in self.found["responses"] if r["kind"] == "unit"]
@@ -162,10 +181,11 @@ class Responses(command.Test):
         marker = ("--marker", "ttl0")
         for code, sentence, words in (
                 (64, "--marker: says nothing to the figure rates", ("plot", "rates", "evoked.h5", "-o", "x.svg", *marker)),
-                (64, "--marker: is needed", ("plot", "responses", "evoked.h5", "-o", "x.svg")),
                 (78, "responses.to_ms: found 50, expected more than responses.from_ms, 60", (*run, "--set", "responses.from_ms=60")),
                 (78, "responses.bin_ms: found 0.01, which makes 25000 bins", (*run, "--set", "responses.bin_ms=0.01")),
-                (64, "--marker: is needed", responses),
+                (65, "no marker comes twice, as a stimulus does; found 'ttl0', 'stimulus 1', and --marker takes one",
+                 (*responses, "--to", 1.001)),
+                (65, "it has no markers, so there is no stimulus", ("responses", command.DATA / "recordings" / "Torborg2004_2001-10-22-0.h5")),
                 (65, "no marker is called 'light'; found 'ttl0', 'stimulus 1'", (*responses, "--marker", "light")),
                 (65, "no window around any of 119 markers 'ttl0' was recorded", (*responses, *marker, "--blank", "ttl0,-1000,1000")),
                 (64, "--response: found '50:0'", (*responses, *marker, "--response", "50:0")),
