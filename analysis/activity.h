@@ -98,12 +98,12 @@ typedef struct sf_activity_options {
     sf_burst_rule bursts;    /**< SF_BURST_RULE */
 } sf_activity_options;
 
-/** Their rows, and what these do not say: SF_USAGE of bursts that would begin by longer intervals than they
- * go on by. */
+/** Their rows, their defaults, and what rows do not say: SF_USAGE of bursts that would begin by longer
+ * intervals than they go on by. */
 extern const sf_key_table sf_activity_table;
 int sf_activity_check(const sf_activity_options *options, sf_error *error);
 
-#define SF_ACTIVITY_OPTIONS ((sf_activity_options){SF_NETWORK_RULE, SF_BURST_RULE})
+#define SF_ACTIVITY_OPTIONS (*(const sf_activity_options *)sf_activity_table.defaults)
 
 typedef struct sf_unit_activity {
     uint64_t spikes;

@@ -30,9 +30,9 @@ typedef struct sf_criticality_options {
     uint64_t seed;
 } sf_criticality_options;
 
-#define SF_CRITICALITY_OPTIONS ((sf_criticality_options){0, 4000000, 500, 100, 1})
-
+/** Their rows and their defaults. */
 extern const sf_key_table sf_criticality_options_table;
+#define SF_CRITICALITY_OPTIONS (*(const sf_criticality_options *)sf_criticality_options_table.defaults)
 
 /** Rows of the table `avalanche_shapes`: groups of durations 4 to 7, 8 to 15, ... bins. */
 #define SF_SHAPE_POINTS 20

@@ -16,7 +16,7 @@
 /* ---- options ---- */
 
 static const sf_sequence_options usual = {
-    .backbone = 0.5, .least_spikes = 1, .window_ns = 10000000, .surrogates = 999, .alpha = 0.05, .seed = 1};
+    .backbone = 0.5, .least_spikes = 1, .least_similarity = 0.1, .surrogates = 999, .alpha = 0.05, .seed = 1};
 
 const char *const sf_sequence_order_names[] = {"first-last", "first-spike", "rate-peak", NULL};
 

@@ -64,10 +64,9 @@ typedef struct sf_sequence_options {
     uint64_t seed;
 } sf_sequence_options;
 
-#define SF_SEQUENCE_OPTIONS ((sf_sequence_options){SF_ORDER_FIRST_LAST, 0.5, 1, 0, 0.1, 999, 0.05, 1})
-
-/** Their rows, and the defaults above. */
+/** Their rows and their defaults. */
 extern const sf_key_table sf_sequence_table;
+#define SF_SEQUENCE_OPTIONS (*(const sf_sequence_options *)sf_sequence_table.defaults)
 
 /** Units of a sequence, at least. */
 #define SF_SEQUENCE_LEAST 3

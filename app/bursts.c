@@ -168,6 +168,12 @@ void app_bursts_warn(const app_call *call, const sf_bursts *network, uint64_t n)
 static void warn(const bursts *b)
 {
     app_bursts_warn(b->call, &b->found.activity.network, b->options.activity.network.spikes);
+    const sf_activity *activity = &b->found.activity;
+    if (activity->active_units == 0)
+        app_doubt(b->call,
+                  "no unit fires at %g Hz or more, so nothing is told of all and nothing beside chance; "
+                  "--active takes a lower rate",
+                  b->options.activity.network.active_hz);
     double share = b->found.measured[SF_MEASURE_BURST_SHARE],
            chance = b->found.by_chance[SF_MEASURE_BURST_SHARE];
     if (isfinite(share) && isfinite(chance) && chance > share / 2 && chance > 0.05)

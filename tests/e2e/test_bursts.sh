@@ -61,6 +61,12 @@ assert [u['bursts'] for u in units[:2]] == [10, 10], units
 assert (units[0]['core_ms'] is not None) == ('$method' in ('logisi', 'cma')), units[0]"
 done
 
+# Where no unit is active nothing is told of all, and why is said.
+$SYNFIRE bursts few.csv --recorded 0:100 --active 5 >told 2>err
+grep -q "no unit fires at 5 Hz or more, so nothing is told of all and nothing beside chance; --active takes a lower rate" told
+$SYNFIRE bursts few.csv --recorded 0:100 >told 2>err
+must_fail grep -q "no unit fires" told
+
 # CSV has the same rows.
 for table in units network bursts summary; do
     $SYNFIRE bursts few.csv --recorded 0:100 --network-method isi-n --network-spikes 6 --network-within 40 --csv --table $table >$table.csv 2>err

@@ -81,6 +81,9 @@ import json
 one, = (f for f in json.load(open('report.json'))['figures'] if f['kind'] == 'sequences')
 assert one['why_not'] is None and len(one['panels']) == 2 and 'network bursts by rate' in one['caption'], one['why_not']"
 grep -q '<figure id="sequences">' planted.html
+$SYNFIRE sequences --help >told # what it takes, not what else an option could begin as
+grep -q "(-1 to 1, default 0.1)" told
+grep -q "default: a fiftieth of what bursts last" told
 expect 64 "--backbone: says nothing to the figure rates" $SYNFIRE plot rates planted.csv -o x.svg --backbone 0.5
 expect 65 "fewer than two network bursts have an order" $SYNFIRE plot sequences planted.csv $isi --network-within 1 -o none.svg --quiet
 [ ! -e none.svg ]

@@ -50,6 +50,21 @@ static sf_recording *make_recording(bool pause)
     return recording;
 }
 
+/* What help calls the default is what a command takes. */
+static void defaults_of_options_are_the_rules(void **state)
+{
+    (void)state;
+    const sf_network_rule network = SF_NETWORK_RULE, *taken = &SF_ACTIVITY_OPTIONS.network;
+    assert_true(taken->active_hz == network.active_hz && taken->share == network.share);
+    assert_true(taken->method == network.method && taken->spikes == network.spikes);
+    assert_true(taken->within_ns == network.within_ns);
+    const sf_burst_rule bursts = SF_BURST_RULE, *of_units = &SF_ACTIVITY_OPTIONS.bursts;
+    assert_true(of_units->begin_ns == bursts.begin_ns && of_units->within_ns == bursts.within_ns);
+    assert_true(of_units->apart_ns == bursts.apart_ns && of_units->least_ns == bursts.least_ns);
+    assert_true(of_units->least_spikes == bursts.least_spikes && of_units->method == bursts.method);
+    assert_true(of_units->least_surprise == bursts.least_surprise);
+}
+
 static void measures_are_what_they_say(void **state)
 {
     (void)state;
@@ -362,6 +377,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_of_options_are_the_rules),
         cmocka_unit_test(measures_are_what_they_say),
         cmocka_unit_test(nothing_is_known_across_a_pause),
         cmocka_unit_test(poisson_trains_are_chance),
