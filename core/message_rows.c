@@ -745,7 +745,7 @@ static const sf_column_row unit_measures_rows[] = {
     SF_MEMBER_IS(COUNT, degree, "units that it has an edge with, in whichever direction"),
     SF_MEMBER_IS(REAL, strength, "the weight of its edges, to and from it"),
     SF_FIELD_IS(COUNT, "module_weighted", module,
-                "0-based number of its module by weights, the largest first; of this window alone: the same "
+                "0-based number of its module by weights, the largest first; of that window alone: the same "
                 "number in the next may be other units"),
 };
 #undef ROW
@@ -755,6 +755,13 @@ SF_LENGTH(count_measures)
 {
     *length = ((const sf_graph_message *)of)->measure_count;
     return ((const sf_graph_message *)of)->measured;
+}
+
+SF_GETTER(get_measured_to)
+{
+    const sf_graph_message *message = of;
+    value->integer = message->measured_in.stop_ns;
+    value->known = message->measured;
 }
 
 SF_GETTER(get_measure)
@@ -808,10 +815,13 @@ static const sf_column_row graph_rows[] = {
         "of these, so many would be edges on average if no two units had anything to do with each other",
         .null = "pairs_tested is null; with max_q, which bounds the chance of any in this window"),
     SF_RECORDS_BY("measures", get_measure, count_measures, unit_measures_rows,
-                  "of every unit that has an edge, each as many windows as `measures` says",
-                  .null = "not asked for, or not of this window"),
+                  "of every unit that has an edge, each as many windows as `measures` says: of the window "
+                  "that ends at `measured_to_ns`",
+                  .null = "not asked for, or none since the last message"),
     SF_FIELD_IS(REAL, "modularity_weighted", modularity, "of these modules",
                 .null = "likewise, or there is no edge"),
+    SF_GOT_BY(INTEGER, "measured_to_ns", get_measured_to, "end of the window that `measures` are of",
+              .unit = "ns", .null = "`measures` is null"),
 };
 #undef ROW
 

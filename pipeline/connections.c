@@ -120,23 +120,55 @@ static void tile(void *argument)
     job->status = sf_links_of_tiling(&job->graph, &stretch, &options, &job->error);
 }
 
-static int start_tiling(sf_connections *connections, const sf_connections_window *window, sf_error *error)
+/* The window that is tiled next. */
+static int begin_filling(sf_connections *connections, const sf_connections_window *window, sf_error *error)
 {
     sf_tiling_job *job = &connections->job;
-    if (!sf_background_is_idle(&connections->tiling))
-        return SF_OK;
     size_t count = (size_t)(window->last - window->first);
     if (sf_reserve(&job->spikes, &job->capacity, count + 1, sizeof *job->spikes) != 0)
         return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(job->spikes, sf_history_view(window->history, window->first), count * sizeof *job->spikes);
     memcpy(job->unit_spikes, window->unit_spikes, connections->units->count * sizeof *job->unit_spikes);
-    job->count = count;
+    job->count = 0;
+    job->last = window->last;
     job->window = window->span;
-    int status = find_recorded(job, window, error);
-    if (status == SF_OK && job->recorded_count > 0) /* else there is no time to have a share of */
+    connections->filled = window->first;
+    connections->filling = true;
+    return find_recorded(job, window, error);
+}
+
+/* Spikes that a hop copies; more where windows move on faster. */
+#define FILL_SPIKES 65536
+
+/* The next part of its spikes, and what the history will let go of; all of them where no hop waits. */
+static void fill(sf_connections *connections, const sf_connections_window *window)
+{
+    sf_tiling_job *job = &connections->job;
+    uint64_t until = connections->filled + FILL_SPIKES;
+    until = until > window->first ? until : window->first;
+    if (until > job->last || connections->tiling.place == SF_BACKGROUND_INSIDE)
+        until = job->last;
+    size_t count = (size_t)(until - connections->filled);
+    if (count > 0)
+        memcpy(job->spikes + job->count, sf_history_view(window->history, connections->filled),
+               count * sizeof *job->spikes);
+    job->count += count;
+    connections->filled = until;
+    connections->filling = until < job->last;
+}
+
+static int start_tiling(sf_connections *connections, const sf_connections_window *window, sf_error *error)
+{
+    if (!sf_background_is_idle(&connections->tiling))
+        return SF_OK;
+    bool goes_on = connections->filling && connections->filled >= window->history->begin;
+    int status = goes_on ? SF_OK : begin_filling(connections, window, error);
+    if (status != SF_OK)
+        return status;
+    fill(connections, window);
+    /* Without recorded time there is none to have a share of. */
+    if (!connections->filling && connections->job.recorded_count > 0)
         sf_background_start(&connections->tiling);
-    return status;
+    return SF_OK;
 }
 
 /* The graph of the newest window that is done, where there is one. */

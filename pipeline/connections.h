@@ -39,6 +39,7 @@ typedef struct sf_tiling_job {
     struct sf_connections *connections;
     sf_spike *spikes;
     size_t count, capacity;
+    uint64_t last; /**< position of the history after its last spike */
     uint64_t *unit_spikes;
     sf_span window;
     sf_span *recorded; /**< spans of it in which all units were observed and nothing was blanked */
@@ -60,6 +61,8 @@ typedef struct sf_connections {
     size_t blanked_count, blanked_capacity;
     sf_background tiling;
     sf_tiling_job job;
+    bool filling;               /**< the job's spikes are taken from the history, a part in each hop */
+    uint64_t filled;            /**< up to this position */
     int64_t parts_ns[SF_PARTS]; /**< what parts of the newest update took */
 } sf_connections;
 

@@ -131,6 +131,41 @@ static void compare(void *argument)
     job->took_ns = sf_clock_monotonic_ns() - began_ns;
 }
 
+/* Of units with an edge. One order of them for the modules: nobody waits for a better one. */
+static int put_measures(sf_measuring_job *job, const sf_net *net)
+{
+    uint32_t *module = sf_resize(NULL, net->count, sizeof *module);
+    job->measures = sf_alloc(net->count, sizeof *job->measures);
+    int status = module != NULL && job->measures != NULL ? SF_OK : sf_fail_memory(&job->error);
+    if (status == SF_OK)
+        status = sf_modules_find(module, &job->modularity, net, true, 1, 1, 1, &job->error);
+    for (uint32_t v = 0; v < net->count && status == SF_OK; v++)
+        job->measures[job->count++] =
+            (sf_unit_measures){.unit = net->vertices[v],
+                               .degree = net->both.first[v + 1] - net->both.first[v],
+                               .strength = sf_net_strength(net, v),
+                               .module = module[v]};
+    sf_free(module);
+    return status;
+}
+
+static void measure(void *argument)
+{
+    sf_measuring_job *job = argument;
+    const sf_net_rule rule = {.linked = true};
+    sf_csr graph;
+    sf_net net;
+    job->count = 0;
+    job->status = sf_connectivity_csr(&graph, &job->graph, NULL, &job->error);
+    if (job->status != SF_OK)
+        return;
+    job->status = sf_net_build(&net, &graph, &rule, &job->error);
+    if (job->status == SF_OK)
+        job->status = put_measures(job, &net);
+    sf_net_free(&net);
+    sf_csr_free(&graph);
+}
+
 /* All but what needs units. */
 static int open_patterns(sf_queries *queries, const sf_live_options *config, bool virtual_clock,
                          sf_error *error)
@@ -164,6 +199,9 @@ int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf
     if (status == SF_OK && config->graph.rewired > 0 && count_counts(queries) > 0)
         status = sf_background_open(&queries->rewiring, "synfire-rewire", sf_background_inside(virtual_clock),
                                     compare, &queries->job, error);
+    if (status == SF_OK && config->graph.measures > 0)
+        status = sf_background_open(&queries->measuring, "synfire-measure",
+                                    sf_background_inside(virtual_clock), measure, &queries->measured, error);
     if (status != SF_OK)
         sf_queries_close(queries);
     return status;
@@ -172,6 +210,9 @@ int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf
 void sf_queries_close(sf_queries *queries)
 {
     sf_background_close(&queries->rewiring);
+    sf_background_close(&queries->measuring);
+    sf_free(queries->measured.graph.links);
+    sf_free(queries->measured.measures);
     for (size_t i = 0; i < queries->pattern_count; i++)
         sf_pattern_free(&queries->patterns[i]);
     sf_csr_free(&queries->job.graph);
@@ -311,34 +352,46 @@ static int take_census(const sf_live_options *config, const sf_csr *csr, sf_grap
     return status;
 }
 
-/* Of units with an edge. One order of them for the modules: a window waits for no better one. */
-static int put_measures(sf_graph_message *message, const sf_net *net, sf_error *error)
+/* ---- measures of units ---- */
+
+/* Those that are done belong to the message. */
+static int take_measures(sf_queries *queries, sf_graph_message *message, sf_error *error)
 {
-    uint32_t *module = sf_resize(NULL, net->count, sizeof *module);
-    message->measures = sf_alloc(net->count, sizeof *message->measures);
-    int status = module != NULL && message->measures != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_modules_find(module, &message->modularity, net, true, 1, 1, 1, error);
-    for (uint32_t v = 0; v < net->count && status == SF_OK; v++)
-        message->measures[message->measure_count++] =
-            (sf_unit_measures){.unit = net->vertices[v],
-                               .degree = net->both.first[v + 1] - net->both.first[v],
-                               .strength = sf_net_strength(net, v),
-                               .module = module[v]};
-    sf_free(module);
-    return status;
+    sf_measuring_job *job = &queries->measured;
+    if (!sf_background_take(&queries->measuring))
+        return SF_OK;
+    if (job->status != SF_OK)
+        return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
+    sf_free(message->measures);
+    message->measures = job->measures;
+    message->measure_count = job->count;
+    message->modularity = job->modularity;
+    message->measured_in = job->window;
+    message->measured = true;
+    job->measures = NULL;
+    return SF_OK;
 }
 
-static int measure_units(const sf_csr *csr, sf_graph_message *message, sf_error *error)
+static int measure_units(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
+                         sf_error *error)
 {
-    const sf_net_rule rule = {.linked = true};
-    sf_net net;
-    int status = sf_net_build(&net, csr, &rule, error);
-    if (status == SF_OK)
-        status = put_measures(message, &net, error);
-    message->measured = status == SF_OK;
-    sf_net_free(&net);
-    return status;
+    sf_measuring_job *job = &queries->measured;
+    int status = take_measures(queries, message, error);
+    queries->due = queries->due || queries->answered % queries->config->graph.measures == 0;
+    queries->answered++;
+    if (status != SF_OK || !queries->due || !sf_background_is_idle(&queries->measuring))
+        return status;
+    if (sf_reserve(&job->graph.links, &job->capacity, snapshot->count, sizeof *job->graph.links) != 0)
+        return sf_fail_memory(error);
+    if (snapshot->count > 0)
+        memcpy(job->graph.links, snapshot->links, snapshot->count * sizeof *job->graph.links);
+    job->graph.unit_count = snapshot->unit_count;
+    job->graph.is_tiling = snapshot->is_tiling;
+    job->graph.count = snapshot->count;
+    job->window = message->window;
+    queries->due = false;
+    sf_background_start(&queries->measuring);
+    return take_measures(queries, message, error); /* on a virtual clock they are there already */
 }
 
 static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
@@ -356,8 +409,6 @@ static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, co
         status = sf_reaching_search(&queries->reaching, &message->reach_all, csr, config->reach_all, error);
     if (status == SF_OK && config->components)
         status = sf_connectivity_components(&message->components, csr, error);
-    if (status == SF_OK && config->measures > 0 && queries->answered++ % config->measures == 0)
-        status = measure_units(csr, message, error);
     return status;
 }
 
@@ -392,20 +443,21 @@ static int ask(sf_queries *queries, const sf_connectivity *snapshot, sf_csr *csr
 static bool is_nothing_asked(const sf_live_graph *config)
 {
     return config->reach_count == 0 && config->reach_all == 0 && !config->components &&
-           config->pattern_count == 0 && !config->census && config->measures == 0;
+           config->pattern_count == 0 && !config->census;
 }
 
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
                       int64_t *parts_ns, sf_error *error)
 {
     sf_csr csr;
-    bool by_columns = queries->pattern_count > 0 || queries->config->graph.measures > 0;
     message->unit_count = snapshot->unit_count;
     message->modularity = NAN;
-    if (is_nothing_asked(&queries->config->graph))
-        return SF_OK;
-    int status = by_columns ? sf_connectivity_csr(&csr, snapshot, NULL, error)
-                            : sf_connectivity_shape(&csr, snapshot, error);
+    int status =
+        queries->config->graph.measures > 0 ? measure_units(queries, snapshot, message, error) : SF_OK;
+    if (status != SF_OK || is_nothing_asked(&queries->config->graph))
+        return status;
+    status = queries->pattern_count > 0 ? sf_connectivity_csr(&csr, snapshot, NULL, error)
+                                        : sf_connectivity_shape(&csr, snapshot, error);
     if (status != SF_OK)
         return status;
     status = ask(queries, snapshot, &csr, message, parts_ns, error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The questions that a configuration asks of every snapshot of the connectivity graph: what units reach, its
- * components, patterns and the triad census, whose counts are held against rewired graphs in the background.
+ * components, patterns and the triad census, whose counts are held against rewired graphs in the background,
+ * where units are measured, too.
  */
 #ifndef SF_PIPELINE_QUERIES_H
 #define SF_PIPELINE_QUERIES_H
@@ -28,6 +29,18 @@ typedef struct sf_rewired_job {
     sf_error error;
 } sf_rewired_job;
 
+/** The measures of the units of one graph; the worker's while it is busy. */
+typedef struct sf_measuring_job {
+    sf_connectivity graph; /**< the links alone */
+    size_t capacity;       /**< of these */
+    sf_span window;
+    sf_unit_measures *measures; /**< of units with an edge */
+    size_t count;
+    double modularity;
+    int status;
+    sf_error error;
+} sf_measuring_job;
+
 /** Window thread. Zero-initialised it asks nothing. Stays where it is while open. */
 typedef struct sf_queries {
     const sf_live_options *config;
@@ -45,12 +58,15 @@ typedef struct sf_queries {
     sf_background rewiring;
     sf_rewired_job job;
     sf_motif_spread *spreads; /**< the newest of each count */
+    bool due;                 /**< units of the next graph are to be measured, once those before are */
+    sf_background measuring;
+    sf_measuring_job measured;
 } sf_queries;
 
 /**
  * Resolves units and reads patterns. On a virtual clock no search is cut short and comparisons with rewired
- * graphs belong to the window itself. device: of the run, for patterns and searches from every unit, or NULL.
- * SF_CONFIG.
+ * graphs and measures belong to the window itself. device: of the run, for patterns and searches from every
+ * unit, or NULL. SF_CONFIG.
  */
 int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
                     sf_device *device, bool virtual_clock, sf_error *error);

@@ -3,19 +3,23 @@
  * bench analyses: what a hop of 100 ms costs in each analysis that a live run does beside the stages of its
  * hops, at 4,096 units and 100,000 spikes a second, in processor time, so that what else runs on the machine
  * does not count: network bursts, at a criterion that half of the spikes meet; responses to a stimulus each
- * second, with a message each; responses that are switched off; and the branching ratio of the last 100 s,
- * each 10 s, which is estimated in a thread of its own. Row `together` is all of them in the same hop. A hop
- * begins once the trial before it is counted, as in a run, where hops are 100 ms apart: else trials would
- * pile up here, and with them the spikes that they need.
+ * second, with a message each; responses that are switched off; the branching ratio of the last 100 s, each
+ * 10 s, and spike-time tiling of the last 10 s, both of which are estimated in threads of their own; and each
+ * second the measures of a graph of five edges a unit, by chance. Row `together` is all of them in the same
+ * hop. A hop begins once the trial before it is counted, as in a run, where hops are 100 ms apart: else
+ * trials would pile up here, and with them the spikes that they need.
  */
 #include "bench/command/stream.h"
 
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/message.h"
+#include "core/random.h"
 #include "core/reals.h"
 #include "core/spare.h"
 #include "mine/isi_n.h"
+#include "pipeline/connections.h"
 #include "pipeline/criticality.h"
 #include "pipeline/trials.h"
 #include "replay/simulation.h"
@@ -26,16 +30,16 @@
 
 #define HOP_NS (100 * SF_MILLISECOND)
 #define SECONDS 60
+#define WINDOW_NS (10 * SF_SECOND)
+#define EDGES_EACH 5
 #define BURST_SPIKES 1000
 #define BURST_WITHIN_NS (10 * SF_MILLISECOND)
 
-enum { BURSTS, RESPONSES, OFF, CRITICALITY, TOGETHER, ROWS };
+enum { BURSTS, RESPONSES, OFF, CRITICALITY, TILING, MEASURES, TOGETHER, ROWS };
 
-static const char *const parts[] = {[BURSTS] = "bursts",
-                                    [RESPONSES] = "responses",
-                                    [OFF] = "off",
-                                    [CRITICALITY] = "criticality",
-                                    [TOGETHER] = NULL};
+static const char *const parts[] = {
+    [BURSTS] = "bursts", [RESPONSES] = "responses", [OFF] = "off",    [CRITICALITY] = "criticality",
+    [TILING] = "tiling", [MEASURES] = "measures",   [TOGETHER] = NULL};
 
 typedef struct analyses {
     bool wanted[TOGETHER];
@@ -44,6 +48,12 @@ typedef struct analyses {
     sf_isi_n bursts;
     sf_trials trials, off;
     sf_criticality_run criticality;
+    sf_live_options tiled, measured; /* what they are configured by */
+    sf_connections tiling;
+    sf_history history; /**< of the window that is tiled */
+    uint64_t *unit_spikes;
+    sf_queries measures;
+    sf_connectivity graph; /**< that is measured */
     uint64_t bursts_ended;
     double *ms[ROWS]; /**< of each hop */
     size_t hops;
@@ -84,6 +94,46 @@ static int take_criticality(analyses *a, const sf_spike *spikes, size_t count, i
                            : status;
 }
 
+/* As the hops do: the history and the counts are theirs. */
+static int keep_window(analyses *a, const sf_spike *spikes, size_t count, int64_t until_ns, sf_error *error)
+{
+    uint64_t first = a->history.begin;
+    int status = sf_history_append(&a->history, spikes, count, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        a->unit_spikes[spikes[i].unit]++;
+    uint64_t keep = sf_history_find(&a->history, until_ns - WINDOW_NS);
+    for (const sf_spike *spike = sf_history_view(&a->history, first); first < keep; first++, spike++)
+        a->unit_spikes[spike->unit]--;
+    sf_history_drop_before(&a->history, keep);
+    return SF_OK;
+}
+
+static int take_tiling(analyses *a, int64_t until_ns, sf_error *error)
+{
+    const sf_connections_window window = {.span = {until_ns - WINDOW_NS, until_ns},
+                                          .history = &a->history,
+                                          .first = a->history.begin,
+                                          .last = a->history.end,
+                                          .unit_spikes = a->unit_spikes};
+    sf_message *message;
+    int status = sf_connections_update(&a->tiling, &window, &message, error);
+    sf_message_release(message);
+    return status;
+}
+
+static int take_measures(analyses *a, sf_error *error)
+{
+    int64_t parts_ns[SF_PARTS] = {0};
+    sf_message *message = sf_message_new(SF_TOPIC_GRAPH);
+    int status = message != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_queries_answer(&a->measures, &a->graph, &message->graph, parts_ns, error);
+    sf_message_release(message);
+    return status;
+}
+
 static int take_one(analyses *a, int which, const sf_spike *spikes, size_t count, int64_t until_ns,
                     sf_error *error)
 {
@@ -94,6 +144,10 @@ static int take_one(analyses *a, int which, const sf_spike *spikes, size_t count
         return take_trials(&a->trials, &a->publisher, spikes, count, until_ns, error);
     case CRITICALITY:
         return take_criticality(a, spikes, count, until_ns, error);
+    case TILING:
+        return take_tiling(a, until_ns, error);
+    case MEASURES:
+        return take_measures(a, error);
     default:
         return take_trials(&a->off, &a->publisher, spikes, count, until_ns, error);
     }
@@ -105,6 +159,8 @@ static int take_hop(analyses *a, const sf_spike *spikes, size_t count, int64_t u
     a->ms[TOGETHER][a->hops] = 0;
     if (a->wanted[RESPONSES] && (until_ns - HOP_NS) % SF_SECOND == 0)
         status = sf_trials_mark(&a->trials, until_ns - HOP_NS, error);
+    if (status == SF_OK && a->wanted[TILING])
+        status = keep_window(a, spikes, count, until_ns, error);
     for (int which = 0; status == SF_OK && which < TOGETHER; which++) {
         if (!a->wanted[which])
             continue;
@@ -163,6 +219,43 @@ static int take_stream(analyses *a, sf_simulation *simulation, size_t hops, sf_e
 
 /* ---- the whole ---- */
 
+/* Of each unit an edge to each fifth of the units, with counts of up to three times what is expected. */
+static int make_graph(sf_connectivity *graph, sf_error *error)
+{
+    const uint32_t part = BENCH_UNITS / EDGES_EACH;
+    sf_random random = sf_random_start(1, 0);
+    graph->unit_count = BENCH_UNITS;
+    graph->links = sf_alloc((size_t)BENCH_UNITS * EDGES_EACH, sizeof *graph->links);
+    if (graph->links == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t from = 0; from < BENCH_UNITS; from++)
+        for (uint32_t k = 0; k < EDGES_EACH; k++)
+            graph->links[graph->count++] =
+                (sf_link){.from = from,
+                          .to = k * part + (uint32_t)sf_random_below(&random, part),
+                          .delay = {0, SF_MILLISECOND},
+                          .count = 21 + sf_random_below(&random, 40),
+                          .expected = 20};
+    return SF_OK;
+}
+
+static int open_graphs(analyses *a, sf_error *error)
+{
+    a->tiled = a->measured = sf_live_options_default();
+    a->tiled.graph.metric = SF_LIVE_STTC;
+    a->measured.graph.measures = 10;
+    a->history.span_ns = WINDOW_NS;
+    a->unit_spikes = sf_alloc(BENCH_UNITS, sizeof *a->unit_spikes);
+    int status = a->unit_spikes != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_connections_open(&a->tiling, &a->tiled, &a->inputs.units, NULL, NULL, false, error);
+    if (status == SF_OK)
+        sf_background_halt(&a->tiling.tiling); /* so that others begin: each lasts for minutes */
+    if (status == SF_OK)
+        status = sf_queries_open(&a->measures, &a->measured, &a->inputs.units, NULL, false, error);
+    return status == SF_OK ? make_graph(&a->graph, error) : status;
+}
+
 static int open_all(analyses *a, size_t hops, sf_error *error)
 {
     sf_live_options config = sf_live_options_default();
@@ -177,6 +270,8 @@ static int open_all(analyses *a, size_t hops, sf_error *error)
         status = sf_trials_open(&a->trials, &config, &a->inputs, error);
     if (status == SF_OK)
         status = sf_criticality_run_open(&a->criticality, &config, &a->inputs, true, error);
+    if (status == SF_OK)
+        status = open_graphs(a, error);
     a->trials.began_ns = a->criticality.began_ns = 0;
     for (int row = 0; status == SF_OK && row < ROWS; row++)
         status = (a->ms[row] = sf_alloc(hops, sizeof *a->ms[row])) != NULL ? SF_OK : sf_fail_memory(error);
@@ -190,6 +285,11 @@ static void close_all(analyses *a)
     sf_trials_close(&a->off);
     sf_trials_close(&a->trials);
     sf_criticality_run_close(&a->criticality);
+    sf_connections_close(&a->tiling);
+    sf_queries_close(&a->measures);
+    sf_connectivity_free(&a->graph);
+    sf_history_free(&a->history);
+    sf_free(a->unit_spikes);
     for (int row = 0; row < ROWS; row++)
         sf_free(a->ms[row]);
 }

@@ -374,8 +374,9 @@ const app_command app_command_bench = {
     .most_arguments = -1,
     .example = "synfire bench bfs --kronecker 16:16:1",
     .notes =
-        "analyses: what a hop of 100 ms costs in network bursts, in responses to a stimulus each second and "
-        "in responses that are switched off, at 4,096 units and 100,000 spikes a second; together: all of "
+        "analyses: what a hop of 100 ms costs in network bursts, in responses to a stimulus each second, in "
+        "responses that are switched off, in the branching ratio, in spike-time tiling and in measures of a "
+        "network of 20,480 edges each second, at 4,096 units and 100,000 spikes a second; together: all of "
         "them in the same hop.\n"
         "bfs: 64 random sources on a Kronecker graph; teps is the harmonic mean of directed edges of the\n"
         "reached component over seconds, as Graph500 has it, in which one source in a component of a few "

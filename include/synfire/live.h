@@ -544,10 +544,11 @@ typedef struct sf_graph_message {
     sf_left_out left_out;   /**< of edges: neither counted in `edges` nor searched */
     size_t pairs_tested;    /**< as in sf_graph_columns */
     double pairs_by_chance; /**< likewise */
-    bool measured;          /**< units were measured in this window */
+    bool measured;          /**< measures of units came since the last message */
     double modularity;      /**< of their modules; NaN where no unit has an edge, or none was measured */
     size_t measure_count;
     sf_unit_measures *measures;
+    sf_span measured_in; /**< the window that they are of: this one, or one before */
 } sf_graph_message;
 
 typedef enum sf_source_state {

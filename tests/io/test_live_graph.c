@@ -6,6 +6,7 @@
 #include "analysis/sttc.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/message.h"
 #include "graph/measure/measure.h"
 #include "graph/measure/modules.h"
 #include "graph/motif/census.h"
@@ -771,6 +772,113 @@ static void tiling_leaves_out_what_was_not_recorded(void **state)
     sf_recording_clear(&recording);
 }
 
+/* ---- beside the hops ---- */
+
+/* A window of more spikes than a hop copies is tiled as it was, while the history lets go of it. */
+static void a_window_is_tiled_as_it_was_while_windows_move_on(void **state)
+{
+    (void)state;
+    enum { TILED = 4, PER_HOP = 50000, IN_WINDOW = 4 * PER_HOP, COUNT = 12 * PER_HOP };
+    const int64_t hop_ns = 5000000000, step_ns = hop_ns / PER_HOP;
+    test_random random = test_random_start("tiled in parts", 71);
+    sf_config config = test_config("graph: {metric: sttc, dt_ms: 0.3, surrogates: 19}\n");
+    sf_recording recording = test_random_recording(&random, 10, TILED, INT64_C(1000000000), 1);
+    sf_spike *spikes = sf_alloc(COUNT, sizeof *spikes);
+    uint64_t unit_spikes[TILED] = {0};
+    const sf_span first = {0, 4 * hop_ns};
+    sf_history history = {0};
+    sf_connections connections;
+    assert_non_null(spikes);
+    for (size_t i = 0; i < COUNT; i++) { /* of the first unit half are followed by one of the second */
+        uint32_t unit = (uint32_t)test_random_below(&random, TILED);
+        bool follows = i > 0 && spikes[i - 1].unit == 0 && test_random_below(&random, 2) == 0;
+        spikes[i] = (sf_spike){.time_ns = (int64_t)i * step_ns, .unit = follows ? 1 : unit};
+    }
+    for (size_t i = 0; i < IN_WINDOW; i++)
+        unit_spikes[spikes[i].unit]++;
+    assert_int_equal(
+        sf_connections_open(&connections, &config.live, &recording.units, NULL, NULL, false, NULL), SF_OK);
+    assert_int_equal(sf_history_append(&history, spikes, IN_WINDOW, NULL), SF_OK);
+    int told_after = -1;
+    for (int hop = 0; hop <= 8 && told_after < 0; hop++) {
+        sf_connections_window window = {.span = {hop * hop_ns, (hop + 4) * hop_ns},
+                                        .history = &history,
+                                        .first = (uint64_t)hop * PER_HOP,
+                                        .last = (uint64_t)hop * PER_HOP + IN_WINDOW,
+                                        .unit_spikes = unit_spikes};
+        sf_message *message;
+        assert_int_equal(sf_connections_update(&connections, &window, &message, NULL), SF_OK);
+        sf_background_wait(&connections.tiling);
+        if (message != NULL) {
+            assert_true(message->graph.window.start_ns == 0 && message->graph.window.stop_ns == 4 * hop_ns);
+            check_spans(message, spikes, IN_WINDOW, TILED, &first, 1, &config);
+            told_after = hop;
+        }
+        sf_message_release(message);
+        sf_history_drop_before(&history, window.first);
+        if (hop < 8)
+            assert_int_equal(sf_history_append(&history, spikes + window.last, PER_HOP, NULL), SF_OK);
+    }
+    assert_int_equal(told_after, 4); /* 65,536 spikes a hop, and what is made beside is told in the next */
+    sf_connections_close(&connections);
+    sf_history_free(&history);
+    sf_free(spikes);
+    sf_config_free(&config);
+    sf_recording_clear(&recording);
+}
+
+static void answer(sf_queries *queries, const sf_connectivity *graph, int64_t second, sf_message **message)
+{
+    int64_t parts_ns[SF_PARTS] = {0};
+    *message = sf_message_new(SF_TOPIC_GRAPH);
+    assert_non_null(*message);
+    (*message)->graph.window = (sf_span){second * 1000000000, (second + 10) * 1000000000};
+    assert_int_equal(sf_queries_answer(queries, graph, &(*message)->graph, parts_ns, NULL), SF_OK);
+}
+
+/* Measures are told with the next graph, and say of which window they are; no hop waits for them. */
+static void measures_made_beside_the_hops_name_their_window(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("measures beside", 72);
+    sf_config config = test_config("graph: {measures: 2}\n");
+    sf_recording recording = test_random_recording(&random, 10, MOST_UNITS, INT64_C(1000000000), 1);
+    sf_link links[MOST_UNITS - 1];
+    for (uint32_t i = 0; i < MOST_UNITS - 1; i++)
+        links[i] = (sf_link){.from = i,
+                             .to = (uint32_t)test_random_below(&random, i + 1) == i ? i + 1 : 0,
+                             .count = 10 + test_random_below(&random, 50),
+                             .expected = 5};
+    const sf_connectivity graph = {.unit_count = MOST_UNITS, .links = links, .count = MOST_UNITS - 1},
+                          none = {.unit_count = MOST_UNITS};
+    sf_queries beside, inside;
+    sf_message *told, *expected;
+    assert_int_equal(sf_queries_open(&beside, &config.live, &recording.units, NULL, false, NULL), SF_OK);
+    assert_int_equal(sf_queries_open(&inside, &config.live, &recording.units, NULL, true, NULL), SF_OK);
+    answer(&inside, &graph, 3, &expected);
+    assert_true(expected->graph.measured && expected->graph.measured_in.start_ns == 3000000000);
+    answer(&beside, &graph, 3, &told);
+    sf_background_wait(&beside.measuring);
+    if (!told->graph.measured) { /* as quick as that it may be */
+        sf_message_release(told);
+        answer(&beside, &none, 4, &told);
+    }
+    assert_true(told->graph.measured && told->graph.measured_in.start_ns == 3000000000);
+    assert_int_equal(told->graph.measure_count, expected->graph.measure_count);
+    assert_memory_equal(told->graph.measures, expected->graph.measures,
+                        told->graph.measure_count * sizeof *told->graph.measures);
+    test_assert_same(told->graph.modularity, expected->graph.modularity);
+    sf_message_release(told);
+    sf_message_release(expected);
+    answer(&beside, &graph, 5, &told); /* the second of two: nothing new */
+    sf_background_wait(&beside.measuring);
+    sf_message_release(told);
+    sf_queries_close(&beside);
+    sf_queries_close(&inside);
+    sf_config_free(&config);
+    sf_recording_clear(&recording);
+}
+
 /* ---- memory ---- */
 
 typedef struct scene {
@@ -823,7 +931,7 @@ static void failed_allocations_leak_nothing(void **state)
         snprintf(yaml, sizeof yaml,
                  "mine: {threads: 1}\ngraph: {%sreach: [{from: e1}], reach_all: 2, components: true, census: "
                  "true, "
-                 "patterns: [{pattern: 'A -> B; A.rate < B.rate'}], rewired: 2}\n",
+                 "patterns: [{pattern: 'A -> B; A.rate < B.rate'}], rewired: 2, measures: 1}\n",
                  metrics[m]);
         scene s = {.config = test_config(yaml),
                    .units = recording.units,
@@ -840,6 +948,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_snapshot_is_that_of_its_window_alone),
         cmocka_unit_test(measures_do_not_depend_on_what_else_is_asked),
+        cmocka_unit_test(a_window_is_tiled_as_it_was_while_windows_move_on),
+        cmocka_unit_test(measures_made_beside_the_hops_name_their_window),
         cmocka_unit_test(the_graph_is_complete_between_discoveries),
         cmocka_unit_test(in_real_time_every_window_that_stays_is_answered),
         cmocka_unit_test(in_real_time_answers_name_their_window),

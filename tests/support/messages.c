@@ -363,6 +363,7 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     message->modularity = random_real(random);
     message->measures = random_list(random, sizeof *message->measures, &message->measure_count);
     message->measured = message->measure_count > 0;
+    message->measured_in = message->window;
     for (size_t i = 0; i < message->measure_count; i++)
         message->measures[i] = (sf_unit_measures){.unit = random_unit(random, units),
                                                   .degree = random_count(random),

@@ -575,6 +575,11 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     check_census(take(from, "census"), graph);
     check_measures(take(from, "measures"), graph);
     is_real(take(from, "modularity_weighted"), graph->modularity);
+    const json_t *measured_to = take(from, "measured_to_ns");
+    if (graph->measured)
+        is_integer(measured_to, graph->measured_in.stop_ns);
+    else
+        assert_true(json_is_null(measured_to));
 }
 
 static void check_source(const json_t *map, const sf_source_status *source)
