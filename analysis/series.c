@@ -22,6 +22,9 @@ typedef struct gathering {
     sf_span *spans; /* where they were observed */
     sf_observed observed;
     sf_quantity_state *state;
+    size_t *first; /* states + 1: where the values of each begin */
+    bool *wanted;  /* by state */
+    size_t placed; /* spikes that have a place */
     sf_series *series;
     sf_error *error;
 } gathering;
@@ -63,18 +66,76 @@ static int look_at(gathering *g, const sf_span *within)
     return find_observed(g, within);
 }
 
+/* Spikes that enter together: samples are held no longer than until they are counted, or put in place. */
+#define CHUNK ((size_t)1 << 16)
+
+/* By state, or where samples are places all together. */
+static void put_values(gathering *g, const sf_sample *samples, size_t count)
+{
+    const double *places = sf_quantity_places(g->state);
+    for (size_t i = 0; i < count; i++)
+        if (g->setup.quantity == SF_QUANTITY_POSITION)
+            memcpy(g->series->values + 2 * g->placed++, places + 2 * (size_t)samples[i].state,
+                   2 * sizeof *places);
+        else if (g->wanted[samples[i].state])
+            g->series->values[g->first[samples[i].state]++] = samples[i].value;
+}
+
+/* All spikes through a state; counts the samples of each state, or puts their values into the series. */
+static int pass(gathering *g, bool puts)
+{
+    sf_quantity_close(g->state);
+    int status = sf_quantity_open(&g->state, &g->setup, g->error);
+    if (status == SF_OK && g->first == NULL &&
+        (g->first = sf_alloc(sf_quantity_states(g->state) + 1, sizeof *g->first)) == NULL)
+        status = sf_fail_memory(g->error);
+    size_t done = 0;
+    while (status == SF_OK && (done == 0 || done < g->spike_count)) {
+        size_t entered, left = g->spike_count - done, count = left < CHUNK ? left : CHUNK;
+        int64_t stop_ns = count < left ? g->spikes[done + count].time_ns : INT64_MAX;
+        status = sf_quantity_enter(g->state, g->spikes + done, count, stop_ns, g->error);
+        const sf_sample *samples = sf_quantity_entered(g->state, &entered);
+        if (status == SF_OK && puts)
+            put_values(g, samples, entered);
+        for (size_t i = 0; status == SF_OK && !puts && i < entered; i++)
+            g->first[samples[i].state + 1]++;
+        sf_quantity_leave(g->state, stop_ns);
+        done += CHUNK;
+    }
+    return status;
+}
+
 /* With room for all partial occurrences: what is given up in one pass has room in the next. */
-static int fill_window(gathering *g)
+static int count_samples(gathering *g)
 {
     for (g->setup.room = FIRST_ROOM;; g->setup.room *= 8) {
-        int status = sf_quantity_open(&g->state, &g->setup, g->error);
-        if (status == SF_OK)
-            status = sf_quantity_enter(g->state, g->spikes, g->spike_count, INT64_MAX, g->error);
+        int status = pass(g, false);
         if (status != SF_OK || sf_quantity_overflows(g->state) == 0 || g->setup.room >= MOST_ROOM)
             return status;
-        sf_quantity_close(g->state);
-        g->state = NULL;
+        sf_free(g->first);
+        g->first = NULL;
     }
+}
+
+static int want_all(gathering *g)
+{
+    size_t states = sf_quantity_states(g->state);
+    g->wanted = sf_resize(NULL, states, sizeof *g->wanted);
+    if (g->wanted == NULL)
+        return sf_fail_memory(g->error);
+    for (size_t s = 0; s < states; s++)
+        g->wanted[s] = true;
+    return SF_OK;
+}
+
+/* Takes the values of the states that are wanted, `wide` numbers each. */
+static int take_values(gathering *g, size_t wide)
+{
+    size_t states = sf_quantity_states(g->state);
+    for (size_t s = 0; s < states; s++)
+        g->first[s + 1] = g->first[s] + (g->wanted[s] ? g->first[s + 1] : 0);
+    g->series->values = sf_resize(NULL, g->first[states], wide * sizeof *g->series->values);
+    return g->series->values != NULL ? pass(g, true) : sf_fail_memory(g->error);
 }
 
 /* ---- series ---- */
@@ -84,13 +145,6 @@ static int name_series(gathering *g, size_t s, const char *name)
     sf_free(g->series->names[s]);
     g->series->names[s] = sf_copy_string(name);
     return g->series->names[s] != NULL ? SF_OK : sf_fail_memory(g->error);
-}
-
-static int take_values(gathering *g, sf_state_samples *sorted)
-{
-    size_t count;
-    const sf_sample *held = sf_quantity_held(g->state, &count);
-    return sf_quantity_sort(g->state, held, count, sorted, g->error);
 }
 
 /* How many spikes each unit has, and how many units have any. */
@@ -104,45 +158,32 @@ static size_t count_spikes(size_t *spikes, const sf_spike *from, size_t count, s
 }
 
 /* Units that are silent in what is looked at have no rate there: nobody chose them to be looked at. */
-static int take_units(gathering *g, const sf_state_samples *sorted, size_t *spikes)
+static int gather_units(gathering *g)
 {
     const sf_recording *recording = g->recording;
     size_t units = recording->units.count, s = 0;
+    size_t *spikes = sf_alloc(units, sizeof *spikes);
+    if (spikes == NULL)
+        return sf_fail_memory(g->error);
     size_t with = count_spikes(spikes, recording->spikes, recording->spike_count, units);
-    if (with == 0)
-        return sf_fail(g->error, SF_DATA, recording->path, "no spikes in the selection");
-    int status = sf_series_make(&g->series, with, 1, g->error);
+    int status = with > 0 ? sf_series_make(&g->series, with, 1, g->error)
+                          : sf_fail(g->error, SF_DATA, recording->path, "no spikes in the selection");
     for (size_t u = 0; status == SF_OK && u < units; u++) {
         if (spikes[u] == 0)
             continue;
         g->series->units[s] = (int64_t)u;
         status = name_series(g, s++, recording->units.items[u].name);
     }
-    if (status != SF_OK)
-        return status;
-    g->series->values = sf_resize(NULL, sorted->first[units], sizeof *g->series->values);
-    if (g->series->values == NULL)
-        return sf_fail_memory(g->error);
     count_spikes(spikes, g->spikes, g->spike_count, units);
-    for (s = 0; s < with; s++) {
-        size_t u = (size_t)g->series->units[s], first = sorted->first[u];
-        size_t n = spikes[u] > 0 ? sorted->first[u + 1] - first : 0;
-        memcpy(g->series->values + g->series->first[s], sorted->values + first, n * sizeof(double));
-        g->series->first[s + 1] = g->series->first[s] + n;
-    }
-    g->series->coincident = sf_quantity_coincident(g->state);
-    return SF_OK;
-}
-
-static int gather_units(gathering *g)
-{
-    sf_state_samples sorted = {0};
-    size_t *spikes = sf_alloc(g->recording->units.count, sizeof *spikes);
-    int status = spikes != NULL ? take_values(g, &sorted) : sf_fail_memory(g->error);
-    if (status == SF_OK)
-        status = take_units(g, &sorted, spikes);
+    for (size_t u = 0; u < units; u++)
+        g->wanted[u] = spikes[u] > 0;
     sf_free(spikes);
-    sf_state_samples_free(&sorted);
+    if (status == SF_OK)
+        status = take_values(g, 1);
+    for (s = 0; status == SF_OK && s < with; s++) /* each state's values have come to where they end */
+        g->series->first[s + 1] = g->first[g->series->units[s]];
+    if (status == SF_OK)
+        g->series->coincident = sf_quantity_coincident(g->state);
     return status;
 }
 
@@ -161,41 +202,29 @@ static int name_link(gathering *g, uint32_t link)
 
 static int gather_links(gathering *g)
 {
-    sf_state_samples sorted = {0};
     size_t links = sf_quantity_states(g->state);
     int status = sf_series_make(&g->series, links, 1, g->error);
     for (uint32_t link = 0; status == SF_OK && link < links; link++)
         status = name_link(g, link);
     if (status == SF_OK)
-        status = take_values(g, &sorted);
-    if (status == SF_OK) {
-        memcpy(g->series->first, sorted.first, (links + 1) * sizeof *sorted.first);
-        g->series->values = sorted.values; /* changes hands */
-        sorted.values = NULL;
-    }
-    sf_state_samples_free(&sorted);
+        status = take_values(g, 1);
+    if (status == SF_OK)
+        memcpy(g->series->first + 1, g->first, links * sizeof *g->first); /* where their values end */
     return status;
 }
 
 static int gather_positions(gathering *g)
 {
-    size_t count;
-    const sf_sample *held = sf_quantity_held(g->state, &count);
-    const double *places = sf_quantity_places(g->state);
-    if (count == 0)
-        return sf_fail(g->error, SF_DATA, g->recording->path, "its units have no positions on an array");
     int status = sf_series_make(&g->series, 1, 2, g->error);
     if (status == SF_OK)
         status = name_series(g, 0, "all spikes");
-    if (status != SF_OK)
-        return status;
-    g->series->first[1] = count;
-    g->series->values = sf_resize(NULL, count, 2 * sizeof *g->series->values);
-    if (g->series->values == NULL)
-        return sf_fail_memory(g->error);
-    for (size_t i = 0; i < count; i++)
-        memcpy(g->series->values + 2 * i, places + 2 * (size_t)held[i].state, 2 * sizeof *places);
-    return SF_OK;
+    if (status == SF_OK)
+        status = take_values(g, 2);
+    if (status == SF_OK && g->placed == 0)
+        status = sf_fail(g->error, SF_DATA, g->recording->path, "its units have no positions on an array");
+    if (status == SF_OK)
+        g->series->first[1] = g->placed;
+    return status;
 }
 
 /* ---- the call ---- */
@@ -278,7 +307,9 @@ int sf_series_of_recording(sf_series **out, const sf_recording *recording, sf_qu
     if (status == SF_OK)
         status = look_at(&g, within);
     if (status == SF_OK)
-        status = fill_window(&g);
+        status = count_samples(&g);
+    if (status == SF_OK)
+        status = want_all(&g);
     if (status == SF_OK)
         status = gatherers[quantity](&g);
     if (status == SF_OK) {
@@ -289,6 +320,8 @@ int sf_series_of_recording(sf_series **out, const sf_recording *recording, sf_qu
         sf_series_free(g.series);
     }
     sf_quantity_close(g.state);
+    sf_free(g.first);
+    sf_free(g.wanted);
     sf_free(g.spans);
     return status;
 }

@@ -165,35 +165,52 @@ static size_t merge_equal(weighted_point *points, size_t n)
     return kept;
 }
 
+#define LEAST_POINTS ((size_t)1 << 12)
+
+/* Appends a point where there is room for it; else merges those there are, and makes room where that frees
+ * less than half. */
+static int add_point(weighted_point **points, size_t *count, size_t *room, weighted_point point)
+{
+    if (*count == *room) {
+        *count = *count > 0 ? merge_equal(*points, *count) : 0;
+        if (*count >= *room / 2 && sf_reserve(points, room, *room + LEAST_POINTS, sizeof **points) != 0)
+            return SF_NO_MEMORY;
+    }
+    (*points)[(*count)++] = point;
+    return SF_OK;
+}
+
 /* Whitened samples and weights: three columns in one block, which the caller frees. */
 static int prepare_plane(plane_evaluation *e, double **columns, const double *samples, const double *weights,
                          double h, sf_error *error)
 {
-    size_t n = e->n;
+    size_t n = 0, room = 0;
     double count = 0;
     sf_covariance covariance;
-    int status = sf_covariance_find(&covariance, samples, weights, n, error);
+    weighted_point *points = NULL;
+    int status = sf_covariance_find(&covariance, samples, weights, e->n, error);
     if (status != SF_OK)
         return status;
-    weighted_point *points = sf_resize(NULL, n, sizeof *points);
+    e->to = whitening_of(&covariance, h);
+    for (size_t i = 0; status == SF_OK && i < e->n; i++) {
+        weighted_point point = {.w = weights != NULL ? weights[i] : 1};
+        count += point.w;
+        whiten(&e->to, samples[2 * i], samples[2 * i + 1], &point.a, &point.b);
+        status = add_point(&points, &n, &room, point);
+    }
+    n = n > 0 ? merge_equal(points, n) : 0;
     double *a = *columns = sf_resize(NULL, n, 3 * sizeof *a);
-    if (points == NULL || a == NULL) {
+    if (status != SF_OK || a == NULL) {
         sf_free(points);
         return sf_fail_memory(error);
     }
-    e->to = whitening_of(&covariance, h);
     for (size_t i = 0; i < n; i++) {
-        points[i].w = weights != NULL ? weights[i] : 1;
-        count += points[i].w;
-        whiten(&e->to, samples[2 * i], samples[2 * i + 1], &points[i].a, &points[i].b);
-    }
-    e->n = merge_equal(points, n);
-    for (size_t i = 0; i < e->n; i++) {
         a[i] = points[i].a;
         a[n + i] = points[i].b;
         a[2 * n + i] = points[i].w;
     }
     sf_free(points);
+    e->n = n;
     e->a = a;
     e->b = a + n;
     e->w = a + 2 * n;
