@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- Hurwitz' zeta function ---- */
 
@@ -50,27 +49,23 @@ double sf_hurwitz_zeta(double a, double x)
 
 /* ---- the values ---- */
 
+#define TALLIED 65536 /* most values are small: those are counted and not sorted */
+
 /* Distinct values in order, how many there are of each and from each on, and the logarithms of these. */
 typedef struct histogram {
     uint64_t *values;
     double *counts, *from, *logs; /* from, logs: sums over it and all above */
     size_t size, room;
-    uint64_t *tally; /* of each value below TALLIED; 0 between two uses */
+    uint64_t *tally; /* of each value below TALLIED, up to `end`; 0 between two uses */
+    uint64_t *large; /* the others as they come */
+    size_t end, large_count, large_room;
+    bool failed; /* for want of memory */
 } histogram;
 
-#define TALLIED 65536 /* most values are small: those are counted and not sorted */
-
-static int open_histogram(histogram *h, size_t room, sf_error *error)
+static int open_histogram(histogram *h, sf_error *error)
 {
-    *h = (histogram){.values = sf_alloc(room, sizeof *h->values),
-                     .counts = sf_alloc(room + 1, sizeof *h->counts),
-                     .from = sf_alloc(room + 1, sizeof *h->from),
-                     .logs = sf_alloc(room + 1, sizeof *h->logs),
-                     .tally = sf_alloc(TALLIED, sizeof *h->tally),
-                     .room = room};
-    bool is_open =
-        h->values != NULL && h->counts != NULL && h->from != NULL && h->logs != NULL && h->tally != NULL;
-    return is_open ? SF_OK : sf_fail_memory(error);
+    *h = (histogram){.tally = sf_alloc(TALLIED, sizeof *h->tally)};
+    return h->tally != NULL ? SF_OK : sf_fail_memory(error);
 }
 
 static void close_histogram(histogram *h)
@@ -80,6 +75,33 @@ static void close_histogram(histogram *h)
     sf_free(h->from);
     sf_free(h->logs);
     sf_free(h->tally);
+    sf_free(h->large);
+}
+
+static void add_value(histogram *h, uint64_t value)
+{
+    if (value < TALLIED) {
+        h->tally[value]++;
+        h->end = value >= h->end ? (size_t)value + 1 : h->end;
+    } else if (sf_reserve(&h->large, &h->large_room, h->large_count + 1, sizeof *h->large) != 0) {
+        h->failed = true;
+    } else {
+        h->large[h->large_count++] = value;
+    }
+}
+
+static int make_room(histogram *h, size_t room)
+{
+    double **const sums[] = {&h->counts, &h->from, &h->logs};
+    if (sf_reserve(&h->values, &h->room, room, sizeof *h->values) != 0)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < 3; i++) {
+        double *grown = sf_resize(*sums[i], h->room + 1, sizeof *grown);
+        if (grown == NULL)
+            return SF_NO_MEMORY;
+        *sums[i] = grown;
+    }
+    return SF_OK;
 }
 
 static void add_up(histogram *h)
@@ -100,28 +122,26 @@ static void add_some(histogram *h, uint64_t value, uint64_t count)
     h->counts[h->size - 1] += (double)count;
 }
 
-/* The large ones among the values are gathered at their begin, and sorted. */
-static void fill_histogram(histogram *h, uint64_t *values, size_t count)
+/* Of the values that were added, which it forgets. */
+static int fill_histogram(histogram *h)
 {
-    size_t large = 0, end = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (values[i] >= TALLIED) {
-            values[large++] = values[i];
-            continue;
-        }
-        h->tally[values[i]]++;
-        end = values[i] >= end ? (size_t)values[i] + 1 : end;
-    }
+    size_t distinct = h->large_count;
+    for (size_t value = 0; value < h->end; value++)
+        distinct += h->tally[value] > 0;
+    if (h->failed || make_room(h, distinct) != SF_OK)
+        return SF_NO_MEMORY;
     h->size = 0;
-    for (size_t value = 0; value < end; value++) {
+    for (size_t value = 0; value < h->end; value++) {
         if (h->tally[value] > 0)
             add_some(h, value, h->tally[value]);
         h->tally[value] = 0;
     }
-    sf_counts_sort(values, large);
-    for (size_t i = 0; i < large; i++)
-        add_some(h, values[i], 1);
+    sf_counts_sort(h->large, h->large_count);
+    for (size_t i = 0; i < h->large_count; i++)
+        add_some(h, h->large[i], 1);
+    h->end = h->large_count = 0;
     add_up(h);
+    return SF_OK;
 }
 
 /* ---- the fit ---- */
@@ -393,7 +413,6 @@ typedef struct drawing {
     size_t first;
     double all, below;        /* below: share of the values under xmin */
     double above[TABLED + 1]; /* the probability of xmin + i and more */
-    uint64_t *values;
 } drawing;
 
 static void open_drawing(drawing *d, const histogram *h, const sf_power_fit *fit, size_t first)
@@ -460,14 +479,14 @@ static uint64_t draw_below(const drawing *d, double u)
     return h->values[low];
 }
 
-static power draw(drawing *d, histogram *drawn, size_t count, uint64_t seed, uint32_t round)
+static int draw(histogram *drawn, const drawing *d, size_t count, uint64_t seed, uint32_t round)
 {
     sf_random random = sf_random_start(seed, round);
     for (size_t i = 0; i < count; i++)
-        d->values[i] = sf_random_uniform(&random) < d->below ? draw_below(d, sf_random_uniform(&random))
-                                                             : draw_above(d, 1 - sf_random_uniform(&random));
-    fill_histogram(drawn, d->values, count);
-    return fit_power(drawn, 0);
+        add_value(drawn, sf_random_uniform(&random) < d->below
+                             ? draw_below(d, sf_random_uniform(&random))
+                             : draw_above(d, 1 - sf_random_uniform(&random)));
+    return fill_histogram(drawn);
 }
 
 static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_power_options *options,
@@ -476,8 +495,8 @@ static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_
     size_t count = (size_t)fit->count;
     histogram drawn;
     drawing *d = sf_alloc(1, sizeof *d);
-    int status = open_histogram(&drawn, count, error);
-    if (status == SF_OK && (d == NULL || (d->values = sf_alloc(count, sizeof *d->values)) == NULL))
+    int status = open_histogram(&drawn, error);
+    if (status == SF_OK && d == NULL)
         status = sf_fail_memory(error);
     double further = 0, fitted = 0, sum = 0, squares = 0;
     if (status == SF_OK)
@@ -485,8 +504,9 @@ static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_
     for (uint32_t r = 0; r < options->rounds && status == SF_OK; r++) {
         if (!sf_progress_update(options->progress, "drawing from the power law", r, options->rounds))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
-        const power found =
-            status == SF_OK ? draw(d, &drawn, count, options->seed, r) : (power){.first = SIZE_MAX};
+        else if (draw(&drawn, d, count, options->seed, r) != SF_OK)
+            status = sf_fail_memory(error);
+        const power found = status == SF_OK ? fit_power(&drawn, 0) : (power){.first = SIZE_MAX};
         if (found.first == SIZE_MAX)
             continue;
         fitted++;
@@ -501,8 +521,6 @@ static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_
         fit->high = fit->exponent + 1.96 * sd;
     }
     close_histogram(&drawn);
-    if (d != NULL)
-        sf_free(d->values);
     sf_free(d);
     return status;
 }
@@ -539,7 +557,6 @@ int sf_power_fit_find(sf_power_fit *fit, const uint64_t *values, size_t count,
                       const sf_power_options *options, sf_error *error)
 {
     histogram h;
-    uint64_t *sorted = sf_alloc(count, sizeof *sorted);
     *fit = (sf_power_fit){.count = count,
                           .exponent = NAN,
                           .error = NAN,
@@ -549,16 +566,13 @@ int sf_power_fit_find(sf_power_fit *fit, const uint64_t *values, size_t count,
                           .p = NAN,
                           .lognormal = {NAN, NAN},
                           .exponential = {NAN, NAN}};
-    int status = open_histogram(&h, count, error);
-    if (status == SF_OK && sorted == NULL)
+    int status = open_histogram(&h, error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        add_value(&h, values[i]);
+    if (status == SF_OK && fill_histogram(&h) != SF_OK)
         status = sf_fail_memory(error);
-    if (status == SF_OK) {
-        if (count > 0)
-            memcpy(sorted, values, count * sizeof *sorted);
-        fill_histogram(&h, sorted, count);
+    if (status == SF_OK)
         status = fit_values(fit, &h, options, error);
-    }
-    sf_free(sorted);
     close_histogram(&h);
     return status;
 }
