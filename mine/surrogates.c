@@ -79,11 +79,11 @@ struct sf_surrogate_counter {
     unit_lists *lists; /* by unit */
     held_list **held;  /* [level][prefix]: in lists */
     size_t most_listed;
-    atomic_size_t listed;                   /* entries */
-    uint32_t batch;                         /* surrogates at a time at most */
-    sf_image *images;                       /* batch */
-    sf_followers **reaches;                 /* [delay][recorded position]: recorded positions */
-    bool **leads;                           /* [level][prefix]: it or what it grows into has candidates */
+    atomic_size_t listed;   /* entries */
+    uint32_t batch;         /* surrogates at a time at most */
+    sf_image *images;       /* batch */
+    sf_followers **reaches; /* [delay][recorded position]: recorded positions; of pairs alone none */
+    bool **leads;           /* [level][prefix]: it or what it grows into has candidates */
     uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
     worker *workers;
     void *kept;      /* [surrogate - kept_first][candidate], uint16_t or uint32_t, or NULL */
@@ -230,7 +230,7 @@ static int open_all(sf_surrogate_counter *c)
     c->reaches = sf_alloc(plan->delay_count, sizeof *c->reaches);
     if (c->reaches == NULL || sf_mover_open(&c->mover, c->events, plan) != SF_OK)
         return SF_NO_MEMORY;
-    for (uint32_t d = 0; d < plan->delay_count; d++) {
+    for (uint32_t d = 0; plan->level_count > 1 && d < plan->delay_count; d++) {
         c->reaches[d] = sf_resize(NULL, c->events->count, sizeof **c->reaches);
         if (c->reaches[d] == NULL)
             return SF_NO_MEMORY;
