@@ -814,6 +814,7 @@ static int find_bar(uint64_t *bar, size_t *at_bar, const sf_overview_columns *to
 }
 
 /* The part of the recording with its busiest units, as an option lists them. */
+/* NULL: they are all. */
 static int select_busiest(sf_recording **busiest, size_t *kept, app_subject *subject, sf_error *error)
 {
     sf_overview_columns told;
@@ -836,7 +837,7 @@ static int select_busiest(sf_recording **busiest, size_t *kept, app_subject *sub
     selection.units = list.data;
     if (*kept < 3)
         status = sf_fail(error, SF_DATA, NULL, "fewer than three units fire: there is nothing to tile");
-    else
+    else if (*kept < units)
         status = sf_recording_select(busiest, subject->recording, &selection, error);
     sf_text_free(&list);
     return status;
@@ -942,7 +943,8 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
     if (status == SF_OK)
         status = select_busiest(&busiest, &kept, subject, error);
     if (status == SF_OK)
-        status = sf_graph_of_tiling(&graph, busiest, &tiling, &as, &progress, error);
+        status = sf_graph_of_tiling(&graph, busiest != NULL ? busiest : subject->recording, &tiling, &as,
+                                    &progress, error);
     uint32_t *place = NULL;
     double *values = NULL;
     if (status == SF_OK)
