@@ -413,7 +413,19 @@ typedef struct drawing {
     size_t first;
     double all, below;        /* below: share of the values under xmin */
     double above[TABLED + 1]; /* the probability of xmin + i and more */
+    uint32_t guide[TABLED];   /* of the values under xmin, the place of the share i / TABLED */
 } drawing;
+
+/* The last value under xmin that no more than this share of theirs lies before, from a place on that is no
+ * later. */
+static size_t place_below(const drawing *d, double share, size_t place)
+{
+    const histogram *h = d->h;
+    double left = share * (h->from[0] - h->from[d->first]);
+    while (place + 1 < d->first && h->from[0] - h->from[place + 1] <= left)
+        place++;
+    return place;
+}
 
 static void open_drawing(drawing *d, const histogram *h, const sf_power_fit *fit, size_t first)
 {
@@ -425,6 +437,8 @@ static void open_drawing(drawing *d, const histogram *h, const sf_power_fit *fit
     d->above[0] = 1;
     for (size_t i = 0; i < TABLED; i++)
         d->above[i + 1] = fmax(0, d->above[i] - pow((double)(fit->xmin + i), -fit->exponent) / d->all);
+    for (size_t i = 0; i < TABLED; i++)
+        d->guide[i] = (uint32_t)place_below(d, (double)i / TABLED, i > 0 ? d->guide[i - 1] : 0);
 }
 
 /* The greatest x that as large a share lies at or above. */
@@ -466,17 +480,7 @@ static uint64_t draw_above(const drawing *d, double u)
 
 static uint64_t draw_below(const drawing *d, double u)
 {
-    const histogram *h = d->h;
-    double left = u * (h->from[0] - h->from[d->first]);
-    size_t low = 0, high = d->first;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if (h->from[0] - h->from[middle] <= left)
-            low = middle;
-        else
-            high = middle;
-    }
-    return h->values[low];
+    return d->h->values[place_below(d, u, d->guide[(size_t)(u * TABLED)])];
 }
 
 static int draw(histogram *drawn, const drawing *d, size_t count, uint64_t seed, uint32_t round)

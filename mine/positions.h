@@ -54,6 +54,26 @@ static inline uint32_t sf_times_until(const int64_t *times, uint32_t count, uint
     return at;
 }
 
+/** The first of `count` ascending times from place `at` on that is not before `time`: looked for in steps
+ * that double. */
+static inline uint32_t sf_times_from(const int64_t *times, uint32_t at, uint32_t count, int64_t time)
+{
+    uint32_t step = 1, end = at;
+    while (end < count && times[end] < time) {
+        at = end + 1;
+        end = count - end > step ? end + step : count;
+        step *= 2;
+    }
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (times[middle] < time)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
 /**
  * followers[p] = the positions among `to` that follow from[p] by the delay, for begin <= p < end; both times
  * ascend, `to` has `count`. Cost: linear in what is looked at.

@@ -201,26 +201,6 @@ void sf_shift_lanes_sweep(sf_lane_count *counts, const sf_shift_lanes *lanes, co
     sweep(counts, lanes, train, (int32_t)delay.low_ns, (int32_t)delay.high_ns);
 }
 
-/* The first of `count` ascending times from place i on that is not before `time`; looked for in steps that
- * double. */
-static inline uint32_t first_from(const int64_t *times, uint32_t i, uint32_t count, int64_t time)
-{
-    uint32_t step = 1, end = i;
-    while (end < count && times[end] < time) {
-        i = end + 1;
-        end = count - end > step ? end + step : count;
-        step *= 2;
-    }
-    while (i < end) {
-        uint32_t middle = i + (end - i) / 2;
-        if (times[middle] < time)
-            i = middle + 1;
-        else
-            end = middle;
-    }
-    return i;
-}
-
 /* An end has one chance in each lane, the first spike that follows it: where that is not taken, the start
  * lies before what was taken last, and where it is, before what is taken now. */
 SF_VECTOR_BODY void merge_body(sf_lane_count *count, const sf_shift_lanes *lanes, const sf_lane_train *train,
@@ -230,7 +210,7 @@ SF_VECTOR_BODY void merge_body(sf_lane_count *count, const sf_shift_lanes *lanes
     uint32_t first = 0;
     for (size_t k = 0; k < length; k++) {
         int64_t end_ns = times[list[k].end];
-        first = first_from(train->recorded, first, train->count, end_ns + low - reach_ns);
+        first = sf_times_from(train->recorded, first, train->count, end_ns + low - reach_ns);
         for (uint32_t i = first; i < train->count && train->recorded[i] <= end_ns + high + reach_ns; i++) {
             lane_spike spike = spike_of(train, i);
             take(count, &spike, (int32_t)(end_ns - train->recorded[i]), low, high, (int32_t)list[k].start);

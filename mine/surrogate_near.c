@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/positions.h"
 #include "mine/surrogate_scatter.h"
 
 #include <math.h>
@@ -40,13 +41,14 @@ static int look_at_unit(void *context, unsigned worker, size_t unit)
     const sf_events *events = &side->events;
     const sf_surrogate_level *pairs = &side->levels[0];
     double *sums = n->sums + worker * steps_of(side), seen = 0;
-    uint32_t begin = events->first[unit], end = events->first[unit + 1];
+    uint32_t begin = events->first[unit], end = events->first[unit + 1], from = 0;
     if (pairs->first[unit] == pairs->first[unit + 1])
         return SF_OK;
     memset(sums, 0, steps_of(side) * sizeof *sums);
     for (uint32_t i = begin; i < end; i += n->stride, seen++) {
         int64_t at_ns = events->times[events->positions[i]];
-        look_around(n, sums, at_ns, sf_events_position(events, events->origin_ns + at_ns + n->least_ns));
+        from = sf_times_from(events->times, from, events->count, at_ns + n->least_ns);
+        look_around(n, sums, at_ns, from);
     }
     for (uint64_t c = pairs->first[unit]; c < pairs->first[unit + 1]; c++)
         side->near[c] = seen > 0 ? sums[pairs->candidates[c]] * (end - begin) / seen : 0;
