@@ -3,12 +3,17 @@
 #ifndef SF_CORE_REALS_H
 #define SF_CORE_REALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 void sf_reals_sort(double *values, size_t count);
 void sf_times_sort(int64_t *times_ns, size_t count);
 void sf_counts_sort(uint64_t *counts, size_t count);
+
+/** Sorts where that takes no more steps than there are times, as where few are out of order; else false, and
+ * they are not in order yet. */
+bool sf_times_settle(int64_t *times_ns, size_t count);
 
 /** Puts them in order; of an even number the mean of the middle two, NaN of none. */
 double sf_reals_median(double *values, size_t count);

@@ -2,6 +2,7 @@
 #include "mine/surrogate_move.h"
 
 #include "core/memory.h"
+#include "core/reals.h"
 #include "core/recording.h"
 
 /* ---- open and close ---- */
@@ -106,15 +107,7 @@ static int64_t move_spike(moving_train *train, uint32_t number, int64_t fired)
 /* A few spikes are out of order where segments meet; where many are, they are not sorted one by one. */
 static void sort_train(int64_t *times, uint32_t count, sf_mover_room *room)
 {
-    uint64_t steps = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        int64_t time = times[i];
-        uint32_t at = i;
-        for (; at > 0 && times[at - 1] > time && steps <= count; at--, steps++)
-            times[at] = times[at - 1];
-        times[at] = time;
-    }
-    if (steps <= count)
+    if (sf_times_settle(times, count))
         return;
     for (uint32_t i = 0; i < count; i++)
         room->spikes[i] = (sf_spike){.time_ns = times[i]};

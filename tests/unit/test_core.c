@@ -446,6 +446,31 @@ static void a_bound_among_reals_is_where_a_look_at_each_finds_it(void **state)
     }
 }
 
+static void times_are_sorted_however_far_they_are_out_of_order(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("times", 13);
+    for (int round = 0; round < 300; round++) {
+        int64_t times[60], copy[60];
+        size_t count = test_random_below(&random, 60), swaps = test_random_below(&random, 8) * 10;
+        for (size_t i = 0; i < count; i++)
+            times[i] = (int64_t)i;
+        for (size_t i = 0; i < swaps && count > 0; i++) {
+            size_t a = test_random_below(&random, count), b = test_random_below(&random, count);
+            int64_t other = times[a];
+            times[a] = times[b];
+            times[b] = other;
+        }
+        memcpy(copy, times, sizeof copy);
+        bool settled = sf_times_settle(copy, count);
+        sf_times_sort(times, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(times[i], i);
+            assert_true(!settled || copy[i] == times[i]);
+        }
+    }
+}
+
 static void a_median_lies_between_the_two_in_the_middle(void **state)
 {
     (void)state;
@@ -825,6 +850,7 @@ int main(void)
         cmocka_unit_test(trains_are_merged_as_a_sort_does),
         cmocka_unit_test(a_merge_ends_where_its_spikes_are_not_taken),
         cmocka_unit_test(a_bound_among_reals_is_where_a_look_at_each_finds_it),
+        cmocka_unit_test(times_are_sorted_however_far_they_are_out_of_order),
         cmocka_unit_test(a_median_lies_between_the_two_in_the_middle),
         cmocka_unit_test(ranks_ascend_and_equal_ones_keep_their_order),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
