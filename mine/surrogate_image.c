@@ -6,12 +6,17 @@
 
 #include <string.h>
 
-int sf_image_open(sf_image *image, const sf_events *events, uint32_t delay_count)
+int sf_image_open(sf_image *image, const sf_mover *mover)
 {
+    const sf_events *events = mover->events;
+    uint32_t delay_count = mover->plan->delay_count;
     image->spikes = sf_resize(NULL, events->count, sizeof *image->spikes);
-    image->positions = sf_resize(NULL, events->count, sizeof *image->positions);
     image->reaches = sf_alloc(delay_count, sizeof *image->reaches);
-    if (image->spikes == NULL || image->positions == NULL || image->reaches == NULL)
+    if (!sf_mover_keeps_order(mover->plan))
+        image->dealt = sf_resize(NULL, events->count, sizeof *image->dealt);
+    image->positions = image->dealt != NULL ? image->dealt : events->positions;
+    if (image->spikes == NULL || image->reaches == NULL ||
+        (image->dealt == NULL && !sf_mover_keeps_order(mover->plan)))
         return SF_NO_MEMORY;
     for (uint32_t d = 0; d < delay_count; d++) {
         image->reaches[d] = sf_resize(NULL, events->count, sizeof **image->reaches);
@@ -27,7 +32,7 @@ void sf_image_close(sf_image *image, uint32_t delay_count)
         sf_free(image->reaches[d]);
     sf_free(image->reaches);
     sf_free(image->spikes);
-    sf_free(image->positions);
+    sf_free(image->dealt);
     *image = (sf_image){0};
 }
 
@@ -39,6 +44,8 @@ size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
 int sf_image_room_open(sf_image_room *room, const sf_mover *mover)
 {
     uint32_t count = mover->events->count;
+    if (sf_mover_keeps_order(mover->plan))
+        return SF_OK;
     room->moved = sf_resize(NULL, count, sizeof *room->moved);
     room->sorted = sf_resize(NULL, count, sizeof *room->sorted);
     room->times = sf_resize(NULL, count, sizeof *room->times);
@@ -59,6 +66,34 @@ void sf_image_room_close(sf_image_room *room)
 
 /* ---- the image ---- */
 
+/* How many recorded spikes have (time, unit) <= this, of which the first `after` do. */
+static uint32_t count_until(const sf_events *events, uint32_t after, int64_t time, uint32_t unit)
+{
+    after = sf_times_until(events->times, events->count, after, time - 1);
+    while (after < events->count && events->times[after] == time && events->owner[after] <= unit)
+        after++;
+    return after;
+}
+
+/* All trains move by as much, so spikes keep their places. */
+static void make_in_order(sf_image *image, const sf_mover *mover, uint32_t surrogate)
+{
+    const sf_events *events = mover->events;
+    const sf_surrogate_plan *plan = mover->plan;
+    int64_t offset_ns = sf_surrogate_offset(&plan->rule, surrogate, 0, 0),
+            by_ns = plan->mirrored ? -offset_ns : offset_ns;
+    uint32_t after = 0;
+    for (uint32_t q = 0; q < events->count; q++) {
+        after = count_until(events, after, events->times[q] + by_ns, events->owner[q]);
+        image->spikes[q] = (sf_image_spike){events->owner[q], after};
+    }
+    for (uint32_t d = 0; d < plan->delay_count; d++) {
+        sf_delay delay = {plan->delays[d].low_ns - by_ns, plan->delays[d].high_ns - by_ns};
+        sf_followers_find(image->reaches[d], events->times, 0, events->count, events->times, events->count,
+                          delay);
+    }
+}
+
 static void move_all(const sf_mover *mover, uint32_t surrogate, sf_image_room *room)
 {
     const sf_events *events = mover->events;
@@ -76,16 +111,17 @@ void sf_image_make(sf_image *image, const sf_mover *mover, uint32_t surrogate, s
 {
     const sf_events *events = mover->events;
     uint32_t after = 0;
+    if (sf_mover_keeps_order(mover->plan)) {
+        make_in_order(image, mover, surrogate);
+        return;
+    }
     move_all(mover, surrogate, room);
     for (uint32_t q = 0; q < events->count; q++) {
         sf_spike spike = room->moved[q];
-        after = sf_times_until(events->times, events->count, after, spike.time_ns - 1);
-        while (after < events->count && events->times[after] == spike.time_ns &&
-               events->owner[after] <= spike.unit)
-            after++;
+        after = count_until(events, after, spike.time_ns, spike.unit);
         room->times[q] = spike.time_ns;
         image->spikes[q] = (sf_image_spike){spike.unit, after};
-        image->positions[room->dealt[spike.unit]++] = q;
+        image->dealt[room->dealt[spike.unit]++] = q;
     }
     for (uint32_t d = 0; d < mover->plan->delay_count; d++)
         sf_followers_find(image->reaches[d], events->times, 0, events->count, room->times, events->count,

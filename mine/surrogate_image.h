@@ -14,18 +14,19 @@ typedef struct sf_image_spike {
 
 /** All spikes of the events, moved, ordered by (time, unit): an image position is a place in that order. */
 typedef struct sf_image {
-    sf_image_spike *spikes; /**< by image position */
-    uint32_t *positions;    /**< by unit, where sf_events.first says: image positions, ascending */
+    sf_image_spike *spikes;    /**< by image position */
+    const uint32_t *positions; /**< by unit, where sf_events.first says: image positions, ascending */
+    uint32_t *dealt;           /**< the same; NULL: they are the recorded ones */
     sf_followers **reaches; /**< [delay][recorded position]: the image positions that follow by the delay */
 } sf_image;
 
-int sf_image_open(sf_image *image, const sf_events *events, uint32_t delay_count); /**< SF_NO_MEMORY */
+int sf_image_open(sf_image *image, const sf_mover *mover);  /**< SF_NO_MEMORY; close in any case */
 void sf_image_close(sf_image *image, uint32_t delay_count); /**< a zeroed object is allowed */
 
 /** Bytes that an image takes. */
 size_t sf_image_bytes(const sf_events *events, uint32_t delay_count);
 
-/** What one thread makes images with. */
+/** What one thread makes images with; nothing where spikes keep their order. */
 typedef struct sf_image_room {
     sf_mover_room mover;
     sf_spike *moved, *sorted;

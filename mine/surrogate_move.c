@@ -35,8 +35,10 @@ int sf_mover_open(sf_mover *m, const sf_events *events, const sf_surrogate_plan 
 {
     *m = (sf_mover){.events = events,
                     .plan = plan,
-                    .trains = sf_resize(NULL, events->count, sizeof *m->trains),
                     .reach_ns = plan->rule.width_ns * (plan->rule.kind == SF_SURROGATE_JITTER ? 2 : 1)};
+    if (sf_mover_keeps_order(plan))
+        return SF_OK;
+    m->trains = sf_resize(NULL, events->count, sizeof *m->trains);
     if (m->trains == NULL)
         return SF_NO_MEMORY;
     for (uint32_t i = 0; i < events->count; i++)

@@ -11,11 +11,17 @@
 typedef struct sf_mover {
     const sf_events *events;
     const sf_surrogate_plan *plan;
-    int64_t *trains;    /**< times by unit, where sf_events.first says */
+    int64_t *trains;    /**< times by unit, where sf_events.first says; NULL: spikes keep their order */
     uint32_t longest;   /**< spikes of the longest train */
     int64_t reach_ns;   /**< no spike moves further */
     sf_dither *dithers; /**< by unit: of rules that look at a spike's neighbours; else NULL */
 } sf_mover;
+
+/** Whether all spikes of a surrogate move by as much; then no train is moved by itself. */
+static inline bool sf_mover_keeps_order(const sf_surrogate_plan *plan)
+{
+    return plan->rule.kind == SF_SURROGATE_DISPLACED;
+}
 
 /** SF_NO_MEMORY; sf_mover_close in any case. */
 int sf_mover_open(sf_mover *mover, const sf_events *events, const sf_surrogate_plan *plan);

@@ -26,8 +26,7 @@
 #define BATCH_BYTES ((size_t)64 << 20)
 #define AHEAD 16
 #define KEPT_BYTES ((uint64_t)1 << 30) /* all pairs of 1,600 units in 200 surrogates */
-#define MOST_DISPLACED (4u << 20)
-#define MOST_LISTED ((size_t)8 << 20) /* entries of lists that are held together, about */
+#define MOST_LISTED ((size_t)8 << 20)  /* entries of lists that are held together, about */
 
 typedef struct worker {
     uint32_t *slots;        /* by unit: 1 + its place among the candidates at hand, or 0 */
@@ -211,13 +210,15 @@ static int open_lanes(sf_surrogate_counter *c)
 static int open_images(sf_surrogate_counter *c)
 {
     size_t fit = BATCH_BYTES / (sf_image_bytes(c->events, c->plan->delay_count) + 1);
-    fit = fit < c->threads ? c->threads : fit; /* each makes one */
+    size_t least =
+        sf_mover_keeps_order(c->plan) ? 1 : c->threads; /* each makes one, unless that is little work */
+    fit = fit < least ? least : fit;
     c->batch = fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
     c->images = sf_alloc(c->batch, sizeof *c->images);
     if (c->images == NULL)
         return SF_NO_MEMORY;
     for (uint32_t b = 0; b < c->batch; b++)
-        if (sf_image_open(&c->images[b], c->events, c->plan->delay_count) != SF_OK)
+        if (sf_image_open(&c->images[b], &c->mover) != SF_OK)
             return SF_NO_MEMORY;
     return SF_OK;
 }
@@ -241,12 +242,10 @@ static int open_all(sf_surrogate_counter *c)
     for (uint32_t u = 0; u < c->events->unit_count; u++)
         c->kept_small = c->kept_small && c->events->first[u + 1] - c->events->first[u] <= UINT16_MAX;
     c->most_listed = limits.listed < MOST_LISTED ? limits.listed : MOST_LISTED;
-    /* Displaced trains are two surrogates, which leave most lanes idle; but images take much memory. */
-    bool idle = plan->rule.kind == SF_SURROGATE_DISPLACED && c->events->count <= MOST_DISPLACED;
     /* Where there are more chains than spikes, an image takes less than merging each chain's list. */
     uint64_t chains = plan->level_count > 1 ? c->base[plan->level_count] - c->base[1] : 0;
     bool few = chains <= c->events->count || limits.listed < SIZE_MAX;
-    c->in_lanes = !limits.moves_far && few && !idle && sf_shift_lanes_pay(&c->mover);
+    c->in_lanes = !limits.moves_far && few && !sf_mover_keeps_order(plan) && sf_shift_lanes_pay(&c->mover);
     bool whole = find_leads(c) == SF_OK && (c->in_lanes ? open_lanes(c) : open_images(c)) == SF_OK;
     return whole ? open_workers(c) : SF_NO_MEMORY;
 }

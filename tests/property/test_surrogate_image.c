@@ -155,7 +155,7 @@ static void images_are_the_moved_spikes_in_order(void **state)
         sf_image_room room = {0};
         sf_mover mover;
         assert_int_equal(sf_mover_open(&mover, &t.events, &t.plan), SF_OK);
-        assert_int_equal(sf_image_open(&image, &t.events, t.plan.delay_count), SF_OK);
+        assert_int_equal(sf_image_open(&image, &mover), SF_OK);
         assert_int_equal(sf_image_room_open(&room, &mover), SF_OK);
         sf_spike *recorded = calloc(t.events.count, sizeof *recorded);
         for (uint32_t p = 0; p < t.events.count; p++)
