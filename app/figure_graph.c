@@ -813,8 +813,7 @@ static int find_bar(uint64_t *bar, size_t *at_bar, const sf_overview_columns *to
     return SF_OK;
 }
 
-/* The part of the recording with its busiest units, as an option lists them. */
-/* NULL: they are all. */
+/* The part of the recording with its busiest units, as an option lists them; NULL where they are all. */
 static int select_busiest(sf_recording **busiest, size_t *kept, app_subject *subject, sf_error *error)
 {
     sf_overview_columns told;
