@@ -494,6 +494,37 @@ const app_figure_kind app_figure_network = {
 
 #define FEW_PAIRS 100 /* whose dots are larger, or nobody sees them */
 
+/* Dots of more pairs would be files that no browser opens: of those that lie on one another one is drawn. */
+#define MANY_PAIRS 5000
+#define APART_MM 0.2
+
+typedef struct covered {
+    bool *cells; /* NULL: of few pairs all are drawn */
+    size_t columns, hidden;
+} covered;
+
+static int open_covered(covered *it, const sf_panel *panel, size_t pairs)
+{
+    size_t rows = (size_t)(panel->height / APART_MM) + 1;
+    *it = (covered){.columns = (size_t)(panel->width / APART_MM) + 1};
+    if (pairs <= MANY_PAIRS)
+        return SF_OK;
+    it->cells = sf_alloc(it->columns * rows, sizeof *it->cells);
+    return it->cells != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static bool is_covered(covered *it, const sf_panel *panel, double x, double y)
+{
+    if (it->cells == NULL)
+        return false;
+    size_t across = (size_t)((sf_panel_x(panel, x) - panel->left) / APART_MM),
+           down = (size_t)((sf_panel_y(panel, y) - panel->top) / APART_MM);
+    bool *cell = &it->cells[down * it->columns + across], was = *cell;
+    it->hidden += was;
+    *cell = true;
+    return was;
+}
+
 static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_graph_columns g;
@@ -518,15 +549,23 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
         .key = {"q of 0.05 or less", "the others"},
         .key_colours = {SF_VERMILION, SF_GREY}};
     sf_panel panel = sf_panel_begin(figure, &form);
+    size_t hidden = 0;
     sf_panel_line(&panel, &same, NULL, ends, ends, 2);
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < g.link_count; i++) {
+    for (int pass = 0; pass < 2 && status == SF_OK; pass++) {
+        covered drawn;
+        status = open_covered(&drawn, &panel, g.link_count);
+        for (size_t i = 0; i < g.link_count && status == SF_OK; i++) {
             char note[200];
+            if (stands_out(&g, i) != (pass == 1) || !(g.expected[i] > 0) || g.count[i] == 0 ||
+                is_covered(&drawn, &panel, g.expected[i], (double)g.count[i]))
+                continue;
             describe_edge(note, sizeof note, &g, i);
-            if (stands_out(&g, i) == (pass == 1) && g.expected[i] > 0 && g.count[i] > 0)
-                sf_panel_dot(&panel, pass == 1 ? &tested : &chance, g.expected[i], (double)g.count[i],
-                             larger * (pass == 1 ? 0.6 : 0.4), g.q[i], note);
+            sf_panel_dot(&panel, pass == 1 ? &tested : &chance, g.expected[i], (double)g.count[i],
+                         larger * (pass == 1 ? 0.6 : 0.4), g.q[i], note);
         }
+        hidden += drawn.hidden;
+        sf_free(drawn.cells);
+    }
     sf_panel_end(&panel);
     sf_text_printf(
         caption,
@@ -536,7 +575,9 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
         " surrogates (q of 0.05 or less). ",
         count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
         g.significance->options.surrogates);
-    return SF_OK;
+    if (hidden > 0)
+        sf_text_printf(caption, "%zu dots that lie on others are left out. ", hidden);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
 const app_figure_kind app_figure_edges = {.name = "edges",

@@ -66,6 +66,17 @@ for kind, one in told.items():
     assert len(one["caption"].split()) > 10, one["caption"]
     figures.hold_numbers(one["panels"], kind + ".svg")
 PY
+# Thousands of pairs are dots that a browser opens: those that lie on others are left out, and counted.
+$SYNFIRE simulate dense.h5 --unit-count 100 --rate 10 --duration 60 --seed 3 --quiet >/dev/null
+$SYNFIRE plot edges dense.h5 -o dense.svg --delay 0.5:5 --min-count 5 --surrogates 20 --quiet --json >dense.told
+python3 - <<'PY'
+import json, re, figures
+told = json.load(open("dense.told"))
+hidden, = map(int, re.findall(r"(\d+) dots that lie on others are left out", told["caption"]))
+all_pairs, = map(int, re.findall(r"0 of (\d+) stand", told["caption"]))
+panel, = figures.panels("dense.svg")
+assert all_pairs == 9900 and len(panel.notes()) == all_pairs - hidden < 3000, (all_pairs, hidden, len(panel.notes()))
+PY
 # Axes of time have the recording's clock, whatever part is drawn and wherever it begins; where numbers would not tell times apart they
 # count from its beginning.
 $SYNFIRE mine waves.h5 --delay 4:6 --from 20 --to 50 $test --max-q 0.05 >part.mine
