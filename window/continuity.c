@@ -345,6 +345,8 @@ static bool goes_on(const sf_continuity *it, int64_t first_ns)
             it->to_ns <= reach(it, it->front_ns, it->front_arrival_ns, it->seen_ns));
 }
 
+/* What follows may lie behind the first of an epoch by the lateness, as spikes of one block of a rig do: it,
+ * too, has its place behind what was there before. */
 static void tell(sf_continuity *it, int64_t first_ns, bool joins, const char *words)
 {
     it->seam = (sf_marker){.time_ns = first_ns, .kind = SF_MARKER_TEXT};
@@ -354,7 +356,7 @@ static void tell(sf_continuity *it, int64_t first_ns, bool joins, const char *wo
                         .clock_ns = INT64_MIN,
                         .arrival_ns = it->seen_ns,
                         .joins = joins,
-                        .base_ns = first_ns});
+                        .base_ns = sf_time_plus(first_ns, -it->settings.lateness_ns)});
 }
 
 /* Says what happened where the stream goes on at `first_ns`. */

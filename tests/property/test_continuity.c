@@ -418,6 +418,29 @@ static void a_clock_that_begins_anew_is_joined_on(void **state)
     close_bench(&it);
 }
 
+/* A rig sends a block electrode by electrode: what comes after the first of an epoch may be of before it. */
+static void disorder_at_the_beginning_of_an_epoch_is_in_time(void **state)
+{
+    (void)state;
+    static const int64_t began[] = {30, 35, 48, 20, 3}, ms = SF_MILLISECOND;
+    const int64_t lateness = 50 * ms;
+    for (int is_told = 0; is_told <= 1; is_told++) {
+        bench it = open_bench(LEAP, lateness);
+        send_run(&it, 3600 * SF_SECOND, 1000);
+        if (is_told)
+            send(&it, NULL, 0, 0, 1);
+        for (size_t i = 0; i < 5; i++) {
+            int64_t time_ns = began[i] * ms;
+            send(&it, &time_ns, 1, 0, 0);
+        }
+        send_run(&it, 60 * ms, 100);
+        assert_outcome(&it, (outcome){.given = 1105, .epochs = 1});
+        assert_int_equal(it.spikes[1001].time_ns - it.spikes[1000].time_ns, 17 * ms);
+        assert_int_equal(it.spikes[1004].time_ns - it.spikes[1000].time_ns, 45 * ms);
+        close_bench(&it);
+    }
+}
+
 static void what_is_held_is_bounded(void **state)
 {
     (void)state;
@@ -634,6 +657,7 @@ int main(void)
         cmocka_unit_test(a_small_step_back_is_joined_on),
         cmocka_unit_test(disorder_is_no_step_back),
         cmocka_unit_test(a_clock_that_begins_anew_is_joined_on),
+        cmocka_unit_test(disorder_at_the_beginning_of_an_epoch_is_in_time),
         cmocka_unit_test(what_is_held_is_bounded),
         cmocka_unit_test(every_spike_is_in_its_place_or_counted),
         cmocka_unit_test(allocation_failures_leak_nothing),
