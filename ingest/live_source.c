@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "io/electrodes.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #define PATIENCE_MS 50 /* how often a wait looks whether it should stop */
 #define BACKLOG_NS (SF_SECOND / 10)
+#define IN_NANOSECONDS 1e9 /* a rate that says that times are read, not samples */
 
 typedef struct live_source {
     sf_source source;
@@ -394,6 +396,16 @@ static void tell_names(sf_live_heard *heard, const sf_units *units)
                                    i > 0 ? ", " : "", units->items[i].name);
 }
 
+static double rate_of(const sf_recording *about)
+{
+    double hz = 0;
+    for (size_t i = 0; i < about->metadata_count; i++)
+        if (strcmp(about->metadata[i].key, "sampling_rate") == 0 &&
+            !sf_parse_real(about->metadata[i].value, &hz))
+            hz = 0;
+    return hz < IN_NANOSECONDS ? hz : 0;
+}
+
 static void tell_heard(const live_source *source, const listening *it)
 {
     sf_live_heard *heard = it->heard;
@@ -412,6 +424,7 @@ static void tell_heard(const live_source *source, const listening *it)
     heard->wants = decoder->wants;
     if (decoder->is_known) {
         heard->units = decoder->about.units.count;
+        heard->rate_hz = rate_of(&decoder->about);
         tell_names(heard, &decoder->about.units);
     }
     heard->stream_s = (double)(it->newest_ns - it->first_ns) * 1e-9;

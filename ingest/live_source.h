@@ -38,6 +38,7 @@ typedef struct sf_live_heard {
     uint64_t spikes, markers, malformed, gaps, gap_lost, out_of_range, other_streams, restarts;
     double stream_s,
         passed_s;     /**< by the stream's clock and by this computer's, from the first batch to the newest */
+    double rate_hz;   /**< that samples are read at; 0: it has none */
     double spread_ms; /**< the latest batch came so much later after its time than the promptest */
 } sf_live_heard;
 

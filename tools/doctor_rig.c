@@ -345,10 +345,14 @@ static void say_pace(sf_findings *checks, const rig *it)
         return;
     }
     double pace = heard->stream_s / heard->passed_s;
+    char rate[64] = "";
+    if (heard->rate_hz > 0)
+        snprintf(rate, sizeof rate, ", of %.10g samples", heard->rate_hz);
     sf_doctor_find(
         checks, "pace", fabs(pace - 1) > WRONG_PACE ? SF_FINDING_BAD : SF_FINDING_GOOD,
-        "the rig's clock passes %.3f s in each second; messages came up to %.1f ms later than the promptest",
-        pace, heard->spread_ms);
+        "the rig's clock passes %.3f s in each second%s; messages came up to %.1f ms later than the "
+        "promptest",
+        pace, rate, heard->spread_ms);
     sf_doctor_advise(checks, "set sample_rate_hz to the rig's: times are wrong by this factor; a recording "
                              "that is played at another speed passes so, too");
 }

@@ -105,7 +105,7 @@ class Doctor(command.Test):
         return checks
 
     def test_rigs_that_send_are_well(self):
-        for rig in ("intan", "open-ephys", "maxwell"):
+        for rig, rate_hz in ("intan", 30000), ("open-ephys", 30000), ("maxwell", 20000):
             with self.subTest(rig=rig):
                 checks = self.listened(rig)
                 for name, check in checks.items():
@@ -116,6 +116,7 @@ class Doctor(command.Test):
                 self.assertTrue(checks["units"]["detail"].startswith("8: "), checks["units"])
                 self.says(checks["losses"], "good", " 0 malformed")
                 self.assertNotIn("not measured", checks["pace"]["detail"])
+                self.assertIn(f"in each second, of {rate_hz} samples;", checks["pace"]["detail"])
                 self.assertIn("buffers", checks)
 
     def test_a_rate_that_is_not_the_rigs_is_told_by_its_clock(self):
