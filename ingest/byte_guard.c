@@ -36,6 +36,7 @@ struct sf_byte_guard {
     sf_bell stop;
     bool has_keys;
     bool refused;     /* by keys, since a connection was made last; that was said */
+    bool was_met;     /* what answered at the last connection speaks ZeroMQ, and publishes */
     int connection;   /* libzmq's; -1: none */
     int64_t ended_ns; /* monotonic clock when a connection ended that libzmq has not tried to make again; 0 */
     _Atomic uint64_t handed_on, cuts;
@@ -71,13 +72,16 @@ static void follow_connection(sf_byte_guard *guard)
         memcpy(&value, event + sizeof number, sizeof value);
         zmq_recv(guard->monitor, endpoint, sizeof endpoint, ZMQ_DONTWAIT);
         if ((number & OF_KEYS) != 0) {
+            guard->was_met = number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
             follow_keys(guard, number, value);
             continue;
         }
         guard->connection = number == ZMQ_EVENT_CONNECTED ? value : -1;
         atomic_store(&guard->connected, number == ZMQ_EVENT_CONNECTED && !guard->has_keys);
-        if (number == ZMQ_EVENT_CONNECTED)
+        if (number == ZMQ_EVENT_CONNECTED) {
             atomic_store(&guard->handed_on, 0);
+            guard->was_met = false;
+        }
         guard->ended_ns = number == ZMQ_EVENT_DISCONNECTED ? sf_clock_monotonic_ns() : 0;
     }
 }
@@ -92,8 +96,14 @@ static void watch_end(sf_byte_guard *guard)
     atomic_store(&guard->given_up, true);
     if (guard->refused)
         return;
-    sf_log(SF_LOG_ERROR, "%s: a frame was longer than %u MiB, or no frame of ZeroMQ; connecting again",
-           guard->endpoint, SF_WIRE_MOST_BYTES >> 20);
+    if (guard->was_met)
+        sf_log(SF_LOG_ERROR, "%s: a frame was longer than %u MiB, or no frame of ZeroMQ; connecting again",
+               guard->endpoint, SF_WIRE_MOST_BYTES >> 20);
+    else
+        sf_log(SF_LOG_ERROR,
+               "%s: what answers there publishes nothing by ZeroMQ: has another program, or another socket "
+               "of the same one, this port? connecting again",
+               guard->endpoint);
     atomic_fetch_add(&guard->cuts, 1);
 }
 
