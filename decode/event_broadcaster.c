@@ -2,45 +2,53 @@
 /*
  * The Event Broadcaster of the Open Ephys GUI: the kind of an event in two bytes, and the event as JSON or as
  * the GUI itself keeps it. It sends all streams of the GUI, of which one is taken, that of the first spike;
- * and it numbers nothing, so that what is lost on the way is not known. JSON tells the sampling rate. Raw
- * events do not; where it was not given their time stamps in seconds are taken.
+ * and it numbers no messages, so that what is lost on the way is not known. Raw events have a number for
+ * their stream's name, which the GUI gives anew each time that it is started or its signal chain is loaded:
+ * after a pause, numbers that are all new are of the same streams in the same order. JSON tells the sampling
+ * rate. Raw events do not; where it was not given their time stamps in seconds are taken.
  */
+#include "core/clock.h"
 #include "core/little.h"
 #include "core/log.h"
+#include "decode/chosen_stream.h"
 #include "decode/fields.h"
-#include "decode/rig.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_BYTES (4u << 20)
 #define SPIKE_BASE 26
 #define TTL_BYTES 34
-#define MOST_OTHERS 16 /* of them are told of */
-#define CHANNELS 4     /* of an electrode, at most: amp1 to amp4 */
+#define CHANNELS 4 /* of an electrode, at most: amp1 to amp4 */
+
+#define MOST_STREAMS 16
+#define PAUSE_NS (INT64_C(500) * 1000000) /* without any event: acquisition may have been stopped */
+#define SETTLE_NS INT64_C(1000000000)     /* without an old number: all are new */
 
 enum { TTL = 0, SPIKE = 1 };
 
-/* A stream that is not read. */
-typedef struct other {
-    char name[80]; /* its beginning */
-    uint64_t events;
-} other;
+/* Numbers of streams that were heard of in one acquisition. */
+typedef struct numbers {
+    uint16_t of[MOST_STREAMS];
+    size_t count;
+} numbers;
 
 typedef struct broadcaster {
     sf_rig rig;
+    sf_chosen_stream choice;
     bool by_seconds; /* times are the time stamps of raw events */
-    bool is_chosen;  /* the stream was given */
-    other others[MOST_OTHERS];
-    size_t other_count;
+    numbers present, next;
+    int64_t heard_ns, next_ns; /* the newest raw event, and the first of `next`; 0: none */
 } broadcaster;
 
 /* What one event says, in either form. */
 typedef struct event {
     char type[SF_FIELD_TEXT_SIZE], stream[SF_FIELD_TEXT_SIZE], electrode[SF_FIELD_TEXT_SIZE];
     int64_t sample, sorted_id, line, state;
+    bool is_raw;
+    uint16_t number; /* of the stream, of a raw event */
     double rate, seconds, amplitudes[CHANNELS];
     float amplitude;
 } event;
@@ -105,7 +113,9 @@ static bool read_raw(event *it, int kind, sf_part body)
     it->sample = (int64_t)sf_little_64(bytes + 8);
     it->seconds = sf_little_real(bytes + 16);
     sorted = sf_little_16(bytes + 24);
-    snprintf(it->stream, sizeof it->stream, "%u", sf_little_16(bytes + 4));
+    it->is_raw = true;
+    it->number = sf_little_16(bytes + 4);
+    snprintf(it->stream, sizeof it->stream, "%u", it->number);
     snprintf(it->electrode, sizeof it->electrode, "Electrode %u", sf_little_16(bytes + 6) + 1u);
     it->sorted_id = kind == SPIKE ? sorted : 0;
     it->line = kind == TTL ? bytes[24] : 0;
@@ -115,66 +125,83 @@ static bool read_raw(event *it, int kind, sf_part body)
     return true;
 }
 
-/* ---- what it comes to ---- */
+/* ---- numbers of streams ---- */
 
-static other *find_other(broadcaster *it, const char *stream)
+static bool has_number(const numbers *all, uint16_t number)
 {
-    for (size_t i = 0; i < it->other_count; i++)
-        if (strncmp(it->others[i].name, stream, sizeof it->others[i].name - 1) == 0)
-            return &it->others[i];
-    if (it->other_count == MOST_OTHERS)
-        return NULL;
-    other *added = &it->others[it->other_count++];
-    snprintf(added->name, sizeof added->name, "%.79s", stream);
-    return added;
-}
-
-/* Each other stream is told of by its name, the first, second, fourth ... time. */
-static void pass_over(broadcaster *it, const event *told)
-{
-    sf_decoder *decoder = &it->rig.decoder;
-    const char *stream = decoder->given.stream;
-    other *from = find_other(it, told->stream);
-    sf_rig_hear(&it->rig);
-    decoder->batch.other_streams++;
-    if (from == NULL)
-        return;
-    uint64_t before = from->events++;
-    if ((from->events & before) != 0)
-        return;
-    if (stream[0] == '\0')
-        sf_log(SF_LOG_WARNING,
-               "%s: TTL events of the stream '%s' came before any spike and are left out (%" PRIu64
-               " so far)",
-               decoder->name, from->name, from->events);
-    else
-        sf_log(it->is_chosen ? SF_LOG_INFO : SF_LOG_WARNING,
-               "%s: the stream '%.80s' is read, and '%s', which is sent as well, is not (%" PRIu64
-               " events so far): `stream` chooses one",
-               decoder->name, stream, from->name, from->events);
-}
-
-/* That of the first spike is taken, unless one was given: a stream of TTL events alone may come first. */
-static bool is_of_stream(broadcaster *it, const event *told, int kind)
-{
-    char *stream = it->rig.decoder.given.stream;
-    bool is_named = told->stream[0] != '\0';
-    if (stream[0] == '\0' && kind == SPIKE && is_named) {
-        snprintf(stream, sizeof it->rig.decoder.given.stream, "%s", told->stream);
-        sf_log(SF_LOG_INFO, "%s: reads the stream '%.80s'", it->rig.decoder.name, stream);
-    }
-    if (!is_named || strcmp(stream, told->stream) == 0)
-        return true;
-    pass_over(it, told);
+    for (size_t i = 0; i < all->count; i++)
+        if (all->of[i] == number)
+            return true;
     return false;
 }
+
+/* In order; beyond MOST_STREAMS none has a place. */
+static void add_number(numbers *all, uint16_t number)
+{
+    if (has_number(all, number) || all->count == MOST_STREAMS)
+        return;
+    size_t at = all->count++;
+    for (; at > 0 && all->of[at - 1] > number; at--)
+        all->of[at] = all->of[at - 1];
+    all->of[at] = number;
+}
+
+static void go_over(broadcaster *it)
+{
+    sf_decoder *decoder = &it->rig.decoder;
+    char *read = decoder->given.stream;
+    size_t place = 0;
+    while (place < it->present.count && (int)it->present.of[place] < atoi(read))
+        place++;
+    uint16_t number = it->next.of[place < it->next.count ? place : it->next.count - 1];
+    it->present = it->next;
+    it->next.count = 0;
+    if (read[0] == '\0')
+        return;
+    if (it->choice.is_chosen) {
+        sf_log(SF_LOG_WARNING,
+               "%s: the GUI numbers its streams anew, and `stream` chooses '%.80s', which none is now: "
+               "nothing is read; "
+               "the names that JSON has stay",
+               decoder->name, read);
+        return;
+    }
+    sf_log(SF_LOG_WARNING,
+           "%s: the GUI numbers its streams anew: '%u' is read from here on in place of '%.80s'; the names "
+           "that JSON has "
+           "stay",
+           decoder->name, number, read);
+    snprintf(read, sizeof decoder->given.stream, "%u", number);
+}
+
+/* Whether it is not known yet which of new numbers is that of the stream which is read. */
+static bool is_unsettled(broadcaster *it, uint16_t number)
+{
+    int64_t now_ns = sf_clock_monotonic_ns();
+    bool paused = it->heard_ns != 0 && now_ns - it->heard_ns >= PAUSE_NS;
+    it->heard_ns = now_ns;
+    if (has_number(&it->present, number) || (it->next.count == 0 && !paused)) {
+        add_number(&it->present, number);
+        for (size_t i = 0; i < it->next.count; i++)
+            add_number(&it->present, it->next.of[i]);
+        it->next.count = 0;
+        return false;
+    }
+    it->next_ns = it->next.count == 0 ? now_ns : it->next_ns;
+    add_number(&it->next, number);
+    if (now_ns - it->next_ns >= SETTLE_NS)
+        go_over(it);
+    return it->next.count > 0;
+}
+
+/* ---- what it comes to ---- */
 
 /* False where it cannot be placed in time. */
 static bool place(broadcaster *it, event *told)
 {
     sf_rig *rig = &it->rig;
     bool has_seconds = told->seconds >= 0 && told->seconds < 1e9;
-    if (told->rate != 0 && !sf_rig_set_rate(rig, told->rate))
+    if (told->rate != 0 && !sf_rig_hear_rate(rig, told->rate))
         return false;
     if (rig->rate_uhz == 0 && has_seconds) {
         it->by_seconds = true;
@@ -190,7 +217,13 @@ static bool place(broadcaster *it, event *told)
 static int take(broadcaster *it, event *told, int kind, sf_error *error)
 {
     uint32_t unit;
-    if (!is_of_stream(it, told, kind) || !place(it, told))
+    if (told->is_raw && is_unsettled(it, told->number)) {
+        sf_rig_hear(&it->rig);
+        it->rig.decoder.batch.other_streams++;
+        return SF_OK;
+    }
+    /* A stream of TTL events alone may come first: a spike says which one is read. */
+    if (!sf_chosen_stream_reads(&it->choice, &it->rig, told->stream, kind == SPIKE) || !place(it, told))
         return SF_OK;
     if (kind == TTL) {
         if (told->line >= 0 && told->line <= UINT16_MAX && (told->state == 0 || told->state == 1))
@@ -228,7 +261,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
 
 static int open_broadcaster(sf_decoder *decoder, sf_error *error)
 {
-    ((broadcaster *)decoder)->is_chosen = decoder->given.stream[0] != '\0';
+    sf_chosen_stream_open(&((broadcaster *)decoder)->choice, decoder);
     return sf_rig_open(decoder, error);
 }
 

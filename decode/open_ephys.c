@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ZMQ Interface plugin of the Open Ephys GUI: an envelope, a JSON header, and a payload. Of the events
- * TTL edges alone are sent. "data" messages tell the sampling rate and that time passes; their samples are
- * passed over. The plugin cuts a header by as many bytes as its names have beyond ASCII: where the keys that
- * are needed stand wholly before the cut, it is read.
+ * The ZMQ Interface plugin of the Open Ephys GUI: an envelope, a JSON header, and a payload. It sends the
+ * stream that its editor names, which may be another in the next acquisition, whose electrodes have the same
+ * names: the first one is read. Of the events TTL edges alone are sent. "data" messages tell the sampling
+ * rate and that time passes; their samples are passed over. The plugin cuts a header by as many bytes as its
+ * names have beyond ASCII: where the keys that are needed stand wholly before the cut, it is read.
  */
+#include "core/clock.h"
+#include "decode/chosen_stream.h"
 #include "decode/fields.h"
-#include "decode/rig.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,19 +18,42 @@
 #define MOST_BYTES (4u << 20) /* a block of samples, or the waveform of a spike */
 #define TTL_EVENT 3
 #define TTL_BYTES 10
+#define LEFT_TO_NEXT                                                                                         \
+    100 /* samples at the end of a block: OVERFLOW_BUFFER_SAMPLES / 2 of the Spike Detector, 0.6 to 1.0 */
+
+typedef struct open_ephys {
+    sf_rig rig;
+    sf_chosen_stream choice;
+} open_ephys;
 
 typedef struct header {
     int64_t number;
-    char type[SF_FIELD_TEXT_SIZE], electrode[SF_FIELD_TEXT_SIZE];
+    char type[SF_FIELD_TEXT_SIZE], stream[SF_FIELD_TEXT_SIZE], electrode[SF_FIELD_TEXT_SIZE];
     int64_t sample, samples, channels, sorted_id, event;
     double rate;
 } header;
 
-enum { NUMBER, TYPE, ELECTRODE, SPIKE_SAMPLE, CHANNELS, SPIKE_SAMPLES, SORTED, EVENT, SAMPLE, SAMPLES, RATE };
+enum {
+    NUMBER,
+    TYPE,
+    STREAM,
+    SPIKE_STREAM,
+    ELECTRODE,
+    SPIKE_SAMPLE,
+    CHANNELS,
+    SPIKE_SAMPLES,
+    SORTED,
+    EVENT,
+    SAMPLE,
+    SAMPLES,
+    RATE
+};
 
 static const sf_field rows[] = {
     [NUMBER] = {"message_num", SF_FIELD_WHOLE, offsetof(header, number)},
     [TYPE] = {"type", SF_FIELD_TEXT, offsetof(header, type)},
+    [STREAM] = {"content.stream", SF_FIELD_TEXT, offsetof(header, stream)},
+    [SPIKE_STREAM] = {"spike.stream", SF_FIELD_TEXT, offsetof(header, stream)},
     [ELECTRODE] = {"spike.electrode", SF_FIELD_TEXT, offsetof(header, electrode)},
     [SPIKE_SAMPLE] = {"spike.sample_num", SF_FIELD_WHOLE, offsetof(header, sample)},
     [CHANNELS] = {"spike.num_channels", SF_FIELD_WHOLE, offsetof(header, channels)},
@@ -83,14 +108,15 @@ static int take_event(sf_rig *rig, const header *about, sf_part payload, sf_erro
     return sf_rig_ttl(rig, about->sample, bytes[0], bytes[1] == 1, error);
 }
 
-/* Spikes of the block came before it, but for those that its end cut in two. */
+/* The spikes of a block come before its samples, but for those that the Spike Detector leaves to the next
+ * one, since its end cuts their waveforms. */
 static int take_data(sf_rig *rig, const header *about, sf_part payload, sf_error *error)
 {
     (void)payload;
     (void)error;
     sf_rig_hear(rig);
-    if (sf_rig_set_rate(rig, about->rate))
-        sf_rig_clock(rig, about->sample, 0);
+    if (sf_rig_hear_rate(rig, about->rate))
+        sf_rig_clock(rig, sf_time_plus(about->sample, about->samples), LEFT_TO_NEXT);
     return SF_OK;
 }
 
@@ -124,7 +150,8 @@ static bool is_envelope(sf_part part)
 
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
-    sf_rig *rig = (sf_rig *)decoder;
+    open_ephys *it = (open_ephys *)decoder;
+    sf_rig *rig = &it->rig;
     header about = {0};
     sf_fields fields = {.rows = rows, .count = sizeof rows / sizeof rows[0]};
     sf_rig_begin(rig);
@@ -145,15 +172,23 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
                                                         : "lacks a key or is of an unknown type");
         return sf_rig_end(rig, error);
     }
+    if (!sf_chosen_stream_reads(&it->choice, rig, about.stream, true))
+        return sf_rig_end(rig, error);
     int status = kind->take(rig, &about, count == 3 ? parts[2] : (sf_part){"", 0}, error);
     return status == SF_OK ? sf_rig_end(rig, error) : status;
 }
 
+static int open_decoder(sf_decoder *decoder, sf_error *error)
+{
+    sf_chosen_stream_open(&((open_ephys *)decoder)->choice, decoder);
+    return sf_rig_open(decoder, error);
+}
+
 const sf_decoder_kind sf_decoder_open_ephys = {
     .name = "open-ephys",
-    .size = sizeof(sf_rig),
+    .size = sizeof(open_ephys),
     .most_bytes = MOST_BYTES,
-    .open = sf_rig_open,
+    .open = open_decoder,
     .decode = decode,
     .gave = sf_rig_gave,
     .close = sf_rig_close,

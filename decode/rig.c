@@ -19,6 +19,7 @@
 #define LEAST_HZ 1.0
 #define MOST_HZ 1e9
 #define ALONE (SF_CONTINUITY_FRAMES + 1) /* batches that a stream is believed by */
+#define CLOCKS_DIFFER 1e-3               /* by less: two rates that are meant to be one */
 #define BACK_SAMPLES 1000                /* for SF_RIG_BACK_NS while the rate is not known */
 
 /* ---- time ---- */
@@ -86,6 +87,22 @@ bool sf_rig_set_rate(sf_rig *rig, double hz)
         return true;
     rig->rate_uhz = (uint64_t)llround(hz * 1e6);
     convert_kept(rig);
+    return true;
+}
+
+bool sf_rig_hear_rate(sf_rig *rig, double hz)
+{
+    if (!sf_rig_set_rate(rig, hz))
+        return false;
+    bool is_given = rig->decoder.given.sample_rate_hz != 0;
+    double used = (double)rig->rate_uhz * 1e-6;
+    if (fabs(hz - used) > used * CLOCKS_DIFFER && hz != rig->told_hz)
+        sf_log(SF_LOG_WARNING,
+               "%s: the rig says that it samples at %.10g Hz, and its samples are read at %.10g Hz, %s",
+               rig->decoder.name, hz, used,
+               is_given ? "which was given: is sample_rate_hz wrong?"
+                        : "which it said at first: start the run again");
+    rig->told_hz = hz;
     return true;
 }
 

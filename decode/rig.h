@@ -38,6 +38,7 @@ typedef struct sf_rig_seam {
 typedef struct sf_rig {
     sf_decoder decoder;
     uint64_t rate_uhz;   /**< samples in a million seconds; 0: not known yet, times are samples still */
+    double told_hz;      /**< by sf_rig_hear_rate, the last; 0: none */
     bool is_anything;    /**< since the last seam */
     int64_t first, last; /**< times since then, and ... */
     int64_t learnt;      /**< ... how much passed before, while units are learnt */
@@ -86,6 +87,9 @@ int64_t sf_rig_count_on(sf_rig_counter *counter, uint64_t low, unsigned bits);
 
 /** The sampling rate, as the stream tells. One that was given, or told before, stays. False: it is none. */
 bool sf_rig_set_rate(sf_rig *rig, double hz);
+
+/** The same of a sender that samples at what it tells: another than the one that stays is logged. */
+bool sf_rig_hear_rate(sf_rig *rig, double hz);
 
 /**
  * Message numbers, which count from `least` in each run. False: the message is not read: it was there before

@@ -89,6 +89,9 @@ const sf_protocol sf_protocol_event_broadcaster = {
     .queue = 65536,
     .start = "acquisition in the Open Ephys GUI, with the plugin Event Broadcaster sending on %s",
     .refused = "run the Open Ephys GUI with the plugin Event Broadcaster after the Spike Detector; its "
-               "editor shows the port (5557, or the next free one); let it through the firewall",
-    .silent = "start acquisition in the Open Ephys GUI, with a Spike Detector before Event Broadcaster",
+               "editor shows the port; let it through the firewall",
+    .silent =
+        "start acquisition in the Open Ephys GUI, with a Spike Detector before Event Broadcaster; beside ZMQ "
+        "Interface, which has 5556 and 5557, set the port in its editor to another, as 5558: it sends "
+        "nothing where it did not get its port",
 };

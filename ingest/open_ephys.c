@@ -144,9 +144,11 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .timeout_s = 10,
                                           .electrodes = "learn",
                                           .learn_s = 5,
-                                          .request = "auto"};
+                                          .request = "auto",
+                                          .topic = "first"};
 
 static const sf_key keys[] = {SF_LIVE_ENDPOINT,
+                              SF_LIVE_TEXT("stream", topic),
                               SF_LIVE_ELECTRODES,
                               SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
                               SF_LIVE_TEXT("heartbeat", request),

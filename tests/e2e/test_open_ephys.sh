@@ -51,13 +51,13 @@ for run in range(2):
     number = 0
     for k in range(1000):
         sample = 640 * k + 12800
-        block(sample)
         lost = run == 1 and k in (500, 700)
         spike(names[k % 3], sample + 17, lose=lost)
         spikes += not lost
         if k % 100 == 50:
             send(b"EVENT", {"type": "event", "content": {"stream": "Rhythm", "source_node": 101, "type": 3, "sample_num": sample},
                             "data_size": 10}, struct.pack("<BBQ", 4, k // 100 % 2, 16))
+        block(sample)  # after its spikes
     time.sleep(0.2)
 json.dump({"spikes": spikes}, open(out, "w"))
 requests.close(1000)
@@ -114,6 +114,22 @@ other=$!
 patiently 65 "is no stream of Open Ephys' ZMQ Interface: no message of" "$SYNFIRE" run rig.yaml --quiet \
     --set sources.0.heartbeat=off
 kill -INT $other
+wait $other || true
+# The Event Broadcaster did not get its port, since ZMQ Interface listens there for heartbeats.
+"$SYNFIRE_PYTHON" -c 'import sys, time, zmq
+heartbeats = zmq.Context().socket(zmq.REP)
+heartbeats.bind(f"tcp://127.0.0.1:{sys.argv[1]}")
+time.sleep(600)' $port &
+other=$!
+for timeout_s in 3 20 120; do
+    code=0
+    "$SYNFIRE" run event-broadcaster --quiet --set "sources.0.endpoint=tcp://127.0.0.1:$port" \
+        --set sources.0.timeout_s=$timeout_s 2>err || code=$?
+    [ $code = 65 ] && break
+done
+grep -q "publishes nothing by ZeroMQ: has another program, or another socket of the same one, this port?" err
+grep -q "is no stream of Open Ephys' Event Broadcaster" err
+kill $other
 wait $other || true
 expect 78 "electrodes" "$SYNFIRE" run rig.yaml --quiet --set sources.0.electrodes=nothing.json
 echo "12(77)35.0/52.5;13(78" >array.cfg

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Event Broadcaster of Open Ephys in both of its forms, by events written by hand as its source has them.
  */
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/text.h"
 #include "support/decoded.h"
 #include "support/support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void message(test_decoded *it, const char kind[2], const void *body, size_t size)
@@ -107,9 +109,9 @@ static void the_first_spike_says_which_stream_is_read(void **state)
     assert_non_null(strstr(log.data, "TTL events of the stream 'Digital' came before any spike"));
     assert_non_null(strstr(log.data, "reads the stream 'Probe'"));
     assert_non_null(
-        strstr(log.data, "'Probe' is read, and 'Digital', which is sent as well, is not (2 events"));
-    assert_non_null(strstr(log.data, "(4 events"));
-    assert_null(strstr(log.data, "(3 events"));
+        strstr(log.data, "'Probe' is read, and 'Digital', which is sent as well, is not (2 messages"));
+    assert_non_null(strstr(log.data, "(4 messages"));
+    assert_null(strstr(log.data, "(3 messages"));
     sf_text_free(&log);
 }
 
@@ -181,6 +183,115 @@ static void raw_events_are_read(void **state)
     test_decoded_require(&it, "");
     assert_int_equal(it.out_of_range, 0);
     test_decoded_close(&it);
+}
+
+/* What the plugin 0.3.0 sent in the GUI 1.0.1, of a made-up recording: a spike of its second stream, of 20
+ * kHz, and an edge of its first. The File Reader has no time stamps (-1). */
+static const char sent_spike[] =
+    "020168001c2703006573020000000000000000000000f0bf0000000070c200009c40b81e6d4099992bc1999979c052b82e40"
+    "8fc2153f14aeeec1b89eb2c2474131c33d6a69c35caf3fc347a1c9c285eba6c1703d49420ad78a4229dcb84299d9a14233b3"
+    "4e423333e24166660c4152b82e40f5280641b81e6d40d6a360c09999f9bf3d0a83409999793f285cf3c03d0a83c0d6a3e0bf"
+    "8fc215bf14ae473f14aec7be703da2403d0a83c0d6a3e0bf8fc295bfae4789c0999979c0f52854c0";
+static const char sent_ttl[] = "010364001b270000acaa030000000000000000000000f0bf00000000000000000000";
+static const char sent_json[] = "{\r\n  \"event_type\": \"spike\",\r\n  \"stream\": \"probeA\",\r\n  "
+                                "\"source_node\": 106,\r\n  \"electrode\": "
+                                "\"Electrode 1\",\r\n  \"num_channels\": 1,\r\n  \"sample_rate\": "
+                                "30000.0,\r\n  \"sample_number\": 252,\r\n  "
+                                "\"sorted_id\": 0,\r\n  \"amp1\": 245.114990234375\r\n}";
+
+static void send_hex(test_decoded *it, const char *hex)
+{
+    unsigned char bytes[200];
+    size_t size = strlen(hex) / 2;
+    for (size_t i = 0; i < size; i++) {
+        const char digits[3] = {hex[2 * i], hex[2 * i + 1]};
+        bytes[i] = (unsigned char)strtoul(digits, NULL, 16);
+    }
+    message(it, bytes[0] == 2 ? spike_kind : ttl_kind, bytes, size);
+}
+
+static void what_the_gui_sent_is_read(void **state)
+{
+    (void)state;
+    static const sf_unit electrode = {.name = "Electrode 4"};
+    sf_decoder_options given = options();
+    given.units = &electrode;
+    given.unit_count = 1;
+    test_decoded it;
+    test_decoded_open(&it, &given); /* without a rate there is no time */
+    send_hex(&it, sent_spike);
+    test_decoded_require(&it, "");
+    assert_false(it.is_known);
+    test_decoded_close(&it);
+    for (int of_spike = 0; of_spike <= 1; of_spike++) {
+        given.sample_rate_hz = of_spike ? 20000 : 30000;
+        given.stream = of_spike ? "10012" : "10011";
+        test_decoded_open(&it, &given);
+        send_hex(&it, sent_spike);
+        send_hex(&it, sent_ttl);
+        test_decoded_require(&it, of_spike ? "8030650000 Electrode 4 -233.415\n" : "8010000000 ttl0 0\n");
+        assert_int_equal(it.other_streams, 1);
+        test_decoded_close(&it);
+    }
+    given = options();
+    test_decoded_open(&it, &given);
+    json(&it, spike_kind, sent_json);
+    test_decoded_require(&it, "8400000 Electrode 1 -245.115\n");
+    test_decoded_close(&it);
+}
+
+static void pause_ms(int64_t ms)
+{
+    sf_clock_sleep_until(sf_clock_monotonic_ns() + ms * SF_MILLISECOND);
+}
+
+static void raw_of(test_decoded *it, const unsigned char *event, size_t size, unsigned stream)
+{
+    unsigned char copy[sizeof raw_spike];
+    memcpy(copy, event, size);
+    copy[4] = (unsigned char)stream;
+    message(it, event[0] == 2 ? spike_kind : ttl_kind, copy, size);
+}
+
+/* As the GUI that is started again, or loads its signal chain, sends the same two streams; heard of in
+ * another order than that of their numbers, which is that of the streams. */
+static void raw_streams_that_are_numbered_anew_are_found(void **state)
+{
+    (void)state;
+    const char *spike = "1000000000 Electrode 3 -42\n";
+    sf_text log = {0};
+    sf_decoder_options given = options();
+    given.sample_rate_hz = 30000;
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    raw_of(&it, raw_spike, sizeof raw_spike, 8);
+    raw_of(&it, raw_ttl, sizeof raw_ttl, 9);
+    test_decoded_require(&it, spike);
+    pause_ms(600);
+    raw_of(&it, raw_spike, sizeof raw_spike, 9); /* a pause, and the same numbers */
+    raw_of(&it, raw_spike, sizeof raw_spike, 8);
+    test_decoded_require(&it, spike);
+    pause_ms(600);
+    raw_of(&it, raw_spike, sizeof raw_spike, 12); /* a third stream that is first heard of now */
+    raw_of(&it, raw_spike, sizeof raw_spike, 8);
+    test_decoded_require(&it, spike);
+    sf_log_drain(collect, &log);
+    assert_true(log.data == NULL || strstr(log.data, "numbers its streams anew") == NULL);
+    pause_ms(600);
+    raw_of(&it, raw_spike, sizeof raw_spike, 6);
+    raw_of(&it, raw_spike, sizeof raw_spike, 5);
+    pause_ms(1100);
+    test_decoded_require(&it, "");
+    raw_of(&it, raw_spike, sizeof raw_spike, 6);
+    raw_of(&it, raw_spike, sizeof raw_spike, 5);
+    raw_of(&it, raw_ttl, sizeof raw_ttl, 5);
+    raw_of(&it, raw_ttl, sizeof raw_ttl, 6);
+    test_decoded_require(&it, "1000000000 Electrode 3 -42\n1000000000 ttl2 1\n");
+    assert_int_equal(it.other_streams, 7);
+    sf_log_drain(collect, &log);
+    assert_non_null(strstr(log.data, "'5' is read from here on in place of '8'"));
+    test_decoded_close(&it);
+    sf_text_free(&log);
 }
 
 static void what_is_damaged_is_counted(void **state)
@@ -279,6 +390,8 @@ int main(void)
         cmocka_unit_test(the_first_spike_says_which_stream_is_read),
         cmocka_unit_test(electrodes_of_one_number_are_told_of),
         cmocka_unit_test(raw_events_are_read),
+        cmocka_unit_test(what_the_gui_sent_is_read),
+        cmocka_unit_test(raw_streams_that_are_numbered_anew_are_found),
         cmocka_unit_test(what_is_damaged_is_counted),
         cmocka_unit_test(a_clock_that_goes_back_is_not_sorted_in),
     };

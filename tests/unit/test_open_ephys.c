@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ZMQ Interface of Open Ephys, by messages written by hand as the plugin's source has them: JUCE's JSON
  * with its line ends, envelopes with their NUL, a payload. Not one of them is from our own player. */
+#include "core/log.h"
+#include "core/text.h"
+#include "decode/fields.h"
 #include "support/decoded.h"
 #include "support/support.h"
-
-#include "decode/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -99,8 +100,9 @@ static void spikes_and_edges_have_times_by_sample(void **state)
     test_decoded_require(&it, "");
     assert_false(it.is_known);
     data(&it, 2, 30000);
-    test_decoded_require(&it, "1000000000 Electrode 1 -42\nuntil 1000000000\n");
-    spike(&it, 3, "Electrode 7", 30001, 0); /* channel 6 */
+    test_decoded_require(
+        &it, "1000000000 Electrode 1 -42\nuntil 996733333\n"); /* 100 samples before the block's end */
+    spike(&it, 3, "Electrode 7", 30001, 0);                    /* channel 6 */
     test_decoded_require(&it, "1000033333 shank B -42\n");
     event(&it, 4, 3, 30002, sizeof ttl);
     test_decoded_require(&it, "1000066667 ttl2 1\n");
@@ -134,9 +136,90 @@ static void a_gap_is_a_loss_and_a_restart_is_none(void **state)
     assert_int_equal(it.restarts, 3);
     spike(&it, 1, "Electrode 1", 30, 0);
     assert_int_equal(it.gap_lost, 3);
-    test_decoded_require(&it, "until 0\n10000000 Electrode 1 -42\nuntil 0\n1000000 Electrode 1 -42\nuntil 0\n"
-                              "until 0\n1000000 Electrode 1 -42\n");
+    test_decoded_require(
+        &it,
+        "until -3266667\n10000000 Electrode 1 -42\nuntil -3266667\n1000000 Electrode 1 -42\nuntil -3266667\n"
+        "until -3266667\n1000000 Electrode 1 -42\n");
     test_decoded_close(&it);
+}
+
+static void collect(void *text, sf_log_level level, const char *line)
+{
+    (void)level;
+    sf_text_printf(text, "%s\n", line);
+}
+
+static void of_stream(test_decoded *it, int number, const char *stream, double rate)
+{
+    char header[1024];
+    int length = snprintf(header, sizeof header,
+                          "{\"message_num\": %d, \"type\": \"data\", \"content\": {\"stream\": \"%s\", "
+                          "\"sample_num\": 2000, \"sample_rate\": %g}}",
+                          number, stream, rate);
+    message(it, "DATA", header, (size_t)length, samples, sizeof samples);
+    length =
+        snprintf(header, sizeof header,
+                 "{\"message_num\": %d, \"type\": \"spike\", \"spike\": {\"stream\": \"%s\", \"electrode\": "
+                 "\"Electrode 1\", \"sample_num\": 3000, \"num_channels\": 1, \"num_samples\": 3}}",
+                 number + 1, stream);
+    message(it, "EVENT", header, (size_t)length, waveform, sizeof waveform);
+}
+
+/* The plugin's editor is set to another stream between two acquisitions: its Electrode 1 is another. */
+static void another_stream_is_left_out(void **state)
+{
+    (void)state;
+    for (int chosen = 0; chosen <= 1; chosen++) {
+        sf_decoder_options given = options();
+        sf_text log = {0};
+        given.stream = chosen ? "Probe B" : NULL;
+        sf_log_drain(collect, &log);
+        sf_text_free(&log);
+        test_decoded it;
+        test_decoded_open(&it, &given);
+        of_stream(&it, 1, "Probe A", 30000);
+        test_decoded_require(&it, chosen ? "" : "until 63333333\n100000000 Electrode 1 -42\n");
+        of_stream(&it, 1, "Probe B", 20000);
+        test_decoded_require(&it, chosen ? "until 95000000\n150000000 Electrode 1 -42\n" : "");
+        assert_int_equal(it.other_streams, 2);
+        assert_int_equal(it.restarts, 1);
+        assert_int_equal(it.malformed + it.gaps + it.out_of_range, 0);
+        test_decoded_close(&it);
+        sf_log_drain(collect, &log);
+        assert_non_null(
+            strstr(log.data, chosen ? "'Probe B' is read, and 'Probe A', which is sent as well, is not"
+                                    : "'Probe A' is read, and 'Probe B', which is sent as well, is not"));
+        sf_text_free(&log);
+    }
+}
+
+static void another_rate_is_told_of(void **state)
+{
+    (void)state;
+    for (int is_given = 0; is_given <= 1; is_given++) {
+        sf_decoder_options given = options();
+        sf_text log = {0};
+        given.sample_rate_hz = is_given ? 30000 : 0;
+        sf_log_drain(collect, &log);
+        sf_text_free(&log);
+        test_decoded it;
+        test_decoded_open(&it, &given);
+        of_stream(&it, 1, "Probe A", 30001); /* one clock, measured */
+        if (!is_given)
+            of_stream(&it, 3, "Probe A", 30000);
+        sf_log_drain(collect, &log);
+        assert_true(log.data == NULL || strstr(log.data, "samples at") == NULL);
+        for (int i = 0; i < 3; i++)
+            of_stream(&it, 5 + 2 * i, "Probe A", 20000);
+        sf_log_drain(collect, &log);
+        const char *told =
+            strstr(log.data, "the rig says that it samples at 20000 Hz, and its samples are read at");
+        assert_non_null(told);
+        assert_non_null(strstr(told, is_given ? "is sample_rate_hz wrong?" : "start the run again"));
+        assert_null(strstr(told + 1, "the rig says that it samples"));
+        sf_text_free(&log);
+        test_decoded_close(&it);
+    }
 }
 
 /* A batch that waits is of the run before, also where several messages are fed before anything is taken. */
@@ -275,7 +358,7 @@ static void long_names_are_names(void **state)
     assert_non_null(strstr(it.fault, "a name that is too long"));
     spike(&it, 3, name + 1, 30, 0);
     assert_int_equal(it.gaps, 0);
-    snprintf(expected, sizeof expected, "until 0\n1000000 %s -42\n", name + 1);
+    snprintf(expected, sizeof expected, "until -3266667\n1000000 %s -42\n", name + 1);
     test_decoded_require(&it, expected);
     test_decoded_close(&it);
 }
@@ -322,6 +405,8 @@ int main(void)
         cmocka_unit_test(spikes_and_edges_have_times_by_sample),
         cmocka_unit_test(long_names_are_names),
         cmocka_unit_test(a_gap_is_a_loss_and_a_restart_is_none),
+        cmocka_unit_test(another_stream_is_left_out),
+        cmocka_unit_test(another_rate_is_told_of),
         cmocka_unit_test(electrodes_are_learnt),
         cmocka_unit_test(a_cut_header_is_read_as_far_as_it_goes),
         cmocka_unit_test(what_is_damaged_is_counted),
