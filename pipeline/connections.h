@@ -15,8 +15,8 @@
 
 #include <synfire/mine.h>
 
-/** A window with more edges than this has no graph: nobody looks at so many, and making and telling them takes a
- * fifth of a hop of 100 ms. While a window fills, as many reach a rate by chance. */
+/** A window with more edges than this has no graph: nobody looks at so many, and making and telling them
+ * takes a fifth of a hop of 100 ms. While a window fills, as many reach a rate by chance. */
 #define SF_CONNECTIONS_MOST 250000
 
 /** What a hop offers to make a graph of: positions first .. last - 1 of the history, which still holds the
