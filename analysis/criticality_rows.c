@@ -65,9 +65,10 @@ static const sf_column_row fit_rows[] = {
     SF_FIELD_IS(REAL, "high", law.high, "upper end of its 95 % interval",
                 .null = "there is no fit, or no drawings"),
     SF_FIELD_IS(REAL, "distance", law.distance, "of Kolmogorov and Smirnov between data and fit", NO_FIT),
-    SF_FIELD_IS(REAL, "p", law.p,
-                "drawings from the fit that lie as far from their own: 0.1 or less rules it out",
-                .unit = "probability", .null = "there is no fit, or no drawings"),
+    SF_FIELD_IS(
+        REAL, "p", law.p,
+        "drawings from the fit that lie as far from their own, and one more: 0.1 or less rules it out",
+        .unit = "probability", .null = "there is no fit, or no drawings"),
     SF_FIELD_IS(REAL, "lognormal_ratio", law.lognormal.ratio,
                 "Vuong's ratio of likelihoods: below 0 the lognormal fits better", NO_FIT),
     SF_FIELD_IS(REAL, "lognormal_p", law.lognormal.p, "that it is as far from 0 by chance",

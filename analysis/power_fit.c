@@ -520,7 +520,7 @@ static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_
     }
     if (status == SF_OK && fitted > 1) {
         double sd = sqrt(fmax(0, squares - sum * sum / fitted) / (fitted - 1));
-        fit->p = further / fitted;
+        fit->p = (further + 1) / (fitted + 1); /* the data are one of them */
         fit->low = fit->exponent - 1.96 * sd;
         fit->high = fit->exponent + 1.96 * sd;
     }

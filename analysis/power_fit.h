@@ -5,10 +5,11 @@
  *
  * p(x) = x^-a / zeta(a, xmin) from xmin on. The exponent is that of the maximum likelihood; xmin is the value
  * from which on the distance of Kolmogorov and Smirnov between data and fit is least, among all that leave
- * SF_POWER_TAIL values or more. p is the share of drawings that lie further from their own fit: values below
- * xmin are drawn from the data and those above from the fit, and each drawing is fitted with its own xmin. A
- * small p (0.1 and less there) rules the power law out. The interval of the exponent is 1.96 standard
- * deviations of the drawings' exponents on either side, and so contains that xmin is not known.
+ * SF_POWER_TAIL values or more. p is the share of drawings that lie as far from their own fit, the data being
+ * one of them, so that it is never 0: values below xmin are drawn from the data and those above from the fit,
+ * and each drawing is fitted with its own xmin. A small p (0.1 and less there) rules the power law out. The
+ * interval of the exponent is 1.96 standard deviations of the drawings' exponents on either side, and so
+ * contains that xmin is not known.
  *
  * Two other distributions are fitted to the same tail by maximum likelihood, and held against the power law
  * by Vuong's ratio of likelihoods: the lognormal, whose probability of x is its integral from x - 1/2 to x +
