@@ -1102,6 +1102,9 @@ function drawResponses() {
 
 /* ---- triggers ---- */
 
+/* Bursts and rules have no spikes of their own. */
+const lastedText = times => times.length > 0 ? ((times[times.length - 1] - times[0]) * 1e-6).toFixed(2) : "–";
+
 function drawTriggers() {
   const {hello, status, triggers, triggerCounts} = page.run;
   if (!hello) return;
@@ -1123,8 +1126,7 @@ function drawTriggers() {
   const isWatched = trigger => hello.watch.some(one => one.trigger === null && one.episode === trigger.name);
   /* Those that complete together come in the order of their chains. */
   fillTable("triggers", [...triggers].sort((a, b) => b.time_ns - a.time_ns || b.seq - a.seq), trigger => {
-    const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
-    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"], [trigger.age_ms === null ? "–" : trigger.age_ms.toFixed(2), "n"]];
+    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [isWatched(trigger) ? itemText(trigger.id) : trigger.name, "name"], [lastedText(trigger.spike_times_ns), "n"], [whole(trigger.occurrence), "n"], [trigger.age_ms === null ? "–" : trigger.age_ms.toFixed(2), "n"]];
   });
 }
 

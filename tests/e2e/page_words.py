@@ -70,10 +70,10 @@ BY_HAND = ("by('tour').hidden", "by('tour-close').click(), [by('tour').hidden, h
            "page.run.hello.column_s = 0.1, raster.next = 400, clockText({time_ns: 12.5e9, hop_ms: 1000, rate_hz: 7})",
            "raster.next = 130, clockText({time_ns: 12.5e9, hop_ms: 1000, rate_hz: 7})",
            "page.run.status = {...page.run.status, last: false, tests: 5}, foundText({episodes: [], counted: 9, chains: 0, list_age_s: 0})"
-           ".split(', ').pop()", "stateText('stopped')[0]")
+           ".split(', ').pop()", "stateText('stopped')[0]", "[lastedText([]), lastedText([1e9, 1.0055e9])]")
 WANTED_BY_HAND = [False, [True, True], False, None, 1, 2, 3, [0.01], "not tested by the end", "not tested by the end", "not tested: observation gap",
                   "not tested: waits for its first test", True, "stream 40.0 s, analysed up to 12.5 s, 7 Hz", "stream 12.5 s, 7 Hz",
-                  "no q of 0.05 or less so far", "■ stopped"]
+                  "no q of 0.05 or less so far", "■ stopped", ["–", "5.50"]]
 
 
 def whole_chains_come_in_their_order():
