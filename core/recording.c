@@ -116,17 +116,30 @@ int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *erro
     return SF_OK;
 }
 
+static sf_metadata_entry *find_entry(const sf_recording *recording, const char *key)
+{
+    for (size_t i = 0; i < recording->metadata_count; i++)
+        if (strcmp(recording->metadata[i].key, key) == 0)
+            return &recording->metadata[i];
+    return NULL;
+}
+
+const char *sf_recording_metadata(const sf_recording *recording, const char *key)
+{
+    const sf_metadata_entry *entry = find_entry(recording, key);
+    return entry != NULL ? entry->value : NULL;
+}
+
 int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error)
 {
     char *copy = sf_copy_string(value);
     if (copy == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < recording->metadata_count; i++) {
-        if (strcmp(recording->metadata[i].key, key) == 0) {
-            sf_free((char *)recording->metadata[i].value);
-            recording->metadata[i].value = copy;
-            return SF_OK;
-        }
+    sf_metadata_entry *entry = find_entry(recording, key);
+    if (entry != NULL) {
+        sf_free((char *)entry->value);
+        entry->value = copy;
+        return SF_OK;
     }
     if (recording->metadata_count == SF_MOST_METADATA) {
         sf_free(copy);

@@ -98,6 +98,9 @@ int sf_selected_copy(sf_selected *to, const sf_selected *from, sf_error *error);
 /** Copies key and value; an entry with the same key is replaced. */
 int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error);
 
+/** The value of this key, the recording's; NULL: it has none. */
+const char *sf_recording_metadata(const sf_recording *recording, const char *key);
+
 /** Adds to the count of a cause, which is cut at 54 bytes. */
 sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count);
 

@@ -398,12 +398,9 @@ static void tell_names(sf_live_heard *heard, const sf_units *units)
 
 static double rate_of(const sf_recording *about)
 {
-    double hz = 0;
-    for (size_t i = 0; i < about->metadata_count; i++)
-        if (strcmp(about->metadata[i].key, "sampling_rate") == 0 &&
-            !sf_parse_real(about->metadata[i].value, &hz))
-            hz = 0;
-    return hz < IN_NANOSECONDS ? hz : 0;
+    const char *rate = sf_recording_metadata(about, "sampling_rate");
+    double hz;
+    return rate != NULL && sf_parse_real(rate, &hz) && hz < IN_NANOSECONDS ? hz : 0;
 }
 
 static void tell_heard(const live_source *source, const listening *it)

@@ -22,14 +22,6 @@ static const char **unit_names(const sf_recording *recording)
     return names;
 }
 
-static const char *metadata(const sf_recording *recording, const char *key)
-{
-    for (size_t i = 0; i < recording->metadata_count; i++)
-        if (strcmp(recording->metadata[i].key, key) == 0)
-            return recording->metadata[i].value;
-    return NULL;
-}
-
 /* ---- CARMEN ---- */
 
 static void lose_carmen(const sf_recording *recording, sf_text *lost)
@@ -169,7 +161,7 @@ static void put_electrodes(sf_hdf_output *to, hid_t ephys, const sf_recording *r
 
 static void put_array(sf_hdf_output *to, hid_t general, const sf_recording *recording)
 {
-    const char *name = metadata(recording, "array");
+    const char *name = sf_recording_metadata(recording, "array");
     hid_t devices = sf_hdf_put_group(to, general, "devices"),
           device = sf_nwb_put_object(to, devices, "array", "core", "Device");
     hid_t ephys = sf_hdf_put_group(to, general, "extracellular_ephys");
@@ -281,8 +273,8 @@ static void put_frame(sf_hdf_output *to, const sf_recording *recording)
     gmtime_r(&seconds, &utc);
     strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%S+00:00", &utc);
     snprintf(identifier, sizeof identifier, "%016" PRIx64, to->hash);
-    const char *about = metadata(recording, "description"), *given = metadata(recording, "identifier"),
-               *created = now;
+    const char *about = sf_recording_metadata(recording, "description"),
+               *given = sf_recording_metadata(recording, "identifier"), *created = now;
     sf_nwb_tell(to, to->file, "nwb_version", "2.6.0");
     sf_nwb_tell_type(to, to->file, "core", "NWBFile");
     sf_hdf_put_texts(to, to->file, "file_create_date", 1, &created);

@@ -65,11 +65,8 @@ static bool read_duration(const char **at, double *seconds)
 
 int sf_plate_take_section(sf_recording *recording, sf_error *error)
 {
-    const char *text = NULL;
+    const char *text = sf_recording_metadata(recording, "Actual File Section Run");
     double from = 0, to = 0;
-    for (size_t i = 0; i < recording->metadata_count; i++)
-        if (strcmp(recording->metadata[i].key, "Actual File Section Run") == 0)
-            text = recording->metadata[i].value;
     if (text == NULL || !read_duration(&text, &from) || strncmp(text, " to ", 4) != 0)
         return SF_OK;
     text += 4;

@@ -146,13 +146,11 @@ static int measure_sessions(sessions *found, const sf_recording *recording, sf_e
 /* The step of the clock in ns: as the file says, else of all times in order. 0: not known. */
 static int find_tick(double *tick_ns, const sf_recording *recording, sf_error *error)
 {
+    const char *rate = sf_recording_metadata(recording, "sampling_rate");
+    double rate_hz;
     *tick_ns = (double)recording->tick_ns;
-    for (size_t i = 0; i < recording->metadata_count; i++) {
-        double rate_hz;
-        if (strcmp(recording->metadata[i].key, "sampling_rate") == 0 &&
-            sf_parse_real(recording->metadata[i].value, &rate_hz) && rate_hz > 0 && recording->tick_ns > 0)
-            *tick_ns = 1e9 / rate_hz;
-    }
+    if (rate != NULL && sf_parse_real(rate, &rate_hz) && rate_hz > 0 && recording->tick_ns > 0)
+        *tick_ns = 1e9 / rate_hz;
     if (*tick_ns > 0)
         return SF_OK;
     sf_spike *ordered = sf_resize(NULL, recording->spike_count, sizeof *ordered);
