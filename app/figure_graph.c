@@ -525,6 +525,26 @@ static bool is_covered(covered *it, const sf_panel *panel, double x, double y)
     return was;
 }
 
+/* Those that stand out, or the others; adds to *hidden how many lie on others. */
+static int draw_pairs(sf_panel *panel, const sf_graph_columns *g, bool standing, const sf_ink *ink,
+                      double radius_mm, size_t *hidden)
+{
+    covered drawn;
+    if (open_covered(&drawn, panel, g->link_count) != SF_OK)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < g->link_count; i++) {
+        char note[200];
+        if (stands_out(g, i) != standing || !(g->expected[i] > 0) || g->count[i] == 0 ||
+            is_covered(&drawn, panel, g->expected[i], (double)g->count[i]))
+            continue;
+        describe_edge(note, sizeof note, g, i);
+        sf_panel_dot(panel, ink, g->expected[i], (double)g->count[i], radius_mm, g->q[i], note);
+    }
+    *hidden += drawn.hidden;
+    sf_free(drawn.cells);
+    return SF_OK;
+}
+
 static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_graph_columns g;
@@ -551,21 +571,9 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
     sf_panel panel = sf_panel_begin(figure, &form);
     size_t hidden = 0;
     sf_panel_line(&panel, &same, NULL, ends, ends, 2);
-    for (int pass = 0; pass < 2 && status == SF_OK; pass++) {
-        covered drawn;
-        status = open_covered(&drawn, &panel, g.link_count);
-        for (size_t i = 0; i < g.link_count && status == SF_OK; i++) {
-            char note[200];
-            if (stands_out(&g, i) != (pass == 1) || !(g.expected[i] > 0) || g.count[i] == 0 ||
-                is_covered(&drawn, &panel, g.expected[i], (double)g.count[i]))
-                continue;
-            describe_edge(note, sizeof note, &g, i);
-            sf_panel_dot(&panel, pass == 1 ? &tested : &chance, g.expected[i], (double)g.count[i],
-                         larger * (pass == 1 ? 0.6 : 0.4), g.q[i], note);
-        }
-        hidden += drawn.hidden;
-        sf_free(drawn.cells);
-    }
+    status = draw_pairs(&panel, &g, false, &chance, larger * 0.4, &hidden);
+    if (status == SF_OK)
+        status = draw_pairs(&panel, &g, true, &tested, larger * 0.6, &hidden);
     sf_panel_end(&panel);
     sf_text_printf(
         caption,

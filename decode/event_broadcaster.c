@@ -161,15 +161,13 @@ static void go_over(broadcaster *it)
     if (it->choice.is_chosen) {
         sf_log(SF_LOG_WARNING,
                "%s: the GUI numbers its streams anew, and `stream` chooses '%.80s', which none is now: "
-               "nothing is read; "
-               "the names that JSON has stay",
+               "nothing is read; the names that JSON has stay",
                decoder->name, read);
         return;
     }
     sf_log(SF_LOG_WARNING,
            "%s: the GUI numbers its streams anew: '%u' is read from here on in place of '%.80s'; the names "
-           "that JSON has "
-           "stay",
+           "that JSON has stay",
            decoder->name, number, read);
     snprintf(read, sizeof decoder->given.stream, "%u", number);
 }

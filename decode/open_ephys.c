@@ -18,8 +18,8 @@
 #define MOST_BYTES (4u << 20) /* a block of samples, or the waveform of a spike */
 #define TTL_EVENT 3
 #define TTL_BYTES 10
-#define LEFT_TO_NEXT                                                                                         \
-    100 /* samples at the end of a block: OVERFLOW_BUFFER_SAMPLES / 2 of the Spike Detector, 0.6 to 1.0 */
+/* Samples at the end of a block: OVERFLOW_BUFFER_SAMPLES / 2 of the Spike Detector, 0.6 to 1.0. */
+#define LEFT_TO_NEXT 100
 
 typedef struct open_ephys {
     sf_rig rig;

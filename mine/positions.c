@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mine/positions.h"
 
-/* How many of `count` ascending times are at or before `time`. */
-static uint32_t count_until(const int64_t *times, uint32_t count, int64_t time)
-{
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (times[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void sf_followers_find(sf_followers *followers, const int64_t *from, uint32_t begin, uint32_t end,
                        const int64_t *to, uint32_t count, sf_delay delay)
 {
-    uint32_t first = begin < end ? count_until(to, count, from[begin] + delay.low_ns) : 0, last = first;
+    uint32_t first = begin < end ? sf_times_from(to, 0, count, from[begin] + delay.low_ns) : 0, last = first;
     for (uint32_t p = begin; p < end; p++) {
         first = sf_times_until(to, count, first, from[p] + delay.low_ns);
         last = sf_times_until(to, count, last, from[p] + delay.high_ns);
