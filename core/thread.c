@@ -90,13 +90,18 @@ typedef struct parallel_worker {
     sf_thread thread;
 } parallel_worker;
 
+/* An item that was handed out is done, whatever fails meanwhile: those before one that failed are. */
+static size_t next_item(parallel_loop *loop)
+{
+    return atomic_load(&loop->result) == 0 ? atomic_fetch_add(&loop->next, 1) : loop->count;
+}
+
 /* The first item is worker 0's, the caller's thread: what only that may do, it does at least once. */
 static void *work(void *argument)
 {
     parallel_worker *worker = argument;
     parallel_loop *loop = worker->loop;
-    for (size_t item = worker->index == 0 ? 0 : atomic_fetch_add(&loop->next, 1);
-         item < loop->count && atomic_load(&loop->result) == 0; item = atomic_fetch_add(&loop->next, 1)) {
+    for (size_t item = worker->index == 0 ? 0 : next_item(loop); item < loop->count; item = next_item(loop)) {
         int result = loop->body(loop->context, worker->index, item);
         int none = 0;
         if (result != 0)

@@ -74,8 +74,9 @@ void sf_processor_name(char *name, size_t size);
 /**
  * Calls body(context, worker, item) for item 0..count-1 on up to `threads` threads, items handed out in order
  * as threads come free; worker is 0..threads-1 and names the thread's own scratch space. Returns the first
- * non-zero result (after it no new item starts), or 0. The calling thread is worker 0 and does item 0;
- * threads that cannot be started are done without.
+ * non-zero result, or 0; after it no other item is handed out, but all before one that failed are done, so
+ * that the first item to fail is known. The calling thread is worker 0 and does item 0; threads that cannot
+ * be started are done without.
  */
 int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *context, unsigned worker, size_t item),
                     void *context);

@@ -535,6 +535,30 @@ static void parallel_loops_visit_every_item_once(void **state)
     assert_int_equal(sf_parallel_for(2, 10000, add_item, &sum), 7);
 }
 
+enum { FAILING_ITEMS = 8 };
+
+static int fail_item(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    ((bool *)context)[item] = true;
+    return item > 0;
+}
+
+/* However late the thread comes that was to do them. */
+static void what_lies_before_an_item_that_fails_is_done(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 1000; round++) {
+        bool done[FAILING_ITEMS] = {false};
+        size_t last = FAILING_ITEMS - 1;
+        assert_int_equal(sf_parallel_for(4, FAILING_ITEMS, fail_item, done), 1);
+        while (!done[last])
+            last--;
+        for (size_t item = 0; item < last; item++)
+            assert_true(done[item]);
+    }
+}
+
 typedef struct watched {
     atomic_int watches;
     atomic_bool begun; /* another thread has an item */
@@ -855,6 +879,7 @@ int main(void)
         cmocka_unit_test(ranks_ascend_and_equal_ones_keep_their_order),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
         cmocka_unit_test(parallel_loops_visit_every_item_once),
+        cmocka_unit_test(what_lies_before_an_item_that_fails_is_done),
         cmocka_unit_test(a_thread_without_work_watches_the_others),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(blocks_of_an_arena_lie_apart),
