@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+#include "app/parse.h"
 
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/provenance.h"
+#include "live/control_request.h"
 
 #include <string.h>
 
@@ -30,6 +31,28 @@ static const sf_table *next_table(size_t *at, const char *asked)
     return table;
 }
 
+static void print_document(sf_json *json, const char *name, const char *command, const sf_table *document)
+{
+    sf_json_object(json, NULL);
+    sf_json_string(json, "name", name);
+    sf_json_string(json, "about", document->about);
+    sf_json_string(json, "command", command);
+    sf_table_json_columns(json, "columns", document);
+    sf_json_end_object(json);
+}
+
+static void print_documents(sf_json *json)
+{
+    for (const app_command *const *command = app_commands; *command != NULL; command++)
+        for (size_t d = 0; d < APP_DOCUMENTS && (*command)->documents[d] != NULL; d++)
+            print_document(json, d == 0 ? (*command)->name : (*command)->documents[d]->name, (*command)->name,
+                           (*command)->documents[d]);
+    static const sf_table *const others[] = {&app_refusal_document, &sf_control_aggregate_document,
+                                             &sf_control_state_document};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        print_document(json, others[i]->name, NULL, others[i]);
+}
+
 static void print_json(sf_text *text, const app_call *call, const char *asked)
 {
     sf_json json = sf_json_start(text);
@@ -46,15 +69,8 @@ static void print_json(sf_text *text, const app_call *call, const char *asked)
     }
     sf_json_end_array(&json);
     sf_json_array(&json, "documents");
-    for (const app_command *const *command = app_commands; *command != NULL && asked == NULL; command++)
-        for (size_t d = 0; d < APP_DOCUMENTS && (*command)->documents[d] != NULL; d++) {
-            sf_json_object(&json, NULL);
-            sf_json_string(&json, "name", d == 0 ? (*command)->name : (*command)->documents[d]->name);
-            sf_json_string(&json, "about", (*command)->documents[d]->about);
-            sf_json_string(&json, "command", (*command)->name);
-            sf_table_json_columns(&json, "columns", (*command)->documents[d]);
-            sf_json_end_object(&json);
-        }
+    if (asked == NULL)
+        print_documents(&json);
     sf_json_end_array(&json);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);

@@ -29,6 +29,7 @@ int app_invoke(const app_command *command, int argc, char **argv);
 int app_exit_code(int status, const sf_error *error);
 
 /** Prints the document of a call with --json that failed, so that a program gets one whatever happens. */
+extern const sf_table app_refusal_document;
 void app_print_refusal(const app_call *call, int status, const sf_error *error);
 
 /** What app_invoke does of words that no command takes: with --json among them the refusal is a document too.

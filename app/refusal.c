@@ -2,6 +2,7 @@
 /* How a command says that it failed: a line on stderr, with --json a document too, and its exit code. */
 #include "app/parse.h"
 
+#include "core/describe/table.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -22,19 +23,33 @@ int app_exit_code(int status, const sf_error *error)
     return status == SF_CANCELLED ? 128 + signal : status == SF_OK ? 0 : sf_exit_code(error->code);
 }
 
+typedef struct refusal {
+    int64_t exit_code;
+    const char *place, *message;
+} refusal;
+
+#define ROW refusal
+static const sf_column_row refusal_rows[] = {
+    SF_MEMBER_IS(COUNT, exit_code,
+                 "of the command, as sysexits.h has them; 130 and 143 where a signal stopped it"),
+    SF_MEMBER_IS(TEXT, place, "the file, option or key, and where in it", .null = "it is of none"),
+    SF_MEMBER_IS(TEXT, message, "what was found and what was expected"),
+};
+#undef ROW
+static const sf_column_row document_rows[] = {
+    SF_RECORD_BY("error", sf_column_own_row, refusal_rows, "what is wrong"),
+};
+const sf_table app_refusal_document = {.name = "refusal",
+                                       .about = "What any command prints with --json where it fails",
+                                       SF_TABLE_OF(document_rows)};
+
 /* For a program, which so gets one document whatever happens; the sentence is on stderr too. */
 void app_print_refusal(const app_call *call, int status, const sf_error *error)
 {
     sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    sf_json_object(&json, NULL);
-    sf_json_object(&json, "error");
-    sf_json_int(&json, "exit_code", app_exit_code(status, error));
-    sf_json_string(&json, "place", error->place[0] != '\0' ? error->place : NULL);
-    sf_json_string(&json, "message", error->text);
-    sf_json_end_object(&json);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
+    app_document_json(
+        &text, call, &app_refusal_document,
+        &(refusal){app_exit_code(status, error), error->place[0] != '\0' ? error->place : NULL, error->text});
     app_print(&text, NULL);
 }
 

@@ -16,11 +16,11 @@
 
 static const char *const commands[] = {"status", "arm",    "disarm", "mark",      "stop",
                                        "start",  "reload", "renew",  "aggregate", "state"};
-static const char *const ops[] = {[SF_AGGREGATE_COUNT] = "count",
-                                  [SF_AGGREGATE_SUM] = "sum",
-                                  [SF_AGGREGATE_AVERAGE] = "avg",
-                                  [SF_AGGREGATE_VARIANCE] = "var"};
-enum { OPS = sizeof ops / sizeof ops[0] };
+const char *const sf_request_ops[] = {[SF_AGGREGATE_COUNT] = "count",
+                                      [SF_AGGREGATE_SUM] = "sum",
+                                      [SF_AGGREGATE_AVERAGE] = "avg",
+                                      [SF_AGGREGATE_VARIANCE] = "var",
+                                      NULL};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -63,17 +63,12 @@ static int take_seconds(sf_request *request, const json_t *value, sf_error *erro
 
 static int take_op(sf_request *request, const json_t *value, sf_error *error)
 {
-    for (int i = 0; json_is_string(value) && i < OPS; i++)
-        if (strcmp(json_string_value(value), ops[i]) == 0) {
+    for (int i = 0; json_is_string(value) && sf_request_ops[i] != NULL; i++)
+        if (strcmp(json_string_value(value), sf_request_ops[i]) == 0) {
             request->op = (sf_aggregate_kind)i;
             return SF_OK;
         }
     return sf_fail(error, SF_USAGE, "op", "expected count, sum, avg or var");
-}
-
-const char *sf_request_op(sf_aggregate_kind op)
-{
-    return ops[op];
 }
 
 static int take_end(double *end, const char *key, const json_t *value, sf_error *error)

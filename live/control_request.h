@@ -10,6 +10,7 @@
 #ifndef SF_LIVE_CONTROL_REQUEST_H
 #define SF_LIVE_CONTROL_REQUEST_H
 
+#include "core/describe/column.h"
 #include "core/recording.h"
 
 #include <synfire/density.h>
@@ -61,8 +62,11 @@ typedef struct sf_wrong_tokens {
 /** One more, which the log has at most once a second; `what` says of whom and which. */
 void sf_wrong_token(sf_wrong_tokens *wrong, const char *what);
 
-/** "count", "sum", "avg" or "var". */
-const char *sf_request_op(sf_aggregate_kind op);
+/** "count", "sum", "avg", "var" by their sf_aggregate_kind, then NULL. */
+extern const char *const sf_request_ops[];
+
+/** What is answered to `aggregate` and to `state`; without rows. */
+extern const sf_table sf_control_aggregate_document, sf_control_state_document;
 
 /**
  * Reads the token: the first line of a file that nobody but its owner may read. SF_NO_INPUT; SF_CONFIG for

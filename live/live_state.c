@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live/live_state.h"
 
+#include "core/describe/table.h"
 #include "core/error.h"
-#include "core/json.h"
 #include "core/memory.h"
 #include "live/asker.h"
 
@@ -12,81 +12,130 @@
 #include <string.h>
 
 static const char *const domains[] = {
-    [SF_DOMAIN_LINE] = "line", [SF_DOMAIN_LOG] = "log", [SF_DOMAIN_REFLECT] = "reflect"};
-enum { DOMAINS = sizeof domains / sizeof domains[0] };
+    [SF_DOMAIN_LINE] = "line", [SF_DOMAIN_LOG] = "log", [SF_DOMAIN_REFLECT] = "reflect", NULL};
+enum { DOMAINS = sizeof domains / sizeof domains[0] - 1 };
+static const char *const quantities[] = {"isi", "delay", "rate", NULL};
 
 /* ---- answering ---- */
 
-static void tell_about(sf_json *json, const sf_density_copy *copy)
+#define ROW sf_density_copy
+static const sf_column_row copy_rows[] = {
+    SF_MEMBER_IS(TEXT, density, "as asked for: isi UNIT, delay ID or rate UNIT"),
+    SF_FIELD_IS(INTEGER, "from_ns", window.start_ns, "start of the newest window", .unit = "ns"),
+    SF_FIELD_IS(INTEGER, "to_ns", window.stop_ns, "its end, not included", .unit = "ns"),
+    SF_FIELD_IS(COUNT, "n", synopsis.n, "samples in it"),
+    SF_MEMBER_IS(COUNT, left_out,
+                 "samples outside the range that the run keeps of the quantity; in no answer"),
+    SF_FIELD_IS(REAL, "h", synopsis.h, "bandwidth; of isi on the logarithmic axis"),
+};
+static const sf_table copy_table = {.about = "a density that the run keeps", SF_TABLE_OF(copy_rows)};
+#undef ROW
+
+typedef struct aggregate_answer {
+    const sf_density_copy *copy;
+    const char *op;
+    double from, to;
+    sf_aggregate got;
+} aggregate_answer;
+
+SF_GETTER(get_copy)
 {
-    sf_json_string(json, "density", copy->density);
-    sf_json_int(json, "from_ns", copy->window.start_ns);
-    sf_json_int(json, "to_ns", copy->window.stop_ns);
-    sf_json_uint(json, "n", copy->synopsis.n);
-    sf_json_uint(json, "left_out", copy->left_out);
-    sf_json_real(json, "h", copy->synopsis.h);
+    sf_value_set_record(value, ((const aggregate_answer *)of)->copy, 0);
 }
 
-static void tell_aggregate(sf_json *json, const sf_density_copy *copy, const sf_request *request,
-                           const sf_aggregate *answer)
+#define ROW aggregate_answer
+static const sf_column_row aggregate_rows[] = {
+    SF_COLUMNS_BY(get_copy, &copy_table),
+    SF_MEMBER_IS(TEXT, op, "what", .words = sf_request_ops),
+    SF_MEMBER_IS(REAL, from, "start of the range, in seconds, of rates in Hz", .null = "it is open"),
+    SF_MEMBER_IS(REAL, to, "its end, likewise", .null = "it is open"),
+    SF_FIELD_IS(REAL, "estimate", got.estimate, "from the density", .null = "nothing lies in the range"),
+    SF_FIELD_IS(REAL, "sampling_error", got.sampling_error, "what the number of samples leaves open",
+                .null = "nothing lies in the range"),
+    SF_FIELD_IS(REAL, "smoothing_error", got.smoothing_error,
+                "how much a bandwidth smaller by sqrt 2 changes the answer",
+                .null = "nothing lies in the range"),
+};
+#undef ROW
+
+static const char *domain_name(const void *of)
 {
-    sf_json_object(json, "aggregate");
-    tell_about(json, copy);
-    sf_json_string(json, "op", sf_request_op(request->op));
-    sf_json_real(json, "from", request->from);
-    sf_json_real(json, "to", request->to);
-    sf_json_real(json, "estimate", answer->estimate);
-    sf_json_real(json, "sampling_error", answer->sampling_error);
-    sf_json_real(json, "smoothing_error", answer->smoothing_error);
-    sf_json_end_object(json);
+    return domains[*(const sf_domain *)of];
 }
 
-static void tell_state(sf_json *json, const sf_density_copy *copy)
+SF_GETTER(get_phi)
 {
-    const sf_synopsis *s = &copy->synopsis;
-    const sf_synopsis_axis *axis = &s->axes[0];
-    sf_json_object(json, "state");
-    tell_about(json, copy);
-    sf_json_string(json, "quantity", copy->quantity);
-    sf_json_string(json, "name", copy->name);
-    if (copy->unit >= 0)
-        sf_json_int(json, "unit", copy->unit);
-    else
-        sf_json_null(json, "unit");
-    sf_json_string(json, "domain", domains[s->domain]);
-    sf_json_real(json, "h_least", s->h_least);
-    sf_json_string(json, "method", s->method);
-    sf_json_real(json, "least", axis->least);
-    sf_json_real(json, "most", axis->most);
-    sf_json_real(json, "mean", axis->mean);
-    sf_json_real(json, "variance", axis->variance);
-    sf_json_real(json, "period", axis->period);
-    sf_json_array(json, "phi");
-    for (size_t k = 0; k < 2 * sf_synopsis_size(s); k++)
-        sf_json_real(json, NULL, (double)s->phi[k]);
-    sf_json_end_array(json);
-    sf_json_end_object(json);
+    sf_value_set_real(value, (double)((const sf_density_copy *)of)->synopsis.phi[item]);
 }
+
+SF_LENGTH(count_phi)
+{
+    *length = 2 * sf_synopsis_size(&((const sf_density_copy *)of)->synopsis);
+    return true;
+}
+
+#define ROW sf_density_copy
+static const sf_column_row state_rows[] = {
+    SF_COLUMNS_BY(sf_column_own_row, &copy_table),
+    SF_MEMBER_IS(TEXT, quantity, "of the configuration", .words = quantities),
+    SF_MEMBER_IS(TEXT, name, "of the unit or link"),
+    SF_MEMBER_IS(COUNT, unit, "its index", .null = "it is a link"),
+    SF_WORD_IS("domain", synopsis.domain, domain_name,
+               "the axis: the quantity, its natural logarithm, or the quantity with its mirror image below 0",
+               .words = domains),
+    SF_FIELD_IS(REAL, "h_least", synopsis.h_least, "under which h does not go"),
+    SF_FIELD_IS(TEXT, "method", synopsis.method, "by which h was chosen"),
+    SF_FIELD_IS(REAL, "least", synopsis.axes[0].least, "no sample lies below, on the axis"),
+    SF_FIELD_IS(REAL, "most", synopsis.axes[0].most, "none lies above"),
+    SF_FIELD_IS(REAL, "mean", synopsis.axes[0].mean, "of the samples, on the axis"),
+    SF_FIELD_IS(REAL, "variance", synopsis.axes[0].variance, "likewise; divisor n - 1"),
+    SF_FIELD_IS(REAL, "period", synopsis.axes[0].period, "P of the frequencies t_k = 2 pi k / P"),
+    SF_LIST_BY(REAL, "phi", get_phi, count_phi,
+               "mean of exp(i t_k (x - a)) over the samples, real and imaginary part of t_0, t_1, ...; a is "
+               "the multiple of P nearest to least"),
+};
+#undef ROW
+
+SF_GETTER(get_ok)
+{
+    sf_value_set_flag(value, true);
+}
+
+#define OK SF_GOT_BY(FLAG, "ok", get_ok, "it was answered")
+static const sf_column_row aggregate_document_rows[] = {
+    OK,
+    SF_RECORD_BY("aggregate", sf_column_own_row, aggregate_rows, "of a density that the run keeps"),
+};
+static const sf_column_row state_document_rows[] = {
+    OK,
+    SF_RECORD_BY("state", sf_column_own_row, state_rows, "a density that the run keeps, without its samples"),
+};
+
+const sf_table sf_control_aggregate_document = {.name = "control-aggregate",
+                                                .about = "What a control socket answers to aggregate",
+                                                SF_TABLE_OF(aggregate_document_rows)};
+const sf_table sf_control_state_document = {.name = "control-state",
+                                            .about = "What a control socket answers to state",
+                                            SF_TABLE_OF(state_document_rows)};
 
 int sf_live_state_answer(sf_text *text, const sf_density_copy *copy, const sf_request *request,
                          sf_error *error)
 {
-    sf_aggregate answer = {.size = sizeof answer};
-    int status = SF_OK;
-    if (request->kind == SF_REQUEST_AGGREGATE)
-        status = sf_synopsis_aggregate(&copy->synopsis, 1, request->op, &request->from, &request->to, 1,
-                                       &answer, error);
-    if (status != SF_OK)
-        return status;
     sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_bool(&json, "ok", true);
-    if (request->kind == SF_REQUEST_AGGREGATE)
-        tell_aggregate(&json, copy, request, &answer);
-    else
-        tell_state(&json, copy);
-    sf_json_end_object(&json);
-    return SF_OK;
+    if (request->kind == SF_REQUEST_STATE) {
+        sf_table_json_struct(&json, &sf_control_state_document, copy);
+        return SF_OK;
+    }
+    aggregate_answer answer = {.copy = copy,
+                               .op = sf_request_ops[request->op],
+                               .from = request->from,
+                               .to = request->to,
+                               .got = {.size = sizeof answer.got}};
+    int status = sf_synopsis_aggregate(&copy->synopsis, 1, request->op, &request->from, &request->to, 1,
+                                       &answer.got, error);
+    if (status == SF_OK)
+        sf_table_json_struct(&json, &sf_control_aggregate_document, &answer);
+    return status;
 }
 
 /* ---- reading ---- */

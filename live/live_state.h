@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a control socket answers to `aggregate` and `state`, as JSON (docs/schema/control-aggregate.json,
- * control-state.json), and the state read back from it. What comes from a run is not believed, as what comes
+ * What a control socket answers to `aggregate` and `state`, as JSON, and the state read back from it. What
+ * comes from a run is not believed, as what comes
  * from a file is not.
  */
 #ifndef SF_LIVE_LIVE_STATE_H
