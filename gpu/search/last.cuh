@@ -10,7 +10,8 @@
 #include "gpu/search/bottom_up.cuh"
 
 #define CREW 8u
-#define FEW 128u /* one in so many vertices */
+#define TOGETHER 4u /* words of the bitmap that a lane of the crew reads */
+#define FEW 128u    /* one in so many vertices */
 
 namespace
 {
@@ -43,6 +44,19 @@ __device__ void append(uint32_t *list, uint32_t *count, bool mine, uint32_t valu
         list[place] = value;
 }
 
+/* Where a list of a block has room for so many of this lane's. By whole warps. */
+__device__ uint32_t room_for(uint32_t *count, uint32_t mine)
+{
+    uint32_t sum = mine, lane = lane_of(), first = 0;
+    for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+        uint32_t before = __shfl_up_sync(FULL, sum, distance);
+        sum += lane >= distance ? before : 0;
+    }
+    if (lane == WARP - 1 && sum > 0)
+        first = atomicAdd(count, sum);
+    return __shfl_sync(FULL, first, WARP - 1) + sum - mine;
+}
+
 /* Lists the unvisited numbers of the block's stretch, and copies the bitmap. */
 __device__ last_lists collect_left(const state *s, room *r, uint32_t current)
 {
@@ -54,12 +68,25 @@ __device__ last_lists collect_left(const state *s, room *r, uint32_t current)
     if (threadIdx.x == 0)
         r->left = r->fresh = 0;
     __syncthreads();
-    for (uint32_t base = first; base < last; base += BLOCK) {
-        uint32_t i = base + threadIdx.x, word = i < last ? __ldcg(s->visited[current] + i) : FULL;
-        if (i < last)
-            lists.visited[i] = word;
-        for (; __any_sync(FULL, word != FULL); word |= word + 1)
-            append(left, &r->left, word != FULL, i * WARP + __ffs(~word) - 1);
+    for (uint32_t base = first; base < last; base += BLOCK * TOGETHER) {
+        uint32_t open[TOGETHER], count = 0;
+#pragma unroll
+        for (uint32_t j = 0; j < TOGETHER; j++) {
+            uint32_t i = base + j * BLOCK + threadIdx.x;
+            open[j] = i < last ? ~__ldcg(s->visited[current] + i) : 0;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < TOGETHER; j++) {
+            uint32_t i = base + j * BLOCK + threadIdx.x;
+            if (i < last)
+                lists.visited[i] = ~open[j];
+            count += __popc(open[j]);
+        }
+        uint32_t place = room_for(&r->left, count);
+#pragma unroll
+        for (uint32_t j = 0; j < TOGETHER; j++)
+            for (uint32_t i = base + j * BLOCK + threadIdx.x; open[j] != 0; open[j] &= open[j] - 1)
+                left[place++] = i * WARP + __ffs(open[j]) - 1;
     }
     return lists;
 }
@@ -98,18 +125,19 @@ __device__ void write_one(const state *s, uint32_t v, uint32_t level, uint32_t p
 
 /* Those of the list that the level finds go to lists->fresh, the others to the next list. Returns how many
  * the crew has found. */
-__device__ uint32_t search_left(const state *s, room *r, const last_lists *lists, uint32_t level)
+__device__ uint32_t search_left(const state *s, room *r, const last_lists *lists, const uint32_t *visited,
+                                uint32_t level)
 {
     const uint32_t *from = lists->left[(level - 1) % 2];
     uint32_t count = r->left;
-    load_hubs(s, r, lists->visited);
+    load_hubs(s, r, visited);
     if (threadIdx.x == 0)
         r->left = r->fresh = 0;
     __syncthreads();
     for (uint32_t base = 0; base < count; base += BLOCK) {
         bool there = base + threadIdx.x < count;
         uint32_t v = there ? from[base + threadIdx.x] : 0;
-        uint32_t parent = find_parent(s, r, lists->visited, there, v);
+        uint32_t parent = find_parent(s, r, visited, there, v);
         if (parent != NONE)
             write_one(s, v, level, parent);
         append(lists->fresh, &r->fresh, parent != NONE, v);
@@ -143,11 +171,8 @@ __device__ void search_last(const state *s, room *r, uint32_t current, uint32_t 
         lists.left[1] = other;
     }
     __syncthreads();
-    if (threadIdx.x == 0)
-        come_and_wait(s->meeting->crew, &r->crew, CREW, 0);
-    __syncthreads();
-    for (;; level++) {
-        uint32_t found = search_left(s, r, &lists, level);
+    for (const uint32_t *visited = s->visited[current];; visited = lists.visited, level++) {
+        uint32_t found = search_left(s, r, &lists, visited, level);
         if (found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
             record(s, &r->last, level, true);
         left -= found;
