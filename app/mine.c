@@ -295,7 +295,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     app_threshold_print(text, told->threshold, told->threshold_why);
     sf_text_printf(text, ", engine %s on %s, %.3g s", told->ran.engine, told->ran.device, told->ran.seconds);
     if (!f->details.in_pieces)
-        sf_text_printf(text, "; %zu network bursts", told->burst_count);
+        sf_text_printf(text, "; %zu network burst%s", told->burst_count, told->burst_count == 1 ? "" : "s");
     sf_text_printf(text, "\n\n");
     if (told->stopped != SF_NOT_STOPPED) {
         app_stopped_print(text, told);
