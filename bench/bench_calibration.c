@@ -170,11 +170,11 @@ static float *shape_rates(const setting *s, size_t bins, uint64_t seed)
     return rates;
 }
 
-static double highest(const float *rates, size_t bins)
+static float highest(const float *rates, size_t bins)
 {
-    double most = 0;
+    float most = 0; /* in double, gcc 12 for aarch64 ends here by an error of its own */
     for (size_t i = 0; i < bins; i++)
-        most = fmax(most, rates[i]);
+        most = fmaxf(most, rates[i]);
     return most;
 }
 

@@ -174,7 +174,7 @@ int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t 
         RETURN(number);                                                                                      \
     }
 #define SF_ANY_NUMBER                                                                                        \
-    unsigned char bytes[8];                                                                                  \
+    unsigned char bytes[8] = {0};                                                                            \
     for (size_t b = 0; b < field->width; b++)                                                                \
         bytes[b] = from[field->swapped ? field->width - 1 - b : b];                                          \
     if (field->kind == 'f' && field->width == 8)                                                             \

@@ -156,17 +156,10 @@ static bool is_vector(const matvar_t *from)
            (from->dims[0] <= 1 || from->dims[1] <= 1);
 }
 
-/* The library says what it finds wrong on standard error, which is not told here. */
-static void hear(int level, char *message)
-{
-    (void)level, (void)message;
-}
-
 int sf_mat_load_file(sf_mat_value *file, const sf_hdf_input *input, sf_error *error)
 {
     int status = SF_OK;
     *file = (sf_mat_value){.kind = SF_MAT_STRUCT};
-    Mat_LogInitFunc("synfire", hear);
     mat_t *mat = Mat_Open(input->path, MAT_ACC_RDONLY);
     if (mat == NULL)
         return sf_fail(error, SF_DATA, input->path, "damaged: libmatio does not open it");

@@ -132,7 +132,7 @@ static uint32_t count_colors(const sf_symmetry *s)
 static void refine(sf_symmetry *s)
 {
     uint32_t known = 0, found = count_colors(s);
-    for (uint32_t round = 0; found > known && found < s->count; round++) {
+    while (found > known && found < s->count) {
         uint64_t colors[SF_PATTERN_MOST];
         for (uint32_t u = 0; u < s->count; u++) {
             colors[u] = mix(s->colors[u] + mix(pair(s, u, u)));
