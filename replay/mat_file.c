@@ -4,10 +4,14 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "io/file.h"
 #include "replay/binary.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* 116 bytes of text, at 124 the version and which end comes first. */
 bool sf_mat_has_signature(const char *path)
@@ -156,10 +160,36 @@ static bool is_vector(const matvar_t *from)
            (from->dims[0] <= 1 || from->dims[1] <= 1);
 }
 
+/* False where a variable has more bytes than the file: libmatio takes those that are missing for zeros. */
+static bool is_whole(const char *path)
+{
+    enum { MATRIX = 14, COMPRESSED = 15 };
+    unsigned char head[128], tag[8];
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool good =
+        file >= 0 && fstat(file, &about) == 0 && sf_file_read_at(file, head, sizeof head, 0) == sizeof head;
+    uint64_t at = sizeof head, size = good ? (uint64_t)about.st_size : 0;
+    while (good && sf_file_read_at(file, tag, sizeof tag, at) == sizeof tag) {
+        uint32_t kind = sf_little_32(tag), bytes = sf_little_32(tag + 4);
+        if (head[126] == 'M') /* "MI": the other end comes first */
+            kind = __builtin_bswap32(kind), bytes = __builtin_bswap32(bytes);
+        if (kind != MATRIX && kind != COMPRESSED)
+            break;
+        at += sizeof tag + bytes;
+        good = at <= size;
+    }
+    if (file >= 0)
+        close(file);
+    return good;
+}
+
 int sf_mat_load_file(sf_mat_value *file, const sf_hdf_input *input, sf_error *error)
 {
     int status = SF_OK;
     *file = (sf_mat_value){.kind = SF_MAT_STRUCT};
+    if (!is_whole(input->path))
+        return sf_fail(error, SF_DATA, input->path, "damaged: it ends within a variable");
     mat_t *mat = Mat_Open(input->path, MAT_ACC_RDONLY);
     if (mat == NULL)
         return sf_fail(error, SF_DATA, input->path, "damaged: libmatio does not open it");
