@@ -2,6 +2,8 @@
 /* Every command, in the order of `synfire --help`: one line each. */
 #include "app/command.h"
 
+#include "live/config.h"
+
 extern const app_command app_command_info;
 extern const app_command app_command_bursts;
 extern const app_command app_command_criticality;
@@ -74,4 +76,5 @@ const app_program_words app_words_of_program = {
     .about = "synfire mines live multi-electrode-array spike streams for firing chains.",
     .first = "A first result:\n  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 4:6 "
              "--min-count 60",
+    .settings = sf_config_list_keys,
 };

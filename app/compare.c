@@ -599,7 +599,7 @@ static int analyse(app_comparison *c, size_t jobs, sf_error *error)
     return status;
 }
 
-static int tell(const app_comparison *c, sf_error *error)
+static int tell_result(const app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
     int status = app_compare_write(c, error);
@@ -654,7 +654,7 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK)
         status = app_groups_make(&c.groups, &c.grouping, &c.table, c.rows, c.row_count, error);
     if (status == SF_OK)
-        status = tell(&c, error);
+        status = tell_result(&c, error);
     close_comparison(&c);
     sf_free(each.given);
     return status;

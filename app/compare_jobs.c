@@ -22,12 +22,20 @@ typedef struct comparing {
 static int work(void *context, size_t item)
 {
     const comparing *c = context;
-    static app_compared result;                         /* zero in all its bytes */
-    const app_call silent = app_silenced(c->how->call); /* many at once: the one that started them speaks */
+    static app_compared result;
+    app_call silent = app_silenced(c->how->call); /* many at once: the one that started them speaks */
+    size_t words = 0;
+    while (silent.words[words] != NULL)
+        words++;
+    sf_error error;
+    if (app_provenance_new(&silent.provenance, words, silent.words, &error) != SF_OK)
+        return sf_exit_code(SF_NO_MEMORY); /* what this one reads is told of it alone */
     app_comparing how = *c->how;
     how.call = &silent;
     app_catch_signals();
+    memset(&result, 0, sizeof result); /* in all its bytes, also where another item had it before */
     app_compare_recording(&result, &how, &c->inputs[item], c->folder);
+    app_provenance_free(silent.provenance);
     return write(STDOUT_FILENO, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1;
 }
 

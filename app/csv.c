@@ -18,10 +18,14 @@ static size_t lead_count;
 
 void app_csv_lead(const char *column, const char *cell)
 {
-    if (lead_count < MOST_LEADS) {
-        leads[lead_count].column = column;
-        leads[lead_count++].cell = cell;
-    }
+    size_t at = 0;
+    while (at < lead_count && strcmp(leads[at].column, column) != 0)
+        at++;
+    if (at == MOST_LEADS)
+        return;
+    leads[at].column = column;
+    leads[at].cell = cell;
+    lead_count = at < lead_count ? lead_count : at + 1;
 }
 
 app_csv app_csv_start(sf_text *out, const char *columns)

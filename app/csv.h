@@ -18,7 +18,8 @@ typedef struct app_csv {
 } app_csv;
 
 /** From now on every table that app_csv_start starts begins with this column, after one that was led before,
- * and it holds `cell` in every row. Two at most. Borrowed; NULL: an empty cell. */
+ * and it holds `cell` in every row, from now on where it is one of those. Two at most. Borrowed; NULL: an
+ * empty cell. */
 void app_csv_lead(const char *column, const char *cell);
 
 /** `columns` as they stand in the first line: of what is printed, and of a file. */

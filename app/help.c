@@ -12,29 +12,6 @@ static const char *const groups[][2] = {
     {"timing", "Describe timing"},   {"live", "Run live"},      {"advanced", "Advanced"},
 };
 
-void app_help_overview(sf_text *text)
-{
-    sf_text_printf(text, "%s\n\nusage: %s [--version] [--help] COMMAND [options] [arguments]\n",
-                   app_words_of_program.about, app_words_of_program.usage);
-    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
-        bool titled = false;
-        for (size_t i = 0; app_commands[i] != NULL; i++) {
-            const app_command *command = app_commands[i];
-            if (strcmp(command->group, groups[g][0]) != 0)
-                continue;
-            if (!titled)
-                sf_text_printf(text, "\n%s\n", groups[g][1]);
-            titled = true;
-            sf_text_printf(text, "  %-14s%s", command->name, command->summary);
-            if (command->alias != NULL)
-                sf_text_printf(text, " (also: %s)", command->alias);
-            sf_text_printf(text, "\n");
-        }
-    }
-    sf_text_printf(text, "\n`%s COMMAND --help` explains a command. %s", app_words_of_program.usage,
-                   app_words_of_program.first);
-}
-
 /* Appends words, broken before column 100 and indented. */
 static void wrap(sf_text *text, const char *words, int indent)
 {
@@ -58,6 +35,36 @@ static void wrap(sf_text *text, const char *words, int indent)
         words += *words != '\0';
     }
     sf_text_append(text, "\n", 1);
+}
+
+void app_help_overview(sf_text *text)
+{
+    sf_text_printf(text, "%s\n\nusage: %s [--version] [--help] COMMAND [options] [arguments]\n",
+                   app_words_of_program.about, app_words_of_program.usage);
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        bool titled = false;
+        for (size_t i = 0; app_commands[i] != NULL; i++) {
+            const app_command *command = app_commands[i];
+            if (strcmp(command->group, groups[g][0]) != 0)
+                continue;
+            if (!titled)
+                sf_text_printf(text, "\n%s\n", groups[g][1]);
+            titled = true;
+            sf_text_printf(text, "  %-14s%s", command->name, command->summary);
+            if (command->alias != NULL)
+                sf_text_printf(text, " (also: %s)", command->alias);
+            sf_text_printf(text, "\n");
+        }
+    }
+    const char *const *absent = app_words_of_program.absent;
+    for (size_t i = 0; absent != NULL && absent[i] != NULL; i++)
+        sf_text_printf(text, "%s%s", i == 0 ? "\nNot here: " : ", ", absent[i]);
+    if (absent != NULL) {
+        sf_text_printf(text, "\n  ");
+        wrap(text, app_words_of_program.why_absent, 2);
+    }
+    sf_text_printf(text, "\n`%s COMMAND --help` explains a command. %s", app_words_of_program.usage,
+                   app_words_of_program.first);
 }
 
 void app_option_argument(sf_text *text, const app_command *command, const app_option *option)

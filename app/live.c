@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/row_macros.h"
 #include "live/service.h"
+#include "tools/play.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,6 +29,12 @@
 
 #define MOST_SETTINGS 64
 #define OWN_SETTINGS 8 /* of the preset and of the options below */
+
+int app_speed(const app_call *call, double *speed, sf_error *error)
+{
+    const char *text = app_value(call, "speed", "1");
+    return app_name_option(call, sf_speed_parse(speed, text, error), error);
+}
 
 /* The preset first, so that --set has the last word. */
 static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][64])

@@ -9,6 +9,9 @@
 /** --duration, of sf_run_options. */
 extern const sf_key_table app_live_table;
 
+/** --speed X|max: as given, or 1; max is 0, as sf_play has it. */
+int app_speed(const app_call *call, double *speed, sf_error *error);
+
 /** Makes the configuration of a call, also again while its run goes on. */
 typedef int app_configure(const app_call *call, sf_config *config, sf_error *error);
 

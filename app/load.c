@@ -10,7 +10,6 @@
 #include "core/seconds.h"
 #include "core/text.h"
 #include "tools/files.h"
-#include "tools/play.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -423,12 +422,6 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
         *recording = NULL;
     }
     return status;
-}
-
-int app_speed(const app_call *call, double *speed, sf_error *error)
-{
-    const char *text = app_value(call, "speed", "1");
-    return app_name_option(call, sf_speed_parse(speed, text, error), error);
 }
 
 int app_streams_of(sf_streams *streams, const app_call *call, const char *path, sf_error *error)

@@ -37,7 +37,4 @@ static inline double app_rate_hz(const sf_overview_columns *overview, uint64_t s
     return overview->duration_ns > 1000 ? (double)spikes / ((double)overview->duration_ns * 1e-9) : NAN;
 }
 
-/** --speed X|max: as given, or 1; max is 0, as sf_play has it. */
-int app_speed(const app_call *call, double *speed, sf_error *error);
-
 #endif

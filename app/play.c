@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/live.h"
 #include "app/load.h"
 
 #include "core/describe/table.h"

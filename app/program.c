@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
-#include "live/config.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -208,9 +207,9 @@ static void add_words_of(sf_text *text, const app_command *command, const app_op
 {
     sf_text argument = {0};
     app_option_argument(&argument, command, option);
-    if (strcmp(option->name, "set") == 0) {
+    if (strcmp(option->name, "set") == 0 && app_words_of_program.settings != NULL) {
         sf_text_printf(text, "        %s:--set) words='", command->name);
-        sf_config_list_keys(text);
+        app_words_of_program.settings(text);
         sf_text_printf(text, "' ;;\n");
     } else if (strcmp(option->name, "device") == 0) {
         sf_text_printf(text, "        %s:--device) words='auto cpu cuda' ;;\n", command->name);
@@ -317,6 +316,11 @@ const app_command *app_find_command(const char *name)
 /* `version` and `--mine` are what they are nearest to: dashes are no letters. */
 static int refuse_command(const char *name, sf_error *error)
 {
+    const char *const *absent = app_words_of_program.absent;
+    for (; absent != NULL && *absent != NULL; absent++)
+        if (strcmp(*absent, name) == 0)
+            return sf_fail(error, SF_UNAVAILABLE, NULL, "`synfire %s` is not here: %s", name,
+                           app_words_of_program.why_absent);
     sf_nearest nearest = {.word = name + strspn(name, "-")};
     sf_nearest_offer(&nearest, "version");
     for (size_t i = 0; app_commands[i] != NULL; i++) {

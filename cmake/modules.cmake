@@ -43,28 +43,32 @@ if(SYNFIRE_FUZZ)
 endif()
 
 # synfire_module(NAME LIBRARY synfire|synfire_io|command SOURCES a.c ... [STATELESS_SOURCES b.c ...] [IO_SOURCES c.c ...]
-# [LINKS target ...]): IO_SOURCES and LINKS count only with SYNFIRE_IO; STATELESS_SOURCES of `synfire` are in both libraries,
-# and scripts/exports holds that none of them has a variable.
+# [LINKS target ...] [LIVE_SOURCES d.c ...] [LIVE_LINKS target ...]): IO_SOURCES and LINKS count only with SYNFIRE_IO,
+# LIVE_SOURCES and LIVE_LINKS only with SYNFIRE_LIVE; STATELESS_SOURCES of `synfire` are in both libraries, and scripts/exports
+# holds that none of them has a variable.
 function(synfire_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "SOURCES;STATELESS_SOURCES;IO_SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "SOURCES;STATELESS_SOURCES;IO_SOURCES;LINKS;LIVE_SOURCES;LIVE_LINKS")
   if(arg_STATELESS_SOURCES)
     add_library(synfire_${name}_stateless OBJECT ${arg_STATELESS_SOURCES})
     target_link_libraries(synfire_${name}_stateless PUBLIC synfire_flags)
     set(synfire_STATELESS ${synfire_STATELESS} synfire_${name}_stateless CACHE INTERNAL "")
   endif()
   set(sources ${arg_SOURCES})
+  set(links "")
   if(SYNFIRE_IO)
     list(APPEND sources ${arg_IO_SOURCES})
-    set(SYNFIRE_LINKS ${SYNFIRE_LINKS} ${arg_LINKS} CACHE INTERNAL "")
+    list(APPEND links ${arg_LINKS})
   endif()
+  if(SYNFIRE_LIVE)
+    list(APPEND sources ${arg_LIVE_SOURCES})
+    list(APPEND links ${arg_LIVE_LINKS})
+  endif()
+  set(SYNFIRE_LINKS ${SYNFIRE_LINKS} ${links} CACHE INTERNAL "")
   if(NOT sources)
     return()
   endif()
   add_library(synfire_${name}_objects OBJECT ${sources})
-  target_link_libraries(synfire_${name}_objects PUBLIC synfire_flags)
-  if(SYNFIRE_IO)
-    target_link_libraries(synfire_${name}_objects PUBLIC ${arg_LINKS})
-  endif()
+  target_link_libraries(synfire_${name}_objects PUBLIC synfire_flags ${links})
   set(${arg_LIBRARY}_MODULES ${${arg_LIBRARY}_MODULES} synfire_${name}_objects CACHE INTERNAL "")
 endfunction()
 

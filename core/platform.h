@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What the library asks of the operating system beyond C11 and POSIX threads: platform_linux.c, or
- * platform_windows.c, with which the part that needs no other library is built (SYNFIRE_IO off). Only those
- * two know which system it is. Any thread.
+ * platform_windows.c. Of this library only those two know which system it is. Any thread.
  */
 #ifndef SF_CORE_PLATFORM_H
 #define SF_CORE_PLATFORM_H

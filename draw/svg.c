@@ -221,9 +221,9 @@ static void encode(sf_text *png, const sf_scene *scene, const sf_shape *shape)
     size_t size;
     unsigned char header[13] = {[8] = 8, [9] = 2}; /* eight bits each of three colours */
     unsigned char *rows = lay_rows(scene, shape, &size);
-    uLongf packed_size = compressBound(size);
+    uLongf packed_size = compressBound((uLong)size);
     unsigned char *packed = rows != NULL ? sf_alloc(packed_size, 1) : NULL;
-    png->failed = packed == NULL || compress2(packed, &packed_size, rows, size, 6) != Z_OK;
+    png->failed = packed == NULL || compress2(packed, &packed_size, rows, (uLong)size, 6) != Z_OK;
     put_number(header, (uint32_t)shape->columns);
     put_number(header + 4, (uint32_t)shape->rows);
     sf_text_append(png, "\x89PNG\r\n\x1a\n", 8);

@@ -4,21 +4,11 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/place.h"
+#include "io/apart_process.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#define PROGRAM "synfire-read"
 
 /* ---- limits ---- */
 
@@ -46,116 +36,18 @@ uint64_t sf_apart_seconds(uint64_t length)
 typedef struct apart {
     const char *path;
     uint64_t length; /* of the file */
-    pid_t process;
-    int parcel, lifeline;
+    sf_apart_process process;
 } apart;
-
-/* Reports of sanitizers are worth seeing; anything else that a library prints is no sentence of this program.
- */
-static const char *printing_place(void)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return NULL;
-#else
-    return "/dev/null";
-#endif
-}
-
-static int place_files(posix_spawn_file_actions_t *files, int parcel, int lifeline)
-{
-    const char *printing = printing_place();
-    int failed = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (failed == 0 && printing != NULL)
-        failed = posix_spawn_file_actions_addopen(files, STDERR_FILENO, printing, O_WRONLY, 0);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_adddup2(files, parcel, SF_APART_PARCEL);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_adddup2(files, lifeline, SF_APART_LIFELINE);
-#if __GLIBC_PREREQ(2, 34) /* else the reader does it first */
-    if (failed == 0)
-        failed = posix_spawn_file_actions_addclosefrom_np(files, SF_APART_LIFELINE + 1);
-#endif
-    return failed;
-}
-
-/* Signals as a fresh program has them, and none from the terminal: what to do on those is this program's
- * choice. */
-static int place_signals(posix_spawnattr_t *attributes)
-{
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    int failed = posix_spawnattr_setsigdefault(attributes, &all);
-    if (failed == 0)
-        failed = posix_spawnattr_setsigmask(attributes, &none);
-    if (failed == 0)
-        failed = posix_spawnattr_setpgroup(attributes, 0);
-    if (failed == 0)
-        failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-                                                          POSIX_SPAWN_SETPGROUP);
-    return failed;
-}
-
-static int spawn(pid_t *process, const char *program, char *const *words, int parcel, int lifeline)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    int failed = posix_spawn_file_actions_init(&files);
-    if (failed != 0)
-        return failed;
-    failed = posix_spawnattr_init(&attributes);
-    if (failed == 0) {
-        failed = place_files(&files, parcel, lifeline);
-        if (failed == 0)
-            failed = place_signals(&attributes);
-        if (failed == 0)
-            failed = posix_spawn(process, program, &files, &attributes, words, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&files);
-    return failed;
-}
-
-/* Out of the way of the numbers that the program gets them under. */
-static int move_up(int fd)
-{
-    if (fd < 0 || fd > SF_APART_LIFELINE)
-        return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, SF_APART_LIFELINE + 1);
-    close(fd);
-    return moved;
-}
-
-static void close_files(apart *it)
-{
-    if (it->parcel >= 0)
-        close(it->parcel);
-    if (it->lifeline >= 0)
-        close(it->lifeline);
-}
 
 static int start(apart *it, const char *kind, const char *stream, sf_error *error)
 {
-    char program[SF_PLACE_SIZE], parent[16];
-    if (!sf_place_program(program, "reader", PROGRAM))
-        return sf_fail(error, SF_UNAVAILABLE, it->path,
-                       "cannot be read: the program " PROGRAM
-                       ", which reads HDF5 files, is not installed beside synfire");
-    snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    const char *const words[] = {program, parent, kind, it->path, stream, NULL};
-    int ends[2] = {-1, -1};
-    it->parcel = move_up(memfd_create("synfire-parcel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    int failed = it->parcel < 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
-    it->lifeline = move_up(ends[0]);
-    int far_end = move_up(ends[1]);
-    if (failed == 0 && (it->lifeline < 0 || far_end < 0))
-        failed = errno;
-    if (failed == 0)
-        failed = spawn(&it->process, program, (char *const *)(uintptr_t)words, it->parcel, far_end);
-    if (far_end >= 0)
-        close(far_end);
+    char program[SF_PLACE_SIZE];
+    if (!sf_place_program(program, "reader", sf_apart_program))
+        return sf_fail(
+            error, SF_UNAVAILABLE, it->path,
+            "cannot be read: the program %s, which reads HDF5 files, is not installed beside synfire",
+            sf_apart_program);
+    int failed = sf_apart_start(&it->process, program, kind, it->path, stream, sf_apart_memory(it->length));
     if (failed == 0)
         return SF_OK;
     return sf_fail(error, failed == ENOMEM ? SF_NO_MEMORY : SF_UNAVAILABLE, it->path,
@@ -182,33 +74,6 @@ static int refuse_silent(const apart *it, double patience, sf_error *error)
                    patience);
 }
 
-/* Seconds of processor time that the process has taken. It stands still while the disk lets it wait, or
- * while somebody holds it. */
-static double processor_seconds(const apart *it)
-{
-    clockid_t clock;
-    struct timespec taken;
-    if (clock_getcpuclockid(it->process, &clock) != 0 || clock_gettime(clock, &taken) != 0)
-        return 0;
-    return (double)taken.tv_sec + 1e-9 * (double)taken.tv_nsec;
-}
-
-/* Its end says at the other end of the pipe that there is something to wait for, unless it was broken. */
-static void nap(const apart *it)
-{
-    struct pollfd end = {.fd = it->lifeline, .events = POLLIN};
-    if (poll(&end, 1, LOOK_EVERY_MS) > 0)
-        usleep(200);
-}
-
-static void kill_process(const apart *it)
-{
-    kill(-it->process, SIGKILL); /* and what it might have started */
-    kill(it->process, SIGKILL);
-    while (waitpid(it->process, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
 /* How long the process may go on without taking any processor time. */
 typedef struct silence {
     double patience; /* seconds */
@@ -229,75 +94,46 @@ static bool is_endless(const apart *it, double taken)
     return taken > (double)sf_apart_seconds(it->length) + 1;
 }
 
-/* *ended is what waitpid tells, 0 where somebody else has waited for it. */
-static int wait_for_end(const apart *it, int *ended, double patience, const sf_progress *progress,
+static int wait_for_end(const apart *it, int *how, double patience, const sf_progress *progress,
                         sf_error *error)
 {
     silence quiet = {.patience = patience, .since = sf_clock_seconds()};
-    *ended = 0;
+    *how = 0;
     for (;;) {
-        pid_t found = waitpid(it->process, ended, WNOHANG);
-        if (found == it->process || (found < 0 && errno != EINTR))
+        if (sf_apart_has_ended(&it->process, how))
             return SF_OK;
-        double taken = processor_seconds(it);
+        double taken = sf_apart_processor_seconds(&it->process);
         bool go_on = sf_progress_update(progress, "reading", 0, 1), endless = is_endless(it, taken);
         if (go_on && !endless && !silence_lasts(&quiet, taken)) {
-            nap(it);
+            sf_apart_nap(&it->process, LOOK_EVERY_MS);
             continue;
         }
-        kill_process(it);
+        sf_apart_kill(&it->process);
         if (!go_on)
             return sf_fail(error, SF_CANCELLED, it->path, "stopped while reading");
         return endless ? refuse_endless(it, error) : refuse_silent(it, patience, error);
     }
 }
 
-/* glibc knows these names from 2.32 on. */
-static const char *signal_name(int number)
+static int judge_end(const apart *it, int how, sf_error *error)
 {
-    static const struct {
-        int number;
-        const char *name;
-    } names[] = {{SIGSEGV, "SEGV"}, {SIGBUS, "BUS"},   {SIGABRT, "ABRT"}, {SIGFPE, "FPE"},   {SIGILL, "ILL"},
-                 {SIGTRAP, "TRAP"}, {SIGKILL, "KILL"}, {SIGTERM, "TERM"}, {SIGINT, "INT"},   {SIGHUP, "HUP"},
-                 {SIGQUIT, "QUIT"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGALRM, "ALRM"}, {SIGSYS, "SYS"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].number == number)
-            return names[i].name;
-    return "?";
-}
-
-static int judge_end(const apart *it, int ended, sf_error *error)
-{
-    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
+    int code;
+    const char *name = "";
+    switch (sf_apart_judge(how, &code, &name)) {
+    case SF_APART_ANSWERED:
         return SF_OK;
-    if (!WIFSIGNALED(ended))
+    case SF_APART_LEFT:
         return sf_fail(error, SF_UNAVAILABLE, it->path,
-                       "cannot be read: the program " PROGRAM " ended without an answer, with exit code %d",
-                       WEXITSTATUS(ended));
-    const char *name = signal_name(WTERMSIG(ended));
-    switch (WTERMSIG(ended)) {
-    case SIGXCPU:
+                       "cannot be read: the program %s ended without an answer, with exit code %d",
+                       sf_apart_program, code);
+    case SF_APART_ENDLESS:
         return refuse_endless(it, error);
-    case SIGSEGV:
-    case SIGBUS:
-    case SIGABRT:
-    case SIGFPE:
-    case SIGILL:
-    case SIGTRAP:
+    case SF_APART_CRASHED:
         return sf_fail(error, SF_DATA, it->path,
-                       "this HDF5 file is damaged: the HDF5 library crashes on it (SIG%s)", name);
+                       "this HDF5 file is damaged: the HDF5 library crashes on it (%s)", name);
     default:
-        return sf_fail(error, SF_IO, it->path, "reading it was ended from outside (SIG%s)", name);
+        return sf_fail(error, SF_IO, it->path, "reading it was ended from outside (%s)", name);
     }
-}
-
-/* Nothing that is still there may change the parcel under its reader. */
-static int seal(const apart *it, sf_error *error)
-{
-    if (fcntl(it->parcel, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
-        return SF_OK;
-    return sf_parcel_refuse(it->path, error);
 }
 
 int sf_apart_read_within(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
@@ -305,24 +141,24 @@ int sf_apart_read_within(sf_parcel *parcel, const char *kind, const char *path, 
 {
     *parcel = (sf_parcel){0};
     struct stat about;
-    apart it = {.path = path, .parcel = -1, .lifeline = -1};
+    apart it = {.path = path, .process = {.parcel = -1, .lifeline = -1}};
     if (stat(path, &about) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     it.length = (uint64_t)about.st_size;
     if (!sf_progress_update(progress, "reading", 0, 1))
         return sf_fail(error, SF_CANCELLED, path, "stopped while reading");
-    int status = start(&it, kind, stream, error), ended = 0;
+    int status = start(&it, kind, stream, error), how = 0;
     if (status == SF_OK)
-        status = wait_for_end(&it, &ended, patience, progress, error);
+        status = wait_for_end(&it, &how, patience, progress, error);
     if (status == SF_OK)
-        status = judge_end(&it, ended, error);
+        status = judge_end(&it, how, error);
+    if (status == SF_OK && !sf_apart_seal(it.process.parcel))
+        status = sf_parcel_refuse(path, error);
     if (status == SF_OK)
-        status = seal(&it, error);
-    if (status == SF_OK)
-        status = sf_parcel_map(parcel, it.parcel, path, error);
+        status = sf_parcel_map(parcel, it.process.parcel, path, error);
     if (status == SF_OK)
         sf_progress_update(progress, "reading", 1, 1);
-    close_files(&it);
+    sf_apart_close(&it.process);
     return status;
 }
 

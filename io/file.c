@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MOST_AT_ONCE (1u << 30) /* which every system takes */
+
 size_t sf_file_read_at(int fd, void *to, size_t size, uint64_t offset)
 {
     size_t done = 0;
@@ -39,7 +41,8 @@ int sf_file_write_all(int fd, const void *data, size_t length)
 {
     const char *bytes = data;
     for (size_t done = 0; done < length;) {
-        ssize_t count = write(fd, bytes + done, length - done);
+        unsigned part = length - done < MOST_AT_ONCE ? (unsigned)(length - done) : MOST_AT_ONCE;
+        ssize_t count = write(fd, bytes + done, part);
         if (count < 0 && errno != EINTR)
             return errno;
         done += count > 0 ? (size_t)count : 0;

@@ -280,6 +280,9 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error)
 {
     if (file->building == NULL)
         return SF_OK;
+    if (file->replaced >= 0) /* Windows replaces no file that is open */
+        close(file->replaced);
+    file->replaced = -1;
     int refused = take_name(file) ? 0 : errno;
     if (refused == EEXIST)
         return refuse_existing(file->path, error);
@@ -287,8 +290,6 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error)
         return sf_fail(error, SF_IO, file->path, "cannot replace this file: %s", strerror(refused));
     sf_free(file->building);
     file->building = NULL;
-    close(file->replaced);
-    file->replaced = -1;
     return SF_OK;
 }
 

@@ -2,9 +2,9 @@
 #include "io/parcel.h"
 
 #include "core/error.h"
+#include "io/apart_process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -155,9 +155,7 @@ static int check_head(const parcel_head *head, uint64_t size, const char *path, 
 int sf_parcel_map(sf_parcel *parcel, int fd, const char *path, sf_error *error)
 {
     *parcel = (sf_parcel){0};
-    const int sealed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & sealed) != sealed)
+    if (!sf_apart_is_sealed(fd))
         return sf_parcel_refuse(path, error);
     struct stat about;
     if (fstat(fd, &about) != 0 || about.st_size < (off_t)sizeof(parcel_head))

@@ -9,21 +9,15 @@
 #include "io/hdf_about.h"
 #include "io/occurrence_file.h"
 #include "io/state_file.h"
+#include "reader/limits.h"
 #include "replay/mat.h"
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct kind {
     const char *name;
@@ -38,76 +32,17 @@ static const kind kinds[] = {
     {"graph", sf_graph_hdf5_put, false},     {"state", sf_state_put, false},
 };
 
-/* ---- limits ---- */
-
-/* Sanitizers take terabytes of addresses. What they find in the HDF5 library is a crash like any other, after
- * their report. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-SF_API const char *__asan_default_options(void), *__tsan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "abort_on_error=1";
-}
-const char *__tsan_default_options(void)
-{
-    return "abort_on_error=1";
-}
-#else
-enum { SANITIZED = 0 };
-#endif
-
-static void set_limit(unsigned which, rlim_t soft, rlim_t hard)
-{
-    struct rlimit now, limit = {soft, hard};
-    if (getrlimit(which, &now) != 0)
-        return;
-    limit.rlim_cur = now.rlim_max < limit.rlim_cur ? now.rlim_max : limit.rlim_cur;
-    limit.rlim_max = now.rlim_max < limit.rlim_max ? now.rlim_max : limit.rlim_max;
-    setrlimit(which, &limit);
-}
-
-/* Addresses that the program itself has taken by now. */
-static uint64_t own_addresses(void)
-{
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL || fscanf(file, "%llu", &pages) != 1)
-        pages = 0;
-    if (file != NULL)
-        fclose(file);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void keep_limits(uint64_t length)
-{
-    uint64_t memory = sf_apart_memory(length), seconds = sf_apart_seconds(length);
-    set_limit(RLIMIT_CORE, 0, 0);
-    set_limit(RLIMIT_CPU, seconds, seconds + 1);
-    set_limit(RLIMIT_FSIZE, memory, memory);
-    signal(SIGXFSZ, SIG_IGN);
-    if (!SANITIZED)
-        set_limit(RLIMIT_AS, own_addresses() + memory, own_addresses() + memory);
-}
-
-/* Dies with the thread that started it, and has not outlived it by now. */
-static bool stay_with(const char *parent)
-{
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == (pid_t)strtol(parent, NULL, 10);
-}
-
 /* ---- reading ---- */
 
 /* A caller's limit on files holds for what is handed over, too. */
 static int refuse_memory(const char *path, uint64_t length, sf_error *error)
 {
-    struct rlimit files;
-    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < sf_apart_memory(length))
+    if (reader_file_limit() < sf_apart_memory(length))
         return sf_fail(error, SF_UNAVAILABLE, path,
                        "the limit on the size of files, %" PRIu64
                        " KiB, leaves no room for what is read of it: "
                        "raise it (ulimit -f)",
-                       (uint64_t)files.rlim_cur >> 10);
+                       reader_file_limit() >> 10);
     return sf_fail(error, SF_DATA, path,
                    "damaged, or too large: reading this file of %" PRIu64 " bytes takes more than %" PRIu64
                    " MiB, expected no more of one of its length",
@@ -129,37 +64,23 @@ static const kind *find_kind(const char *asked, sf_hdf_input *input)
     return NULL;
 }
 
-/* Before glibc 2.34 no parent can have this closed. */
-static void close_others(void)
-{
-#if !__GLIBC_PREREQ(2, 34)
-    DIR *files = opendir("/proc/self/fd");
-    for (struct dirent *it; files != NULL && (it = readdir(files)) != NULL;) {
-        int file = atoi(it->d_name);
-        if (file > SF_APART_LIFELINE && file != dirfd(files))
-            close(file);
-    }
-    if (files != NULL)
-        closedir(files);
-#endif
-}
-
 int main(int argc, char **argv)
 {
     sf_hdf_input input = {.stream = argc == 5 ? argv[4] : NULL};
     const kind *asked = argc == 4 || argc == 5 ? find_kind(argv[2], &input) : NULL;
-    if (asked == NULL || fcntl(SF_APART_PARCEL, F_GET_SEALS) != 0) { /* no memory of a caller */
+    int file = asked != NULL ? reader_parcel() : -1;
+    if (file < 0) {
         fputs("synfire-read: synfire starts this program to read HDF5 files\n", stderr);
         return 64;
     }
-    close_others();
     const char *path = argv[3];
     struct stat about;
     uint64_t length = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
-    if (!stay_with(argv[1]))
+    if (!reader_stay_with(argv[1]))
         return 1;
-    keep_limits(length);
-    static sf_parcel_writer parcel = {.fd = SF_APART_PARCEL};
+    reader_keep_limits(length);
+    static sf_parcel_writer parcel;
+    parcel.fd = file;
     sf_error error = {0};
     input.path = path;
     input.file = H5I_INVALID_HID;
@@ -171,5 +92,5 @@ int main(int argc, char **argv)
     if (!sf_parcel_finish(&parcel, status, &error) &&
         !sf_parcel_finish(&parcel, refuse_memory(path, length, &error), &error))
         return 1;
-    _exit(0); /* nothing is to be put in order here, and a damaged file may have broken what would do it */
+    reader_leave();
 }

@@ -19,7 +19,7 @@
 static int copy_piece(int to, int from, char *piece, size_t size, const char *path, const char *source,
                       bool *more, sf_error *error)
 {
-    ssize_t length = read(from, piece, size);
+    ssize_t length = read(from, piece, (unsigned)size);
     *more = length > 0;
     if (length < 0)
         return sf_fail(error, SF_IO, source, "cannot read: %s", strerror(errno));

@@ -172,7 +172,7 @@ static bool write_root(hid_t file, const sf_csr *csr)
            (csr->provenance == NULL || sf_hdf_write_text(file, "provenance", csr->provenance));
 }
 
-static int write(const sf_csr *csr, const char *path, sf_error *error)
+static int write_file(const sf_csr *csr, const char *path, sf_error *error)
 {
     sf_hdf_begin();
     sf_output_file output;
@@ -420,7 +420,7 @@ int sf_graph_hdf5_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_er
     return status;
 }
 
-static int read(sf_edge_list *list, const char *path, sf_error *error)
+static int read_file(sf_edge_list *list, const char *path, sf_error *error)
 {
     sf_parcel parcel;
     struct stat about;
@@ -436,4 +436,4 @@ static int read(sf_edge_list *list, const char *path, sf_error *error)
 }
 
 const sf_graph_format sf_graph_hdf5 = {
-    .name = "synfire HDF5", .endings = ".h5", .is_file = is_graph, .read = read, .write = write};
+    .name = "synfire HDF5", .endings = ".h5", .is_file = is_graph, .read = read_file, .write = write_file};
