@@ -111,12 +111,13 @@ const app_command *app_find_command(const char *name);
 
 /** How help texts speak of the program. */
 typedef struct app_program_words {
-    const char *usage;               /**< what is typed before the command */
-    const char *about;               /**< what it is, a line or more */
-    const char *first;               /**< what to try first, a line or more */
-    void (*settings)(sf_text *text); /**< appends a blank and each key that --set takes; NULL: it has none */
-    const char *const *absent;       /**< names of commands that other builds have, NULL last; NULL: none */
-    const char *why_absent;          /**< a sentence that begins small and has no full stop */
+    const char *usage;                /**< what is typed before the command */
+    const char *about;                /**< what it is, a line or more */
+    const char *first;                /**< what to try first, a line or more */
+    void (*settings)(sf_text *text);  /**< appends a blank and each key that --set takes; NULL: it has none */
+    const sf_table *const *documents; /**< that no command prints, NULL last; NULL: none */
+    const char *const *absent;        /**< names of commands that other builds have, NULL last; NULL: none */
+    const char *why_absent;           /**< a sentence that begins small and has no full stop */
 } app_program_words;
 
 extern const app_program_words app_words_of_program;

@@ -3,6 +3,7 @@
 #include "app/command.h"
 
 #include "live/config.h"
+#include "live/control_request.h"
 
 extern const app_command app_command_info;
 extern const app_command app_command_bursts;
@@ -71,10 +72,13 @@ const app_command *const app_commands[] = {
 };
 /* clang-format on */
 
+static const sf_table *const documents[] = {&sf_control_aggregate_document, &sf_control_state_document, NULL};
+
 const app_program_words app_words_of_program = {
     .usage = "synfire",
     .about = "synfire mines live multi-electrode-array spike streams for firing chains.",
     .first = "A first result:\n  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 4:6 "
              "--min-count 60",
     .settings = sf_config_list_keys,
+    .documents = documents,
 };

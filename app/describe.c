@@ -4,7 +4,6 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/provenance.h"
-#include "live/control_request.h"
 
 #include <string.h>
 
@@ -47,9 +46,9 @@ static void print_documents(sf_json *json)
         for (size_t d = 0; d < APP_DOCUMENTS && (*command)->documents[d] != NULL; d++)
             print_document(json, d == 0 ? (*command)->name : (*command)->documents[d]->name, (*command)->name,
                            (*command)->documents[d]);
-    static const sf_table *const others[] = {&app_refusal_document, &sf_control_aggregate_document,
-                                             &sf_control_state_document};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    print_document(json, app_refusal_document.name, NULL, &app_refusal_document);
+    const sf_table *const *others = app_words_of_program.documents;
+    for (size_t i = 0; others != NULL && others[i] != NULL; i++)
         print_document(json, others[i]->name, NULL, others[i]);
 }
 
