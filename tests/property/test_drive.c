@@ -50,9 +50,9 @@ static void methods_are_their_definitions(void **state)
     enum { UNITS = 5, SPIKES = 260 };
     test_random random = test_random_start("drive", 3);
     const sf_span spans[] = {{0, 400 * MS}, {450 * MS, 801 * MS + 300}, {900 * MS, 1300 * MS}};
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < test_rounds(4); round++) {
         sf_spike spikes[SPIKES];
-        size_t count = draw(spikes, &random, SPIKES, UNITS, 1300 * MS), span_count = round % 2 == 0 ? 1 : 3;
+        size_t count = draw(spikes, &random, SPIKES, UNITS, 1300 * MS), span_count = round % 2 == 0 ? 3 : 1;
         const sf_span whole = {0, 1300 * MS}, *observed = span_count == 1 ? &whole : spans;
         uint32_t first = 1 + (uint32_t)test_random_below(&random, 3), last = first + 2 + (uint32_t)round;
         sf_binned trains;
@@ -63,7 +63,7 @@ static void methods_are_their_definitions(void **state)
                                       .trains = &trains,
                                       .first_lag = first,
                                       .last_lag = last,
-                                      .threads = 1 + (unsigned)round % 2};
+                                      .threads = 2 - (unsigned)round % 2};
             sf_drive_pairs pairs;
             assert_int_equal(sf_drive_pairs_open(&pairs, &job, NULL), SF_OK);
             drive_oracle(expected, (sf_drive_method)method, spikes, count, UNITS, observed, span_count, first,
