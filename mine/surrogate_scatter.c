@@ -82,18 +82,14 @@ static double crowd_of(double part)
     return low;
 }
 
-static double covariance(double crowd, double part)
-{
-    if (part >= 1)
-        return 0;
-    return crowd > 0 ? (exp(-crowd * part) - exp(-crowd)) / -expm1(-crowd) : 1 - part; /* the limit */
-}
-
 /* Where trains are displaced to, in lengths of the delay, and the weights in a recorded count less its blur
  * and less the mean of its surrogates; the offsets of these first, whose weights are those of the mean. */
+enum { MOST_PLACES = SF_MOST_STOPS + 3 };
+
 typedef struct displacements {
     size_t offsets, count;
-    double at[SF_MOST_STOPS + 3], weight[SF_MOST_STOPS + 3];
+    double at[MOST_PLACES], weight[MOST_PLACES];
+    double covariance[MOST_PLACES][MOST_PLACES]; /* of each two, at a crowd */
 } displacements;
 
 static displacements displace(sf_delay delay, int64_t width_ns, double share, size_t offsets)
@@ -116,21 +112,35 @@ static displacements displace(sf_delay delay, int64_t width_ns, double share, si
     return d;
 }
 
+static void crowd_all(displacements *d, double crowd)
+{
+    double all = exp(-crowd), counted = -expm1(-crowd);
+    for (size_t i = 0; i < d->count; i++)
+        for (size_t k = 0; k <= i; k++) {
+            double part = fabs(d->at[i] - d->at[k]), covariance = 1 - part; /* the limit of no crowd */
+            if (part >= 1)
+                covariance = 0;
+            else if (crowd > 0)
+                covariance = (exp(-crowd * part) - all) / counted;
+            d->covariance[i][k] = d->covariance[k][i] = covariance;
+        }
+}
+
 /* The sum of covariances between the first `count` displacements. */
-static double variance_of(const displacements *d, size_t count, double crowd)
+static double variance_of(const displacements *d, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++)
-            sum += d->weight[i] * d->weight[k] * covariance(crowd, fabs(d->at[i] - d->at[k]));
+            sum += d->weight[i] * d->weight[k] * d->covariance[i][k];
     return sum;
 }
 
 /* The root of the ratio of both variances where such a part is counted. */
-static double ratio_at(const displacements *d, double part)
+static double ratio_at(displacements *d, double part)
 {
-    double crowd = crowd_of(part);
-    return sqrt(variance_of(d, d->count, crowd) / (1 - variance_of(d, d->offsets, crowd)));
+    crowd_all(d, crowd_of(part));
+    return sqrt(variance_of(d, d->count) / (1 - variance_of(d, d->offsets)));
 }
 
 sf_surrogate_saturation sf_surrogate_saturation_of(sf_delay delay, int64_t width_ns, double share,
