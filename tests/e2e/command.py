@@ -73,10 +73,10 @@ class Test(unittest.TestCase):
         """The rows of its CSV, as dictionaries of texts."""
         return list(csv.DictReader(cls.synfire(*words, "--csv").stdout.splitlines()))
 
-    def refuses(self, code, sentence, *words):
+    def refuses(self, code, sentence, *words, environment=None):
         """The command exits with the code and says this in one line on stderr, and prints nothing but, with --json, the
         refusal as a document."""
-        done = self.run_command(*words)
+        done = self.run_command(*words, environment=environment)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertIn(sentence, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
