@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ThreadSanitizer looks at the tests that start threads, thread_tests of tests/CMakeLists.txt. Any other ends where it
- * starts one, so that the list misses none: this stands before the pthread_create of the C library, for libraries too. */
+/* ThreadSanitizer looks at the tests that start threads, thread_tests of tests/CMakeLists.txt. Any other ends
+ * where it starts one, so that the list misses none: this stands before the pthread_create of the C library,
+ * for libraries too. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
