@@ -175,7 +175,7 @@ static void techniques_leave_counts_by_labels_of_edges(void **state)
         sf_match_close(index);
         sf_csr_free(&data);
     }
-    assert_true(implied > 0 && merged > 0 && blacklisted > 0);
+    assert_true(test_is_short() || (implied > 0 && merged > 0 && blacklisted > 0));
 }
 
 /* A path along an edge 0 and an edge 1, in more vertices than a thread takes at a time when it lists kinds.
