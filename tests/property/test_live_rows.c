@@ -233,7 +233,7 @@ static void whatever_opens_runs(void **state)
     assert_true(runs(NULL, NULL));
     for (size_t i = 0; i < setting_count; i++)
         for (size_t k = 0; k <= i; k++) {
-            if (k < i && (!are_a_pair(&settings[i], &settings[k]) || (i + k) % 4 >= (size_t)test_rounds(4)))
+            if (k < i && (!are_a_pair(&settings[i], &settings[k]) || (i + k) % 16 >= (size_t)test_rounds(16)))
                 continue;
             start_anew();
             set(&settings[i]);
