@@ -109,7 +109,8 @@ static int read_file(recovery *self, sf_error *error)
         return SF_OK;
     if (status != SF_NO_MEMORY && status != SF_CANCELLED && status != SF_UNAVAILABLE)
         return set_aside(self, reason.text, error);
-    *error = reason;
+    if (error != NULL)
+        *error = reason;
     return status;
 }
 

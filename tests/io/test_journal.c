@@ -45,6 +45,12 @@ static void make_paths(recording *all)
     all->out = test_temporary_path(".h5");
 }
 
+/* As its journal has it. */
+static const char *name_of(const recording *all)
+{
+    return strrchr(all->file, '/') + 1;
+}
+
 static recording *make_recording(void)
 {
     test_random random = test_random_start("journal", 11);
@@ -96,7 +102,7 @@ static void free_recording(recording *all)
 
 static sf_journal *open_journal(recording *all, const sf_disk *disk, double sync_s)
 {
-    const sf_journal_about about = {.file = "x.h5",
+    const sf_journal_about about = {.file = name_of(all),
                                     .identity = all->of_journal,
                                     .program = "synfire test",
                                     .configuration = "stream: x\n",
@@ -121,7 +127,7 @@ static void a_link_is_no_journal(void **state)
     fputs("data", file);
     fclose(file);
     assert_int_equal(symlink(target, all->journal), 0);
-    const sf_journal_about about = {.file = "x.h5", .program = "synfire test", .recording = all->about};
+    const sf_journal_about about = {.file = name_of(all), .program = "synfire test", .recording = all->about};
     const sf_journal_options options = {.overwrite = true};
     sf_journal *journal;
     sf_error error;
@@ -612,6 +618,8 @@ static void memory_may_run_out(void **state)
     recording *all = make_recording();
     write_whole_journal(all);
     punch(all, 2, 4);
+    test_fail_every_allocation(recover_it, all);
+    write_file(all, 3 * SPIKES);
     test_fail_every_allocation(recover_it, all);
     free_recording(all);
 }
