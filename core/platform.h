@@ -72,6 +72,9 @@ void sf_platform_make_folder(const char *path);
 /** Gives a file another's name, in whose place it then is. */
 bool sf_platform_replace(const char *from, const char *to);
 
+/** Whether it may replace one that is open; where not that is to be closed before. */
+bool sf_platform_replaces_open_files(void);
+
 /** Loads a module; NULL, and a sentence in `why`, where that fails. */
 void *sf_platform_load(const char *path, char *why, size_t size);
 

@@ -188,6 +188,11 @@ void sf_platform_make_folder(const char *path)
     mkdir(path, 0700);
 }
 
+bool sf_platform_replaces_open_files(void)
+{
+    return true;
+}
+
 bool sf_platform_replace(const char *from, const char *to)
 {
     return rename(from, to) == 0;

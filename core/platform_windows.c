@@ -153,6 +153,11 @@ void sf_platform_make_folder(const char *path)
     _mkdir(path);
 }
 
+bool sf_platform_replaces_open_files(void)
+{
+    return false;
+}
+
 bool sf_platform_replace(const char *from, const char *to)
 {
     return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) != 0;

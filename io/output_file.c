@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "core/text.h"
 
 #include <errno.h>
@@ -276,13 +277,20 @@ static bool take_name(const sf_output_file *file)
     return rename(file->building, file->path) == 0;
 }
 
+/* Of the file that is replaced, and of its lock. */
+static void let_go(sf_output_file *file)
+{
+    if (file->replaced >= 0)
+        close(file->replaced);
+    file->replaced = -1;
+}
+
 int sf_output_file_commit(sf_output_file *file, sf_error *error)
 {
     if (file->building == NULL)
         return SF_OK;
-    if (file->replaced >= 0) /* Windows replaces no file that is open */
-        close(file->replaced);
-    file->replaced = -1;
+    if (!sf_platform_replaces_open_files())
+        let_go(file);
     int refused = take_name(file) ? 0 : errno;
     if (refused == EEXIST)
         return refuse_existing(file->path, error);
@@ -290,6 +298,7 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error)
         return sf_fail(error, SF_IO, file->path, "cannot replace this file: %s", strerror(refused));
     sf_free(file->building);
     file->building = NULL;
+    let_go(file); /* whoever waited to replace it sees that it is another file now */
     return SF_OK;
 }
 
@@ -355,8 +364,7 @@ void sf_output_file_close(sf_output_file *file, bool keep)
         unlink(sf_output_file_name(file));
     if (file->fd >= 0)
         close(file->fd);
-    if (file->replaced >= 0)
-        close(file->replaced);
+    let_go(file);
     sf_free(file->building);
     sf_free(file->path);
     *file = (sf_output_file){.fd = -1, .replaced = -1};
