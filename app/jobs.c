@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "io/file.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -81,23 +82,14 @@ static int begin(pool *p, sf_error *error)
     return SF_OK;
 }
 
-static void read_back(sf_text *text, int file)
-{
-    char part[65536];
-    ssize_t size;
-    for (off_t from = 0; (size = pread(file, part, sizeof part, from)) > 0; from += size)
-        sf_text_append(text, part, (size_t)size);
-    text->failed = text->failed || size < 0;
-}
-
 static void end(pool *p, one_job *job, int how)
 {
     app_job *told = &job->told;
     told->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
     told->exit_code = WIFEXITED(how) ? WEXITSTATUS(how) : 70;
     told->seconds = sf_clock_seconds() - job->begun;
-    read_back(&told->out, job->out);
-    read_back(&told->said, job->said);
+    sf_file_append_to(&told->out, job->out);
+    sf_file_append_to(&told->said, job->said);
     close_files(job);
     job->state = ENDED;
     p->at_work--;

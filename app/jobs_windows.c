@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "core/clock.h"
+#include "io/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,22 +35,13 @@ static bool take(taken *it, FILE *stream)
     return it->before >= 0 && it->file >= 0 && dup2(it->file, _fileno(stream)) == 0;
 }
 
-static void read_back(sf_text *text, int file)
-{
-    char part[65536];
-    ssize_t size;
-    for (off_t from = 0; (size = pread(file, part, sizeof part, from)) > 0; from += size)
-        sf_text_append(text, part, (size_t)size);
-    text->failed = text->failed || size < 0;
-}
-
 static void give_back(taken *it, sf_text *text)
 {
     fflush(it->stream);
     if (it->before >= 0)
         dup2(it->before, _fileno(it->stream));
     if (it->file >= 0)
-        read_back(text, it->file);
+        sf_file_append_to(text, it->file);
     if (it->before >= 0)
         close(it->before);
     if (it->file >= 0)

@@ -37,6 +37,15 @@ int sf_file_read_all_at(int fd, void *to, size_t size, uint64_t offset, const ch
                    got == SIZE_MAX ? strerror(errno) : "it became shorter meanwhile");
 }
 
+void sf_file_append_to(sf_text *text, int fd)
+{
+    char part[65536];
+    ssize_t size;
+    for (off_t from = 0; (size = pread(fd, part, sizeof part, from)) > 0; from += size)
+        sf_text_append(text, part, (size_t)size);
+    text->failed = text->failed || size < 0;
+}
+
 int sf_file_write_all(int fd, const void *data, size_t length)
 {
     const char *bytes = data;

@@ -21,6 +21,9 @@ int sf_file_read_all_at(int fd, void *to, size_t size, uint64_t offset, const ch
 /** Writes all of it, however often it is interrupted. Returns 0, or errno. */
 int sf_file_write_all(int fd, const void *data, size_t length);
 
+/** Appends all that a file holds, from its beginning on; the text has failed where that cannot be read. */
+void sf_file_append_to(sf_text *text, int fd);
+
 /** Writes a text to a file, whole or not at all, in place of one that is there (io/output_file.h).
  * Of several ranks the first writes it, once none of them has failed (core/ranks.h).
  * SF_CANNOT_CREATE, SF_IO; SF_NO_MEMORY if the text failed. */
